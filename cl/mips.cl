@@ -1,0 +1,233 @@
+/*
+ * mips.cl: each level from the one before: mean (exact area average, the polyphase three-tap box where a side is odd),
+ * max, min, or mode (area-weighted, ties to the lower value), chosen for each component.
+ *
+ * mips_tile makes up to three levels in one launch: a work-group keeps what it made in local memory, with the border
+ * that odd sides need, as a launch a level is bound by launch latency. mips_tail makes all that is left once a level
+ * fits one work-group. mips_level makes one level, one work-item a texel: better on CPUs, where a launch is cheap and
+ * local memory is not.
+ *
+ * Levels are read from level 0, or from where they are carried between launches: in buffer storage the texture itself,
+ * otherwise a scratch buffer that holds levels 1.. as buffer storage would (an image is never read while it is
+ * written). In mip-mapped storage the host copies the levels from the scratch buffer.
+ *
+ * Compiled with MIPS_RULES 0 (every component is a mean) or 1 (as `rules` says).
+ */
+#include "texture.clh"
+
+#ifndef MIPS_RULES
+#define MIPS_RULES 1
+#endif
+
+#if TVLM_STORAGE == STORAGE_BUFFER
+#define LEVELS_IO global texel_t *data
+#define LEVELS    data
+#elif TVLM_STORAGE == STORAGE_IMAGE
+#define LEVELS_IO read_only image2d_array_t base, write_only image2d_array_t rest, global texel_t *scratch
+#define LEVELS    base, rest, scratch
+#else
+#define LEVELS_IO read_only image2d_array_t base, global texel_t *scratch
+#define LEVELS    base, scratch
+#endif
+
+inline float4 level_load(LEVELS_IO, int4 size, int slices, int level, int x, int y, int slice) {
+    const int w = level_side(size.x, level), h = level_side(size.y, level);
+#if TVLM_STORAGE == STORAGE_BUFFER
+    return TEXEL_LOAD(data, level_offset(size, slices, level) + (slice * h + y) * w + x);
+#else
+    if (level == 0) return read_imagef(base, nearest_sampler, (int4)(x, y, slice, 0));
+    const int skipped = size.x * size.y * slices;
+    return TEXEL_LOAD(scratch, level_offset(size, slices, level) - skipped + (slice * h + y) * w + x);
+#endif
+}
+
+/* `carry`: the level that the next launch reads. */
+inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, int x, int y, int slice, float4 value) {
+    const int w = level_side(size.x, level), h = level_side(size.y, level);
+#if TVLM_STORAGE == STORAGE_BUFFER
+    TEXEL_STORE(data, level_offset(size, slices, level) + (slice * h + y) * w + x, value);
+#else
+#if TVLM_STORAGE == STORAGE_IMAGE
+    const int2 corner = level_corner(size, level);
+    write_imagef(rest, (int4)(corner.x + x, corner.y + y, slice, 0), value);
+    if (level != carry) return;
+#endif
+    const int skipped = size.x * size.y * slices;
+    TEXEL_STORE(scratch, level_offset(size, slices, level) - skipped + (slice * h + y) * w + x, value);
+#endif
+}
+
+/* Along one axis of `side` texels, texel i of the next level covers taps 2i .. with these areas, of `area_of` in all. */
+inline int taps_of(int side) { return side == 1 ? 1 : 2 + (side & 1); }
+inline int area_of(int side) { return side == 1 ? 1 : (side & 1) ? side : 2; }
+inline int tap_area(int side, int i, int tap) {
+    if (!(side & 1) || side == 1) return 1;
+    return tap == 0 ? side / 2 - i : tap == 1 ? side / 2 : i + 1;
+}
+
+#if MIPS_RULES
+/* The value with the largest area, the lower of those that tie. */
+inline float mode_of(const float *values, const int *areas, int count) {
+    float best = values[0];
+    int most = -1;
+    for (int a = 0; a < count; ++a) {
+        int area = 0;
+        for (int b = 0; b < count; ++b) area += values[b] == values[a] ? areas[b] : 0;
+        if (area > most || (area == most && values[a] < best)) {
+            most = area;
+            best = values[a];
+        }
+    }
+    return best;
+}
+
+inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
+    float x[9], y[9], z[9], w[9];
+    for (int i = 0; i < count; ++i) {
+        x[i] = texels[i].x;
+        y[i] = texels[i].y;
+        z[i] = texels[i].z;
+        w[i] = texels[i].w;
+    }
+    return (float4)(mode_of(x, areas, count), mode_of(y, areas, count), mode_of(z, areas, count),
+                    mode_of(w, areas, count));
+}
+#endif
+
+/*
+ * The body of a reduction, whatever LOAD(x, y) reads: texel (i, j) of the level after one of w x h texels. A macro,
+ * since OpenCL C has no functions as arguments.
+ */
+#if MIPS_RULES
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
+    do {                                                                                                              \
+        float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                            \
+        int areas[9], taps = 0;                                                                                       \
+        for (int dy = 0; dy < taps_of(h); ++dy)                                                                       \
+            for (int dx = 0; dx < taps_of(w); ++dx, ++taps) {                                                         \
+                texels[taps] = LOAD(2 * (i) + dx, 2 * (j) + dy);                                                      \
+                areas[taps] = tap_area(w, i, dx) * tap_area(h, j, dy);                                                \
+                mean += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w)) *                                     \
+                        (tap_area(h, j, dy) / (float)area_of(h));                                                     \
+                most = max(most, texels[taps]);                                                                       \
+                least = min(least, texels[taps]);                                                                     \
+            }                                                                                                         \
+        value = mean;                                                                                                 \
+        value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                                      \
+        value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                                     \
+        if (any((rules) == TVLM_REDUCE_MODE))                                                                         \
+            value = select(value, mode_of_each(texels, areas, taps), (rules) == TVLM_REDUCE_MODE);                    \
+    } while (0)
+#else
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
+    do {                                                                                                              \
+        value = 0.0f;                                                                                                 \
+        for (int dy = 0; dy < taps_of(h); ++dy) {                                                                     \
+            float4 row = 0.0f;                                                                                        \
+            for (int dx = 0; dx < taps_of(w); ++dx)                                                                   \
+                row += LOAD(2 * (i) + dx, 2 * (j) + dy) * (tap_area(w, i, dx) / (float)area_of(w));                   \
+            value += row * (tap_area(h, j, dy) / (float)area_of(h));                                                  \
+        }                                                                                                             \
+    } while (0)
+#endif
+
+/* Level `level` + 1 from `level`. Work-item a texel; z is the slice. */
+kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
+    const int i = get_global_id(0), j = get_global_id(1), slice = get_global_id(2);
+    const int w = level_side(size.x, level), h = level_side(size.y, level);
+    if (i >= level_side(size.x, level + 1) || j >= level_side(size.y, level + 1)) return;
+    float4 value;
+#define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
+    if (!MIPS_RULES & (w % 2 == 0) & (h % 2 == 0))
+        value = 0.25f * ((LOAD(2 * i, 2 * j) + LOAD(2 * i + 1, 2 * j)) + (LOAD(2 * i, 2 * j + 1) + LOAD(2 * i + 1, 2 * j + 1)));
+    else
+        REDUCE(value, w, h, i, j, rules, LOAD);
+#undef LOAD
+    level_store(LEVELS, size, slices, level + 1, level + 1, i, j, slice, value);
+}
+
+#define TILE   16 /* a work-group's own texels of the first level it makes; half as many of the second, ... */
+#define SPAN_1 19 /* with the border: 2 * 9 + 1 */
+#define SPAN_2 9  /* 2 * 4 + 1 */
+
+/* Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. */
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
+void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, const int made, const int4 rules) {
+    local float4 first[SPAN_1 * SPAN_1], second[SPAN_2 * SPAN_2];
+    const int lane = get_local_id(1) * TILE + get_local_id(0), lanes = TILE * TILE;
+    const int gx = get_group_id(0), gy = get_group_id(1), slice = get_global_id(2);
+    const int w0 = level_side(size.x, level), h0 = level_side(size.y, level);
+    const int w1 = level_side(size.x, level + 1), h1 = level_side(size.y, level + 1);
+    const int w2 = level_side(size.x, level + 2), h2 = level_side(size.y, level + 2);
+    const int span1 = made == 1 ? TILE : SPAN_1;
+
+    for (int at = lane; at < span1 * span1; at += lanes) {
+        const int tx = at % span1, ty = at / span1, i = TILE * gx + tx, j = TILE * gy + ty;
+        if (i >= w1 || j >= h1) continue;
+        float4 value;
+#define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
+        REDUCE(value, w0, h0, i, j, rules, LOAD);
+#undef LOAD
+        first[ty * SPAN_1 + tx] = texel_round(value);
+        if (tx < TILE && ty < TILE)
+            level_store(LEVELS, size, slices, level + 1, level + made, i, j, slice, value);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (made == 1) return;
+
+    for (int at = lane; at < SPAN_2 * SPAN_2; at += lanes) {
+        const int tx = at % SPAN_2, ty = at / SPAN_2, i = TILE / 2 * gx + tx, j = TILE / 2 * gy + ty;
+        if (i >= w2 || j >= h2) continue;
+        float4 value;
+#define LOAD(x, y) first[((y) - TILE * gy) * SPAN_1 + (x) - TILE * gx]
+        REDUCE(value, w1, h1, i, j, rules, LOAD);
+#undef LOAD
+        second[at] = texel_round(value);
+        if (tx < TILE / 2 && ty < TILE / 2)
+            level_store(LEVELS, size, slices, level + 2, level + made, i, j, slice, value);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (made == 2 || lane >= TILE) return;
+
+    const int i = TILE / 4 * gx + lane % (TILE / 4), j = TILE / 4 * gy + lane / (TILE / 4);
+    if (i >= level_side(size.x, level + 3) || j >= level_side(size.y, level + 3)) return;
+    float4 value;
+#define LOAD(x, y) second[((y) - TILE / 2 * gy) * SPAN_2 + (x) - TILE / 2 * gx]
+    REDUCE(value, w2, h2, i, j, rules, LOAD);
+#undef LOAD
+    level_store(LEVELS, size, slices, level + 3, level + made, i, j, slice, value);
+}
+
+#define TAIL       32 /* level `level` + 1 is at most so large */
+#define TAIL_LANES 256
+
+/* All levels after `level`, in one work-group a slice. */
+kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1)))
+void mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
+    local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];
+    const int lane = get_local_id(0), slice = get_global_id(1);
+    for (int n = level + 1; n < size.w; ++n) {
+        const int w = level_side(size.x, n - 1), h = level_side(size.y, n - 1);
+        const int nw = level_side(size.x, n), nh = level_side(size.y, n);
+        const bool to_odd = (n - level) & 1;
+        for (int at = lane; at < nw * nh; at += TAIL_LANES) {
+            const int i = at % nw, j = at / nw;
+            float4 value;
+            if (n == level + 1) {
+#define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
+                REDUCE(value, w, h, i, j, rules, LOAD);
+#undef LOAD
+            } else {
+#define LOAD(x, y) (to_odd ? even[(y) * w + (x)] : odd[(y) * w + (x)])
+                REDUCE(value, w, h, i, j, rules, LOAD);
+#undef LOAD
+            }
+            if (to_odd)
+                odd[at] = texel_round(value);
+            else
+                even[at] = texel_round(value);
+            level_store(LEVELS, size, slices, n, -1, i, j, slice, value);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}

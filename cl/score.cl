@@ -1,0 +1,96 @@
+/*
+ * score.cl: how much each candidate matters.
+ *
+ * A scoring program is a list of groups of up to four channels (tvlm_score_group): each adds
+ * min(cap, weight * value), over one tap or the 3x3 neighbourhood, to one of three parts. score_parts runs it at every
+ * candidate and finds each part's range; score_combine brings the parts to [0, 1] and weighs them.
+ */
+#include "bundle.clh"
+
+#ifndef SCORE_GROUP
+#define SCORE_GROUP 64
+#endif
+#define PARTS TVLM_SCORE_PARTS
+
+/* Floats as integers that order the same way, so that atomics on integers find their range. */
+inline int ordered(float value) {
+    const int bits = as_int(value);
+    return bits ^ ((bits >> 31) & 0x7fffffff);
+}
+inline float unordered(int bits) { return as_float(bits ^ ((bits >> 31) & 0x7fffffff)); }
+
+/* The sum over one group's channels and taps at a candidate. */
+inline float group_sum(BUNDLE_IN, global const int *restrict ints, global const float *restrict floats, float2 at,
+                       float2 step, float level, int image) {
+    const int4 refs = vload4(0, ints);
+    const float4 cap = vload4(0, floats);
+    const int taps = ints[5];
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int tap = taps == 1 ? 4 : 0; tap < (taps == 1 ? 5 : 9); ++tap) {
+        const float x = at.x + (tap % 3 - 1) * step.x, y = at.y + (tap / 3 - 1) * step.y;
+        const float4 terms = min(cap, vload4(1 + tap, floats) * bundle_gather(BUNDLE, refs, x, y, level, image));
+        sum += terms.x + terms.y + terms.z + terms.w;
+    }
+    return sum;
+}
+
+/* parts[part][candidate]; ranges[part] = (smallest, largest) in ordered integers. Work-item a candidate. */
+kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1)))
+void score_parts(BUNDLE_IN, global const int *restrict ints, const int floats_at, const int groups, const int2 size,
+                 const float2 step, const float level, const int image, global float *restrict parts,
+                 global int *restrict ranges) {
+    local int low[PARTS], high[PARTS];
+    global const float *floats = (global const float *)ints + floats_at; /* behind all groups' ints */
+    const int lane = get_local_id(0), i = get_global_id(0), count = size.x * size.y;
+    if (lane < PARTS) {
+        low[lane] = INT_MAX;
+        high[lane] = INT_MIN;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i < count) {
+        const int column = i % size.x, row = i / size.x;
+        /* The last cell is clipped; its centre is that of what remains. */
+        const float x = 0.5f * (column * step.x + min((column + 1) * step.x, view.x));
+        const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
+        float sums[PARTS] = {0.0f, 0.0f, 0.0f};
+        for (int g = 0; g < groups; ++g) {
+            const float sum = group_sum(BUNDLE, ints + g * TVLM_GROUP_INTS, floats + g * TVLM_GROUP_FLOATS,
+                                        (float2)(x, y), step, level, image);
+            const int part = ints[g * TVLM_GROUP_INTS + 4];
+            for (int p = 0; p < PARTS; ++p) sums[p] += part == p ? sum : 0.0f;
+        }
+        for (int p = 0; p < PARTS; ++p) {
+            parts[p * count + i] = sums[p];
+            if (!isnan(sums[p])) {
+                atomic_min(&low[p], ordered(sums[p]));
+                atomic_max(&high[p], ordered(sums[p]));
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < PARTS) {
+        atomic_min(&ranges[2 * lane], low[lane]);
+        atomic_max(&ranges[2 * lane + 1], high[lane]);
+    }
+}
+
+/* weights: of the parts, and the bias; normalise: of each part 1 or 0. */
+kernel void score_combine(global const float *restrict parts, global const int *restrict ranges, const int count,
+                          const float4 weights, const int4 normalise, global float *restrict scores) {
+    const int i = get_global_id(0);
+    if (i >= count) return;
+    const float weight[PARTS] = {weights.x, weights.y, weights.z};
+    const int bring[PARTS] = {normalise.x, normalise.y, normalise.z};
+    float score = weights.w;
+    for (int p = 0; p < PARTS; ++p) {
+        if (weight[p] == 0.0f) continue;
+        float value = parts[p * count + i];
+        if (bring[p]) {
+            const float low = unordered(ranges[2 * p]), span = unordered(ranges[2 * p + 1]) - low;
+            value = span > TVLM_SCORE_FLOOR ? (value - low) / span : value - value; /* NaN stays NaN */
+        }
+        score += weight[p] * value;
+    }
+    scores[i] = score;
+}

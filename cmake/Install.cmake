@@ -1,0 +1,42 @@
+# cmake --install: headers, the libraries, the tool, a CMake package and pkg-config files. Nothing in them holds the
+# prefix, so that the installed tree can be moved.
+option(TVLM_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})
+if(NOT TVLM_INSTALL)
+  return()
+endif()
+include(CMakePackageConfigHelpers)
+
+set_target_properties(texturevlm_io PROPERTIES EXPORT_NAME io INSTALL_RPATH $ORIGIN)
+set_target_properties(texturevlm_io_static PROPERTIES EXPORT_NAME io_static)
+install(TARGETS texturevlm texturevlm_static texturevlm_io texturevlm_io_static EXPORT texturevlmTargets)
+if(TARGET tvlm)
+  file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(tvlm PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
+  install(TARGETS tvlm)
+endif()
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/texturevlm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/texturevlm)
+install(EXPORT texturevlmTargets NAMESPACE texturevlm:: DESTINATION ${package_dir})
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/texturevlmConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/texturevlmConfig.cmake INSTALL_DESTINATION ${package_dir})
+# While the version is 0.x, a new minor version may break the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/texturevlmConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/texturevlmConfig.cmake ${PROJECT_BINARY_DIR}/texturevlmConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# One template, two files. Their *.private lines are what linking the static libraries needs; they are Libs, not
+# Requires, so that who links the shared ones needs neither OpenCL's nor cJSON's development files.
+function(tvlm_pkg_config name description requires libs_private)
+  set(pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+  file(RELATIVE_PATH to_prefix ${pc_dir} ${CMAKE_INSTALL_PREFIX})
+  file(RELATIVE_PATH libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+  file(RELATIVE_PATH includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/texturevlm.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+tvlm_pkg_config(texturevlm "${PROJECT_DESCRIPTION}" "" "-lOpenCL -lm")
+tvlm_pkg_config(texturevlm-io "Files for texturevlm: images, arrays, models" "texturevlm = ${PROJECT_VERSION}"
+  "-lcjson -lm")

@@ -1,0 +1,15 @@
+# Writes the kernel files as C arrays of bytes: string literals would run into compilers' length limits.
+string(REPLACE "," ";" FILES "${FILES}")
+set(table "")
+set(arrays "")
+set(index 0)
+foreach(path ${FILES})
+  get_filename_component(name ${path} NAME)
+  file(READ ${path} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(APPEND arrays "static const unsigned char file_${index}[] = {${bytes}0};\n")
+  string(APPEND table "    {\"${name}\", (const char *)file_${index}},\n")
+  math(EXPR index "${index} + 1")
+endforeach()
+file(WRITE ${OUTPUT} "#include \"opencl/kernels.h\"\n${arrays}
+const tvlm_kernel_file tvlm_kernel_files[] = {\n${table}    {0, 0}};\n")

@@ -1,0 +1,118 @@
+/*
+ * device.h: the devices of this machine, and opening one.
+ *
+ * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. Everything above
+ * works the same on either. All handles made from one device are used by one thread at a time; different devices
+ * freely from different threads. A device must outlive what was made from it.
+ */
+#ifndef TEXTUREVLM_DEVICE_H
+#define TEXTUREVLM_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tvlm_device tvlm_device;
+
+/* How texels are stored on the device (DESIGN.md, "Storage"). */
+typedef enum tvlm_storage {
+    TVLM_STORAGE_AUTO = 0,
+    TVLM_STORAGE_IMAGE,    /* image arrays with hardware filtering: GPUs */
+    TVLM_STORAGE_BUFFER,   /* a plain buffer, filtered in the kernel: CPUs, where images are emulated */
+    TVLM_STORAGE_MIPMAPPED /* one image array with levels: where cl_khr_mipmap_image works */
+} tvlm_storage;
+
+/* The format of a stack's texels. */
+typedef enum tvlm_format {
+    TVLM_FORMAT_AUTO = 0, /* half on a GPU, float on a CPU and on the reference device */
+    TVLM_FORMAT_F16,
+    TVLM_FORMAT_F32
+} tvlm_format;
+
+typedef enum tvlm_device_type {
+    TVLM_DEVICE_GPU = 0,
+    TVLM_DEVICE_CPU,
+    TVLM_DEVICE_OTHER, /* accelerators and custom devices */
+    TVLM_DEVICE_REFERENCE
+} tvlm_device_type;
+
+/* One known-answer test run when the device was opened. */
+typedef struct tvlm_self_test {
+    char name[32];
+    bool passed;
+    char detail[128]; /* what was measured, or what went wrong */
+} tvlm_self_test;
+
+#define TVLM_SELF_TESTS_MAX 16
+
+typedef struct tvlm_device_info {
+    int32_t index; /* of tvlm_device_list; -1 when the application handed the device in */
+    tvlm_device_type type;
+    char name[128];
+    char platform[128];
+    char driver[128];
+    char version[128];       /* CL_DEVICE_VERSION */
+    uint64_t memory_bytes;   /* global memory */
+    uint64_t allocation_max; /* bytes of the largest single allocation */
+    uint64_t local_bytes;    /* local memory of a work-group */
+    int32_t compute_units;
+    bool images; /* RGBA image arrays of half and float can be read and written */
+    bool mipmap_extension;
+    int32_t image_width_max, image_height_max, image_slices_max; /* 0 without images */
+    tvlm_storage storage;     /* in use; AUTO in tvlm_device_list, which opens nothing */
+    char storage_reason[160]; /* why that storage */
+    int32_t self_test_count;  /* 0 in tvlm_device_list */
+    tvlm_self_test self_tests[TVLM_SELF_TESTS_MAX];
+} tvlm_device_info;
+
+/*
+ * Which device, and how. All zero: the first GPU, else the first CPU, else any OpenCL device.
+ */
+struct tvlm_device_params {
+    const char *name;         /* index ("0"), part of the name (any case), or "reference"; NULL: $TVLM_DEVICE, else the
+                                 default. A part that fits several devices takes the first */
+    tvlm_storage storage;     /* AUTO: image on a GPU, buffer elsewhere, as far as the self-test allows; one that is
+                                 asked for and does not pass is an error */
+    const char *kernel_dir;   /* load kernels from this folder instead of the embedded ones; NULL: $TVLM_CL_DIR */
+    const char *cache_dir;    /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm;
+                                 "": no cache. A cache that cannot be read or written is silently not used */
+    const tvlm_log *log;      /* copied; NULL: silence */
+};
+#define tvlm_device_params(...) (&(struct tvlm_device_params){__VA_ARGS__})
+
+/*
+ * Opens a device and runs its self-test. `params` NULL: all defaults.
+ * Errors: NO_DEVICE (no OpenCL platform: the line names what to install; or nothing of that name, with what there
+ * is), UNSUPPORTED (a forced storage fails the self-test), DEVICE (kernels do not build), MEMORY, ARGUMENT.
+ */
+TVLM_API tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device);
+
+/* Waits for its work, frees it, sets *device to NULL. NULL and *NULL are fine. */
+TVLM_API void tvlm_device_destroy(tvlm_device **device);
+
+/* Valid until the device is destroyed. */
+TVLM_API const tvlm_device_info *tvlm_device_get_info(const tvlm_device *device);
+
+/*
+ * The devices of this machine, the reference device last: fills up to `capacity` entries (opening none) and sets
+ * *count to how many there are. `infos` may be NULL when capacity is 0. Without any OpenCL platform that is 1.
+ */
+TVLM_API tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count);
+
+/* Waits until all work of the device is done. */
+TVLM_API tvlm_status tvlm_device_finish(tvlm_device *device);
+
+/* "image", "buffer", "mipmapped" or "auto"; "f16", "f32" or "auto". Never NULL. */
+TVLM_API const char *tvlm_storage_name(tvlm_storage storage);
+TVLM_API const char *tvlm_format_name(tvlm_format format);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,38 @@
+/*
+ * image.h: pixels as an application has them.
+ */
+#ifndef TEXTUREVLM_IMAGE_H
+#define TEXTUREVLM_IMAGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tvlm_pixel_type {
+    TVLM_PIXEL_U8 = 0, /* 0..255 */
+    TVLM_PIXEL_U16,    /* 0..65535, native byte order */
+    TVLM_PIXEL_F32     /* 0..1; beyond it clamped; NaN becomes 0 */
+} tvlm_pixel_type;
+
+/*
+ * Interleaved pixels, the first row on top. Values are taken as encoded (sRGB) values and never linearised.
+ * channels: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; alpha is straight (not premultiplied), and the image is
+ * composited on white. The caller owns `pixels`; the library reads them during the call only.
+ */
+typedef struct tvlm_image {
+    const void *pixels;
+    int32_t width, height; /* >= 1 */
+    int32_t channels;      /* 1..4 */
+    tvlm_pixel_type type;
+    size_t row_stride; /* bytes from one row to the next; 0: rows follow each other without a gap */
+} tvlm_image;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,71 @@
+/*
+ * status.h: what every function returns, and how the library talks.
+ *
+ * Every function that can fail returns a tvlm_status and puts its results into
+ * its last arguments. When it fails, its results are untouched unless its
+ * comment says otherwise. The function that detects an error writes one line to
+ * the log (which argument, which limit, which file); callers only propagate.
+ * The library never prints, aborts or exits by itself.
+ */
+#ifndef TEXTUREVLM_STATUS_H
+#define TEXTUREVLM_STATUS_H
+
+#if defined(_WIN32) || defined(TVLM_STATIC)
+#define TVLM_API
+#else
+#define TVLM_API __attribute__((visibility("default")))
+#endif
+
+#if defined(__GNUC__)
+#define TVLM_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))
+#else
+#define TVLM_PRINTF(format_index, first)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tvlm_status {
+    TVLM_OK = 0,
+    TVLM_ERROR_ARGUMENT,      /* an argument is outside the range its comment gives */
+    TVLM_ERROR_MEMORY,        /* the host has no memory left */
+    TVLM_ERROR_DEVICE_MEMORY, /* the device has no memory left, or the object exceeds its limits */
+    TVLM_ERROR_NO_DEVICE,     /* no OpenCL platform or device, or none of that name */
+    TVLM_ERROR_DEVICE,        /* an OpenCL call failed or a kernel did not build */
+    TVLM_ERROR_UNSUPPORTED,   /* known, but not possible on this device or in this version */
+    TVLM_ERROR_IO,            /* a file cannot be opened, read or written */
+    TVLM_ERROR_FORMAT         /* a file's content is not what it should be */
+} tvlm_status;
+
+/* A short English phrase for `status`; never NULL, also for values outside the enum. Static storage. */
+TVLM_API const char *tvlm_status_string(tvlm_status status);
+
+typedef enum tvlm_log_level {
+    TVLM_LOG_ERROR = 0, /* the call fails because of this */
+    TVLM_LOG_WARNING,   /* the call succeeds, but not exactly as asked (scaled down, replaced by 0) */
+    TVLM_LOG_INFO,      /* decisions worth knowing: storage chosen, programs built */
+    TVLM_LOG_DEBUG
+} tvlm_log_level;
+
+/*
+ * Where messages go. `write` gets one line without a newline; the text is valid during the call only.
+ * It is called on the thread that called the library. A NULL `write` (or a NULL tvlm_log *) is silence.
+ */
+typedef struct tvlm_log {
+    void (*write)(void *user, tvlm_log_level level, const char *message);
+    void *user;
+} tvlm_log;
+
+/* Formats one line (cut at 1023 bytes) into `log`. Safe with NULL. */
+TVLM_API void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *format, ...)
+    TVLM_PRINTF(3, 4);
+
+/* Logs the line as an error and returns `status`: `return tvlm_fail(log, TVLM_ERROR_IO, "%s: ...", path);` */
+TVLM_API tvlm_status tvlm_fail(const tvlm_log *log, tvlm_status status, const char *format, ...)
+    TVLM_PRINTF(3, 4);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

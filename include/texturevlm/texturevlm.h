@@ -1,0 +1,15 @@
+/*
+ * texturevlm.h: everything but the files (io.h) and OpenCL (opencl.h).
+ */
+#ifndef TEXTUREVLM_TEXTUREVLM_H
+#define TEXTUREVLM_TEXTUREVLM_H
+
+#include "device.h"
+#include "image.h"
+#include "layout.h"
+#include "score.h"
+#include "select.h"
+#include "stack.h"
+#include "status.h"
+
+#endif

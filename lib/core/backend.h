@@ -1,0 +1,169 @@
+/*
+ * backend.h: the seam. One table of functions, implemented twice (lib/opencl, lib/reference). Nothing above it knows
+ * which one is under it.
+ *
+ * Conventions. Work is enqueued in order; only what ends in _read, and finish, waits. Arguments were checked above:
+ * an implementation reports what only it can know (device memory, driver errors), logs it through device->log and
+ * leaves nothing half made. Every function works on all images of the textures it is given.
+ */
+#ifndef TVLM_CORE_BACKEND_H
+#define TVLM_CORE_BACKEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/constants.h"
+#include "core/registry.h"
+#include "texturevlm/device.h"
+#include "texturevlm/image.h"
+
+typedef struct tvlm_backend tvlm_backend;
+
+/* Each backend's device begins with this. */
+struct tvlm_device {
+    const tvlm_backend *backend;
+    tvlm_log log;
+    tvlm_device_info info;
+};
+
+/* Memory of the device; each backend's own buffer begins with this. */
+typedef struct tvlm_buffer {
+    size_t bytes;
+} tvlm_buffer;
+
+/*
+ * An array of RGBA textures with levels; each backend's own texture begins with this. extent is what the grid covers
+ * of level 0 of the image, in pixels: at level n the position x lies at texel coordinate x * W_n / extent.
+ */
+typedef struct tvlm_texture {
+    int32_t width, height; /* of level 0 of the grid */
+    int32_t layers, images; /* slice = image * layers + layer */
+    int32_t levels;         /* held: 1, or all of them down to 1 x 1 */
+    tvlm_format format;     /* never AUTO */
+    float extent_x, extent_y;
+    uint8_t reduce[4];
+    size_t bytes; /* device memory taken, all levels; set by texture_create */
+} tvlm_texture;
+
+/*
+ * Several textures that one kernel reads (a *bundle*), and what the formulas need. All textures hold the same images.
+ * A channel in it is a TVLM_REF (constants.h).
+ */
+typedef struct tvlm_bundle {
+    int32_t count; /* of textures, <= TVLM_BUNDLE_MAX; unused ones are NULL */
+    tvlm_texture *textures[TVLM_BUNDLE_MAX];
+    float width, height;          /* of the image */
+    float fixation_x, fixation_y; /* pixels */
+    float farthest;               /* distance from the fixation to the farthest corner, pixels, > 0 */
+} tvlm_bundle;
+
+/* A point to sample; the layout of float4. */
+typedef struct tvlm_point {
+    float x, y, level, image;
+} tvlm_point;
+
+/* Candidates: cell (c, r) is [c step_x, (c+1) step_x) x ..., clipped to the image; its centre is the candidate. */
+typedef struct tvlm_candidates {
+    int32_t columns, rows;
+    float step_x, step_y; /* pixels */
+    float level;          /* of the image, at which channels are read */
+    int32_t image;        /* of the bundle */
+} tvlm_candidates;
+
+/*
+ * A step of a scoring program: up to four channels, added to one part:
+ * part += sum over c, taps of min(cap[c], weight[tap][c] * value(c, tap)). With taps == 1 only weight[4] counts (the centre).
+ * The kernels get it as TVLM_GROUP_INTS ints and TVLM_GROUP_FLOATS floats.
+ */
+typedef struct tvlm_score_group {
+    int32_t refs[4];
+    int32_t part; /* 0 .. TVLM_SCORE_PARTS - 1 */
+    int32_t taps; /* 1 or 9 */
+    int32_t unused[2];
+    float cap[4]; /* INFINITY: none */
+    float weight[TVLM_SCORE_TAPS][4];
+} tvlm_score_group;
+
+/* How parts become a score: s = bias + sum weight[p] * n(part p), n the map of [min, max] over the candidates to
+ * [0, 1] (all equal: 0) where normalise[p], else the identity. A part of weight 0 is not looked at. */
+typedef struct tvlm_score_combination {
+    float bias;
+    float weight[TVLM_SCORE_PARTS];
+    bool normalise[TVLM_SCORE_PARTS];
+} tvlm_score_combination;
+
+/* Pixels in a device buffer: see tvlm_image. */
+typedef struct tvlm_pixels {
+    int32_t width, height, channels;
+    tvlm_pixel_type type;
+    size_t offset, row_stride; /* bytes */
+} tvlm_pixels;
+
+/* A generator makes level 0 of `out` for all its images; grids[] holds what the registry says it needs. */
+typedef tvlm_status tvlm_generate_function(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out);
+
+struct tvlm_backend {
+    const char *name;
+    void (*destroy)(tvlm_device *device);
+    tvlm_status (*finish)(tvlm_device *device);
+
+    tvlm_status (*buffer_create)(tvlm_device *device, size_t bytes, tvlm_buffer **buffer);
+    void (*buffer_destroy)(tvlm_device *device, tvlm_buffer **buffer);
+    /* The host memory may be reused when buffer_write returns. */
+    tvlm_status (*buffer_write)(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                const void *host);
+    tvlm_status (*buffer_read)(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host);
+    tvlm_status (*buffer_copy)(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
+
+    /* Fills in what `shape` says (bytes is set); contents are undefined. Logs and DEVICE_MEMORY when too large. */
+    tvlm_status (*texture_create)(tvlm_device *device, const tvlm_texture *shape, tvlm_texture **texture);
+    void (*texture_destroy)(tvlm_device *device, tvlm_texture **texture);
+    /* One slice of one level as width * height RGBA floats. Writing: level 0 only. */
+    tvlm_status (*texture_read)(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba);
+    tvlm_status (*texture_write)(tvlm_device *device, tvlm_texture *texture, int32_t slice, const float *rgba);
+
+    /* Pixels to r, g, b, luma in level 0 of one image: clamped to [0, 1], NaN to 0, composited on white. */
+    tvlm_status (*source)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
+                          tvlm_texture *out);
+    /* Levels 1.. of all slices from level 0. */
+    tvlm_status (*mips)(tvlm_device *device, tvlm_texture *texture);
+    tvlm_generate_function *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */
+
+    /* count4 groups of four channels each (refs[4 * count4]) at `count` points: out[point * 4 * count4 + c], floats */
+    tvlm_status (*sample)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
+                          tvlm_buffer *points, int32_t count, tvlm_buffer *out);
+    /* The same at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
+    tvlm_status (*pack)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                        tvlm_texture *out);
+    /* scores[columns * rows] floats */
+    tvlm_status (*score)(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
+                         int32_t group_count, const tvlm_score_combination *combination,
+                         const tvlm_candidates *candidates, tvlm_buffer *scores);
+    /* result: k pairs (index, bits of the score), best first, ties by lower index, NaN last. 1 <= k <= n < 2^28. */
+    tvlm_status (*topk)(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
+};
+
+/* The two implementations' ways in. opencl: `choice` is what tvlm_device_params.name resolved to. */
+tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device);
+
+/* The side of level `level` of a grid whose level 0 has `side` texels. */
+static inline int32_t tvlm_level_side(int32_t side, int32_t level) {
+    const int32_t s = level < 31 ? side >> level : 0;
+    return s > 1 ? s : 1;
+}
+
+/* Levels down to 1 x 1. */
+static inline int32_t tvlm_level_count(int32_t width, int32_t height) {
+    int32_t side = width > height ? width : height, count = 1;
+    while (side > 1) side >>= 1, ++count;
+    return count;
+}
+
+#define TVLM_TRY(call)                                                                                                \
+    do {                                                                                                              \
+        const tvlm_status tvlm_try_status = (call);                                                                   \
+        if (tvlm_try_status != TVLM_OK) return tvlm_try_status;                                                       \
+    } while (0)
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * The part of device.h that is the same for every backend. Opening is in stack/open.c, which sees both.
+ */
+#include "texturevlm/device.h"
+
+#include "core/backend.h"
+
+void tvlm_device_destroy(tvlm_device **device) {
+    if (device == NULL || *device == NULL) return;
+    (*device)->backend->destroy(*device);
+    *device = NULL;
+}
+
+const tvlm_device_info *tvlm_device_get_info(const tvlm_device *device) {
+    return device != NULL ? &device->info : NULL;
+}
+
+tvlm_status tvlm_device_finish(tvlm_device *device) {
+    if (device == NULL) return TVLM_ERROR_ARGUMENT;
+    return device->backend->finish(device);
+}
+
+const char *tvlm_storage_name(tvlm_storage storage) {
+    switch (storage) {
+    case TVLM_STORAGE_IMAGE: return "image";
+    case TVLM_STORAGE_BUFFER: return "buffer";
+    case TVLM_STORAGE_MIPMAPPED: return "mipmapped";
+    case TVLM_STORAGE_AUTO: break;
+    }
+    return "auto";
+}
+
+const char *tvlm_format_name(tvlm_format format) {
+    switch (format) {
+    case TVLM_FORMAT_F16: return "f16";
+    case TVLM_FORMAT_F32: return "f32";
+    case TVLM_FORMAT_AUTO: break;
+    }
+    return "auto";
+}

@@ -1,0 +1,172 @@
+/*
+ * The two tables that everything else is derived from. A new family is its rows in `grids` and `rows`, its line in
+ * TVLM_GENERATED_GRIDS (registry.h), and a function of that name in each backend.
+ */
+#include "core/registry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/constants.h"
+#include "texturevlm/layout.h"
+
+#define BIT(ID)     (UINT32_C(1) << TVLM_GRID_##ID)
+#define REDUCE_MEAN {TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN}
+
+/* ---- Grids: name, size, layers, reduce, needs, reach ---- */
+
+static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
+    [TVLM_GRID_SOURCE] = {"source", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, 0, 0},
+    /* edges, edges_inv, high, low: the 5x5 binomial looks two pixels away */
+    [TVLM_GRID_VISUAL] = {"visual", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 2},
+    /* scaled by the image's maximum, hence the whole image */
+    [TVLM_GRID_SALIENCY] = {"saliency", TVLM_SIZE_QUARTER, 1, REDUCE_MEAN, BIT(SOURCE), -1},
+    [TVLM_GRID_LAPLACIAN] = {"laplacian", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
+    [TVLM_GRID_ENTROPY] = {"entropy", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE), TVLM_ENTROPY_CELL},
+    [TVLM_GRID_GRADIENT] = {"gradient", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
+    [TVLM_GRID_QUERY] = {"query", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+};
+
+/* ---- Channels: runs of numbers with one name, or one name and an index ---- */
+
+typedef struct channel_row {
+    int32_t first, count; /* numbers first .. first + count - 1 */
+    int32_t index;        /* of the first one in its name (embedding_16); -1: the name stands alone */
+    const char *name, *family;
+    float low, high;
+    bool identifier;
+    tvlm_channel_place place; /* of the first one; a run fills components, then layers */
+} channel_row;
+
+/* One channel of a grid, of a formula, or of a family that is not made yet. */
+#define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                               \
+    {NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_##GRID, LAYER, COMPONENT}}
+#define FORMULA(NUMBER, NAME, FAMILY, COMPONENT)                                                                      \
+    {NUMBER, 1, -1, NAME, FAMILY, 0.0f, 1.0f, false, {TVLM_GRID_FORMULA, 0, COMPONENT}}
+#define LATER(NUMBER, NAME, FAMILY, LOW, HIGH) {NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_NONE, 0, 0}}
+#define LATER_ID(NUMBER, NAME, FAMILY, LOW, HIGH) {NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {TVLM_GRID_NONE, 0, 0}}
+#define LATER_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH)                                                      \
+    {NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_NONE, 0, 0}}
+
+/* By number, ascending: a search may stop early. */
+static const channel_row rows[] = {
+    STORED(0, "r", "visual", 0.0f, 1.0f, SOURCE, 0, 0),
+    STORED(1, "g", "visual", 0.0f, 1.0f, SOURCE, 0, 1),
+    STORED(2, "b", "visual", 0.0f, 1.0f, SOURCE, 0, 2),
+    STORED(3, "edges", "visual", 0.0f, 1.0f, VISUAL, 0, 0),
+    STORED(4, "edges_inv", "visual", 0.0f, 1.0f, VISUAL, 0, 1),
+    STORED(5, "high", "visual", 0.0f, 1.0f, VISUAL, 0, 2),
+    STORED(6, "low", "visual", 0.0f, 1.0f, VISUAL, 0, 3),
+    LATER(7, "motion", "motion", 0.0f, 1.0f),
+    STORED(8, "saliency", "saliency", 0.0f, 1.0f, SALIENCY, 0, 0),
+    FORMULA(9, "x", "position", 0),
+    FORMULA(10, "y", "position", 1),
+    FORMULA(11, "eccentricity", "position", 2),
+    LATER_ID(12, "cluster_id", "cluster", 0.0f, 2047.0f),
+    LATER(13, "cluster_distance", "cluster", 0.0f, 1.0f),
+    LATER(14, "cluster_size", "cluster", 0.0f, 1.0f),
+    LATER(15, "prev_relevance", "temporal", 0.0f, 1.0f),
+    LATER(16, "prev_saliency", "temporal", 0.0f, 1.0f),
+    LATER(17, "fixation", "temporal", 0.0f, 1.0f),
+    LATER_RUN(TVLM_CHANNEL_EMBEDDING_0, 16, 0, "embedding", "embedding", -1.0f, 1.0f),
+    LATER(34, "distance", "distance", 0.0f, 1.0f),
+    LATER(35, "attention_prev", "attention", 0.0f, 1.0f),
+    LATER(36, "attention", "attention", 0.0f, 1.0f),
+    LATER(37, "gaze", "attention", 0.0f, 1.0f),
+    LATER(38, "boundary", "cluster", 0.0f, 1.0f),
+    LATER(39, "text", "text", 0.0f, 1.0f),
+    STORED(40, "laplacian", "detail", -1.0f, 1.0f, LAPLACIAN, 0, 0),
+    STORED(41, "entropy", "detail", 0.0f, 1.0f, ENTROPY, 0, 0),
+    STORED(42, "edge_x", "gradient", -1.0f, 1.0f, GRADIENT, 0, 0),
+    STORED(43, "edge_y", "gradient", -1.0f, 1.0f, GRADIENT, 0, 1),
+    STORED(44, "rgb_var", "gradient", 0.0f, 1.0f, GRADIENT, 0, 2),
+    STORED(45, "rgb_mean", "gradient", 0.0f, 1.0f, GRADIENT, 0, 3),
+    STORED(46, "saliency_fine", "saliency", 0.0f, 1.0f, SALIENCY, 0, 1),
+    STORED(47, "saliency_mid", "saliency", 0.0f, 1.0f, SALIENCY, 0, 2),
+    STORED(48, "saliency_coarse", "saliency", 0.0f, 1.0f, SALIENCY, 0, 3),
+    LATER(49, "flow_u", "motion", -INFINITY, INFINITY),
+    LATER(50, "flow_v", "motion", -INFINITY, INFINITY),
+    LATER(51, "flow_confidence", "motion", 0.0f, 1.0f),
+    LATER(52, "depth", "scene", -INFINITY, INFINITY),
+    LATER(53, "occlusion", "scene", 0.0f, 1.0f),
+    LATER_ID(54, "object_id", "scene", 0.0f, INFINITY),
+    LATER(55, "normal_x", "scene", -1.0f, 1.0f),
+    LATER(56, "normal_y", "scene", -1.0f, 1.0f),
+    LATER(57, "normal_z", "scene", -1.0f, 1.0f),
+    STORED(58, "query_similarity", "query", -1.0f, 1.0f, QUERY, 0, 0),
+    LATER(59, "previous_pass", "query", 0.0f, 1.0f),
+    LATER_RUN(TVLM_CHANNEL_WORD_0, TVLM_WORDS_MAX, 0, "word", "words", -1.0f, 1.0f),
+    LATER_RUN(TVLM_CHANNEL_FEATURE_0, TVLM_FEATURES_MAX, 0, "feature", "features", -INFINITY, INFINITY),
+    LATER_RUN(TVLM_CHANNEL_EMBEDDING_16, TVLM_EMBEDDING_MAX - 16, 16, "embedding", "embedding", -1.0f, 1.0f),
+};
+
+#define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+static const channel_row *find_row(int32_t channel) {
+    for (size_t i = 0; i < ROW_COUNT && rows[i].first <= channel; ++i)
+        if (channel - rows[i].first < rows[i].count) return &rows[i];
+    return NULL;
+}
+
+const tvlm_grid_info *tvlm_grid_get_info(tvlm_grid grid) { return &grids[grid]; }
+
+tvlm_channel_place tvlm_channel_get_place(int32_t channel) {
+    const channel_row *row = find_row(channel);
+    tvlm_channel_place place = {TVLM_GRID_NONE, 0, 0};
+    if (row == NULL || row->place.grid == TVLM_GRID_NONE) return place;
+    const int32_t position = row->place.layer * 4 + row->place.component + channel - row->first;
+    place.grid = row->place.grid;
+    place.layer = position / 4;
+    place.component = position % 4;
+    return place;
+}
+
+/* Needs stand before what needs them, so one pass downwards collects them all. */
+uint32_t tvlm_grids_with_needs(uint32_t mask) {
+    for (int grid = TVLM_GRID_COUNT - 1; grid >= 0; --grid)
+        if ((mask >> grid & 1u) != 0) mask |= grids[grid].needs;
+    return mask;
+}
+
+/* ---- layout.h: single channels ---- */
+
+tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
+    const channel_row *row = find_row(channel);
+    if (row == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    memset(info, 0, sizeof *info);
+    if (row->index < 0) snprintf(info->name, sizeof info->name, "%s", row->name);
+    else snprintf(info->name, sizeof info->name, "%s_%d", row->name, (int)(row->index + channel - row->first));
+    info->family = row->family;
+    info->channel = channel;
+    info->low = row->low;
+    info->high = row->high;
+    info->identifier = row->identifier;
+    info->available = row->place.grid != TVLM_GRID_NONE;
+    return TVLM_OK;
+}
+
+/* "word_17" to 17 when `name` is `stem`_N with N written as we write it (no sign, no leading zero); else -1. */
+static int32_t name_index(const char *name, const char *stem) {
+    const size_t length = strlen(stem);
+    if (strncmp(name, stem, length) != 0 || name[length] != '_') return -1;
+    const char *digits = name + length + 1;
+    const size_t count = strspn(digits, "0123456789");
+    if (count == 0 || count > 5 || digits[count] != '\0' || (count > 1 && digits[0] == '0')) return -1;
+    return (int32_t)strtol(digits, NULL, 10);
+}
+
+int32_t tvlm_channel_find(const char *name) {
+    if (name == NULL) return TVLM_CHANNEL_NONE;
+    for (size_t i = 0; i < ROW_COUNT; ++i) {
+        const channel_row *row = &rows[i];
+        if (row->index < 0) {
+            if (strcmp(name, row->name) == 0) return row->first;
+            continue;
+        }
+        const int32_t index = name_index(name, row->name);
+        if (index >= row->index && index - row->index < row->count) return row->first + index - row->index;
+    }
+    return TVLM_CHANNEL_NONE;
+}

@@ -1,0 +1,17 @@
+/*
+ * exif.h: the one EXIF tag that decides which way a picture is up.
+ */
+#ifndef TVLM_IO_EXIF_H
+#define TVLM_IO_EXIF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The orientation (1..8) in an EXIF block that begins with its TIFF header ("II*" or "MM*"). 1, upright,
+ * where there is none or the block is damaged: a bad tag is no reason not to show a picture. `bytes` may be
+ * NULL if size is 0.
+ */
+int tvlm_io_exif_orientation(const uint8_t *bytes, size_t size);
+
+#endif

@@ -1,0 +1,204 @@
+#define _XOPEN_SOURCE 700 /* realpath */
+#include "io/io_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "texturevlm/io.h"
+
+/* Some systems refuse to read or write more than INT_MAX bytes in one call. */
+#define PIECE            ((size_t)1 << 30)
+#define TEMPORARY_FORMAT "%.*s.tvlm-%ld-%d.tmp"
+#define TEMPORARY_ROOM   64 /* what the format adds to the folder */
+
+struct tvlm_io_output {
+    tvlm_log log;
+    char *path;      /* as the caller wrote it, for messages */
+    char *target;    /* what is replaced; NULL: written directly */
+    char *temporary; /* what is written; NULL: nothing to remove */
+    int fd;
+    bool failed;
+};
+
+static char *copy_string(const char *text) {
+    size_t size = strlen(text) + 1;
+    char *copy = malloc(size);
+    if (copy != NULL) memcpy(copy, text, size);
+    return copy;
+}
+
+static tvlm_status cannot_write(const tvlm_io_output *output, int code) {
+    return tvlm_io_system_error(&output->log, "cannot write", output->path, code);
+}
+
+static tvlm_status out_of_memory(const tvlm_io_output *output) {
+    return tvlm_fail(&output->log, TVLM_ERROR_MEMORY, "no memory to write %s", output->path);
+}
+
+static void release(tvlm_io_output *output) {
+    if (output->fd >= 0) close(output->fd);
+    if (output->temporary != NULL) unlink(output->temporary);
+    free(output->temporary);
+    free(output->target);
+    free(output->path);
+    free(output);
+}
+
+static tvlm_status adopt(tvlm_io_output *output, int fd) {
+    if (fd < 0) return cannot_write(output, errno);
+    output->fd = fd;
+    return TVLM_OK;
+}
+
+/*
+ * True for what must not be replaced by a rename. The names under /proc and /dev/fd stand for open files:
+ * their target may look like an ordinary file, but whoever opened it still holds the old one.
+ */
+static bool is_special(const char *path, const struct stat *info) {
+    return !S_ISREG(info->st_mode) || strncmp(path, "/dev/fd/", 8) == 0 || strncmp(path, "/proc/", 6) == 0;
+}
+
+/* Standard output keeps its position and its append mode, which opening its name anew would lose. */
+static int standard_stream(const char *path) {
+    if (strcmp(path, "/dev/stdout") == 0) return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0) return STDERR_FILENO;
+    return -1;
+}
+
+/* Sets the target: the path, or what it leads to where it is a symbolic link; NULL where that does not exist.
+ */
+static tvlm_status find_target(tvlm_io_output *output) {
+    struct stat link;
+    if (lstat(output->path, &link) != 0 || !S_ISLNK(link.st_mode)) {
+        output->target = copy_string(output->path);
+        return output->target != NULL ? TVLM_OK : out_of_memory(output);
+    }
+    output->target = realpath(output->path, NULL);
+    if (output->target == NULL && errno == ENOMEM) return out_of_memory(output);
+    if (output->target == NULL && errno != ENOENT) return cannot_write(output, errno);
+    return TVLM_OK;
+}
+
+/* Creates a file beside the target. Its name is short, so that it fits wherever the target's name does. */
+static tvlm_status open_temporary(tvlm_io_output *output) {
+    const char *slash = strrchr(output->target, '/');
+    int folder = slash == NULL ? 0 : (int)(slash - output->target + 1);
+    size_t room = (size_t)folder + TEMPORARY_ROOM;
+    char *name = malloc(room);
+    int fd = -1;
+    if (name == NULL) return out_of_memory(output);
+    for (int attempt = 0; attempt < 1000 && fd < 0; attempt++) {
+        snprintf(name, room, TEMPORARY_FORMAT, folder, output->target, (long)getpid(), attempt);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST && errno != EINTR) break;
+    }
+    if (fd < 0) {
+        int code = errno;
+        free(name);
+        return cannot_write(output, code);
+    }
+    output->temporary = name;
+    return adopt(output, fd);
+}
+
+static tvlm_status open_replacement(tvlm_io_output *output, const struct stat *existing) {
+    tvlm_status status = find_target(output);
+    if (status != TVLM_OK) return status;
+    if (output->target == NULL) /* a link to nothing: only the system can create what it names */
+        return adopt(output, open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+    /* A rename would also replace a file that its owner has protected. */
+    if (existing != NULL && access(output->target, W_OK) != 0) return cannot_write(output, errno);
+    status = open_temporary(output);
+    /* The permissions stay as they were. Where a file system has none, that is no reason to fail. */
+    if (status == TVLM_OK && existing != NULL && fchmod(output->fd, existing->st_mode & 0777) != 0) errno = 0;
+    return status;
+}
+
+static tvlm_status open_output(tvlm_io_output *output) {
+    struct stat info;
+    int stream = standard_stream(output->path);
+    if (stream >= 0) return adopt(output, dup(stream));
+    if (stat(output->path, &info) != 0)
+        return errno == ENOENT ? open_replacement(output, NULL) : cannot_write(output, errno);
+    if (S_ISDIR(info.st_mode)) return cannot_write(output, EISDIR);
+    if (is_special(output->path, &info))
+        return adopt(output, open(output->path, O_WRONLY | O_TRUNC | O_CLOEXEC));
+    return open_replacement(output, &info);
+}
+
+tvlm_status tvlm_io_output_open(const char *path, const tvlm_log *log, tvlm_io_output **output) {
+    if (path[0] == 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the name of the file to write is empty");
+    tvlm_io_output *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to write %s", path);
+    if (log != NULL) made->log = *log;
+    made->fd = -1;
+    made->path = copy_string(path);
+    tvlm_status status = made->path != NULL
+                             ? open_output(made)
+                             : tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to write %s", path);
+    if (status != TVLM_OK) {
+        release(made);
+        return status;
+    }
+    *output = made;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_io_output_write(tvlm_io_output *output, const void *bytes, size_t size) {
+    const uint8_t *next = bytes;
+    while (size > 0) {
+        ssize_t written = write(output->fd, next, size < PIECE ? size : PIECE);
+        if (written < 0 && errno == EINTR) continue;
+        if (written <= 0) {
+            output->failed = true;
+            return cannot_write(output, written < 0 ? errno : ENOSPC);
+        }
+        next += written;
+        size -= (size_t)written;
+    }
+    return TVLM_OK;
+}
+
+/* Some file systems report a full disk only here. */
+static tvlm_status close_output(tvlm_io_output *output) {
+    int result = close(output->fd);
+    output->fd = -1;
+    return result == 0 || errno == EINTR ? TVLM_OK : cannot_write(output, errno);
+}
+
+static tvlm_status rename_output(tvlm_io_output *output) {
+    if (rename(output->temporary, output->target) != 0) return cannot_write(output, errno);
+    free(output->temporary);
+    output->temporary = NULL;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_io_output_commit(tvlm_io_output **output) {
+    tvlm_status status = (*output)->failed ? TVLM_ERROR_IO : close_output(*output);
+    if (status == TVLM_OK && (*output)->temporary != NULL) status = rename_output(*output);
+    tvlm_io_output_abort(output);
+    return status;
+}
+
+void tvlm_io_output_abort(tvlm_io_output **output) {
+    if (output == NULL || *output == NULL) return;
+    release(*output);
+    *output = NULL;
+}
+
+tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, const tvlm_log *log) {
+    tvlm_io_output *output;
+    if (path == NULL || (bytes == NULL && size > 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_file_write: path or bytes is NULL");
+    tvlm_status status = tvlm_io_output_open(path, log, &output);
+    if (status != TVLM_OK) return status;
+    tvlm_io_output_write(output, bytes, size); /* commit knows whether it failed */
+    return tvlm_io_output_commit(&output);
+}

@@ -1,0 +1,138 @@
+/*
+ * JPEG: is the file complete, and which way is it up?
+ * The markers are those of ITU-T T.81, Annex B: FF and a byte that is neither 0 nor FF.
+ */
+#include <string.h>
+
+#include "io/exif.h"
+#include "io/picture.h"
+
+enum { marker_dht = 0xC4, marker_soi = 0xD8, marker_eoi = 0xD9, marker_sos = 0xDA, marker_app1 = 0xE1 };
+
+struct walk {
+    const tvlm_io_source *source;
+    size_t at;
+    size_t entropy_bytes; /* of all scans so far */
+    uint64_t pixels;      /* of the frame; 0 before its header */
+    int orientation;      /* 0: none met */
+};
+
+static tvlm_status damaged(const struct walk *walk, const char *what) {
+    return tvlm_fail(walk->source->log, TVLM_ERROR_FORMAT, "%s is a damaged JPEG: %s", walk->source->path,
+                     what);
+}
+
+static tvlm_status truncated(const struct walk *walk) {
+    return tvlm_fail(walk->source->log, TVLM_ERROR_FORMAT,
+                     "%s is a truncated JPEG: it ends after %zu bytes without an end marker",
+                     walk->source->path, walk->source->size);
+}
+
+/* Every frame header, C0 to CF, except the tables C4 and CC and the reserved C8. */
+static bool is_frame(int marker) {
+    return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
+}
+
+/* Markers without a segment: restarts, and TEM. */
+static bool stands_alone(int marker) {
+    return (marker >= 0xD0 && marker <= 0xD7) || marker == 0x01;
+}
+
+/* Moves behind the next marker; -1 at the end of the file. Bytes in between are passed over, as decoders do.
+ */
+static int next_marker(struct walk *walk) {
+    const uint8_t *bytes = walk->source->bytes;
+    size_t size = walk->source->size;
+    while (walk->at < size) {
+        const uint8_t *found = memchr(bytes + walk->at, 0xFF, size - walk->at);
+        if (found == NULL) break;
+        walk->at = (size_t)(found - bytes) + 1;
+        while (walk->at < size && bytes[walk->at] == 0xFF) walk->at++;
+        if (walk->at < size && bytes[walk->at] != 0) return bytes[walk->at++];
+    }
+    walk->at = size;
+    return -1;
+}
+
+/* Moves to the marker that ends a scan. In entropy-coded data an FF byte is followed by 0 or by a restart. */
+static void skip_scan(struct walk *walk) {
+    size_t begin = walk->at, end = begin;
+    int marker;
+    do {
+        marker = next_marker(walk);
+        end = walk->at;
+    } while (marker >= 0 && stands_alone(marker));
+    if (marker >= 0) end = walk->at -= 2;
+    walk->entropy_bytes += end - begin;
+}
+
+static tvlm_status read_frame(struct walk *walk, int marker, const uint8_t *segment, size_t size) {
+    if (size < 6) return damaged(walk, "its frame header is too short");
+    if (marker > 0xC2 || segment[0] != 8)
+        return tvlm_fail(walk->source->log, TVLM_ERROR_UNSUPPORTED,
+                         "%s is a JPEG of a kind that is not supported (process %d, %d bits)",
+                         walk->source->path, marker - 0xC0, segment[0]);
+    walk->pixels = (uint64_t)tvlm_io_be16(segment + 1) * tvlm_io_be16(segment + 3);
+    return TVLM_OK;
+}
+
+/*
+ * Huffman tables: a byte of class and number, the count of codes of each length 1..16, then a byte for each
+ * code. stb_image writes beyond its own tables when there are more than 256.
+ */
+static tvlm_status check_tables(const struct walk *walk, const uint8_t *segment, size_t size) {
+    while (size > 0) {
+        size_t codes = 0;
+        if (size < 17) return damaged(walk, "a Huffman table is cut off");
+        for (int length = 1; length <= 16; length++) codes += segment[length];
+        if (codes > 256 || codes > size - 17) return damaged(walk, "a Huffman table has too many codes");
+        segment += 17 + codes;
+        size -= 17 + codes;
+    }
+    return TVLM_OK;
+}
+
+/* The first EXIF segment counts; a second one would be that of an editor's copy. */
+static void read_app1(struct walk *walk, const uint8_t *segment, size_t size) {
+    if (walk->orientation != 0 || size < 6 || memcmp(segment, "Exif\0", 6) != 0) return;
+    walk->orientation = tvlm_io_exif_orientation(segment + 6, size - 6);
+}
+
+static tvlm_status read_segment(struct walk *walk, int marker) {
+    const tvlm_io_source *source = walk->source;
+    if (source->size - walk->at < 2) return truncated(walk);
+    size_t length = tvlm_io_be16(source->bytes + walk->at);
+    if (length < 2) return damaged(walk, "a segment is shorter than its own length");
+    if (source->size - walk->at < length) return truncated(walk);
+    const uint8_t *segment = source->bytes + walk->at + 2;
+    walk->at += length;
+    if (marker == marker_app1) read_app1(walk, segment, length - 2);
+    if (marker == marker_dht) return check_tables(walk, segment, length - 2);
+    if (is_frame(marker)) return read_frame(walk, marker, segment, length - 2);
+    if (marker == marker_sos) skip_scan(walk);
+    return TVLM_OK;
+}
+
+/*
+ * Every 8x8 block of the largest component costs a bit at least, and the component has at least a quarter of
+ * the frame's samples. So this refuses no valid file, but a small one that claims to be enormous.
+ */
+static bool enough_data(const struct walk *walk) {
+    return walk->entropy_bytes > 0 && walk->pixels / (8 * 64 * 4) <= walk->entropy_bytes;
+}
+
+tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, int *orientation) {
+    struct walk walk = {.source = source};
+    int marker = next_marker(&walk);
+    if (marker != marker_soi) return damaged(&walk, "it has no start marker");
+    while ((marker = next_marker(&walk)) != marker_eoi) {
+        if (marker < 0) return truncated(&walk);
+        if (stands_alone(marker) || marker == marker_soi) continue;
+        tvlm_status status = read_segment(&walk, marker);
+        if (status != TVLM_OK) return status;
+    }
+    if (walk.pixels == 0) return damaged(&walk, "it has no frame, or one without pixels");
+    if (!enough_data(&walk)) return damaged(&walk, "it has too few bytes for its size in pixels");
+    *orientation = walk.orientation != 0 ? walk.orientation : 1;
+    return TVLM_OK;
+}

@@ -1,0 +1,139 @@
+/*
+ * PPM and PGM: "P2", "P3" (text), "P5", "P6" (binary); width, height and the largest value as text, with
+ * comments between them; one blank; the samples, of two bytes with the high one first where the largest value
+ * is above 255.
+ */
+#include "io/picture.h"
+
+#include <stdlib.h>
+
+#include "core/memory.h"
+
+struct reader {
+    const tvlm_io_source *source;
+    size_t at;
+    bool text;
+    uint32_t largest;
+    size_t samples; /* width * height * channels */
+};
+
+static tvlm_status damaged(const struct reader *reader, const char *what) {
+    return tvlm_fail(reader->source->log, TVLM_ERROR_FORMAT, "%s is a damaged PPM or PGM: %s",
+                     reader->source->path, what);
+}
+
+static tvlm_status truncated(const struct reader *reader) {
+    return tvlm_fail(reader->source->log, TVLM_ERROR_FORMAT,
+                     "%s is a truncated PPM or PGM: it ends after %zu bytes", reader->source->path,
+                     reader->source->size);
+}
+
+static bool is_blank(uint8_t byte) {
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/* Passes blanks, and comments from # to the end of their line. */
+static void skip_blanks(struct reader *reader) {
+    const uint8_t *bytes = reader->source->bytes;
+    size_t size = reader->source->size;
+    while (reader->at < size && (is_blank(bytes[reader->at]) || bytes[reader->at] == '#')) {
+        if (bytes[reader->at] == '#')
+            while (reader->at < size && bytes[reader->at] != '\n' && bytes[reader->at] != '\r') reader->at++;
+        else
+            reader->at++;
+    }
+}
+
+/* A decimal number of at most eight digits: more than any limit here. */
+static bool read_number(struct reader *reader, uint32_t *number) {
+    const uint8_t *bytes = reader->source->bytes;
+    size_t digits = 0;
+    skip_blanks(reader);
+    *number = 0;
+    while (reader->at < reader->source->size && bytes[reader->at] >= '0' && bytes[reader->at] <= '9') {
+        if (++digits > 8) return false;
+        *number = *number * 10 + (uint32_t)(bytes[reader->at++] - '0');
+    }
+    return digits > 0;
+}
+
+static tvlm_status read_header(struct reader *reader, tvlm_io_picture *picture) {
+    uint32_t width, height;
+    uint8_t kind = reader->source->bytes[1];
+    reader->at = 2;
+    reader->text = kind == '2' || kind == '3';
+    picture->channels = kind == '3' || kind == '6' ? 3 : 1;
+    if (!read_number(reader, &width) || !read_number(reader, &height) ||
+        !read_number(reader, &reader->largest))
+        return damaged(reader, "its header does not hold three numbers");
+    if (reader->at >= reader->source->size) return truncated(reader);
+    if (!is_blank(reader->source->bytes[reader->at]))
+        return damaged(reader, "its header does not end with a blank");
+    reader->at++;
+    if (width == 0 || height == 0) return damaged(reader, "it has no pixels");
+    if (reader->largest == 0 || reader->largest > 65535)
+        return damaged(reader, "its largest value is not in 1..65535");
+    if (width > TVLM_IO_SIDE_MAX || height > TVLM_IO_SIDE_MAX)
+        return damaged(reader, "its size is out of range");
+    picture->width = (int32_t)width;
+    picture->height = (int32_t)height;
+    picture->type = reader->largest > 255 ? TVLM_PIXEL_U16 : TVLM_PIXEL_U8;
+    return TVLM_OK;
+}
+
+/* Refuses what the file cannot hold before memory is asked for it: a sample of text has two bytes, but the
+ * last. */
+static tvlm_status check_size(struct reader *reader, const tvlm_io_picture *picture) {
+    size_t left = reader->source->size - reader->at, sample = picture->type == TVLM_PIXEL_U16 ? 2 : 1, needed;
+    if (!tvlm_multiply((size_t)picture->width, (size_t)picture->height, &reader->samples) ||
+        !tvlm_multiply(reader->samples, (size_t)picture->channels, &reader->samples) ||
+        !tvlm_multiply(reader->samples, sample, &needed) || needed > TVLM_IO_PIXELS_MAX)
+        return tvlm_fail(reader->source->log, TVLM_ERROR_UNSUPPORTED, "%s is too large: %d x %d pixels",
+                         reader->source->path, (int)picture->width, (int)picture->height);
+    if (reader->text ? reader->samples > left / 2 + 1 : needed > left) return truncated(reader);
+    return TVLM_OK;
+}
+
+static bool read_sample(struct reader *reader, uint32_t *value) {
+    const uint8_t *next = reader->source->bytes + reader->at;
+    if (reader->text) return read_number(reader, value);
+    *value = reader->largest > 255 ? tvlm_io_be16(next) : *next;
+    reader->at += reader->largest > 255 ? 2 : 1;
+    return true;
+}
+
+static tvlm_status read_samples(struct reader *reader, tvlm_io_picture *picture) {
+    bool wide = picture->type == TVLM_PIXEL_U16;
+    uint32_t full = wide ? 65535 : 255, value;
+    for (size_t i = 0; i < reader->samples; i++) {
+        if (!read_sample(reader, &value))
+            return reader->at < reader->source->size ? damaged(reader, "a sample is not a number")
+                                                     : truncated(reader);
+        if (value > reader->largest) value = reader->largest;
+        value = (value * full + reader->largest / 2) / reader->largest;
+        if (wide)
+            ((uint16_t *)picture->block)[i] = (uint16_t)value;
+        else
+            picture->pixels[i] = (uint8_t)value;
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_io_decode_pnm(const tvlm_io_source *source, tvlm_io_picture *picture) {
+    struct reader reader = {.source = source};
+    tvlm_io_picture made = {0};
+    tvlm_status status = read_header(&reader, &made);
+    if (status == TVLM_OK) status = check_size(&reader, &made);
+    if (status != TVLM_OK) return status;
+    made.block = tvlm_allocate(reader.samples, made.type == TVLM_PIXEL_U16 ? 2 : 1);
+    if (made.block == NULL)
+        return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", source->path);
+    made.pixels = made.block;
+    status = read_samples(&reader, &made);
+    if (status != TVLM_OK) {
+        free(made.block);
+        return status;
+    }
+    *picture = made;
+    return TVLM_OK;
+}

@@ -1,0 +1,85 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "io/bytes.h"
+#include "io/element.h"
+#include "io/io_file.h"
+#include "io/npy_header.h"
+
+/* NumPy refuses longer ones too, unless told to trust the file. */
+#define HEADER_MAX ((size_t)1 << 20)
+
+struct npy_file {
+    tvlm_npy array; /* first, so that a pointer to it is one to all */
+    uint8_t *bytes; /* the whole file; the data lie in it */
+    size_t size;
+};
+
+static tvlm_status unusable(const tvlm_log *log, const char *path, tvlm_status status, const char *what) {
+    return tvlm_fail(log, status, "%s is not a usable .npy file: %s", path, what);
+}
+
+/* *offset: where the text begins; *length: its bytes. NULL, or what is wrong. */
+static const char *find_text(const struct npy_file *file, size_t *offset, size_t *length) {
+    const uint8_t *bytes = file->bytes;
+    if (file->size < 8 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it does not begin with the magic bytes";
+    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0) return "its version is not 1.0, 2.0 or 3.0";
+    *offset = bytes[6] == 1 ? 10 : 12;
+    if (file->size < *offset) return "it ends within its header";
+    *length = bytes[6] == 1 ? tvlm_io_le16(bytes + 8) : tvlm_io_le32(bytes + 8);
+    if (*length > HEADER_MAX) return "its header has more than 1 MiB";
+    if (file->size - *offset < *length) return "it ends within its header";
+    return NULL;
+}
+
+/* Points the array at its data. An old file's data may lie anywhere: they are then moved to where they are
+ * aligned. */
+static void place_data(struct npy_file *file, size_t offset) {
+    size_t element = tvlm_element_size(file->array.type), aligned = offset / element * element;
+    if (aligned != offset) memmove(file->bytes + aligned, file->bytes + offset, file->array.size);
+    file->array.data = file->bytes + aligned;
+}
+
+static tvlm_status parse(struct npy_file *file, const char *path, const tvlm_log *log) {
+    size_t offset, length, elements;
+    char words[128];
+    tvlm_status status = TVLM_ERROR_FORMAT;
+    const char *wrong = find_text(file, &offset, &length);
+    if (wrong != NULL) return unusable(log, path, status, wrong);
+    wrong = tvlm_io_npy_parse((const char *)file->bytes + offset, length, &file->array, &status, words);
+    if (wrong != NULL) return unusable(log, path, status, wrong);
+    size_t left = file->size - offset - length;
+    if (!tvlm_io_shape_size(file->array.type, file->array.rank, file->array.shape, &elements,
+                            &file->array.size))
+        return unusable(log, path, TVLM_ERROR_FORMAT, "its shape is too large for this machine");
+    if (file->array.size != left)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT,
+                         "%s is not a usable .npy file: it has %zu bytes of data where its shape needs %zu",
+                         path, left, file->array.size);
+    place_data(file, offset + length);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_npy_read(const char *path, const tvlm_log *log, tvlm_npy **array) {
+    if (path == NULL || array == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_npy_read: path or array is NULL");
+    struct npy_file *file = tvlm_allocate(1, sizeof *file);
+    if (file == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to read %s", path);
+    tvlm_status status = tvlm_io_read(path, SIZE_MAX - 2, log, &file->bytes, &file->size);
+    if (status == TVLM_OK) status = parse(file, path, log);
+    tvlm_npy *made = &file->array;
+    if (status == TVLM_OK)
+        *array = made;
+    else
+        tvlm_npy_destroy(&made);
+    return status;
+}
+
+void tvlm_npy_destroy(tvlm_npy **array) {
+    if (array == NULL || *array == NULL) return;
+    struct npy_file *file = (struct npy_file *)(void *)*array;
+    free(file->bytes);
+    free(file);
+    *array = NULL;
+}

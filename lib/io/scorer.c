@@ -1,0 +1,196 @@
+#include "texturevlm/io_scorer.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "texturevlm/io.h"
+#include "texturevlm/layout.h"
+
+#define FORMAT_NAME "texturevlm.scorer"
+
+/* ---- Reading ---- */
+
+/* Number of names in a list, which is one more than there are commas. */
+static int32_t count_names(const char *names) {
+    int32_t count = 1;
+    for (; *names != '\0'; ++names) count += *names == ',';
+    return count;
+}
+
+/* One name after the other: sets channels[0 .. count). */
+static tvlm_status parse_names(const char *path, const tvlm_log *log, const char *names, int32_t *channels) {
+    for (int32_t i = 0;; ++i) {
+        char name[TVLM_CHANNEL_NAME_SIZE] = "";
+        const size_t length = strcspn(names, ",");
+        if (length < sizeof name) memcpy(name, names, length);
+        channels[i] = tvlm_channel_find(name);
+        if (channels[i] == TVLM_CHANNEL_NONE)
+            return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: there is no channel '%.*s'", path,
+                             (int)(length < 64 ? length : 64), names);
+        for (int32_t j = 0; j < i; ++j) {
+            if (channels[j] == channels[i])
+                return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: the channel '%s' stands twice", path, name);
+        }
+        if (names[length] == '\0') return TVLM_OK;
+        names += length + 1;
+    }
+}
+
+static tvlm_status check_finite(const char *path, const tvlm_log *log, const char *what, const float *values,
+                                size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+        if (!isfinite(values[i]))
+            return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: number %zu of '%s' is not finite", path, i, what);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status find_weights(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
+                                const tvlm_tensor **weights) {
+    *weights = tvlm_safetensors_find(file, "weights");
+    if (*weights == NULL) return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: there is no tensor 'weights'", path);
+    const tvlm_tensor *const tensor = *weights;
+    const bool line = tensor->rank == 1, square = tensor->rank == 3 && tensor->shape[1] == 3 && tensor->shape[2] == 3;
+    if (tensor->type != TVLM_ELEMENT_F32 || (!line && !square))
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is not float32 of shape [C] or [C, 3, 3]", path);
+    if (tensor->shape[0] < 1 || tensor->shape[0] > TVLM_LAYOUT_CHANNELS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is for %lld channels, not for 1 to %d", path,
+                         (long long)tensor->shape[0], TVLM_LAYOUT_CHANNELS_MAX);
+    return TVLM_OK;
+}
+
+/* A tensor of one number; 0 when it is not there. */
+static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm_safetensors *file, const char *name,
+                               float *number) {
+    const tvlm_tensor *const tensor = tvlm_safetensors_find(file, name);
+    *number = 0.0f;
+    if (tensor == NULL) return TVLM_OK;
+    if (tensor->type != TVLM_ELEMENT_F32 || tensor->size != sizeof *number)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: '%s' is not one float32", path, name);
+    memcpy(number, tensor->data, sizeof *number);
+    return check_finite(path, log, name, number, 1);
+}
+
+/* One block of memory: the scorer, its weights, its channels. */
+static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, float **weights, int32_t **numbers) {
+    const size_t weight_count = (size_t)channels * (size_t)taps; /* both are small */
+    tvlm_scorer *const scorer =
+        tvlm_allocate(1, sizeof *scorer + weight_count * sizeof(float) + (size_t)channels * sizeof(int32_t));
+    if (scorer == NULL) return NULL;
+    *weights = (float *)(scorer + 1);
+    *numbers = (int32_t *)(*weights + weight_count);
+    *scorer =
+        (tvlm_scorer){.channel_count = channels, .channels = *numbers, .taps = taps, .weights = *weights};
+    return scorer;
+}
+
+static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safetensors *file, tvlm_scorer **scorer) {
+    const char *const format = tvlm_safetensors_metadata(file, "format");
+    const char *const names = tvlm_safetensors_metadata(file, "channels");
+    const tvlm_tensor *tensor;
+    float bias, similarity, *weights;
+    int32_t *channels;
+    if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)", path, FORMAT_NAME);
+    if (names == NULL)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: its metadata does not name the channels", path);
+    tvlm_status status;
+    if ((status = find_weights(path, log, file, &tensor)) != TVLM_OK ||
+        (status = read_number(path, log, file, "bias", &bias)) != TVLM_OK ||
+        (status = read_number(path, log, file, "similarity", &similarity)) != TVLM_OK)
+        return status;
+    const int32_t count = (int32_t)tensor->shape[0], taps = tensor->rank == 3 ? 9 : 1;
+    if (count_names(names) != count)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weights' has %d", path,
+                         count_names(names), count);
+    tvlm_scorer *const made = allocate_scorer(count, taps, &weights, &channels);
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for %d weights", path, count * taps);
+    made->bias = bias;
+    made->similarity_weight = similarity;
+    memcpy(weights, tensor->data, tensor->size);
+    if ((status = parse_names(path, log, names, channels)) != TVLM_OK ||
+        (status = check_finite(path, log, "weights", weights, (size_t)count * (size_t)taps)) != TVLM_OK) {
+        free(made);
+        return status;
+    }
+    *scorer = made;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer) {
+    tvlm_safetensors *file = NULL;
+    if (path == NULL || scorer == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_load: path or scorer is NULL");
+    tvlm_status status = tvlm_safetensors_read(path, log, &file);
+    if (status == TVLM_OK) status = parse(path, log, file, scorer);
+    tvlm_safetensors_destroy(&file);
+    return status;
+}
+
+void tvlm_scorer_destroy(tvlm_scorer **scorer) {
+    if (scorer == NULL) return;
+    free(*scorer);
+    *scorer = NULL;
+}
+
+/* ---- Writing ---- */
+
+static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvlm_scorer *scorer) {
+    if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX || scorer->channels == NULL ||
+        scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != 9))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each", path);
+    const size_t count = (size_t)scorer->channel_count * (size_t)scorer->taps;
+    bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
+    for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
+    if (!finite) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a weight of the scorer is not finite", path);
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        for (int32_t j = 0; j < i; ++j) {
+            if (scorer->channels[i] == scorer->channels[j])
+                return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: channel %d stands twice in the scorer", path,
+                                 scorer->channels[i]);
+        }
+    }
+    return TVLM_OK;
+}
+
+/* The names with commas between them; `names` has room for TVLM_CHANNEL_NAME_SIZE each. */
+static tvlm_status join_names(const char *path, const tvlm_log *log, const tvlm_scorer *scorer, char *names) {
+    size_t length = 0;
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        tvlm_channel_info channel;
+        if (tvlm_channel_get_info(scorer->channels[i], &channel) != TVLM_OK)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no channel %d", path, scorer->channels[i]);
+        const size_t size = strlen(channel.name);
+        if (i > 0) names[length++] = ',';
+        memcpy(names + length, channel.name, size);
+        length += size;
+    }
+    names[length] = '\0';
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const tvlm_log *log) {
+    if (path == NULL || scorer == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_save: path or scorer is NULL");
+    tvlm_status status = check_scorer(path, log, scorer);
+    if (status != TVLM_OK) return status;
+    char *const names = tvlm_allocate((size_t)scorer->channel_count, TVLM_CHANNEL_NAME_SIZE);
+    if (names == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for the channels' names", path);
+    status = join_names(path, log, scorer, names);
+    if (status == TVLM_OK) {
+        const tvlm_tensor tensors[] = {
+            {.name = "weights", .type = TVLM_ELEMENT_F32, .rank = scorer->taps == 9 ? 3 : 1,
+             .shape = {scorer->channel_count, 3, 3}, .data = scorer->weights},
+            {.name = "bias", .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {1}, .data = &scorer->bias},
+            {.name = "similarity", .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {1},
+             .data = &scorer->similarity_weight},
+        };
+        const tvlm_metadata metadata[] = {{"format", FORMAT_NAME}, {"channels", names}};
+        status = tvlm_safetensors_write(path, tensors, 3, metadata, 2, log);
+    }
+    free(names);
+    return status;
+}

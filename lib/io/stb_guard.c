@@ -1,0 +1,97 @@
+#include "io/stb_guard.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct tvlm_io_guard_block {
+    struct tvlm_io_guard_block *previous, *next;
+    size_t size;
+};
+
+/* Room for the header that keeps what follows aligned for any type. */
+#define ALIGNMENT (_Alignof(max_align_t) > 16 ? _Alignof(max_align_t) : (size_t)16)
+#define HEADER    ((sizeof(struct tvlm_io_guard_block) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
+
+static _Thread_local tvlm_io_guard *in_force;
+
+static struct tvlm_io_guard_block *block_of(void *memory) {
+    return (struct tvlm_io_guard_block *)(void *)((uint8_t *)memory - HEADER);
+}
+
+static void *memory_of(struct tvlm_io_guard_block *block) {
+    return (uint8_t *)block + HEADER;
+}
+
+static void link_block(struct tvlm_io_guard_block *block) {
+    block->previous = NULL;
+    block->next = in_force->blocks;
+    if (block->next != NULL) block->next->previous = block;
+    in_force->blocks = block;
+}
+
+static void unlink_block(struct tvlm_io_guard_block *block) {
+    if (block->previous != NULL) block->previous->next = block->next;
+    if (block->next != NULL) block->next->previous = block->previous;
+    if (in_force->blocks == block) in_force->blocks = block->next;
+}
+
+static _Noreturn void leave(bool out_of_memory) {
+    in_force->out_of_memory = out_of_memory;
+    longjmp(in_force->escape, 1);
+}
+
+void tvlm_io_guard_begin(tvlm_io_guard *guard) {
+    guard->blocks = NULL;
+    guard->out_of_memory = false;
+    in_force = guard;
+}
+
+void *tvlm_io_guard_end(tvlm_io_guard *guard, void *result) {
+    struct tvlm_io_guard_block *kept = NULL;
+    if (result != NULL) {
+        kept = block_of(result);
+        unlink_block(kept);
+    }
+    while (guard->blocks != NULL) {
+        struct tvlm_io_guard_block *block = guard->blocks;
+        guard->blocks = block->next;
+        free(block);
+    }
+    in_force = NULL;
+    return kept;
+}
+
+void *tvlm_io_guard_malloc(size_t size) {
+    struct tvlm_io_guard_block *block = size <= SIZE_MAX - HEADER ? calloc(1, HEADER + size) : NULL;
+    if (block == NULL) leave(true);
+    block->size = size;
+    link_block(block);
+    return memory_of(block);
+}
+
+void *tvlm_io_guard_realloc(void *memory, size_t size) {
+    if (memory == NULL) return tvlm_io_guard_malloc(size);
+    struct tvlm_io_guard_block *old = block_of(memory);
+    size_t had = old->size;
+    unlink_block(old);
+    struct tvlm_io_guard_block *block = size <= SIZE_MAX - HEADER ? realloc(old, HEADER + size) : NULL;
+    if (block == NULL) {
+        link_block(old); /* stb still holds it; the guard's end releases it */
+        leave(true);
+    }
+    block->size = size;
+    link_block(block);
+    if (size > had) memset((uint8_t *)memory_of(block) + had, 0, size - had);
+    return memory_of(block);
+}
+
+void tvlm_io_guard_free(void *memory) {
+    if (memory == NULL) return;
+    unlink_block(block_of(memory));
+    free(block_of(memory));
+}
+
+void tvlm_io_guard_assert(bool truth) {
+    if (!truth) leave(false);
+}

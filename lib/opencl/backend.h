@@ -1,0 +1,157 @@
+/*
+ * backend.h: what the files of this folder share: the device with its queue and programs, textures as OpenCL sees
+ * them, and how a kernel is called.
+ */
+#ifndef TVLM_OPENCL_BACKEND_H
+#define TVLM_OPENCL_BACKEND_H
+
+#include <CL/cl.h>
+
+#include "core/backend.h"
+#include "core/memory.h"
+
+typedef struct opencl_program opencl_program; /* program.c */
+
+/* What differs between a CPU and a GPU, decided at open; tests change it to run every path on every device. */
+typedef struct opencl_tuning {
+    int32_t group_width, group_height; /* of kernels over pixels */
+    int32_t linear_group;              /* of kernels over lists */
+    int32_t topk_group, topk_chunk;
+    int32_t rank_below; /* top-K by counting for n up to this; 0: never */
+    bool tiled_mips;    /* several levels a launch */
+} opencl_tuning;
+
+typedef struct opencl_buffer {
+    tvlm_buffer base;
+    cl_mem memory;
+} opencl_buffer;
+
+typedef struct opencl_texture {
+    tvlm_texture base;
+    cl_mem level0; /* or everything, in buffer and mip-mapped storage */
+    cl_mem rest;   /* image storage: levels 1.. ; NULL otherwise */
+    int32_t rest_width, rest_height;
+} opencl_texture;
+
+typedef struct opencl_device {
+    tvlm_device base;
+    cl_platform_id platform;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+    cl_sampler mip_sampler; /* mip-mapped storage only */
+    opencl_program *programs;
+    const char *cl_std; /* for kernels: CL1.2, or what mip-mapped reads need */
+    char *kernel_dir;   /* NULL: embedded */
+    char *cache_dir;    /* NULL: none */
+    size_t group_max;   /* work-items */
+    opencl_tuning tuning;
+    cl_mem scratch[3]; /* grown when needed; the queue is in order, so one user follows another */
+    size_t scratch_bytes[3];
+    tvlm_texture *empty; /* one texel, for arguments that are not looked at */
+} opencl_device;
+
+enum { SCRATCH_LEVELS = 0, SCRATCH_A = 0, SCRATCH_B = 1, SCRATCH_C = 2 };
+
+/* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY). */
+const char *opencl_error_name(cl_int error);
+tvlm_status opencl_fail(const tvlm_log *log, cl_int error, const char *what);
+
+/* platform.c */
+tvlm_status opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
+void opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
+bool opencl_device_has(cl_device_id id, const char *extension);
+
+/* device.c: takes over `context` and `queue` (retained by the caller for it). */
+tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context context, cl_command_queue queue,
+                                 const struct tvlm_device_params *params, tvlm_device **device);
+
+/* The OpenCL C that the kernels of a storage need, as -cl-std takes it. */
+const char *opencl_language(const opencl_device *device, tvlm_storage storage);
+
+/* self_test.c: fills info->self_tests, decides which storages work. */
+typedef struct opencl_abilities {
+    bool image, buffer, mipmapped;
+} opencl_abilities;
+tvlm_status opencl_self_test(opencl_device *device, opencl_abilities *abilities);
+
+/* program.c */
+tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
+                          cl_kernel *kernel);
+void opencl_programs_destroy(opencl_device *device);
+/* source.c: a kernel file with its includes in it, and #line where files begin. free() it. */
+tvlm_status opencl_source(const opencl_device *device, const char *file, char **text);
+/* cache.c */
+tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary, size_t *size);
+void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary, size_t size);
+tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options, char key[65]);
+
+/* texture.c, buffer.c */
+tvlm_status opencl_texture_create(tvlm_device *device, const tvlm_texture *shape, tvlm_texture **texture);
+void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture);
+tvlm_status opencl_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba);
+tvlm_status opencl_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice, const float *rgba);
+size_t opencl_texel_bytes(const tvlm_texture *texture);
+/* Texels of one slice before `level`. */
+size_t opencl_level_offset(const tvlm_texture *texture, int32_t level);
+tvlm_status opencl_buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer);
+void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer);
+tvlm_status opencl_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, const void *host);
+tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host);
+tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
+/* scratch[which] with at least so many bytes */
+tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
+
+/*
+ * call.c: a kernel call. Arguments are set in order; the first error is kept and reported by the run.
+ *
+ *     opencl_call call;
+ *     TVLM_TRY(opencl_call_begin(device, "visual.cl", "visual", format, "", &call));
+ *     opencl_call_input(&call, source);
+ *     opencl_call_output(&call, out);
+ *     return opencl_call_run_pixels(&call, width, height, slices);
+ */
+typedef struct opencl_call {
+    opencl_device *device;
+    cl_kernel kernel;
+    const char *name;
+    cl_uint next;
+    cl_int error;
+} opencl_call;
+tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
+                              const char *options, opencl_call *call);
+void opencl_call_bytes(opencl_call *call, size_t size, const void *value);
+void opencl_call_memory(opencl_call *call, cl_mem memory);
+void opencl_call_int(opencl_call *call, int32_t value);
+void opencl_call_float(opencl_call *call, float value);
+void opencl_call_ulong(opencl_call *call, uint64_t value);
+void opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
+void opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
+void opencl_call_size(opencl_call *call, const tvlm_texture *texture); /* int4: width, height, layers, levels */
+void opencl_call_input(opencl_call *call, const tvlm_texture *texture);
+void opencl_call_output(opencl_call *call, const tvlm_texture *texture);
+void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
+/* -DBUNDLE_SIZE=n for the bundle, in `options` */
+void opencl_bundle_options(const tvlm_bundle *bundle, char options[32]);
+/* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */
+tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group);
+tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
+tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
+
+/* One file a family or stage. */
+#define TVLM_OPENCL_PROTOTYPE(ID, name)                                                                               \
+    tvlm_status tvlm_opencl_##name(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out);
+TVLM_GENERATED_GRIDS(TVLM_OPENCL_PROTOTYPE)
+tvlm_status opencl_source_convert(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
+                                  tvlm_texture *out);
+tvlm_status opencl_mips(tvlm_device *device, tvlm_texture *texture);
+tvlm_status opencl_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
+                          tvlm_buffer *points, int32_t count, tvlm_buffer *out);
+tvlm_status opencl_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                        tvlm_texture *out);
+tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
+                         int32_t group_count, const tvlm_score_combination *combination,
+                         const tvlm_candidates *candidates, tvlm_buffer *scores);
+tvlm_status opencl_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * buffer.c: plain device memory, and the scratch that stages share.
+ */
+#include "opencl/backend.h"
+
+tvlm_status opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **buffer) {
+    opencl_device *device = (opencl_device *)base;
+    cl_int error = CL_SUCCESS;
+    opencl_buffer *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
+    made->base.bytes = bytes;
+    made->memory = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, NULL, &error);
+    if (error != CL_SUCCESS) {
+        free(made);
+        tvlm_log_message(&base->log, TVLM_LOG_INFO, "a buffer of %zu bytes cannot be had", bytes);
+        return opencl_fail(&base->log, error, "clCreateBuffer");
+    }
+    *buffer = &made->base;
+    return TVLM_OK;
+}
+
+void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
+    (void)device;
+    if (*buffer == NULL) return;
+    clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
+    free(*buffer);
+    *buffer = NULL;
+}
+
+tvlm_status opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                const void *host) {
+    opencl_device *device = (opencl_device *)base;
+    if (bytes == 0) return TVLM_OK;
+    const cl_int error = clEnqueueWriteBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE, offset,
+                                              bytes, host, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+}
+
+tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host) {
+    opencl_device *device = (opencl_device *)base;
+    if (bytes == 0) return TVLM_OK;
+    const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE, offset,
+                                             bytes, host, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+}
+
+tvlm_status opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, tvlm_buffer *to, size_t bytes) {
+    opencl_device *device = (opencl_device *)base;
+    if (bytes == 0) return TVLM_OK;
+    const cl_int error = clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory,
+                                             ((opencl_buffer *)to)->memory, 0, 0, bytes, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueCopyBuffer");
+}
+
+tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory) {
+    cl_int error = CL_SUCCESS;
+    if (device->scratch_bytes[which] < bytes) {
+        /* The old one goes when the kernels that use it are done: OpenCL counts their references. */
+        const cl_mem grown = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+        if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "scratch memory");
+        if (device->scratch[which] != NULL) clReleaseMemObject(device->scratch[which]);
+        device->scratch[which] = grown;
+        device->scratch_bytes[which] = bytes;
+    }
+    *memory = device->scratch[which];
+    return TVLM_OK;
+}

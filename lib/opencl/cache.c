@@ -1,0 +1,106 @@
+/*
+ * cache.c: compiled programs on disk. A file's name is the SHA-256 of everything that its content depends on; it is
+ * written to a temporary and renamed, so that a reader never sees half of one; its content carries its own hash, so
+ * that a damaged one is not used. Whatever goes wrong here, the program is built from source and nobody is told.
+ */
+#include <errno.h>
+#include <sha2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "opencl/backend.h"
+
+#define CACHE_VERSION "texturevlm 1" /* change it when the files' meaning changes */
+#define DIGEST_BYTES  SHA256_DIGEST_LENGTH
+
+static void hash_text(SHA2_CTX *hash, const char *text) {
+    /* With its terminator, so that two texts never run into each other. */
+    SHA256Update(hash, (const uint8_t *)text, strlen(text) + 1);
+}
+
+tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options, char key[65]) {
+    const tvlm_device_info *info = &device->base.info;
+    uint8_t digest[DIGEST_BYTES];
+    SHA2_CTX hash;
+    SHA256Init(&hash);
+    hash_text(&hash, CACHE_VERSION);
+    hash_text(&hash, info->platform);
+    hash_text(&hash, info->name);
+    hash_text(&hash, info->driver);
+    hash_text(&hash, info->version);
+    hash_text(&hash, options);
+    hash_text(&hash, source);
+    SHA256Final(digest, &hash);
+    for (int i = 0; i < DIGEST_BYTES; ++i) snprintf(key + 2 * i, 3, "%02x", digest[i]);
+    return TVLM_OK;
+}
+
+static bool cache_path(const opencl_device *device, const char *key, const char *suffix, char *path, size_t size) {
+    if (device->cache_dir == NULL) return false;
+    const int length = snprintf(path, size, "%s/%s%s", device->cache_dir, key, suffix);
+    return length > 0 && (size_t)length < size;
+}
+
+static void digest_of(const unsigned char *bytes, size_t size, uint8_t digest[DIGEST_BYTES]) {
+    SHA2_CTX hash;
+    SHA256Init(&hash);
+    SHA256Update(&hash, bytes, size);
+    SHA256Final(digest, &hash);
+}
+
+tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary, size_t *size) {
+    char path[4096];
+    struct stat about;
+    uint8_t stored[DIGEST_BYTES], digest[DIGEST_BYTES];
+    if (!cache_path(device, key, ".bin", path, sizeof path)) return TVLM_ERROR_IO;
+    FILE *stream = fopen(path, "rb");
+    if (stream == NULL) return TVLM_ERROR_IO;
+    unsigned char *bytes = NULL;
+    bool good = fstat(fileno(stream), &about) == 0 && about.st_size > DIGEST_BYTES;
+    if (good) {
+        *size = (size_t)about.st_size - DIGEST_BYTES;
+        bytes = tvlm_allocate(*size, 1);
+        good = bytes != NULL && fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
+               fread(bytes, 1, *size, stream) == *size;
+    }
+    fclose(stream);
+    if (good) {
+        digest_of(bytes, *size, digest);
+        good = memcmp(stored, digest, DIGEST_BYTES) == 0;
+    }
+    if (!good) {
+        free(bytes);
+        return TVLM_ERROR_FORMAT;
+    }
+    *binary = bytes;
+    return TVLM_OK;
+}
+
+/* mkdir -p; errors show when the file is opened. */
+static void make_folders(char *path) {
+    for (char *at = path + 1; *at != '\0'; ++at)
+        if (*at == '/') {
+            *at = '\0';
+            mkdir(path, 0777);
+            *at = '/';
+        }
+    mkdir(path, 0777);
+}
+
+void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary, size_t size) {
+    char path[4096], temporary[4096], suffix[32];
+    uint8_t digest[DIGEST_BYTES];
+    snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());
+    if (!cache_path(device, key, ".bin", path, sizeof path) ||
+        !cache_path(device, key, suffix, temporary, sizeof temporary))
+        return;
+    make_folders(device->cache_dir);
+    FILE *stream = fopen(temporary, "wb");
+    if (stream == NULL) return;
+    digest_of(binary, size, digest);
+    bool good = fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fwrite(binary, 1, size, stream) == size;
+    good = fclose(stream) == 0 && good;
+    if (!good || rename(temporary, path) != 0) unlink(temporary);
+}

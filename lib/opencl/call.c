@@ -1,0 +1,104 @@
+/*
+ * call.c: kernel calls: arguments in order, textures as the storage wants them, sizes rounded up to whole groups.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "opencl/backend.h"
+
+tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
+                              const char *options, opencl_call *call) {
+    char all[256];
+    snprintf(all, sizeof all, "-DTVLM_HALF=%d -DGROUP_W=%d -DGROUP_H=%d %s", format == TVLM_FORMAT_F16,
+             (int)device->tuning.group_width, (int)device->tuning.group_height, options);
+    *call = (opencl_call){.device = device, .name = name};
+    return opencl_kernel(device, file, all, name, &call->kernel);
+}
+
+void opencl_call_bytes(opencl_call *call, size_t size, const void *value) {
+    if (call->error == CL_SUCCESS) call->error = clSetKernelArg(call->kernel, call->next, size, value);
+    ++call->next;
+}
+
+void opencl_call_memory(opencl_call *call, cl_mem memory) { opencl_call_bytes(call, sizeof memory, &memory); }
+void opencl_call_int(opencl_call *call, int32_t value) { opencl_call_bytes(call, sizeof value, &value); }
+void opencl_call_float(opencl_call *call, float value) { opencl_call_bytes(call, sizeof value, &value); }
+void opencl_call_ulong(opencl_call *call, uint64_t value) { opencl_call_bytes(call, sizeof value, &value); }
+
+void opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w) {
+    const cl_int4 value = {{x, y, z, w}};
+    opencl_call_bytes(call, sizeof value, &value);
+}
+
+void opencl_call_float4(opencl_call *call, float x, float y, float z, float w) {
+    const cl_float4 value = {{x, y, z, w}};
+    opencl_call_bytes(call, sizeof value, &value);
+}
+
+void opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
+    opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
+}
+
+/* The level of the image at which the grid's own level 0 stands, and which components are identifiers. */
+static void call_extent(opencl_call *call, const tvlm_texture *texture) {
+    const float x = log2f(texture->extent_x / (float)texture->width);
+    const float y = log2f(texture->extent_y / (float)texture->height);
+    const float bias = fmaxf(0.0f, fmaxf(x, y));
+    int mask = 0;
+    for (int c = 0; c < 4; ++c) mask |= (texture->reduce[c] == TVLM_REDUCE_MODE) << c;
+    opencl_call_float4(call, texture->extent_x, texture->extent_y, bias, (float)mask);
+}
+
+void opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
+    const opencl_texture *t = (const opencl_texture *)texture;
+    opencl_device *device = call->device;
+    opencl_call_memory(call, t->level0);
+    if (device->base.info.storage == TVLM_STORAGE_IMAGE)
+        opencl_call_memory(call, t->rest != NULL ? t->rest : ((opencl_texture *)device->empty)->level0);
+    else if (device->base.info.storage == TVLM_STORAGE_BUFFER)
+        opencl_call_int(call, texture->layers * texture->images);
+    else
+        opencl_call_bytes(call, sizeof device->mip_sampler, &device->mip_sampler);
+    opencl_call_size(call, texture);
+    call_extent(call, texture);
+}
+
+void opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
+    opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
+    opencl_call_size(call, texture);
+}
+
+static int bundle_size(const tvlm_bundle *bundle) { return bundle->count <= 1 ? 1 : bundle->count <= 4 ? 4 : 16; }
+
+void opencl_bundle_options(const tvlm_bundle *bundle, char options[32]) {
+    snprintf(options, 32, "-DBUNDLE_SIZE=%d", bundle_size(bundle));
+}
+
+void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
+    for (int i = 0; i < bundle_size(bundle); ++i)
+        opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);
+    opencl_call_float4(call, bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y);
+    opencl_call_float(call, bundle->farthest);
+}
+
+tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group) {
+    size_t global[3] = {1, 1, 1};
+    for (cl_uint d = 0; d < dimensions; ++d)
+        global[d] = group == NULL ? size[d] : (size[d] + group[d] - 1) / group[d] * group[d];
+    if (call->error == CL_SUCCESS)
+        call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global, group, 0,
+                                             NULL, NULL);
+    return call->error == CL_SUCCESS ? TVLM_OK : opencl_fail(&call->device->base.log, call->error, call->name);
+}
+
+tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
+    const opencl_tuning *tuning = &call->device->tuning;
+    const size_t size[3] = {(size_t)width, (size_t)height, (size_t)slices};
+    const size_t group[3] = {(size_t)tuning->group_width, (size_t)tuning->group_height, 1};
+    return opencl_call_run(call, 3, size, group);
+}
+
+tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows) {
+    const size_t size[2] = {count, rows}, group[2] = {(size_t)call->device->tuning.linear_group, 1};
+    return opencl_call_run(call, 2, size, group);
+}

@@ -1,0 +1,235 @@
+/*
+ * device.c: opening an OpenCL device, by name or from an application's context, and closing it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/backend.h"
+#include "opencl/open.h"
+#include "texturevlm/opencl.h"
+
+static void device_destroy(tvlm_device *base) {
+    opencl_device *device = (opencl_device *)base;
+    if (device == NULL) return;
+    if (device->queue != NULL) clFinish(device->queue);
+    opencl_texture_destroy(base, &device->empty);
+    opencl_programs_destroy(device);
+    for (int i = 0; i < 3; ++i)
+        if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
+    if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);
+    if (device->queue != NULL) clReleaseCommandQueue(device->queue);
+    if (device->context != NULL) clReleaseContext(device->context);
+    free(device->kernel_dir);
+    free(device->cache_dir);
+    free(device);
+}
+
+static tvlm_status device_finish(tvlm_device *base) {
+    const cl_int error = clFinish(((opencl_device *)base)->queue);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clFinish");
+}
+
+#define GENERATOR(ID, name) [TVLM_GRID_##ID] = tvlm_opencl_##name,
+
+static const tvlm_backend opencl_backend = {
+    .name = "opencl",
+    .destroy = device_destroy,
+    .finish = device_finish,
+    .buffer_create = opencl_buffer_create,
+    .buffer_destroy = opencl_buffer_destroy,
+    .buffer_write = opencl_buffer_write,
+    .buffer_read = opencl_buffer_read,
+    .buffer_copy = opencl_buffer_copy,
+    .texture_create = opencl_texture_create,
+    .texture_destroy = opencl_texture_destroy,
+    .texture_read = opencl_texture_read,
+    .texture_write = opencl_texture_write,
+    .source = opencl_source_convert,
+    .mips = opencl_mips,
+    .generate = {TVLM_GENERATED_GRIDS(GENERATOR)},
+    .sample = opencl_sample,
+    .pack = opencl_pack,
+    .score = opencl_score,
+    .topk = opencl_topk,
+};
+
+/* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none. */
+static char *cache_folder(const char *asked) {
+    char path[4096];
+    const char *home = getenv("XDG_CACHE_HOME");
+    if (asked != NULL) return asked[0] != '\0' ? strdup(asked) : NULL;
+    if (home != NULL && home[0] == '/') {
+        snprintf(path, sizeof path, "%s/texturevlm", home);
+        return strdup(path);
+    }
+    home = getenv("HOME");
+    if (home == NULL || home[0] != '/') return NULL;
+    snprintf(path, sizeof path, "%s/.cache/texturevlm", home);
+    return strdup(path);
+}
+
+/* Group sizes: FACTS: 16 x 16 is what block-linear memory likes; rows vectorise on CPUs, and launches are cheap there. */
+static opencl_tuning tuning_for(const opencl_device *device) {
+    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
+    opencl_tuning tuning = {.group_width = gpu ? 16 : 64,
+                            .group_height = gpu ? 16 : 4,
+                            .linear_group = 64,
+                            .topk_group = 256,
+                            .topk_chunk = 2048,
+                            .rank_below = gpu ? 8192 : 0,
+                            .tiled_mips = gpu};
+    return tuning;
+}
+
+static tvlm_status check_limits(opencl_device *device) {
+    clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof device->group_max, &device->group_max, NULL);
+    if (device->group_max < 256 || device->base.info.local_bytes < 32768)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
+                         "%s: work-groups of %zu and %llu bytes of local memory; 256 and 32768 are needed",
+                         device->base.info.name, device->group_max, (unsigned long long)device->base.info.local_bytes);
+    return TVLM_OK;
+}
+
+/* What mip-mapped reads need and nothing else has: a sampler made with properties, and OpenCL C 2 or 3. */
+static void prepare_mipmaps(opencl_device *device) {
+#ifdef CL_SAMPLER_MIP_FILTER_MODE_KHR
+    const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_TRUE,
+                                                CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_CLAMP_TO_EDGE,
+                                                CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR,
+                                                CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_FILTER_LINEAR, 0};
+    cl_int error = CL_SUCCESS;
+    if (!device->base.info.images || !device->base.info.mipmap_extension) return;
+    device->mip_sampler = clCreateSamplerWithProperties(device->context, properties, &error);
+    if (error != CL_SUCCESS) device->mip_sampler = NULL;
+#else
+    (void)device;
+#endif
+}
+
+const char *opencl_language(const opencl_device *device, tvlm_storage storage) {
+    if (storage != TVLM_STORAGE_MIPMAPPED) return "CL1.2";
+    return strncmp(device->base.info.version, "OpenCL 3", 8) == 0 ? "CL3.0" : "CL2.0";
+}
+
+static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, const opencl_abilities *able) {
+    const bool works[] = {true, able->image, able->buffer, able->mipmapped};
+    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
+    tvlm_device_info *info = &device->base.info;
+    const char *reason = "asked for";
+    if ((int)asked < 0 || asked > TVLM_STORAGE_MIPMAPPED)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)asked);
+    if (!works[asked])
+        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: %s storage does not pass the self-test",
+                         info->name, tvlm_storage_name(asked));
+    if (asked == TVLM_STORAGE_AUTO) {
+        if (gpu && able->mipmapped) {
+            asked = TVLM_STORAGE_MIPMAPPED;
+            reason = "the hardware filters between levels, and passes the self-test";
+        } else if (gpu && able->image) {
+            asked = TVLM_STORAGE_IMAGE;
+            reason = "a GPU filters images in hardware";
+        } else {
+            asked = TVLM_STORAGE_BUFFER;
+            reason = gpu ? "images fail the self-test" : "images are emulated on a device that is no GPU";
+        }
+        if (!works[asked])
+            return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test", info->name);
+    }
+    info->images = able->image;
+    info->storage = asked;
+    snprintf(info->storage_reason, sizeof info->storage_reason, "%s", reason);
+    return TVLM_OK;
+}
+
+static tvlm_status prepare(opencl_device *device, tvlm_storage asked) {
+    static const tvlm_texture one = {.width = 1, .height = 1, .layers = 1, .images = 1, .levels = 1,
+                                     .format = TVLM_FORMAT_F32, .extent_x = 1.0f, .extent_y = 1.0f};
+    opencl_abilities able;
+    TVLM_TRY(check_limits(device));
+    device->tuning = tuning_for(device);
+    prepare_mipmaps(device);
+    TVLM_TRY(opencl_self_test(device, &able));
+    TVLM_TRY(choose_storage(device, asked, &able));
+    device->cl_std = opencl_language(device, device->base.info.storage);
+    return opencl_texture_create(&device->base, &one, &device->empty);
+}
+
+tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context context, cl_command_queue queue,
+                                 const struct tvlm_device_params *params, tvlm_device **device) {
+    opencl_device *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) {
+        clReleaseCommandQueue(queue);
+        clReleaseContext(context);
+        return tvlm_fail(params->log, TVLM_ERROR_MEMORY, "out of memory for a device");
+    }
+    const char *kernel_dir = params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR");
+    made->base.backend = &opencl_backend;
+    if (params->log != NULL) made->base.log = *params->log;
+    made->id = id;
+    made->context = context;
+    made->queue = queue;
+    made->cl_std = "CL1.2";
+    made->cache_dir = cache_folder(params->cache_dir);
+    if (kernel_dir != NULL && kernel_dir[0] != '\0') made->kernel_dir = strdup(kernel_dir);
+    opencl_describe(id, index, &made->base.info);
+    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
+    const tvlm_status status = prepare(made, params->storage);
+    if (status != TVLM_OK) {
+        device_destroy(&made->base);
+        return status;
+    }
+    *device = &made->base;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params, tvlm_device **device) {
+    cl_device_id id = NULL;
+    cl_platform_id platform = NULL;
+    int32_t index = -1;
+    cl_int error = CL_SUCCESS;
+    TVLM_TRY(opencl_find(choice, params->log, &id, &index));
+    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &error);
+    if (error != CL_SUCCESS) return opencl_fail(params->log, error, "clCreateContext");
+    /* The 1.2 function: every driver has it, and an in-order queue is all that is needed. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    cl_command_queue queue = clCreateCommandQueue(context, id, 0, &error);
+#pragma GCC diagnostic pop
+    if (error != CL_SUCCESS) {
+        clReleaseContext(context);
+        return opencl_fail(params->log, error, "clCreateCommandQueue");
+    }
+    return opencl_device_create(id, index, context, queue, params, device);
+}
+
+static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_queue queue, const tvlm_log *log) {
+    cl_context queue_context = NULL;
+    cl_device_id queue_device = NULL;
+    cl_command_queue_properties properties = 0;
+    if (context == NULL || id == NULL || queue == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a context, a device and a queue are needed");
+    cl_int error = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(cl_context), &queue_context, NULL);
+    if (error == CL_SUCCESS)
+        error = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &queue_device, NULL);
+    if (error == CL_SUCCESS)
+        error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+    if (error != CL_SUCCESS) return opencl_fail(log, error, "clGetCommandQueueInfo");
+    if (queue_context != context || queue_device != id)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the queue belongs to another context or device");
+    if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the queue runs out of order; an in-order queue is needed");
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_command_queue queue,
+                                    const struct tvlm_device_params *params, tvlm_device **device) {
+    static const struct tvlm_device_params defaults;
+    if (params == NULL) params = &defaults;
+    if (device == NULL) return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "nowhere to put the device");
+    TVLM_TRY(check_queue(context, id, queue, params->log));
+    clRetainContext(context);
+    clRetainCommandQueue(queue);
+    return opencl_device_create(id, -1, context, queue, params, device);
+}

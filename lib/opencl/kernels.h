@@ -1,0 +1,14 @@
+/*
+ * kernels.h: the kernel files that are built into the library (generated from cl/ by cmake/WriteKernels.cmake).
+ */
+#ifndef TVLM_OPENCL_KERNELS_H
+#define TVLM_OPENCL_KERNELS_H
+
+typedef struct tvlm_kernel_file {
+    const char *name; /* "visual.cl" */
+    const char *text;
+} tvlm_kernel_file;
+
+extern const tvlm_kernel_file tvlm_kernel_files[]; /* ends with a NULL name */
+
+#endif

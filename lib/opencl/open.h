@@ -1,0 +1,15 @@
+/*
+ * open.h: the OpenCL backend's way in, for lib/stack/open.c.
+ */
+#ifndef TVLM_OPENCL_OPEN_H
+#define TVLM_OPENCL_OPEN_H
+
+#include "core/backend.h"
+
+/* `choice`: index, part of a name, or NULL for the default. */
+tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params, tvlm_device **device);
+
+/* Fills up to `capacity` entries, opening nothing; returns how many devices there are. */
+int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos);
+
+#endif

@@ -1,0 +1,168 @@
+/*
+ * platform.c: the OpenCL devices of this machine.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "opencl/backend.h"
+#include "opencl/open.h"
+
+#define DEVICES_MAX   64
+#define PLATFORMS_MAX 16
+
+/* All devices of all platforms, in the loader's order. Platforms without devices are passed over. */
+static int32_t all_devices(cl_device_id ids[DEVICES_MAX]) {
+    cl_platform_id platforms[PLATFORMS_MAX];
+    cl_uint platform_count = 0;
+    int32_t count = 0;
+    if (clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS) return 0;
+    if (platform_count > PLATFORMS_MAX) platform_count = PLATFORMS_MAX;
+    for (cl_uint p = 0; p < platform_count; ++p) {
+        cl_uint found = 0;
+        if (count == DEVICES_MAX) break;
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, (cl_uint)(DEVICES_MAX - count), ids + count, &found) !=
+            CL_SUCCESS)
+            continue;
+        count += (int32_t)found < DEVICES_MAX - count ? (int32_t)found : DEVICES_MAX - count;
+    }
+    return count;
+}
+
+static tvlm_device_type type_of(cl_device_id id) {
+    cl_device_type type = 0;
+    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    if (type & CL_DEVICE_TYPE_GPU) return TVLM_DEVICE_GPU;
+    if (type & CL_DEVICE_TYPE_CPU) return TVLM_DEVICE_CPU;
+    return TVLM_DEVICE_OTHER;
+}
+
+static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size) {
+    char long_text[1024] = "";
+    clGetDeviceInfo(id, what, sizeof long_text - 1, long_text, NULL);
+    const char *start = long_text;
+    while (isspace((unsigned char)*start)) ++start;
+    snprintf(text, size, "%.*s", (int)(size - 1), start);
+}
+
+static int32_t limit(cl_device_id id, cl_device_info what) {
+    size_t value = 0;
+    clGetDeviceInfo(id, what, sizeof value, &value, NULL);
+    return value > INT32_MAX ? INT32_MAX : (int32_t)value;
+}
+
+bool opencl_device_has(cl_device_id id, const char *extension) {
+    size_t size = 0;
+    bool has = false;
+    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0) return false;
+    char *list = tvlm_allocate(size + 1, 1);
+    if (list == NULL) return false;
+    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, list, NULL) == CL_SUCCESS) {
+        const size_t length = strlen(extension);
+        for (const char *at = strstr(list, extension); at != NULL && !has; at = strstr(at + 1, extension))
+            has = (at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
+    }
+    free(list);
+    return has;
+}
+
+void opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
+    cl_platform_id platform = NULL;
+    cl_bool images = CL_FALSE;
+    cl_ulong memory = 0, allocation = 0, local = 0;
+    cl_uint units = 0;
+    memset(info, 0, sizeof *info);
+    info->index = index;
+    info->type = type_of(id);
+    device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
+    device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
+    device_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
+    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform - 1, info->platform, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof allocation, &allocation, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    clGetDeviceInfo(id, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    info->memory_bytes = memory;
+    info->allocation_max = allocation;
+    info->local_bytes = local;
+    info->compute_units = (int32_t)units;
+    info->images = images == CL_TRUE;
+    info->mipmap_extension = opencl_device_has(id, "cl_khr_mipmap_image");
+    if (info->images) {
+        info->image_width_max = limit(id, CL_DEVICE_IMAGE2D_MAX_WIDTH);
+        info->image_height_max = limit(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+        info->image_slices_max = limit(id, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+    }
+}
+
+int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos) {
+    cl_device_id ids[DEVICES_MAX];
+    const int32_t count = all_devices(ids);
+    for (int32_t i = 0; i < count && i < capacity; ++i) opencl_describe(ids[i], i, &infos[i]);
+    return count;
+}
+
+static bool contains(const char *text, const char *part) {
+    const size_t length = strlen(part);
+    for (; *text != '\0'; ++text)
+        if (strncasecmp(text, part, length) == 0) return true;
+    return length == 0;
+}
+
+/* Names of all devices in one line, for the message that none fits. */
+static void join_names(const cl_device_id *ids, int32_t count, char *line, size_t size) {
+    size_t used = 0;
+    line[0] = '\0';
+    for (int32_t i = 0; i < count && used < size - 1; ++i) {
+        char name[128];
+        device_text(ids[i], CL_DEVICE_NAME, name, sizeof name);
+        const int more = snprintf(line + used, size - used, "%s%d '%s'", i > 0 ? ", " : "", (int)i, name);
+        used += more > 0 ? (size_t)more : 0;
+    }
+}
+
+/* The first GPU, else the first CPU, else the first device. */
+static int32_t default_device(const cl_device_id *ids, int32_t count) {
+    for (int32_t i = 0; i < count; ++i)
+        if (type_of(ids[i]) == TVLM_DEVICE_GPU) return i;
+    for (int32_t i = 0; i < count; ++i)
+        if (type_of(ids[i]) == TVLM_DEVICE_CPU) return i;
+    return 0;
+}
+
+static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t count) {
+    char *end;
+    const long index = strtol(choice, &end, 10);
+    if (end != choice && *end == '\0') return index >= 0 && index < count ? (int32_t)index : -1;
+    for (int32_t i = 0; i < count; ++i) {
+        char name[128];
+        device_text(ids[i], CL_DEVICE_NAME, name, sizeof name);
+        if (contains(name, choice)) return i;
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        tvlm_device_info info;
+        opencl_describe(ids[i], i, &info);
+        if (contains(info.platform, choice)) return i;
+    }
+    return -1;
+}
+
+tvlm_status opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index) {
+    cl_device_id ids[DEVICES_MAX];
+    const int32_t count = all_devices(ids);
+    if (count == 0)
+        return tvlm_fail(log, TVLM_ERROR_NO_DEVICE,
+                         "no OpenCL device: install your GPU's OpenCL driver, or pocl-opencl-icd to run on the CPU "
+                         "(or choose the device 'reference')");
+    *index = choice == NULL || choice[0] == '\0' ? default_device(ids, count) : named_device(choice, ids, count);
+    if (*index < 0) {
+        char names[768];
+        join_names(ids, count, names, sizeof names);
+        return tvlm_fail(log, TVLM_ERROR_NO_DEVICE, "no device '%s'; there are %s, and 'reference'", choice, names);
+    }
+    *id = ids[*index];
+    return TVLM_OK;
+}

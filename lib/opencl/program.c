@@ -1,0 +1,166 @@
+/*
+ * program.c: kernels by file, options and name: built once per device, from the cache on disk where it has them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/backend.h"
+
+#define KERNELS_MAX 8 /* of one file that are in use */
+
+struct opencl_program {
+    opencl_program *next;
+    char *file, *options;
+    cl_program program;
+    int count;
+    struct {
+        const char *name; /* a literal of the caller's */
+        cl_kernel kernel;
+    } kernels[KERNELS_MAX];
+};
+
+static void log_build(const opencl_device *device, cl_program program, const char *file) {
+    size_t size = 0;
+    clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    char *text = tvlm_allocate(size + 1, 1);
+    if (text != NULL &&
+        clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS)
+        tvlm_log_message(&device->base.log, TVLM_LOG_INFO, "%s: %s", file, text);
+    free(text);
+}
+
+/* The first line of the build log that names an error: what the one line of the failure carries. */
+static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file, cl_int error) {
+    char text[2048] = "";
+    clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, sizeof text - 1, text, NULL);
+    log_build(device, program, file);
+    char *line = strstr(text, "error:");
+    while (line != NULL && line > text && line[-1] != '\n') --line;
+    if (line == NULL) line = text;
+    line[strcspn(line, "\n")] = '\0';
+    return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
+                     device->base.info.name, opencl_error_name(error), line[0] != '\0' ? ": " : "", line);
+}
+
+static void store_binary(const opencl_device *device, cl_program program, const char *key) {
+    size_t size = 0;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return;
+    unsigned char *binary = tvlm_allocate(size, 1);
+    if (binary == NULL) return;
+    unsigned char *binaries[1] = {binary};
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
+        opencl_cache_store(device, key, binary, size);
+    free(binary);
+}
+
+/* NULL when the cache has none, or one that this driver does not take. */
+static cl_program load_binary(const opencl_device *device, const char *key, const char *options) {
+    unsigned char *binary = NULL;
+    size_t size = 0;
+    cl_int error = CL_SUCCESS, binary_status = CL_SUCCESS;
+    if (opencl_cache_load(device, key, &binary, &size) != TVLM_OK) return NULL;
+    const unsigned char *binaries[1] = {binary};
+    cl_program program =
+        clCreateProgramWithBinary(device->context, 1, &device->id, &size, binaries, &binary_status, &error);
+    free(binary);
+    if (error == CL_SUCCESS && clBuildProgram(program, 1, &device->id, options, NULL, NULL) != CL_SUCCESS) {
+        clReleaseProgram(program);
+        return NULL;
+    }
+    return error == CL_SUCCESS ? program : NULL;
+}
+
+static tvlm_status build_source(const opencl_device *device, const char *file, const char *text, const char *options,
+                                cl_program *program) {
+    cl_int error = CL_SUCCESS;
+    *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &error);
+    if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "clCreateProgramWithSource");
+    error = clBuildProgram(*program, 1, &device->id, options, NULL, NULL);
+    if (error == CL_SUCCESS) return TVLM_OK;
+    const tvlm_status status = fail_build(device, *program, file, error);
+    clReleaseProgram(*program);
+    return status;
+}
+
+static tvlm_status build(const opencl_device *device, const char *file, const char *options, cl_program *program) {
+    char *text = NULL, key[65];
+    TVLM_TRY(opencl_source(device, file, &text));
+    tvlm_status status = opencl_cache_key(device, text, options, key);
+    if (status == TVLM_OK) {
+        *program = load_binary(device, key, options);
+        if (*program == NULL) {
+            status = build_source(device, file, text, options, program);
+            if (status == TVLM_OK) store_binary(device, *program, key);
+        }
+    }
+    free(text);
+    return status;
+}
+
+static opencl_program *find_program(opencl_device *device, const char *file, const char *options) {
+    opencl_program *program = device->programs;
+    while (program != NULL && (strcmp(program->file, file) != 0 || strcmp(program->options, options) != 0))
+        program = program->next;
+    return program;
+}
+
+static tvlm_status add_program(opencl_device *device, const char *file, const char *options, opencl_program **added) {
+    char all[512];
+    opencl_program *program = tvlm_allocate(1, sizeof *program);
+    if (program != NULL) {
+        program->file = strdup(file);
+        program->options = strdup(options);
+    }
+    if (program == NULL || program->file == NULL || program->options == NULL) {
+        if (program != NULL) {
+            free(program->file);
+            free(program->options);
+        }
+        free(program);
+        return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a program");
+    }
+    snprintf(all, sizeof all, "-cl-std=%s -DTVLM_STORAGE=%d %s", device->cl_std,
+             (int)device->base.info.storage - (int)TVLM_STORAGE_IMAGE, options);
+    const tvlm_status status = build(device, file, all, &program->program);
+    if (status != TVLM_OK) {
+        free(program->file);
+        free(program->options);
+        free(program);
+        return status;
+    }
+    program->next = device->programs;
+    device->programs = program;
+    *added = program;
+    return TVLM_OK;
+}
+
+tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
+                          cl_kernel *kernel) {
+    cl_int error = CL_SUCCESS;
+    opencl_program *program = find_program(device, file, options);
+    if (program == NULL) TVLM_TRY(add_program(device, file, options, &program));
+    for (int i = 0; i < program->count; ++i)
+        if (strcmp(program->kernels[i].name, name) == 0) {
+            *kernel = program->kernels[i].kernel;
+            return TVLM_OK;
+        }
+    if (program->count == KERNELS_MAX)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "more than %d kernels in %s", KERNELS_MAX, file);
+    *kernel = clCreateKernel(program->program, name, &error);
+    if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, name);
+    program->kernels[program->count].name = name;
+    program->kernels[program->count++].kernel = *kernel;
+    return TVLM_OK;
+}
+
+void opencl_programs_destroy(opencl_device *device) {
+    while (device->programs != NULL) {
+        opencl_program *gone = device->programs;
+        device->programs = gone->next;
+        for (int i = 0; i < gone->count; ++i) clReleaseKernel(gone->kernels[i].kernel);
+        clReleaseProgram(gone->program);
+        free(gone->file);
+        free(gone->options);
+        free(gone);
+    }
+}

@@ -1,0 +1,234 @@
+/*
+ * self_test.c: known answers on this device before work starts: what drivers get wrong is switched off here, not met
+ * later. FACTS: PoCL 3.1 scales the slice of normalised reads, and aborts on mip levels; drivers promise little about
+ * filter weights and rounding.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "opencl/backend.h"
+
+enum { WIDTH = 5, HEIGHT = 3, SLICES = 8 };
+
+static void report(opencl_device *device, const char *name, bool passed, const char *format, double value) {
+    tvlm_device_info *info = &device->base.info;
+    if (info->self_test_count == TVLM_SELF_TESTS_MAX) return;
+    tvlm_self_test *test = &info->self_tests[info->self_test_count++];
+    snprintf(test->name, sizeof test->name, "%s", name);
+    test->passed = passed;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(test->detail, sizeof test->detail, format, value);
+#pragma GCC diagnostic pop
+}
+
+static void pattern(int x, int y, int slice, float texel[4]) {
+    texel[0] = (float)x;
+    texel[1] = (float)y;
+    texel[2] = (float)slice;
+    texel[3] = 0.5f * (float)x + 0.25f * (float)y;
+}
+
+static tvlm_texture shape_of(tvlm_format format, int32_t levels) {
+    tvlm_texture shape = {.width = WIDTH, .height = HEIGHT, .layers = 1, .images = SLICES, .levels = levels,
+                          .format = format, .extent_x = WIDTH, .extent_y = HEIGHT};
+    return shape;
+}
+
+/* A texture filled with the pattern by a kernel. */
+static tvlm_status filled(opencl_device *device, tvlm_format format, int32_t levels, tvlm_texture **texture) {
+    const tvlm_texture shape = shape_of(format, levels);
+    const size_t size[3] = {WIDTH, HEIGHT, SLICES};
+    opencl_call call;
+    TVLM_TRY(opencl_texture_create(&device->base, &shape, texture));
+    tvlm_status status = opencl_call_begin(device, "self_test.cl", "self_test_write", format, "", &call);
+    if (status == TVLM_OK) {
+        opencl_call_output(&call, *texture);
+        status = opencl_call_run(&call, 3, size, NULL);
+    }
+    if (status != TVLM_OK) opencl_texture_destroy(&device->base, texture);
+    return status;
+}
+
+/* Runs a kernel (texture, [points,] out) over `count` and brings its float4 results. */
+static tvlm_status read_back(opencl_device *device, const char *kernel, const tvlm_texture *texture,
+                             const cl_float4 *points, const size_t size[3], size_t count, cl_float4 *results) {
+    tvlm_buffer *in = NULL, *out = NULL;
+    opencl_call call;
+    const size_t bytes = count * sizeof(cl_float4);
+    tvlm_status status = opencl_buffer_create(&device->base, bytes, &out);
+    if (status == TVLM_OK && points != NULL) {
+        status = opencl_buffer_create(&device->base, bytes, &in);
+        if (status == TVLM_OK) status = opencl_buffer_write(&device->base, in, 0, bytes, points);
+    }
+    if (status == TVLM_OK) status = opencl_call_begin(device, "self_test.cl", kernel, texture->format, "", &call);
+    if (status == TVLM_OK) {
+        opencl_call_input(&call, texture);
+        if (points != NULL) opencl_call_memory(&call, ((opencl_buffer *)in)->memory);
+        opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+        status = opencl_call_run(&call, points != NULL ? 1 : 3, size, NULL);
+    }
+    if (status == TVLM_OK) status = opencl_buffer_read(&device->base, out, 0, bytes, results);
+    opencl_buffer_destroy(&device->base, &in);
+    opencl_buffer_destroy(&device->base, &out);
+    return status;
+}
+
+/* Every texel of every slice comes back as it was written. */
+static tvlm_status test_slices(opencl_device *device, const tvlm_texture *texture, const char *name, bool *passed) {
+    const size_t size[3] = {WIDTH, HEIGHT, SLICES};
+    cl_float4 got[WIDTH * HEIGHT * SLICES];
+    memset(got, 0xff, sizeof got);
+    int wrong = 0;
+    TVLM_TRY(read_back(device, "self_test_fetch", texture, NULL, size, WIDTH * HEIGHT * SLICES, got));
+    for (int i = 0; i < WIDTH * HEIGHT * SLICES; ++i) {
+        float expected[4];
+        pattern(i % WIDTH, i / WIDTH % HEIGHT, i / (WIDTH * HEIGHT), expected);
+        wrong += memcmp(&got[i], expected, sizeof expected) != 0;
+    }
+    report(device, name, wrong == 0, "%.0f of 120 texels wrong", wrong);
+    *passed = *passed && wrong == 0;
+    return TVLM_OK;
+}
+
+/* The pattern is linear in x and y, so that bilinear reads between centres have a known answer. */
+static tvlm_status test_bilinear(opencl_device *device, const tvlm_texture *texture, const char *name, bool *passed) {
+    enum { COUNT = 64 };
+    const size_t size[1] = {COUNT};
+    cl_float4 points[COUNT], got[COUNT];
+    double worst = 0.0;
+    for (int i = 0; i < COUNT; ++i)
+        points[i] = (cl_float4){{0.5f + (float)(i % 13) * 0.3071f, 0.5f + (float)(i % 7) * 0.2913f,
+                                 (float)(i % SLICES), 0.0f}};
+    TVLM_TRY(read_back(device, "self_test_bilinear", texture, points, size, COUNT, got));
+    for (int i = 0; i < COUNT; ++i) {
+        const float x = points[i].s[0] - 0.5f, y = points[i].s[1] - 0.5f;
+        const double expected[4] = {x, y, points[i].s[2], 0.5 * x + 0.25 * y};
+        for (int c = 0; c < 4; ++c) {
+            const double error = fabs(got[i].s[c] - expected[c]);
+            worst = error <= worst ? worst : error; /* NaN counts as worst */
+        }
+    }
+    /* Weights of 8 fractional bits (the least that hardware has) are off by at most 1/256 of a step of 1. */
+    const bool good = worst <= 1.0 / 250.0;
+    report(device, name, good, "largest error %.2g of a step", worst);
+    *passed = *passed && good;
+    return TVLM_OK;
+}
+
+/* Values between two halves: stored to the nearest, ties to even, as the reference stores them. */
+static tvlm_status test_half(opencl_device *device, bool *passed) {
+    enum { COUNT = WIDTH };
+    const float values[COUNT] = {0.1f, 1.00048828125f, 1.00146484375f, 3.0e-7f, 0.3333333f};
+    const size_t size[1] = {COUNT};
+    float rows[WIDTH * HEIGHT * 4];
+    cl_float4 in[COUNT];
+    const tvlm_texture shape = shape_of(TVLM_FORMAT_F16, 1);
+    tvlm_texture *texture = NULL;
+    tvlm_buffer *buffer = NULL;
+    opencl_call call;
+    for (int i = 0; i < COUNT; ++i) in[i] = (cl_float4){{values[i], -values[i], values[i], 0.0f}};
+    TVLM_TRY(opencl_texture_create(&device->base, &shape, &texture));
+    tvlm_status status = opencl_buffer_create(&device->base, sizeof in, &buffer);
+    if (status == TVLM_OK) status = opencl_buffer_write(&device->base, buffer, 0, sizeof in, in);
+    if (status == TVLM_OK)
+        status = opencl_call_begin(device, "self_test.cl", "self_test_store", TVLM_FORMAT_F16, "", &call);
+    if (status == TVLM_OK) {
+        opencl_call_memory(&call, ((opencl_buffer *)buffer)->memory);
+        opencl_call_output(&call, texture);
+        status = opencl_call_run(&call, 1, size, NULL);
+    }
+    if (status == TVLM_OK) status = opencl_texture_read(&device->base, texture, 0, 0, rows);
+    if (status == TVLM_OK) {
+        double worst = 0.0;
+        for (int i = 0; i < COUNT; ++i) {
+            const float nearest = tvlm_half_to_float(tvlm_half_from_float(values[i]));
+            const double apart = fabs((double)rows[4 * i] - (double)nearest) / (double)nearest;
+            worst = apart <= worst ? worst : apart;
+        }
+        /* Rounding towards zero is allowed for images; more than one unit in the last place is not. */
+        const bool good = worst <= 1.0 / 1024.0 || worst <= 0.25; /* the subnormal's unit is a fifth of it */
+        report(device, "half_rounding", good, worst == 0.0 ? "to nearest even" : "off by up to %.2g of a value", worst);
+        *passed = *passed && good;
+    }
+    opencl_buffer_destroy(&device->base, &buffer);
+    opencl_texture_destroy(&device->base, &texture);
+    return status;
+}
+
+/* Mip-mapped reads: a level of its own value in each, read at whole and half levels. */
+static tvlm_status test_levels(opencl_device *device, bool *passed) {
+    enum { COUNT = 4 };
+    const size_t size[1] = {COUNT};
+    tvlm_texture *texture = NULL;
+    cl_float4 got[COUNT];
+    const cl_float4 points[COUNT] = {
+        {{2.5f, 1.5f, 1.0f, 0.0f}}, {{2.5f, 1.5f, 3.0f, 1.0f}}, {{2.5f, 1.5f, 7.0f, 1.5f}}, {{2.5f, 1.5f, 0.0f, 9.0f}}};
+    TVLM_TRY(filled(device, TVLM_FORMAT_F32, 3, &texture));
+    tvlm_status status = opencl_mips(&device->base, texture);
+    if (status == TVLM_OK) status = read_back(device, "self_test_sample", texture, points, size, COUNT, got);
+    if (status == TVLM_OK) {
+        double worst = 0.0;
+        for (int i = 0; i < COUNT; ++i) {
+            /* The middle of a linear pattern is its mean at every level; the slice must not be touched. */
+            const double error = fmax(fabs(got[i].s[0] - 2.0), fabs(got[i].s[2] - (double)points[i].s[2]));
+            worst = error <= worst ? worst : error;
+        }
+        const bool good = worst <= 0.02;
+        report(device, "levels", good, "largest error %.2g", worst);
+        *passed = *passed && good;
+    }
+    opencl_texture_destroy(&device->base, &texture);
+    return status;
+}
+
+/* All tests of the storage that device->base.info.storage says now. */
+static tvlm_status test_storage(opencl_device *device, const char *slices, const char *bilinear, bool *passed) {
+    tvlm_texture *texture = NULL;
+    *passed = true;
+    for (int half = 0; half < 2; ++half) {
+        char name[32];
+        TVLM_TRY(filled(device, half ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32, 1, &texture));
+        snprintf(name, sizeof name, "%s_f%d", slices, half ? 16 : 32);
+        tvlm_status status = test_slices(device, texture, name, passed);
+        snprintf(name, sizeof name, "%s_f%d", bilinear, half ? 16 : 32);
+        if (status == TVLM_OK) status = test_bilinear(device, texture, name, passed);
+        opencl_texture_destroy(&device->base, &texture);
+        TVLM_TRY(status);
+    }
+    TVLM_TRY(test_half(device, passed));
+    return device->base.info.storage == TVLM_STORAGE_MIPMAPPED ? test_levels(device, passed) : TVLM_OK;
+}
+
+static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able) {
+    static const char *const slices[] = {"", "image_slices", "buffer_slices", "mipmapped_slices"};
+    static const char *const bilinear[] = {"", "image_bilinear", "buffer_bilinear", "mipmapped_bilinear"};
+    /* A driver that refuses a step of a test fails that test; it is no reason not to open the device. */
+    const tvlm_log log = device->base.log;
+    device->base.log = (tvlm_log){NULL, NULL};
+    device->base.info.storage = storage;
+    device->cl_std = opencl_language(device, storage);
+    const tvlm_status status = test_storage(device, slices[storage], bilinear[storage], able);
+    opencl_programs_destroy(device); /* the next storage builds its own */
+    device->base.log = log;
+    if (status == TVLM_ERROR_MEMORY) return tvlm_fail(&log, status, "out of memory in the self-test");
+    if (status != TVLM_OK) {
+        *able = false;
+        report(device, tvlm_storage_name(storage), false, "the driver refused (status %.0f)", (double)status);
+    }
+    return TVLM_OK;
+}
+
+tvlm_status opencl_self_test(opencl_device *device, opencl_abilities *abilities) {
+    const tvlm_device_info *info = &device->base.info;
+    *abilities = (opencl_abilities){false, false, false};
+    TVLM_TRY(probe(device, TVLM_STORAGE_BUFFER, &abilities->buffer));
+    if (info->images && info->image_slices_max >= SLICES)
+        TVLM_TRY(probe(device, TVLM_STORAGE_IMAGE, &abilities->image));
+    /* Never tried without the extension's word: PoCL 3.1 aborts the process on mip levels. */
+    if (abilities->image && info->mipmap_extension && device->mip_sampler != NULL)
+        TVLM_TRY(probe(device, TVLM_STORAGE_MIPMAPPED, &abilities->mipmapped));
+    return TVLM_OK;
+}

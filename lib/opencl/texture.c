@@ -1,0 +1,168 @@
+/*
+ * texture.c: texture arrays in the three storages (cl/texture.clh is their other half).
+ */
+#include <stdint.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "opencl/backend.h"
+
+/* OpenCL 2.0 names that a 1.2 loader's headers may lack. */
+#define MIP_LEVELS_ARE_NATIVE(device) ((device)->base.info.storage == TVLM_STORAGE_MIPMAPPED)
+
+size_t opencl_texel_bytes(const tvlm_texture *texture) { return texture->format == TVLM_FORMAT_F16 ? 8 : 16; }
+
+size_t opencl_level_offset(const tvlm_texture *texture, int32_t level) {
+    size_t texels = 0;
+    for (int32_t n = 0; n < level; ++n)
+        texels += (size_t)tvlm_level_side(texture->width, n) * (size_t)tvlm_level_side(texture->height, n);
+    return texels;
+}
+
+static size_t slices_of(const tvlm_texture *texture) { return (size_t)texture->layers * (size_t)texture->images; }
+
+/* The size of the array that holds levels 1 and up: level 1, and the others in a column beside it. */
+static void rest_size(opencl_texture *texture) {
+    int32_t column = 0;
+    for (int32_t n = 2; n < texture->base.levels; ++n) column += tvlm_level_side(texture->base.height, n);
+    const int32_t first = tvlm_level_side(texture->base.height, 1);
+    texture->rest_height = first > column ? first : column;
+    texture->rest_width = tvlm_level_side(texture->base.width, 1) +
+                          (texture->base.levels > 2 ? tvlm_level_side(texture->base.width, 2) : 0);
+}
+
+static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape, int32_t width, int32_t height,
+                                cl_uint levels, cl_mem *image) {
+    const cl_image_format format = {CL_RGBA, shape->format == TVLM_FORMAT_F16 ? CL_HALF_FLOAT : CL_FLOAT};
+    cl_image_desc desc;
+    cl_int error = CL_SUCCESS;
+    memset(&desc, 0, sizeof desc);
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY;
+    desc.image_width = (size_t)width;
+    desc.image_height = (size_t)height;
+    desc.image_array_size = slices_of(shape);
+    desc.num_mip_levels = levels > 1 ? levels : 0;
+    *image = clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateImage");
+}
+
+static tvlm_status images_create(opencl_device *device, opencl_texture *texture) {
+    const tvlm_texture *shape = &texture->base;
+    const bool native = MIP_LEVELS_ARE_NATIVE(device);
+    TVLM_TRY(image_create(device, shape, shape->width, shape->height, native ? (cl_uint)shape->levels : 1,
+                          &texture->level0));
+    if (shape->levels == 1 || native) return TVLM_OK;
+    rest_size(texture);
+    const tvlm_status status = image_create(device, shape, texture->rest_width, texture->rest_height, 1, &texture->rest);
+    if (status != TVLM_OK) clReleaseMemObject(texture->level0);
+    return status;
+}
+
+static tvlm_status memory_create(opencl_device *device, opencl_texture *texture) {
+    cl_int error = CL_SUCCESS;
+    const size_t texels = opencl_level_offset(&texture->base, texture->base.levels) * slices_of(&texture->base);
+    if (texels > INT32_MAX)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY, "a texture of %zu texels is more than %d", texels,
+                         INT32_MAX);
+    texture->level0 = clCreateBuffer(device->context, CL_MEM_READ_WRITE, texture->base.bytes, NULL, &error);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateBuffer (texture)");
+}
+
+tvlm_status opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, tvlm_texture **texture) {
+    opencl_device *device = (opencl_device *)base;
+    opencl_texture *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
+    made->base = *shape;
+    made->base.bytes = opencl_level_offset(shape, shape->levels) * slices_of(shape) * opencl_texel_bytes(shape);
+    const tvlm_status status = base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made)
+                                                                         : images_create(device, made);
+    if (status != TVLM_OK) {
+        free(made);
+        return status;
+    }
+    if (made->rest != NULL)
+        made->base.bytes = ((size_t)shape->width * (size_t)shape->height +
+                            (size_t)made->rest_width * (size_t)made->rest_height) *
+                           slices_of(shape) * opencl_texel_bytes(shape);
+    *texture = &made->base;
+    return TVLM_OK;
+}
+
+void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
+    opencl_texture *gone = (opencl_texture *)*texture;
+    (void)device;
+    if (gone == NULL) return;
+    if (gone->level0 != NULL) clReleaseMemObject(gone->level0);
+    if (gone->rest != NULL) clReleaseMemObject(gone->rest);
+    free(gone);
+    *texture = NULL;
+}
+
+/* Where one slice of one level lies: an image region, or an offset into the buffer. */
+typedef struct slice_place {
+    cl_mem memory;
+    size_t origin[4], region[3];
+    size_t offset, bytes;
+} slice_place;
+
+static slice_place place_of(const opencl_device *device, const opencl_texture *texture, int32_t level, int32_t slice) {
+    const tvlm_texture *shape = &texture->base;
+    const size_t w = (size_t)tvlm_level_side(shape->width, level), h = (size_t)tvlm_level_side(shape->height, level);
+    slice_place place = {texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * opencl_texel_bytes(shape)};
+    if (device->base.info.storage == TVLM_STORAGE_BUFFER) {
+        const size_t before = opencl_level_offset(shape, level) * slices_of(shape);
+        place.offset = (before + (size_t)slice * w * h) * opencl_texel_bytes(shape);
+    } else if (MIP_LEVELS_ARE_NATIVE(device)) {
+        place.origin[3] = (size_t)level;
+    } else if (level > 0) {
+        place.memory = texture->rest;
+        if (level > 1) place.origin[0] = (size_t)tvlm_level_side(shape->width, 1);
+        for (int32_t n = 2; n < level; ++n) place.origin[1] += (size_t)tvlm_level_side(shape->height, n);
+    }
+    return place;
+}
+
+static cl_int transfer_in(const opencl_device *device, const slice_place *place, void *texels) {
+    if (device->base.info.storage == TVLM_STORAGE_BUFFER)
+        return clEnqueueReadBuffer(device->queue, place->memory, CL_TRUE, place->offset, place->bytes, texels, 0, NULL,
+                                   NULL);
+    return clEnqueueReadImage(device->queue, place->memory, CL_TRUE, place->origin, place->region, 0, 0, texels, 0,
+                              NULL, NULL);
+}
+
+static cl_int transfer_out(const opencl_device *device, const slice_place *place, const void *texels) {
+    if (device->base.info.storage == TVLM_STORAGE_BUFFER)
+        return clEnqueueWriteBuffer(device->queue, place->memory, CL_TRUE, place->offset, place->bytes, texels, 0,
+                                    NULL, NULL);
+    return clEnqueueWriteImage(device->queue, place->memory, CL_TRUE, place->origin, place->region, 0, 0, texels, 0,
+                               NULL, NULL);
+}
+
+tvlm_status opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba) {
+    opencl_device *device = (opencl_device *)base;
+    const slice_place place = place_of(device, (opencl_texture *)texture, level, slice);
+    const bool half = texture->format == TVLM_FORMAT_F16;
+    void *texels = half ? tvlm_allocate(place.bytes, 1) : rgba;
+    if (texels == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory to read a texture");
+    const cl_int error = transfer_in(device, &place, texels);
+    if (half) {
+        if (error == CL_SUCCESS) tvlm_half_to_floats(texels, rgba, place.bytes / 2);
+        free(texels);
+    }
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "reading a texture");
+}
+
+tvlm_status opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32_t slice, const float *rgba) {
+    opencl_device *device = (opencl_device *)base;
+    const slice_place place = place_of(device, (opencl_texture *)texture, 0, slice);
+    if (texture->format != TVLM_FORMAT_F16) {
+        const cl_int error = transfer_out(device, &place, rgba);
+        return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "writing a texture");
+    }
+    uint16_t *texels = tvlm_allocate(place.bytes, 1);
+    if (texels == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory to write a texture");
+    tvlm_half_from_floats(rgba, texels, place.bytes / 2);
+    const cl_int error = transfer_out(device, &place, texels);
+    free(texels);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "writing a texture");
+}

@@ -1,0 +1,124 @@
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "reference/reference.h"
+
+static void destroy(tvlm_device *device) {
+    free(device);
+}
+
+static tvlm_status finish(tvlm_device *device) {
+    (void)device; /* every call has done its work when it returns */
+    return TVLM_OK;
+}
+
+static tvlm_status buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
+    reference_buffer *created = tvlm_allocate(1, sizeof *created);
+    unsigned char *data = tvlm_allocate(bytes, 1);
+    if (created == NULL || data == NULL) {
+        free(created);
+        free(data);
+        return tvlm_fail(&device->log, TVLM_ERROR_DEVICE_MEMORY,
+                         "reference: no memory for a buffer of %zu bytes", bytes);
+    }
+    created->base.bytes = bytes;
+    created->data = data;
+    *buffer = &created->base;
+    return TVLM_OK;
+}
+
+static void buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
+    (void)device;
+    if (buffer == NULL || *buffer == NULL) return;
+    free(reference_data(*buffer));
+    free(*buffer);
+    *buffer = NULL;
+}
+
+static tvlm_status buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                const void *host) {
+    (void)device;
+    if (bytes > 0) memcpy((unsigned char *)reference_data(buffer) + offset, host, bytes);
+    return TVLM_OK;
+}
+
+static tvlm_status buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                               void *host) {
+    (void)device;
+    if (bytes > 0) memcpy(host, (const unsigned char *)reference_data(buffer) + offset, bytes);
+    return TVLM_OK;
+}
+
+static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes) {
+    (void)device;
+    if (bytes > 0) memmove(reference_data(to), reference_data(from), bytes);
+    return TVLM_OK;
+}
+
+#define GENERATE(ID, function) [TVLM_GRID_##ID] = tvlm_reference_##function,
+static const tvlm_backend reference_backend = {
+    .name = "reference",
+    .destroy = destroy,
+    .finish = finish,
+    .buffer_create = buffer_create,
+    .buffer_destroy = buffer_destroy,
+    .buffer_write = buffer_write,
+    .buffer_read = buffer_read,
+    .buffer_copy = buffer_copy,
+    .texture_create = tvlm_reference_texture_create,
+    .texture_destroy = tvlm_reference_texture_destroy,
+    .texture_read = tvlm_reference_texture_read,
+    .texture_write = tvlm_reference_texture_write,
+    .source = tvlm_reference_source,
+    .mips = tvlm_reference_mips,
+    .generate = {TVLM_GENERATED_GRIDS(GENERATE)},
+    .sample = tvlm_reference_sample,
+    .pack = tvlm_reference_pack,
+    .score = tvlm_reference_score,
+    .topk = tvlm_reference_topk,
+};
+#undef GENERATE
+
+/* The host's memory; where it cannot be asked, as much as can be addressed. */
+static uint64_t host_memory(void) {
+#ifdef _SC_PHYS_PAGES
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    if (pages > 0 && page > 0) return (uint64_t)pages * (uint64_t)page;
+#endif
+    return PTRDIFF_MAX;
+}
+
+static tvlm_device_info describe(void) {
+    tvlm_device_info info = {.index = -1,
+                             .type = TVLM_DEVICE_REFERENCE,
+                             .memory_bytes = host_memory(),
+                             .allocation_max = PTRDIFF_MAX,
+                             .compute_units = 1,
+                             .images = true,
+                             .image_width_max = 65536,
+                             .image_height_max = 65536,
+                             .image_slices_max = 65536,
+                             .storage = TVLM_STORAGE_BUFFER};
+    snprintf(info.name, sizeof info.name, "reference");
+    snprintf(info.platform, sizeof info.platform, "texturevlm");
+    snprintf(info.driver, sizeof info.driver, "0.1.0");
+    snprintf(info.version, sizeof info.version, "C11");
+    snprintf(info.storage_reason, sizeof info.storage_reason, "plain C");
+    return info;
+}
+
+tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device) {
+    const tvlm_log *log = params != NULL ? params->log : NULL;
+    const tvlm_storage storage = params != NULL ? params->storage : TVLM_STORAGE_AUTO;
+    if (storage != TVLM_STORAGE_AUTO && storage != TVLM_STORAGE_BUFFER)
+        return tvlm_fail(log, TVLM_ERROR_UNSUPPORTED, "the reference device has the storage buffer only");
+    tvlm_device *opened = tvlm_allocate(1, sizeof *opened);
+    if (opened == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for the reference device");
+    opened->backend = &reference_backend;
+    if (log != NULL) opened->log = *log;
+    opened->info = describe();
+    *device = opened;
+    return TVLM_OK;
+}

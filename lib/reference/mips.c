@@ -1,0 +1,105 @@
+#include "reference/reference.h"
+#include "reference/texture.h"
+
+/*
+ * The texels of one axis that a texel of the next level covers, and by how much: integers, proportional to
+ * the area. A side of 2m+1 becomes m texels of (2m+1)/m each, so that texel i begins i/m into texel 2i.
+ */
+typedef struct cover {
+    int32_t first, count;
+    int32_t weight[3];
+} cover;
+
+static cover cover_of(int32_t side, int32_t i) {
+    const int32_t m = side / 2;
+    if (side == 1) return (cover){0, 1, {1, 0, 0}};
+    if (side % 2 == 0) return (cover){2 * i, 2, {1, 1, 0}};
+    return (cover){2 * i, 3, {m - i, m, i + 1}};
+}
+
+/* The texels (9 at most) of one component under a texel of the next level, and their areas. */
+typedef struct area {
+    int count;
+    float value[9];
+    int64_t weight[9];
+} area;
+
+static area gather(const tvlm_texture *texture, int32_t level, int32_t slice, const cover *x, const cover *y,
+                   int component) {
+    area covered = {.count = 0};
+    for (int32_t j = 0; j < y->count; ++j) {
+        for (int32_t i = 0; i < x->count; ++i) {
+            const float *texel = reference_fetch(texture, level, slice, x->first + i, y->first + j);
+            covered.value[covered.count] = texel[component];
+            covered.weight[covered.count] = (int64_t)x->weight[i] * y->weight[j];
+            ++covered.count;
+        }
+    }
+    return covered;
+}
+
+static double mean(const area *covered) {
+    double sum = 0, total = 0;
+    for (int i = 0; i < covered->count; ++i) {
+        sum += (double)covered->weight[i] * (double)covered->value[i];
+        total += (double)covered->weight[i];
+    }
+    return sum / total;
+}
+
+/* sign 1: the largest, sign -1: the smallest. */
+static double extreme(const area *covered, float sign) {
+    float best = covered->value[0];
+    for (int i = 1; i < covered->count; ++i)
+        if (sign * covered->value[i] > sign * best) best = covered->value[i];
+    return best;
+}
+
+/* The value with the largest area; of several, the lowest. */
+static double mode(const area *covered) {
+    float best = covered->value[0];
+    int64_t best_weight = 0;
+    for (int i = 0; i < covered->count; ++i) {
+        const float value = covered->value[i];
+        int64_t weight = 0;
+        for (int j = 0; j < covered->count; ++j)
+            if (covered->value[j] == value) weight += covered->weight[j];
+        if (weight < best_weight || (weight == best_weight && value >= best)) continue;
+        best = value;
+        best_weight = weight;
+    }
+    return best;
+}
+
+static double reduce(const area *covered, int rule) {
+    switch (rule) {
+    case TVLM_REDUCE_MAX: return extreme(covered, 1);
+    case TVLM_REDUCE_MIN: return extreme(covered, -1);
+    case TVLM_REDUCE_MODE: return mode(covered);
+    default: return mean(covered);
+    }
+}
+
+/* Level `level` of one slice from the stored values of the level before. */
+static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
+    const int32_t from_width = tvlm_level_side(texture->width, level - 1);
+    const int32_t from_height = tvlm_level_side(texture->height, level - 1);
+    for (int32_t y = 0; y < tvlm_level_side(texture->height, level); ++y) {
+        for (int32_t x = 0; x < tvlm_level_side(texture->width, level); ++x) {
+            const cover across = cover_of(from_width, x), down = cover_of(from_height, y);
+            double value[4];
+            for (int c = 0; c < 4; ++c) {
+                const area covered = gather(texture, level - 1, slice, &across, &down, c);
+                value[c] = reduce(&covered, texture->reduce[c]);
+            }
+            reference_store(texture, level, slice, x, y, value);
+        }
+    }
+}
+
+tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture) {
+    (void)device;
+    for (int32_t level = 1; level < texture->levels; ++level)
+        for (int32_t slice = 0; slice < reference_slices(texture); ++slice) make_level(texture, level, slice);
+    return TVLM_OK;
+}

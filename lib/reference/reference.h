@@ -1,0 +1,59 @@
+/*
+ * reference.h: the reference backend: plain C that follows the definitions, obviously right before anything
+ * else.
+ *
+ * Everything is computed in double and synchronously; a value is rounded only where it is stored, to float
+ * and to its texture's format. The functions are those of struct tvlm_backend (core/backend.h), one file per
+ * family and stage, under the names that lib/opencl and cl/ use too.
+ */
+#ifndef TVLM_REFERENCE_REFERENCE_H
+#define TVLM_REFERENCE_REFERENCE_H
+
+#include "core/backend.h"
+
+/* device.c: buffers are host memory. */
+typedef struct reference_buffer {
+    tvlm_buffer base;
+    unsigned char *data;
+} reference_buffer;
+
+static inline void *reference_data(tvlm_buffer *buffer) {
+    return ((reference_buffer *)buffer)->data;
+}
+
+/* texture.c */
+tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_texture *shape,
+                                          tvlm_texture **texture);
+void tvlm_reference_texture_destroy(tvlm_device *device, tvlm_texture **texture);
+tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level,
+                                        int32_t slice, float *rgba);
+tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
+                                         const float *rgba);
+
+/* source.c, mips.c, sample.c, score.c, topk.c */
+tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, tvlm_texture *out);
+tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture);
+tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                  int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out);
+tvlm_status tvlm_reference_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                float level, tvlm_texture *out);
+tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
+                                 const tvlm_score_group *groups, int32_t group_count,
+                                 const tvlm_score_combination *combination, const tvlm_candidates *candidates,
+                                 tvlm_buffer *scores);
+tvlm_status tvlm_reference_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k,
+                                tvlm_buffer *result);
+
+/* The generators: tvlm_reference_visual and so on. */
+#define REFERENCE_GENERATOR(ID, name) tvlm_generate_function tvlm_reference_##name;
+TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
+#undef REFERENCE_GENERATOR
+
+/* saliency.c: CIE L*a*b* (D65) of encoded sRGB in [0, 1]. */
+typedef struct reference_lab {
+    double l, a, b;
+} reference_lab;
+reference_lab tvlm_reference_lab(const float rgb[3]);
+
+#endif

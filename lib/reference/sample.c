@@ -1,0 +1,123 @@
+#include "reference/sample.h"
+
+#include <math.h>
+
+#include "reference/reference.h"
+#include "reference/texture.h"
+
+static double clamp(double value, double low, double high) {
+    return fmin(fmax(value, low), high);
+}
+
+/* Position: x, y, eccentricity, 0. It has no texels, so no level either. */
+static double formula(const tvlm_bundle *bundle, int component, const reference_point *point) {
+    const double width = bundle->width, height = bundle->height;
+    const double x = clamp(point->x, 0, width), y = clamp(point->y, 0, height);
+    const double distance = hypot(x - (double)bundle->fixation_x, y - (double)bundle->fixation_y);
+    switch (component) {
+    case 0: return x / width;
+    case 1: return y / height;
+    case 2: return fmin(1, distance / (double)bundle->farthest);
+    default: return 0;
+    }
+}
+
+/* The texture's own level at a level of the image: a coarser grid starts at the level that has its texel
+ * size. */
+static double own_level(const tvlm_texture *texture, double level) {
+    const double shrink_x = log2((double)texture->extent_x / texture->width);
+    const double shrink_y = log2((double)texture->extent_y / texture->height);
+    return clamp(level - fmax(0, fmax(shrink_x, shrink_y)), 0, texture->levels - 1);
+}
+
+/* A place of one level in texels: at level n the position x lies at x * W_n / extent. */
+static double texel_coordinate(double position, int32_t side, float extent) {
+    return position * side / (double)extent;
+}
+
+static double bilinear(const tvlm_texture *texture, int32_t level, int32_t slice, int component,
+                       const reference_point *point) {
+    const int32_t width = tvlm_level_side(texture->width, level),
+                  height = tvlm_level_side(texture->height, level);
+    const reference_between x = reference_locate(texel_coordinate(point->x, width, texture->extent_x), width);
+    const reference_between y =
+        reference_locate(texel_coordinate(point->y, height, texture->extent_y), height);
+    const double above =
+        reference_lerp(reference_fetch(texture, level, slice, x.first, y.first)[component],
+                       reference_fetch(texture, level, slice, x.second, y.first)[component], x.fraction);
+    const double below =
+        reference_lerp(reference_fetch(texture, level, slice, x.first, y.second)[component],
+                       reference_fetch(texture, level, slice, x.second, y.second)[component], x.fraction);
+    return reference_lerp(above, below, y.fraction);
+}
+
+static double trilinear(const tvlm_texture *texture, double level, int32_t slice, int component,
+                        const reference_point *point) {
+    const int32_t lower = (int32_t)floor(level);
+    const double fraction = level - lower, value = bilinear(texture, lower, slice, component, point);
+    if (fraction <= 0) return value;
+    return reference_lerp(value, bilinear(texture, lower + 1, slice, component, point), fraction);
+}
+
+/* The texel that a coordinate lies in. */
+static int32_t nearest_index(double position, int32_t side, float extent) {
+    return (int32_t)clamp(floor(texel_coordinate(position, side, extent)), 0, side - 1);
+}
+
+static double nearest(const tvlm_texture *texture, double level, int32_t slice, int component,
+                      const reference_point *point) {
+    const int32_t n = (int32_t)floor(level + 0.5);
+    const int32_t width = tvlm_level_side(texture->width, n), height = tvlm_level_side(texture->height, n);
+    return reference_fetch(texture, n, slice, nearest_index(point->x, width, texture->extent_x),
+                           nearest_index(point->y, height, texture->extent_y))[component];
+}
+
+double reference_sample(const tvlm_bundle *bundle, int32_t ref, const reference_point *point) {
+    if (ref < 0) return 0;
+    const int component = TVLM_REF_COMPONENT(ref);
+    if (TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA) return formula(bundle, component, point);
+    const tvlm_texture *texture = bundle->textures[TVLM_REF_TEXTURE(ref)];
+    const double level = own_level(texture, point->level);
+    const int32_t slice = reference_slice(texture, point->image, TVLM_REF_LAYER(ref));
+    if (texture->reduce[component] == TVLM_REDUCE_MODE)
+        return nearest(texture, level, slice, component, point);
+    return trilinear(texture, level, slice, component, point);
+}
+
+tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                  int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out) {
+    (void)device;
+    const tvlm_point *at = reference_data(points);
+    float *values = reference_data(out);
+    for (int32_t i = 0; i < count; ++i) {
+        const reference_point point = {at[i].x, at[i].y, at[i].level, (int32_t)at[i].image};
+        for (int32_t c = 0; c < 4 * count4; ++c) *values++ = (float)reference_sample(bundle, refs[c], &point);
+    }
+    return TVLM_OK;
+}
+
+/* All layers of one image at one texel. */
+static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const reference_point *point,
+                       int32_t i, int32_t j, tvlm_texture *out) {
+    for (int32_t layer = 0; layer < out->layers; ++layer) {
+        double value[4];
+        for (int c = 0; c < 4; ++c) value[c] = reference_sample(bundle, refs[4 * layer + c], point);
+        reference_store(out, 0, reference_slice(out, point->image, layer), i, j, value);
+    }
+}
+
+tvlm_status tvlm_reference_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                float level, tvlm_texture *out) {
+    (void)device;
+    for (int32_t image = 0; image < out->images; ++image) {
+        for (int32_t j = 0; j < out->height; ++j) {
+            for (int32_t i = 0; i < out->width; ++i) {
+                const reference_point point = {(i + 0.5) * (double)bundle->width / out->width,
+                                               (j + 0.5) * (double)bundle->height / out->height, level,
+                                               image};
+                pack_texel(bundle, refs, &point, i, j, out);
+            }
+        }
+    }
+    return TVLM_OK;
+}

@@ -1,0 +1,89 @@
+#include <math.h>
+
+#include "core/memory.h"
+#include "reference/reference.h"
+#include "reference/sample.h"
+
+/* The middle of cell c along one axis; the last cell ends with the image. */
+static double cell_centre(int32_t c, float step, float side) {
+    const double begin = c * (double)step, end = fmin((c + 1) * (double)step, side);
+    return (begin + end) / 2;
+}
+
+/* What one group adds at one tap. A NaN is passed on: fmin would make the cap of it. */
+static double group_tap(const tvlm_bundle *bundle, const tvlm_score_group *group, int tap,
+                        const reference_point *point) {
+    double sum = 0;
+    for (int c = 0; c < 4; ++c) {
+        const double value = (double)group->weight[tap][c] * reference_sample(bundle, group->refs[c], point);
+        sum += value > (double)group->cap[c] ? (double)group->cap[c] : value;
+    }
+    return sum;
+}
+
+/* What one group adds at a candidate: the centre, or the 3x3 taps around it, row-major. */
+static double group_sum(const tvlm_bundle *bundle, const tvlm_score_group *group,
+                        const tvlm_candidates *candidates, const reference_point *centre) {
+    if (group->taps == 1) return group_tap(bundle, group, TVLM_SCORE_TAPS / 2, centre);
+    double sum = 0;
+    for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap) {
+        reference_point point = *centre;
+        const int dx = tap % 3 - 1, dy = tap / 3 - 1;
+        point.x += dx * (double)candidates->step_x;
+        point.y += dy * (double)candidates->step_y;
+        sum += group_tap(bundle, group, tap, &point);
+    }
+    return sum;
+}
+
+/* One part of every candidate, rounded to float. */
+static void make_part(const tvlm_bundle *bundle, const tvlm_score_group *groups, int32_t group_count,
+                      const tvlm_candidates *candidates, int part, float *values) {
+    for (int32_t row = 0; row < candidates->rows; ++row) {
+        for (int32_t column = 0; column < candidates->columns; ++column) {
+            const reference_point centre = {cell_centre(column, candidates->step_x, bundle->width),
+                                            cell_centre(row, candidates->step_y, bundle->height),
+                                            candidates->level, candidates->image};
+            double sum = 0;
+            for (int32_t g = 0; g < group_count; ++g)
+                if (groups[g].part == part) sum += group_sum(bundle, &groups[g], candidates, &centre);
+            *values++ = (float)sum;
+        }
+    }
+}
+
+/* Brings values to [0, 1] by their minimum and maximum; all equal: 0. NaN takes no part and stays. */
+static void normalise(float *values, size_t count) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t i = 0; i < count; ++i) {
+        low = fmin(low, values[i]);
+        high = fmax(high, values[i]);
+    }
+    for (size_t i = 0; i < count; ++i) {
+        if (isnan(values[i])) continue;
+        values[i] = high - low > TVLM_SCORE_FLOOR ? (float)((values[i] - low) / (high - low)) : 0;
+    }
+}
+
+tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
+                                 const tvlm_score_group *groups, int32_t group_count,
+                                 const tvlm_score_combination *combination, const tvlm_candidates *candidates,
+                                 tvlm_buffer *scores) {
+    const size_t count = (size_t)candidates->columns * (size_t)candidates->rows;
+    float *part = tvlm_allocate(count, sizeof *part), *out = reference_data(scores);
+    double *sums = tvlm_allocate(count, sizeof *sums);
+    const bool allocated = part != NULL && sums != NULL;
+    for (size_t i = 0; allocated && i < count; ++i) sums[i] = combination->bias;
+    for (int p = 0; allocated && p < TVLM_SCORE_PARTS; ++p) {
+        if (combination->weight[p] == 0) continue;
+        make_part(bundle, groups, group_count, candidates, p, part);
+        if (combination->normalise[p]) normalise(part, count);
+        for (size_t i = 0; i < count; ++i) sums[i] += (double)combination->weight[p] * (double)part[i];
+    }
+    for (size_t i = 0; allocated && i < count; ++i) out[i] = (float)sums[i];
+    free(part);
+    free(sums);
+    return allocated
+               ? TVLM_OK
+               : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for %zu scores", count);
+}

@@ -1,0 +1,136 @@
+#include "reference/texture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "core/memory.h"
+#include "reference/reference.h"
+
+static int32_t clamp_index(int32_t i, int32_t side) {
+    return i < 0 ? 0 : i >= side ? side - 1 : i;
+}
+
+/* Where the texel's components begin in its level. */
+static size_t texel_offset(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y) {
+    const size_t width = (size_t)tvlm_level_side(texture->width, level);
+    const size_t height = (size_t)tvlm_level_side(texture->height, level);
+    return (((size_t)slice * height + (size_t)y) * width + (size_t)x) * 4;
+}
+
+/* Floats of one level, all slices. False when the number does not fit. */
+static bool level_floats(const tvlm_texture *texture, int32_t level, size_t *count) {
+    return tvlm_multiply((size_t)tvlm_level_side(texture->width, level),
+                         (size_t)tvlm_level_side(texture->height, level), count) &&
+           tvlm_multiply(*count, (size_t)texture->layers, count) &&
+           tvlm_multiply(*count, (size_t)texture->images, count) && tvlm_multiply(*count, 4, count);
+}
+
+/* Floats of all levels. */
+static bool total_floats(const tvlm_texture *texture, size_t *total) {
+    *total = 0;
+    for (int32_t level = 0; level < texture->levels; ++level) {
+        size_t count;
+        if (!level_floats(texture, level, &count) || count > SIZE_MAX / sizeof(float) - *total) return false;
+        *total += count;
+    }
+    return true;
+}
+
+static bool within_limits(const tvlm_device_info *info, const tvlm_texture *shape) {
+    return shape->width <= info->image_width_max && shape->height <= info->image_height_max &&
+           shape->levels <= REFERENCE_LEVELS_MAX &&
+           (int64_t)shape->layers * shape->images <= info->image_slices_max;
+}
+
+/* What was never written is NaN, so that whoever reads it notices. */
+static void fill_with_nan(float *values, size_t count) {
+    for (size_t i = 0; i < count; ++i) values[i] = NAN;
+}
+
+tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_texture *shape,
+                                          tvlm_texture **texture) {
+    reference_texture *created = NULL;
+    float *texels = NULL;
+    size_t count = 0;
+    if (within_limits(&device->info, shape) && total_floats(shape, &count)) {
+        created = tvlm_allocate(1, sizeof *created);
+        texels = tvlm_allocate(count, sizeof *texels);
+    }
+    if (created == NULL || texels == NULL) {
+        free(created);
+        free(texels);
+        return tvlm_fail(
+            &device->log, TVLM_ERROR_DEVICE_MEMORY,
+            "reference: no texture of %d x %d, %d images of %d layers: out of memory or larger than "
+            "%d x %d x %d slices",
+            shape->width, shape->height, shape->images, shape->layers, device->info.image_width_max,
+            device->info.image_height_max, device->info.image_slices_max);
+    }
+    fill_with_nan(texels, count);
+    created->base = *shape;
+    created->base.bytes = count * sizeof *texels;
+    created->texels = texels;
+    for (int32_t level = 0; level < shape->levels; ++level) {
+        created->levels[level] = texels;
+        (void)level_floats(shape, level, &count);
+        texels += count;
+    }
+    *texture = &created->base;
+    return TVLM_OK;
+}
+
+void tvlm_reference_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
+    (void)device;
+    if (texture == NULL || *texture == NULL) return;
+    free(((reference_texture *)*texture)->texels);
+    free(*texture);
+    *texture = NULL;
+}
+
+tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level,
+                                        int32_t slice, float *rgba) {
+    (void)device;
+    const int32_t width = tvlm_level_side(texture->width, level),
+                  height = tvlm_level_side(texture->height, level);
+    memcpy(rgba, reference_fetch(texture, level, slice, 0, 0),
+           (size_t)width * (size_t)height * 4 * sizeof(float));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
+                                         const float *rgba) {
+    (void)device;
+    for (int32_t y = 0; y < texture->height; ++y) {
+        for (int32_t x = 0; x < texture->width; ++x, rgba += 4) {
+            const double value[4] = {rgba[0], rgba[1], rgba[2], rgba[3]};
+            reference_store(texture, 0, slice, x, y, value);
+        }
+    }
+    return TVLM_OK;
+}
+
+const float *reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x,
+                             int32_t y) {
+    const reference_texture *self = (const reference_texture *)texture;
+    x = clamp_index(x, tvlm_level_side(texture->width, level));
+    y = clamp_index(y, tvlm_level_side(texture->height, level));
+    return self->levels[level] + texel_offset(texture, level, slice, x, y);
+}
+
+void reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
+                     const double value[4]) {
+    reference_texture *self = (reference_texture *)texture;
+    float *texel = self->levels[level] + texel_offset(texture, level, slice, x, y);
+    for (int c = 0; c < 4; ++c) {
+        const float rounded = (float)value[c];
+        texel[c] =
+            texture->format == TVLM_FORMAT_F16 ? tvlm_half_to_float(tvlm_half_from_float(rounded)) : rounded;
+    }
+}
+
+reference_between reference_locate(double coordinate, int32_t side) {
+    const double clamped = fmin(fmax(coordinate - 0.5, 0), side - 1);
+    const int32_t first = (int32_t)floor(clamped);
+    return (reference_between){first, clamp_index(first + 1, side), clamped - first};
+}

@@ -1,0 +1,48 @@
+/*
+ * texture.h: textures of the reference backend: float RGBA texels, level after level; each level is slice
+ * after slice, row after row. What is stored has been rounded to the texture's format, so a half texture
+ * holds the floats that are halves.
+ */
+#ifndef TVLM_REFERENCE_TEXTURE_H
+#define TVLM_REFERENCE_TEXTURE_H
+
+#include "core/backend.h"
+
+#define REFERENCE_LEVELS_MAX 32
+
+typedef struct reference_texture {
+    tvlm_texture base;
+    float *texels;                       /* of all levels, one allocation */
+    float *levels[REFERENCE_LEVELS_MAX]; /* into it */
+} reference_texture;
+
+static inline int32_t reference_slice(const tvlm_texture *texture, int32_t image, int32_t layer) {
+    return image * texture->layers + layer;
+}
+
+static inline int32_t reference_slices(const tvlm_texture *texture) {
+    return texture->images * texture->layers;
+}
+
+/* The four components of a texel; outside the level, of the nearest one inside. */
+const float *reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y);
+
+/* Stores a texel, rounded to the texture's format. */
+void reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
+                     const double value[4]);
+
+static inline double reference_lerp(double a, double b, double t) {
+    return a + t * (b - a);
+}
+
+/*
+ * Between which texels of a side a coordinate lies (texel centres at +0.5, clamped to the edge), and how far:
+ * the value there is lerp(texel[first], texel[second], fraction).
+ */
+typedef struct reference_between {
+    int32_t first, second;
+    double fraction;
+} reference_between;
+reference_between reference_locate(double coordinate, int32_t side);
+
+#endif

@@ -1,0 +1,258 @@
+/*
+ * Scores as programs for the backend: groups of up to four channels, added to parts, combined.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "select/select.h"
+
+#define CENTRE (TVLM_SCORE_TAPS / 2)
+
+/* ---- Candidates ---- */
+
+static tvlm_status dense_candidates(const tvlm_stack *stack, int32_t level, tvlm_candidates *candidates) {
+    int32_t width, height;
+    TVLM_TRY(tvlm_stack_level_size(stack, level, &width, &height));
+    *candidates = (tvlm_candidates){width, height, (float)stack->width / (float)width,
+                                    (float)stack->height / (float)height, (float)level, 0};
+    return TVLM_OK;
+}
+
+/* Every cell begins inside the image: the last one may be clipped, never empty. */
+static int32_t cells_along(int32_t side, float stride) { return (int32_t)ceil((double)side / (double)stride); }
+
+static tvlm_status cell_candidates(const tvlm_stack *stack, float stride, tvlm_candidates *candidates) {
+    if (stride == 0.0f) stride = TVLM_STRIDE_DEFAULT;
+    if (!(stride >= 1.0f) || !isfinite(stride))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel", (double)stride);
+    const float level = fminf(log2f(stride), (float)(stack->levels - 1));
+    *candidates = (tvlm_candidates){cells_along(stack->width, stride), cells_along(stack->height, stride), stride,
+                                    stride, level, 0};
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
+                                  tvlm_candidates *candidates) {
+    TVLM_TRY(tvlm_stack_check_index(stack, params->index));
+    if (params->dense) TVLM_TRY(dense_candidates(stack, params->level, candidates));
+    else TVLM_TRY(cell_candidates(stack, params->stride, candidates));
+    if ((int64_t)candidates->columns * candidates->rows > INT32_MAX)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d x %d candidates are too many",
+                         (int)candidates->columns, (int)candidates->rows);
+    candidates->image = params->index % stack->chunk_images;
+    return TVLM_OK;
+}
+
+/* ---- Programs ---- */
+
+/* A program before its channels became references: the channels of group g are channels[4 g .. 4 g + 3]. */
+typedef struct program {
+    tvlm_score_group *groups;
+    int32_t *channels; /* TVLM_CHANNEL_NONE where a place is unused */
+    int32_t *refs;
+    int32_t count, capacity; /* groups */
+    tvlm_score_combination combination;
+} program;
+
+static void program_free(program *p) {
+    free(p->groups);
+    free(p->channels);
+    free(p->refs);
+}
+
+static tvlm_status program_allocate(const tvlm_log *log, program *p, int32_t capacity) {
+    p->capacity = capacity;
+    p->groups = tvlm_allocate((size_t)capacity, sizeof *p->groups);
+    p->channels = tvlm_allocate((size_t)capacity, 4 * sizeof *p->channels);
+    p->refs = tvlm_allocate((size_t)capacity, 4 * sizeof *p->refs);
+    if (p->groups != NULL && p->channels != NULL && p->refs != NULL) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a scorer of %d channels", 4 * (int)capacity);
+}
+
+static tvlm_score_group *add_group(program *p, int32_t part, int32_t taps) {
+    tvlm_score_group *group = &p->groups[p->count];
+    for (int c = 0; c < 4; ++c) {
+        p->channels[4 * p->count + c] = TVLM_CHANNEL_NONE;
+        group->cap[c] = INFINITY;
+    }
+    group->part = part;
+    group->taps = taps;
+    ++p->count;
+    return group;
+}
+
+/* A term of the default: `weight` * the channel at the candidate itself, at most `cap`. */
+static void set_term(program *p, tvlm_score_group *group, int place, int32_t channel, float weight, float cap) {
+    p->channels[4 * (group - p->groups) + place] = channel;
+    group->weight[CENTRE][place] = weight;
+    group->cap[place] = cap;
+}
+
+/*
+ * The three parts of CHANNELS.md, "Scores". Constants fall away, since each part is brought to [0, 1]:
+ *   I = 0.5 entropy + 0.5 min(1, 4 edges) = 0.5 entropy + min(0.5, 2 edges)
+ *   P = 0.7 saliency + 0.3 (1 - eccentricity), of which 0.7 saliency - 0.3 eccentricity is left
+ *   Q = query_similarity, where there is a query
+ */
+static void three_parts(program *p, const float weights[3], bool query) {
+    tvlm_score_group *group;
+    if (weights[0] > 0.0f) {
+        group = add_group(p, 0, 1);
+        set_term(p, group, 0, TVLM_CHANNEL_ENTROPY, TVLM_SCORE_ENTROPY, INFINITY);
+        set_term(p, group, 1, TVLM_CHANNEL_EDGES, TVLM_SCORE_EDGES * TVLM_SCORE_EDGES_GAIN, TVLM_SCORE_EDGES);
+    }
+    if (weights[1] > 0.0f) {
+        group = add_group(p, 1, 1);
+        set_term(p, group, 0, TVLM_CHANNEL_SALIENCY, TVLM_SCORE_SALIENCY, INFINITY);
+        set_term(p, group, 1, TVLM_CHANNEL_ECCENTRICITY, -TVLM_SCORE_ECCENTRICITY, INFINITY);
+    }
+    if (weights[2] > 0.0f && query)
+        set_term(p, add_group(p, 2, 1), 0, TVLM_CHANNEL_QUERY_SIMILARITY, 1.0f, INFINITY);
+    for (int32_t g = 0; g < p->count; ++g) {
+        const int32_t part = p->groups[g].part;
+        p->combination.weight[part] = weights[part];
+        p->combination.normalise[part] = true;
+    }
+}
+
+static tvlm_status three_part_program(const tvlm_log *log, const float *weights, bool query, program *p) {
+    static const float still[3] = TVLM_WEIGHTS_STILL, asked[3] = TVLM_WEIGHTS_QUERY;
+    if (weights == NULL) weights = query ? asked : still;
+    for (int i = 0; i < 3; ++i)
+        if (!(weights[i] >= 0.0f) || !isfinite(weights[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative", i,
+                             (double)weights[i]);
+    TVLM_TRY(program_allocate(log, p, TVLM_SCORE_PARTS));
+    three_parts(p, weights, query);
+    return TVLM_OK;
+}
+
+/* ---- Linear scorers ---- */
+
+static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scorer) {
+    const tvlm_log *log = &stack->device->log;
+    if (scorer->channel_count < 0 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d channels", (int)scorer->channel_count);
+    if (scorer->taps != 1 && scorer->taps != TVLM_SCORE_TAPS)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d taps; 1 or 9 are possible", (int)scorer->taps);
+    if (scorer->channel_count > 0 && (scorer->channels == NULL || scorer->weights == NULL))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer without channels or weights");
+    if (!isfinite(scorer->bias) || !isfinite(scorer->similarity_weight))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's bias or similarity weight is not finite");
+    for (int32_t c = 0; c < scorer->channel_count; ++c) {
+        TVLM_TRY(tvlm_stack_check_channel(stack, scorer->channels[c]));
+        for (int32_t tap = 0; tap < scorer->taps; ++tap)
+            if (!isfinite(scorer->weights[c * scorer->taps + tap]))
+                return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's weight of channel %d is not finite",
+                                 (int)scorer->channels[c]);
+    }
+    return TVLM_OK;
+}
+
+/* Channels that cannot change the score are neither read nor made. */
+static bool counts(const tvlm_scorer *scorer, int32_t c) {
+    if (tvlm_channel_get_place(scorer->channels[c]).grid == TVLM_GRID_NONE) return false;
+    for (int32_t tap = 0; tap < scorer->taps; ++tap)
+        if (scorer->weights[c * scorer->taps + tap] != 0.0f) return true;
+    return false;
+}
+
+/* Where the next channel of a linear program goes: place *used of its groups. */
+static tvlm_score_group *next_place(program *p, int32_t taps, int32_t *used, int *place, int32_t channel) {
+    *place = (int)(*used % 4);
+    tvlm_score_group *group = *place == 0 ? add_group(p, 0, taps) : &p->groups[p->count - 1];
+    p->channels[*used] = channel;
+    ++*used;
+    return group;
+}
+
+static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *scorer, bool query, program *p) {
+    int32_t used = 0;
+    int place;
+    TVLM_TRY(check_scorer(stack, scorer));
+    TVLM_TRY(program_allocate(&stack->device->log, p, scorer->channel_count / 4 + 1));
+    for (int32_t c = 0; c < scorer->channel_count; ++c) {
+        if (!counts(scorer, c)) continue;
+        tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
+        const float *weights = scorer->weights + c * scorer->taps;
+        if (scorer->taps == 1) group->weight[CENTRE][place] = weights[0];
+        for (int32_t tap = 0; scorer->taps > 1 && tap < scorer->taps; ++tap) group->weight[tap][place] = weights[tap];
+    }
+    if (query && scorer->similarity_weight != 0.0f) {
+        tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, TVLM_CHANNEL_QUERY_SIMILARITY);
+        group->weight[CENTRE][place] = scorer->similarity_weight;
+    }
+    p->combination.bias = scorer->bias;
+    p->combination.weight[0] = 1.0f;
+    return TVLM_OK;
+}
+
+/* ---- Running ---- */
+
+/* Where nothing counts (all weights 0), one group that adds 0: backends need no case of their own for it. */
+static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p, tvlm_bundle *bundle) {
+    int32_t taken;
+    if (p->count == 0) (void)add_group(p, 0, 1);
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(p->channels, 4 * p->count)));
+    tvlm_stack_bundle(stack, chunk, p->channels, 4 * p->count, bundle, p->refs, &taken);
+    if (taken < 4 * p->count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
+                         "a scorer that reads more than %d textures; give weight to fewer families",
+                         (int)stack->bundle_max);
+    for (int32_t g = 0; g < p->count; ++g) memcpy(p->groups[g].refs, p->refs + 4 * g, sizeof p->groups[g].refs);
+    return TVLM_OK;
+}
+
+static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                       program *p, tvlm_buffer **scores) {
+    const size_t count = (size_t)tvlm_candidate_count(candidates);
+    tvlm_bundle bundle;
+    TVLM_TRY(resolve_refs(stack, tvlm_stack_chunk(stack, params->index), p, &bundle));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SCORES, count * sizeof(float), scores));
+    return stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination, candidates,
+                                         *scores);
+}
+
+tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
+                               const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                               tvlm_buffer **scores) {
+    const bool asked = query != NULL;
+    program p = {0};
+    tvlm_status status = params->scorer != NULL
+                             ? linear_program(stack, params->scorer, asked, &p)
+                             : three_part_program(&stack->device->log, params->weights, asked, &p);
+    if (status == TVLM_OK) status = tvlm_query_upload(stack, params->index, query);
+    if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
+    program_free(&p);
+    return status;
+}
+
+/* ---- score.h ---- */
+
+static const struct tvlm_score_params defaults = {0};
+
+tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_score_params *params, int32_t *columns,
+                            int32_t *rows) {
+    tvlm_candidates candidates;
+    if (stack == NULL || columns == NULL || rows == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_score_candidates(stack, params != NULL ? params : &defaults, &candidates));
+    *columns = candidates.columns;
+    *rows = candidates.rows;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query, const struct tvlm_score_params *params,
+                       size_t capacity, float *scores) {
+    tvlm_candidates candidates;
+    tvlm_buffer *buffer;
+    if (stack == NULL || scores == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(tvlm_score_candidates(stack, params, &candidates));
+    const size_t count = (size_t)tvlm_candidate_count(&candidates);
+    if (capacity < count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu scores; there are %zu candidates",
+                         capacity, count);
+    TVLM_TRY(tvlm_score_enqueue(stack, query, params, &candidates, &buffer));
+    return stack->device->backend->buffer_read(stack->device, buffer, 0, count * sizeof *scores, scores);
+}

@@ -1,0 +1,188 @@
+/*
+ * tvlm_select: candidates, scores, ranking, and the positions they stand for.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "select/select.h"
+#include "select/spacing.h"
+
+struct tvlm_selection {
+    tvlm_selection_info info;
+    int32_t count;
+    tvlm_position *positions;
+};
+
+static const char *const strategy_names[] = {"grid"};
+#define STRATEGY_COUNT ((int)(sizeof strategy_names / sizeof strategy_names[0]))
+
+/* What was asked, checked and completed. */
+typedef struct task {
+    tvlm_stack *stack;
+    const struct tvlm_select_params *params;
+    struct tvlm_score_params score;
+    tvlm_candidates candidates;
+    int32_t count; /* of candidates */
+    int32_t k;
+    float patch;
+} task;
+
+/* ---- Checking ---- */
+
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_select_params *params) {
+    if ((int)params->strategy < 0 || (int)params->strategy >= STRATEGY_COUNT)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no strategy %d", (int)params->strategy);
+    if (params->k < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)params->k);
+    if (!(params->patch >= 0.0f) || !isfinite(params->patch))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels", (double)params->patch);
+    if (!(params->min_distance >= 0.0f) || !isfinite(params->min_distance))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a minimum distance of %g pixels", (double)params->min_distance);
+    return TVLM_OK;
+}
+
+static tvlm_status resolve(task *t) {
+    const struct tvlm_select_params *params = t->params;
+    const tvlm_log *log = &t->stack->device->log;
+    TVLM_TRY(check_params(log, params));
+    t->score = (struct tvlm_score_params){.index = params->index, .stride = params->stride,
+                                          .weights = params->weights, .scorer = params->scorer};
+    TVLM_TRY(tvlm_score_candidates(t->stack, &t->score, &t->candidates));
+    t->count = tvlm_candidate_count(&t->candidates);
+    if (t->count >= TVLM_TOPK_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d candidates are too many; use a larger stride", (int)t->count);
+    if (params->k > t->count)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d candidates", (int)params->k,
+                         (int)t->count);
+    t->k = params->k > 0 ? params->k : TVLM_K_DEFAULT < t->count ? TVLM_K_DEFAULT : t->count;
+    t->patch = params->patch > 0.0f ? params->patch : TVLM_PATCH_DEFAULT;
+    return TVLM_OK;
+}
+
+/* ---- Ranking ---- */
+
+/* The best `wanted` candidates into ranking[]. */
+static tvlm_status rank(const task *t, const struct tvlm_query *query, int32_t wanted, tvlm_ranked *ranking) {
+    const tvlm_backend *backend = t->stack->device->backend;
+    const size_t bytes = (size_t)wanted * sizeof *ranking;
+    tvlm_buffer *scores, *result;
+    TVLM_TRY(tvlm_score_enqueue(t->stack, query, &t->score, &t->candidates, &scores));
+    TVLM_TRY(tvlm_stack_scratch(t->stack, TVLM_SCRATCH_RANKING, bytes, &result));
+    TVLM_TRY(backend->topk(t->stack->device, scores, t->count, wanted, result));
+    return backend->buffer_read(t->stack->device, result, 0, bytes, ranking);
+}
+
+/* ---- Positions ---- */
+
+/* The centre of what the image leaves of cell c. */
+static double cell_centre(int32_t c, float step, int32_t side) {
+    const double begin = c * (double)step, end = fmin((c + 1) * (double)step, (double)side);
+    return 0.5 * (begin + end);
+}
+
+static double centre_x(const task *t, const tvlm_ranked *ranked) {
+    return cell_centre(ranked->index % t->candidates.columns, t->candidates.step_x, t->stack->width);
+}
+
+static double centre_y(const task *t, const tvlm_ranked *ranked) {
+    return cell_centre(ranked->index / t->candidates.columns, t->candidates.step_y, t->stack->height);
+}
+
+/* Keeps the best that are far enough from all better ones, at most k, at the front; *kept of them. */
+static tvlm_status space_out(const task *t, tvlm_ranked *ranking, int32_t *kept) {
+    tvlm_spacing spacing;
+    const float side = fmaxf(t->params->min_distance, t->candidates.step_x);
+    if (!tvlm_spacing_make(&spacing, t->params->min_distance, side, t->stack->width, t->stack->height, t->k))
+        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)t->k);
+    *kept = 0;
+    for (int32_t i = 0; i < t->count && *kept < t->k; ++i)
+        if (tvlm_spacing_add(&spacing, centre_x(t, &ranking[i]), centre_y(t, &ranking[i])))
+            ranking[(*kept)++] = ranking[i];
+    tvlm_spacing_free(&spacing);
+    return TVLM_OK;
+}
+
+/* Working pixels to pixels of the image as it was handed in. A square that became a rectangle keeps its area. */
+static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
+    const tvlm_stack_image *original = &t->stack->originals[t->params->index];
+    const double scale_x = (double)original->width / t->stack->width;
+    const double scale_y = (double)original->height / t->stack->height;
+    const float stride = t->candidates.step_x;
+    return (tvlm_position){.x = (float)(centre_x(t, ranked) * scale_x),
+                           .y = (float)(centre_y(t, ranked) * scale_y),
+                           .level = fmaxf(0.0f, log2f(stride / t->patch)),
+                           .score = ranked->score,
+                           .size = (float)(stride * sqrt(scale_x * scale_y)),
+                           .column = ranked->index % t->candidates.columns,
+                           .row = ranked->index / t->candidates.columns};
+}
+
+static tvlm_status selection_make(const task *t, const tvlm_ranked *ranking, int32_t count, tvlm_selection **selection) {
+    const tvlm_stack_image *original = &t->stack->originals[t->params->index];
+    tvlm_selection *made = tvlm_allocate(1, sizeof *made);
+    tvlm_position *positions = tvlm_allocate((size_t)count, sizeof *positions);
+    if (made == NULL || positions == NULL) {
+        free(made);
+        free(positions);
+        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d", (int)count);
+    }
+    for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
+    made->info = (tvlm_selection_info){original->width, original->height, t->candidates.columns, t->candidates.rows,
+                                       t->params->strategy};
+    made->count = count;
+    made->positions = positions;
+    *selection = made;
+    return TVLM_OK;
+}
+
+/* A minimum distance may pass over any number of candidates: all of them are ranked then. */
+static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_selection **selection) {
+    const bool spaced = t->params->min_distance > 0.0f;
+    const int32_t wanted = spaced ? t->count : t->k;
+    int32_t kept = t->k;
+    tvlm_ranked *ranking = tvlm_allocate((size_t)wanted, sizeof *ranking);
+    if (ranking == NULL)
+        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d", (int)wanted);
+    tvlm_status status = rank(t, query, wanted, ranking);
+    if (status == TVLM_OK && spaced) status = space_out(t, ranking, &kept);
+    if (status == TVLM_OK) status = selection_make(t, ranking, kept, selection);
+    free(ranking);
+    return status;
+}
+
+/* ---- select.h ---- */
+
+tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query, const struct tvlm_select_params *params,
+                        tvlm_selection **selection) {
+    static const struct tvlm_select_params defaults = {0};
+    task t = {.stack = stack, .params = params != NULL ? params : &defaults};
+    if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(resolve(&t));
+    return choose(&t, query, selection);
+}
+
+void tvlm_selection_destroy(tvlm_selection **selection) {
+    if (selection == NULL || *selection == NULL) return;
+    free((*selection)->positions);
+    free(*selection);
+    *selection = NULL;
+}
+
+const tvlm_position *tvlm_selection_positions(const tvlm_selection *selection, int32_t *count) {
+    if (count != NULL) *count = selection != NULL ? selection->count : 0;
+    return selection != NULL ? selection->positions : NULL;
+}
+
+void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info) {
+    if (selection != NULL && info != NULL) *info = selection->info;
+}
+
+const char *tvlm_strategy_name(tvlm_strategy strategy) {
+    return (int)strategy >= 0 && (int)strategy < STRATEGY_COUNT ? strategy_names[strategy] : "unknown";
+}
+
+int tvlm_strategy_find(const char *name) {
+    for (int i = 0; name != NULL && i < STRATEGY_COUNT; ++i)
+        if (strcmp(name, strategy_names[i]) == 0) return i;
+    return -1;
+}

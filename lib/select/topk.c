@@ -1,0 +1,39 @@
+/*
+ * The public top-K: data of the host, ranked on the device.
+ */
+#include "core/memory.h"
+#include "select/select.h"
+
+static tvlm_status rank(tvlm_device *device, const float *scores, int32_t n, int32_t k, tvlm_ranked *ranking) {
+    const tvlm_backend *backend = device->backend;
+    tvlm_buffer *values = NULL, *result = NULL;
+    const size_t bytes = (size_t)n * sizeof *scores, result_bytes = (size_t)k * sizeof *ranking;
+    tvlm_status status = backend->buffer_create(device, bytes, &values);
+    if (status == TVLM_OK) status = backend->buffer_create(device, result_bytes, &result);
+    if (status == TVLM_OK) status = backend->buffer_write(device, values, 0, bytes, scores);
+    if (status == TVLM_OK) status = backend->topk(device, values, n, k, result);
+    if (status == TVLM_OK) status = backend->buffer_read(device, result, 0, result_bytes, ranking);
+    backend->buffer_destroy(device, &values);
+    backend->buffer_destroy(device, &result);
+    return status;
+}
+
+tvlm_status tvlm_topk(tvlm_device *device, const float *scores, int32_t n, int32_t k, int32_t *indices,
+                      float *values) {
+    if (device == NULL || scores == NULL || indices == NULL) return TVLM_ERROR_ARGUMENT;
+    if (n < 1 || n >= TVLM_TOPK_MAX)
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "n is %d; 1 to %d are possible", (int)n,
+                         TVLM_TOPK_MAX - 1);
+    if (k < 1) return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)k);
+    if (k > n)
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d scores", (int)k, (int)n);
+    tvlm_ranked *ranking = tvlm_allocate((size_t)k, sizeof *ranking);
+    if (ranking == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d", (int)k);
+    const tvlm_status status = rank(device, scores, n, k, ranking);
+    for (int32_t i = 0; status == TVLM_OK && i < k; ++i) {
+        indices[i] = ranking[i].index;
+        if (values != NULL) values[i] = ranking[i].score;
+    }
+    free(ranking);
+    return status;
+}

@@ -1,0 +1,138 @@
+/*
+ * Grids: their shapes, and making them when something first reads them.
+ */
+#include "stack/stack.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+static int32_t cells(int32_t side) { return (side - 1) / TVLM_ENTROPY_CELL + 1; }
+
+tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
+    const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    const bool query = stack->query_image >= 0;
+    tvlm_texture shape = {.width = stack->width,
+                          .height = stack->height,
+                          .layers = info->layers,
+                          .images = images,
+                          .format = stack->format,
+                          .extent_x = (float)stack->width,
+                          .extent_y = (float)stack->height};
+    switch (info->size) {
+    case TVLM_SIZE_IMAGE: break;
+    case TVLM_SIZE_QUARTER:
+        shape.width = tvlm_level_side(stack->width, 2);
+        shape.height = tvlm_level_side(stack->height, 2);
+        break;
+    case TVLM_SIZE_CELLS:
+        shape.width = cells(stack->width);
+        shape.height = cells(stack->height);
+        shape.extent_x = (float)(shape.width * TVLM_ENTROPY_CELL);
+        shape.extent_y = (float)(shape.height * TVLM_ENTROPY_CELL);
+        break;
+    case TVLM_SIZE_GIVEN:
+        if (query) shape.width = stack->query_columns, shape.height = stack->query_rows;
+        break;
+    }
+    shape.levels = tvlm_level_count(shape.width, shape.height);
+    memcpy(shape.reduce, info->reduce, sizeof shape.reduce);
+    return shape;
+}
+
+tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture **texture) {
+    if (chunk->grids[grid] == NULL) {
+        const tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
+        TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]));
+    }
+    *texture = chunk->grids[grid];
+    return TVLM_OK;
+}
+
+/* Images that nobody has set are black: one byte a pixel, uploaded once for all of them. */
+static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *source) {
+    const tvlm_backend *backend = stack->device->backend;
+    const size_t bytes = (size_t)stack->width * (size_t)stack->height;
+    const tvlm_pixels pixels = {stack->width, stack->height, 1, TVLM_PIXEL_U8, 0, (size_t)stack->width};
+    tvlm_buffer *buffer = NULL;
+    for (int32_t i = 0; i < chunk->images; ++i) {
+        if (stack->originals[chunk->first + i].set) continue;
+        if (buffer == NULL) {
+            TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
+            void *zeros = tvlm_allocate(bytes, 1);
+            if (zeros == NULL)
+                return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a black image");
+            const tvlm_status status = backend->buffer_write(stack->device, buffer, 0, bytes, zeros);
+            free(zeros);
+            TVLM_TRY(status);
+        }
+        TVLM_TRY(backend->source(stack->device, buffer, &pixels, i, source));
+        stack->originals[chunk->first + i].set = true;
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_texture *texture;
+    TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, grid, &texture));
+    if (grid == TVLM_GRID_SOURCE) {
+        TVLM_TRY(blacken(stack, chunk, texture));
+    } else {
+        if (backend->generate[grid] == NULL)
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED, "backend %s does not make the grid '%s'",
+                             backend->name, tvlm_grid_get_info(grid)->name);
+        TVLM_TRY(backend->generate[grid](stack->device, chunk->grids, texture));
+    }
+    if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
+    chunk->valid |= UINT32_C(1) << grid;
+    return TVLM_OK;
+}
+
+/* The registry's order satisfies every need. The query comes with a question (select/query.c), never from here. */
+tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, uint32_t mask) {
+    const uint32_t missing = tvlm_grids_with_needs(mask) & ~chunk->valid;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if ((missing >> grid & 1u) != 0 && grid != TVLM_GRID_QUERY)
+            TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
+    return TVLM_OK;
+}
+
+void tvlm_stack_drop_query(tvlm_stack *stack) {
+    if (stack->query_image < 0) return;
+    tvlm_stack_chunk(stack, stack->query_image)->valid &= ~(UINT32_C(1) << TVLM_GRID_QUERY);
+    stack->query_image = -1;
+}
+
+uint32_t tvlm_stack_grids_of(const int32_t *channels, int32_t count) {
+    uint32_t mask = 0;
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_grid grid = tvlm_channel_get_place(channels[i]).grid;
+        if (grid < TVLM_GRID_COUNT) mask |= UINT32_C(1) << grid;
+    }
+    return mask;
+}
+
+tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    const uint32_t mask = tvlm_stack_grids_of(stack->channels, stack->channel_count);
+    for (int32_t i = 0; i < stack->chunk_count; ++i) TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_texture(tvlm_stack *stack, int32_t index, int32_t channel, tvlm_texture **texture,
+                               int32_t *layer, int32_t *component, int32_t *first_image) {
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    const tvlm_channel_place place = tvlm_channel_get_place(channel);
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, UINT32_C(1) << place.grid));
+    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1u) == 0)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "channel %d is not stored in a texture",
+                         (int)channel);
+    *texture = chunk->grids[place.grid];
+    *layer = place.layer;
+    *component = place.component;
+    *first_image = chunk->first;
+    return TVLM_OK;
+}

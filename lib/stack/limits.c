@@ -1,0 +1,95 @@
+/*
+ * What fits: the largest working image, and how many of them one texture array can hold.
+ */
+#include "stack/stack.h"
+
+/* Kernels index the components of a texture with 32-bit integers. */
+#define COMPONENTS_MAX ((uint64_t)INT32_MAX)
+
+static uint64_t component_bytes(tvlm_format format) { return format == TVLM_FORMAT_F16 ? 2 : 4; }
+
+/* Components of one layer of one image: all levels, or level 0. */
+static uint64_t layer_components(int32_t width, int32_t height, bool all_levels) {
+    const int32_t levels = all_levels ? tvlm_level_count(width, height) : 1;
+    uint64_t components = 0;
+    for (int32_t level = 0; level < levels; ++level)
+        components += (uint64_t)tvlm_level_side(width, level) * (uint64_t)tvlm_level_side(height, level) * 4;
+    return components;
+}
+
+/* Bytes of the largest allocation behind one layer: images keep level 0 and the rest apart. */
+static uint64_t layer_bytes(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
+    const bool apart = device->info.storage == TVLM_STORAGE_IMAGE;
+    return layer_components(width, height, !apart) * component_bytes(format);
+}
+
+static bool stored_in_images(const tvlm_device *device) {
+    return device->info.storage == TVLM_STORAGE_IMAGE || device->info.storage == TVLM_STORAGE_MIPMAPPED;
+}
+
+static bool sides_fit(const tvlm_device *device, int32_t width, int32_t height) {
+    const tvlm_device_info *info = &device->info;
+    if (!stored_in_images(device)) return true;
+    return width <= info->image_width_max && height <= info->image_height_max;
+}
+
+static bool bytes_fit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
+    const uint64_t limit = device->info.allocation_max;
+    if (layer_components(width, height, true) > COMPONENTS_MAX) return false;
+    return limit == 0 || layer_bytes(device, width, height, format) <= limit;
+}
+
+tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
+    const tvlm_device_info *info = &device->info;
+    if (!sides_fit(device, width, height))
+        return tvlm_fail(&device->log, TVLM_ERROR_DEVICE_MEMORY,
+                         "a stack of %dx%d is larger than this device's images, %dx%d at most", (int)width,
+                         (int)height, (int)info->image_width_max, (int)info->image_height_max);
+    if (!bytes_fit(device, width, height, format))
+        return tvlm_fail(&device->log, TVLM_ERROR_DEVICE_MEMORY,
+                         "a stack of %dx%d needs allocations of %llu bytes; at most %llu, and 2^31 components, fit",
+                         (int)width, (int)height, (unsigned long long)layer_bytes(device, width, height, format),
+                         (unsigned long long)info->allocation_max);
+    return TVLM_OK;
+}
+
+/* `side` of an image whose long side shrinks from `full` to `length`. */
+static int32_t shrunk(int32_t side, int32_t full, int32_t length) {
+    const int64_t rounded = ((int64_t)side * length + full / 2) / full;
+    return rounded > 1 ? (int32_t)rounded : 1;
+}
+
+/* Bisects the length of the long side; 1 x 1 fits everywhere. */
+void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *width, int32_t *height) {
+    const int32_t w = *width, h = *height, full = w > h ? w : h;
+    int32_t fits = 1, beyond = full + (full < INT32_MAX);
+    while (beyond - fits > 1) {
+        const int32_t middle = fits + (beyond - fits) / 2;
+        const int32_t mw = shrunk(w, full, middle), mh = shrunk(h, full, middle);
+        if (sides_fit(device, mw, mh) && bytes_fit(device, mw, mh, format)) fits = middle;
+        else beyond = middle;
+    }
+    *width = shrunk(w, full, fits);
+    *height = shrunk(h, full, fits);
+}
+
+/*
+ * The slice limit counts whatever the storage is: where there are no images it is 0, and chunks of thousands of
+ * images are no loss elsewhere. It is taken for textures of at least 16 layers, so that a packed array of 64 channels
+ * still fits a chunk.
+ */
+int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
+                               int32_t layers) {
+    const tvlm_device_info *info = &device->info;
+    const uint64_t depth = (uint64_t)(layers > 0 ? layers : 1);
+    uint64_t images = COMPONENTS_MAX / layer_components(width, height, true) / depth;
+    if (info->allocation_max > 0) {
+        const uint64_t fit = info->allocation_max / layer_bytes(device, width, height, format) / depth;
+        if (fit < images) images = fit;
+    }
+    if (info->image_slices_max > 0) {
+        const uint64_t fit = (uint64_t)info->image_slices_max / (depth > 16 ? depth : 16);
+        if (fit < images) images = fit;
+    }
+    return images > 1 ? (int32_t)images : 1;
+}

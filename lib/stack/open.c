@@ -1,0 +1,59 @@
+/*
+ * tvlm_device_open and tvlm_device_list: the one place that knows both backends.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "core/backend.h"
+#include "opencl/open.h"
+#include "texturevlm/device.h"
+
+/* The name of the device asked for; NULL: the default. */
+static const char *choice_of(const struct tvlm_device_params *params) {
+    const char *name = params->name != NULL ? params->name : getenv("TVLM_DEVICE");
+    return name != NULL && name[0] != '\0' ? name : NULL;
+}
+
+/* "reference", or the index after the last OpenCL device. OpenCL is only asked where a number was given. */
+static bool means_reference(const char *choice) {
+    if (choice == NULL) return false;
+    if (strcasecmp(choice, "reference") == 0) return true;
+    if (strspn(choice, "0123456789") != strlen(choice) || strlen(choice) > 9) return false;
+    return strtol(choice, NULL, 10) == tvlm_opencl_list(0, NULL);
+}
+
+tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device) {
+    static const struct tvlm_device_params defaults = {0};
+    if (device == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
+        return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);
+    const char *choice = choice_of(params);
+    if (!means_reference(choice)) return tvlm_opencl_open(choice, params, device);
+    TVLM_TRY(tvlm_reference_open(params, device));
+    (*device)->info.index = tvlm_opencl_list(0, NULL);
+    return TVLM_OK;
+}
+
+/* The reference's entry comes from opening it, which costs nothing. */
+static tvlm_status reference_info(int32_t index, tvlm_device_info *info) {
+    tvlm_device *device = NULL;
+    TVLM_TRY(tvlm_reference_open(tvlm_device_params(.name = "reference"), &device));
+    *info = device->info;
+    tvlm_device_destroy(&device);
+    info->index = index;
+    info->storage = TVLM_STORAGE_AUTO;
+    info->storage_reason[0] = '\0';
+    info->self_test_count = 0;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count) {
+    if (count == NULL || capacity < 0 || (infos == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    const int32_t opencl = tvlm_opencl_list(capacity, infos);
+    if (opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
+    *count = opencl + 1;
+    return TVLM_OK;
+}

@@ -1,0 +1,79 @@
+/*
+ * One channel's own texels.
+ */
+#include <math.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* The size of a channel's grid at its own level; channels with nothing behind them have the image's. */
+static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
+                                int32_t *height) {
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    const tvlm_grid grid = tvlm_channel_get_place(channel).grid;
+    const tvlm_texture shape =
+        tvlm_stack_grid_shape(stack, grid < TVLM_GRID_COUNT ? grid : TVLM_GRID_SOURCE, stack->images);
+    if (level < 0 || level >= shape.levels)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of a channel of %d levels", (int)level,
+                         (int)shape.levels);
+    *width = tvlm_level_side(shape.width, level);
+    *height = tvlm_level_side(shape.height, level);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
+                                    int32_t *height) {
+    if (stack == NULL || width == NULL || height == NULL) return TVLM_ERROR_ARGUMENT;
+    return channel_size(stack, channel, level, width, height);
+}
+
+/* Position at the texel's centre; the formula of CHANNELS.md. */
+static float formula(const tvlm_stack *stack, int32_t component, float u, float v) {
+    if (component == 0) return u;
+    if (component == 1) return v;
+    const float dx = u * (float)stack->width - stack->fixation_x;
+    const float dy = v * (float)stack->height - stack->fixation_y;
+    return fminf(sqrtf(dx * dx + dy * dy) / stack->farthest, 1.0f);
+}
+
+static void read_formula(const tvlm_stack *stack, int32_t component, int32_t width, int32_t height, float *texels) {
+    for (int32_t y = 0; y < height; ++y)
+        for (int32_t x = 0; x < width; ++x)
+            *texels++ = formula(stack, component, ((float)x + 0.5f) / (float)width, ((float)y + 0.5f) / (float)height);
+}
+
+static tvlm_status read_stored(tvlm_stack *stack, const tvlm_chunk *chunk, int32_t image, tvlm_channel_place place,
+                               int32_t level, size_t count, float *texels) {
+    tvlm_texture *texture = chunk->grids[place.grid];
+    float *rgba = tvlm_allocate(count, 4 * sizeof *rgba);
+    if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to read a channel");
+    const tvlm_status status = stack->device->backend->texture_read(stack->device, texture, level,
+                                                                    image * texture->layers + place.layer, rgba);
+    for (size_t i = 0; status == TVLM_OK && i < count; ++i) texels[i] = rgba[4 * i + (size_t)place.component];
+    free(rgba);
+    return status;
+}
+
+tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level, size_t capacity,
+                            float *texels) {
+    int32_t width, height;
+    if (stack == NULL || texels == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(channel_size(stack, channel, level, &width, &height));
+    const size_t count = (size_t)width * (size_t)height;
+    if (capacity < count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu texels; the level has %zu", capacity,
+                         count);
+    const tvlm_channel_place place = tvlm_channel_get_place(channel);
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if (place.grid == TVLM_GRID_FORMULA) {
+        read_formula(stack, place.component, width, height, texels);
+        return TVLM_OK;
+    }
+    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, UINT32_C(1) << place.grid));
+    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1u) == 0) {
+        for (size_t i = 0; i < count; ++i) texels[i] = 0.0f;
+        return TVLM_OK;
+    }
+    return read_stored(stack, chunk, index - chunk->first, place, level, count, texels);
+}

@@ -1,0 +1,180 @@
+/*
+ * Resampling on the host, separable: the exact area average along an axis that shrinks, bilinear along one that
+ * grows. Rows are made as they are needed, so a huge photo costs two rows of memory. Sums are in double: a constant
+ * image stays as it is, and the mean is kept.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* The source positions first[i] .. first[i] + count[i] - 1 that output i averages, weights[i * stride + tap]. */
+typedef struct axis {
+    int32_t *first, *count;
+    double *weights;
+    size_t stride;
+} axis;
+
+static void axis_free(axis *a) {
+    free(a->first);
+    free(a->count);
+    free(a->weights);
+}
+
+static bool axis_allocate(axis *a, int32_t from, int32_t to) {
+    a->stride = from > to ? (size_t)(from / to) + 2 : 2;
+    a->first = tvlm_allocate((size_t)to, sizeof *a->first);
+    a->count = tvlm_allocate((size_t)to, sizeof *a->count);
+    a->weights = tvlm_allocate((size_t)to * a->stride, sizeof *a->weights);
+    return a->first != NULL && a->count != NULL && a->weights != NULL;
+}
+
+/*
+ * In units of 1/to source pixels, output i covers [i from, (i+1) from) and source pixel s covers [s to, (s+1) to):
+ * overlaps are exact integers, and those of one output add up to `from`.
+ */
+static void axis_area(axis *a, int32_t from, int32_t to) {
+    for (int32_t i = 0; i < to; ++i) {
+        const int64_t begin = (int64_t)i * from, end = begin + from;
+        const int64_t first = begin / to, last = (end - 1) / to;
+        a->first[i] = (int32_t)first;
+        a->count[i] = (int32_t)(last - first + 1);
+        for (int64_t s = first; s <= last; ++s) {
+            const int64_t low = s * to > begin ? s * to : begin, high = (s + 1) * to < end ? (s + 1) * to : end;
+            a->weights[(size_t)i * a->stride + (size_t)(s - first)] = (double)(high - low) / (double)from;
+        }
+    }
+}
+
+static void axis_bilinear(axis *a, int32_t from, int32_t to) {
+    for (int32_t i = 0; i < to; ++i) {
+        const double centre = ((double)i + 0.5) * (double)from / (double)to - 0.5;
+        const double place = fmin(fmax(centre, 0.0), (double)(from - 1)); /* clamped to the edge */
+        const int32_t first = (int32_t)place;
+        double *weights = a->weights + (size_t)i * a->stride;
+        a->first[i] = first;
+        a->count[i] = first + 1 < from ? 2 : 1;
+        weights[0] = a->count[i] == 2 ? 1.0 - (place - first) : 1.0;
+        weights[1] = place - first;
+    }
+}
+
+static bool axis_make(axis *a, int32_t from, int32_t to) {
+    if (!axis_allocate(a, from, to)) return false;
+    if (from >= to) axis_area(a, from, to);
+    else axis_bilinear(a, from, to);
+    return true;
+}
+
+typedef struct resampler {
+    const tvlm_image *image;
+    int32_t width, channels; /* of the result */
+    size_t stride;           /* bytes from source row to source row */
+    axis x, y;
+    float *pixels;    /* one source row, composited */
+    double *rows[2];  /* the last two source rows, resampled along x; row y in rows[y & 1] */
+    int32_t held[2];  /* which they are; -1: none */
+    double *sums;     /* one row of the result */
+} resampler;
+
+/* NaN becomes 0. */
+static float clamped(float value) { return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f; }
+
+static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
+    uint16_t u16;
+    float f32;
+    switch (type) {
+    case TVLM_PIXEL_U8: return (float)row[i] / 255.0f;
+    case TVLM_PIXEL_U16: memcpy(&u16, row + i * sizeof u16, sizeof u16); return (float)u16 / 65535.0f;
+    case TVLM_PIXEL_F32: memcpy(&f32, row + i * sizeof f32, sizeof f32); return clamped(f32);
+    }
+    return 0.0f;
+}
+
+/* Source row y as floats: alpha is gone, since what is behind it must be mixed in before averaging. */
+static void load_row(resampler *r, int32_t y) {
+    const tvlm_image *image = r->image;
+    const unsigned char *row = (const unsigned char *)image->pixels + (size_t)y * r->stride;
+    const size_t channels = (size_t)image->channels, colours = (size_t)r->channels;
+    for (size_t x = 0; x < (size_t)image->width; ++x) {
+        const bool opaque = channels == colours;
+        const float alpha = opaque ? 1.0f : element(row, x * channels + colours, image->type);
+        for (size_t c = 0; c < colours; ++c) {
+            const float value = element(row, x * channels + c, image->type);
+            r->pixels[x * colours + c] = opaque ? value : value * alpha + (1.0f - alpha);
+        }
+    }
+}
+
+static const double *row_along_x(resampler *r, int32_t y) {
+    double *out = r->rows[y & 1];
+    if (r->held[y & 1] == y) return out;
+    const size_t colours = (size_t)r->channels;
+    load_row(r, y);
+    for (size_t i = 0; i < (size_t)r->width; ++i) {
+        const double *weights = r->x.weights + i * r->x.stride;
+        const float *from = r->pixels + (size_t)r->x.first[i] * colours;
+        for (size_t c = 0; c < colours; ++c) {
+            double sum = 0.0;
+            for (size_t tap = 0; tap < (size_t)r->x.count[i]; ++tap) sum += weights[tap] * (double)from[tap * colours + c];
+            out[i * colours + c] = sum;
+        }
+    }
+    r->held[y & 1] = y;
+    return out;
+}
+
+static void make_row(resampler *r, int32_t j, float *out) {
+    const size_t count = (size_t)r->width * (size_t)r->channels;
+    memset(r->sums, 0, count * sizeof *r->sums);
+    for (int32_t tap = 0; tap < r->y.count[j]; ++tap) {
+        const double weight = r->y.weights[(size_t)j * r->y.stride + (size_t)tap];
+        const double *row = row_along_x(r, r->y.first[j] + tap);
+        for (size_t i = 0; i < count; ++i) r->sums[i] += weight * row[i];
+    }
+    for (size_t i = 0; i < count; ++i) out[i] = (float)r->sums[i];
+}
+
+static bool resampler_make(resampler *r, const tvlm_image *image, int32_t width, int32_t height) {
+    static const size_t bytes[] = {1, 2, 4};
+    r->image = image;
+    r->width = width;
+    r->channels = image->channels <= 2 ? 1 : 3;
+    r->stride = image->row_stride != 0 ? image->row_stride
+                                       : (size_t)image->width * (size_t)image->channels * bytes[image->type];
+    r->held[0] = r->held[1] = -1;
+    const size_t row = (size_t)width * (size_t)r->channels;
+    r->pixels = tvlm_allocate((size_t)image->width * (size_t)r->channels, sizeof *r->pixels);
+    r->rows[0] = tvlm_allocate(row, sizeof *r->rows[0]);
+    r->rows[1] = tvlm_allocate(row, sizeof *r->rows[1]);
+    r->sums = tvlm_allocate(row, sizeof *r->sums);
+    const bool axes = axis_make(&r->x, image->width, width) && axis_make(&r->y, image->height, height);
+    return axes && r->pixels != NULL && r->rows[0] != NULL && r->rows[1] != NULL && r->sums != NULL;
+}
+
+static void resampler_free(resampler *r) {
+    axis_free(&r->x);
+    axis_free(&r->y);
+    free(r->pixels);
+    free(r->rows[0]);
+    free(r->rows[1]);
+    free(r->sums);
+}
+
+tvlm_status tvlm_resample(const tvlm_image *image, int32_t width, int32_t height, float **pixels, int32_t *channels) {
+    resampler r = {0};
+    float *out = NULL;
+    size_t row;
+    const bool made = resampler_make(&r, image, width, height);
+    if (made && tvlm_multiply((size_t)width, (size_t)r.channels * sizeof *out, &row))
+        out = tvlm_allocate((size_t)height, row);
+    if (out != NULL) {
+        const size_t count = (size_t)width * (size_t)r.channels;
+        for (int32_t j = 0; j < height; ++j) make_row(&r, j, out + (size_t)j * count);
+        *pixels = out;
+        *channels = r.channels;
+    }
+    resampler_free(&r);
+    return out != NULL ? TVLM_OK : TVLM_ERROR_MEMORY;
+}

@@ -1,0 +1,207 @@
+/*
+ * Making a stack, and what is known of it without looking at the device.
+ */
+#include "stack/stack.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* Farther away than this a fixation says nothing, and squares of distances would leave float's range. */
+#define FIXATION_MAX 1e9f
+
+/* ---- Checks that several files share ---- */
+
+tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index) {
+    if (index >= 0 && index < stack->images) return TVLM_OK;
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "image %d of a stack of %d", (int)index,
+                     (int)stack->images);
+}
+
+tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel) {
+    tvlm_channel_info info;
+    if (tvlm_channel_get_info(channel, &info) == TVLM_OK) return TVLM_OK;
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channel);
+}
+
+tvlm_chunk *tvlm_stack_chunk(tvlm_stack *stack, int32_t index) {
+    return &stack->chunks[index / stack->chunk_images];
+}
+
+tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t bytes, tvlm_buffer **buffer) {
+    tvlm_buffer **kept = &stack->scratch[which];
+    if (*kept == NULL || (*kept)->bytes < bytes) {
+        stack->device->backend->buffer_destroy(stack->device, kept);
+        *kept = NULL;
+        TVLM_TRY(stack->device->backend->buffer_create(stack->device, bytes > 0 ? bytes : 16, kept));
+    }
+    *buffer = *kept;
+    return TVLM_OK;
+}
+
+/* ---- Creating ---- */
+
+static tvlm_status set_fixation(tvlm_stack *stack, float x, float y) {
+    if (!(fabsf(x) <= FIXATION_MAX && fabsf(y) <= FIXATION_MAX))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "fixation (%g, %g) is not a place near the image",
+                         (double)x, (double)y);
+    const double right = fmax(fabs((double)x), fabs((double)stack->width - x));
+    const double down = fmax(fabs((double)y), fabs((double)stack->height - y));
+    stack->fixation_x = x;
+    stack->fixation_y = y;
+    stack->farthest = (float)hypot(right, down);
+    return TVLM_OK;
+}
+
+/* The families of the layout that this version does not make; silent where there are none. */
+static void log_missing_families(const tvlm_stack *stack, const char *layout) {
+    char families[512] = "";
+    size_t used = 0;
+    for (int32_t i = 0; i < stack->channel_count; ++i) {
+        tvlm_channel_info info;
+        if (tvlm_channel_get_info(stack->channels[i], &info) != TVLM_OK || info.available) continue;
+        if (strstr(families, info.family) != NULL) continue; /* no family's name is part of another's */
+        const size_t length = strlen(info.family);
+        if (used + length + 3 > sizeof families) break;
+        if (used > 0) families[used++] = ',', families[used++] = ' ';
+        memcpy(families + used, info.family, length + 1);
+        used += length;
+    }
+    if (used > 0)
+        tvlm_log_message(&stack->device->log, TVLM_LOG_INFO, "layout %.64s: 0 everywhere, not made by this version: %s",
+                         layout, families);
+}
+
+static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
+    const tvlm_log *log = &stack->device->log;
+    TVLM_TRY(tvlm_layout_parse(layout, log, 0, NULL, &stack->channel_count));
+    stack->channels = tvlm_allocate((size_t)stack->channel_count, sizeof *stack->channels);
+    if (stack->channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
+    TVLM_TRY(tvlm_layout_parse(layout, log, stack->channel_count, stack->channels, &stack->channel_count));
+    log_missing_families(stack, layout);
+    return TVLM_OK;
+}
+
+static int32_t max_layers(const tvlm_stack *stack) {
+    int32_t layers = (stack->channel_count + 3) / 4; /* of a packed array of the layout */
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        const int32_t own = tvlm_grid_get_info((tvlm_grid)grid)->layers;
+        if (own > layers) layers = own;
+    }
+    return layers;
+}
+
+static tvlm_status make_images(tvlm_stack *stack) {
+    const int32_t limit = tvlm_stack_chunk_limit(stack->device, stack->width, stack->height, stack->format,
+                                                 max_layers(stack));
+    stack->chunk_images = limit < stack->images ? limit : stack->images;
+    stack->chunk_count = (stack->images - 1) / stack->chunk_images + 1;
+    stack->chunks = tvlm_allocate((size_t)stack->chunk_count, sizeof *stack->chunks);
+    stack->originals = tvlm_allocate((size_t)stack->images, sizeof *stack->originals);
+    if (stack->chunks == NULL || stack->originals == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a batch of %d images",
+                         (int)stack->images);
+    for (int32_t i = 0; i < stack->chunk_count; ++i) {
+        const int32_t first = i * stack->chunk_images, left = stack->images - first;
+        stack->chunks[i].first = first;
+        stack->chunks[i].images = left < stack->chunk_images ? left : stack->chunk_images;
+    }
+    for (int32_t i = 0; i < stack->images; ++i) {
+        stack->originals[i].width = stack->width;
+        stack->originals[i].height = stack->height;
+    }
+    return TVLM_OK;
+}
+
+/* AUTO: half where bandwidth is what counts and the hardware converts, float elsewhere. */
+tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
+    if (format != TVLM_FORMAT_AUTO) return format;
+    return device->info.type == TVLM_DEVICE_GPU ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
+}
+
+static tvlm_status check_params(const tvlm_device *device, const struct tvlm_stack_params *params) {
+    const tvlm_log *log = &device->log;
+    if (params->width < 1 || params->height < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %dx%d pixels", (int)params->width,
+                         (int)params->height);
+    if (params->images < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
+    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_F32)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
+    return tvlm_stack_check_size(device, params->width, params->height, tvlm_stack_format(device, params->format));
+}
+
+static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *params) {
+    const float *fixation = params->fixation;
+    stack->width = params->width;
+    stack->height = params->height;
+    stack->images = params->images > 0 ? params->images : 1;
+    stack->levels = tvlm_level_count(stack->width, stack->height);
+    stack->format = tvlm_stack_format(stack->device, params->format);
+    stack->query_image = -1;
+    stack->bundle_max = TVLM_BUNDLE_MAX;
+    TVLM_TRY(set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
+                          fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));
+    TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
+    return make_images(stack);
+}
+
+tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params, tvlm_stack **stack) {
+    static const struct tvlm_stack_params none = {0};
+    if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &none;
+    TVLM_TRY(check_params(device, params));
+    tvlm_stack *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a stack");
+    made->device = device;
+    const tvlm_status status = fill(made, params);
+    if (status != TVLM_OK) tvlm_stack_destroy(&made);
+    else *stack = made;
+    return status;
+}
+
+void tvlm_stack_destroy(tvlm_stack **stack) {
+    if (stack == NULL || *stack == NULL) return;
+    tvlm_stack *s = *stack;
+    const tvlm_backend *backend = s->device->backend;
+    for (int32_t i = 0; s->chunks != NULL && i < s->chunk_count; ++i)
+        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+            backend->texture_destroy(s->device, &s->chunks[i].grids[grid]);
+    for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) backend->buffer_destroy(s->device, &s->scratch[i]);
+    free(s->chunks);
+    free(s->originals);
+    free(s->channels);
+    free(s);
+    *stack = NULL;
+}
+
+/* ---- What is known ---- */
+
+tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
+    return stack != NULL ? set_fixation(stack, x, y) : TVLM_ERROR_ARGUMENT;
+}
+
+tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) {
+    if (stack == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    *info = (tvlm_stack_info){stack->width, stack->height, stack->images, stack->levels, stack->format, 0};
+    for (int32_t i = 0; i < stack->chunk_count; ++i)
+        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+            if (stack->chunks[i].grids[grid] != NULL) info->device_bytes += stack->chunks[i].grids[grid]->bytes;
+    return TVLM_OK;
+}
+
+const int32_t *tvlm_stack_channels(const tvlm_stack *stack, int32_t *count) {
+    if (count != NULL) *count = stack != NULL ? stack->channel_count : 0;
+    return stack != NULL ? stack->channels : NULL;
+}
+
+tvlm_status tvlm_stack_level_size(const tvlm_stack *stack, int32_t level, int32_t *width, int32_t *height) {
+    if (stack == NULL || width == NULL || height == NULL) return TVLM_ERROR_ARGUMENT;
+    if (level < 0 || level >= stack->levels)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of an image of %d levels", (int)level,
+                         (int)stack->levels);
+    *width = tvlm_level_side(stack->width, level);
+    *height = tvlm_level_side(stack->height, level);
+    return TVLM_OK;
+}

@@ -1,0 +1,127 @@
+/*
+ * Pixels into the source.
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+static size_t pixel_type_bytes(tvlm_pixel_type type) {
+    return type == TVLM_PIXEL_U8 ? 1 : type == TVLM_PIXEL_U16 ? 2 : 4;
+}
+
+/* Everything that can be wrong with an image but what its pointer points to; *row its bytes a row without the gap. */
+static tvlm_status check_image(const tvlm_log *log, const tvlm_image *image, size_t *row) {
+    size_t all;
+    if (image == NULL || image->pixels == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no pixels");
+    if (image->width < 1 || image->height < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels", (int)image->width, (int)image->height);
+    if (image->channels < 1 || image->channels > 4)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %d channels; 1 to 4 are possible",
+                         (int)image->channels);
+    if ((int)image->type < TVLM_PIXEL_U8 || image->type > TVLM_PIXEL_F32)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no pixel type %d", (int)image->type);
+    if (!tvlm_multiply((size_t)image->width, (size_t)image->channels * pixel_type_bytes(image->type), row) ||
+        !tvlm_multiply(image->row_stride > *row ? image->row_stride : *row, (size_t)image->height, &all))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels is larger than the address space",
+                         (int)image->width, (int)image->height);
+    if (image->row_stride != 0 && image->row_stride < *row)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a row stride of %zu bytes; a row has %zu", image->row_stride, *row);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                          const tvlm_pixels *pixels) {
+    tvlm_texture *source;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    if (pixels->width != stack->width || pixels->height != stack->height)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "pixels of %dx%d for a stack of %dx%d",
+                         (int)pixels->width, (int)pixels->height, (int)stack->width, (int)stack->height);
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
+    tvlm_stack_drop_query(stack); /* it was about the images as they were */
+    chunk->valid = 0;
+    TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
+    stack->originals[index] = (tvlm_stack_image){true, stack->width, stack->height};
+    return TVLM_OK;
+}
+
+/* Rows without gaps go to the device as they are, so that kernels find every element aligned. */
+static tvlm_status upload(tvlm_stack *stack, int32_t index, const void *rows, tvlm_pixels pixels) {
+    tvlm_buffer *buffer;
+    size_t bytes;
+    if (!tvlm_multiply(pixels.row_stride, (size_t)pixels.height, &bytes)) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
+    TVLM_TRY(stack->device->backend->buffer_write(stack->device, buffer, 0, bytes, rows));
+    return tvlm_stack_source_from_buffer(stack, index, buffer, &pixels);
+}
+
+static tvlm_status upload_as_is(tvlm_stack *stack, int32_t index, const tvlm_image *image, size_t row) {
+    const tvlm_pixels pixels = {image->width, image->height, image->channels, image->type, 0, row};
+    const unsigned char *from = image->pixels;
+    if (image->row_stride == 0 || image->row_stride == row) return upload(stack, index, from, pixels);
+    unsigned char *packed = tvlm_allocate((size_t)image->height, row);
+    if (packed == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a copy of the pixels");
+    for (size_t y = 0; y < (size_t)image->height; ++y) memcpy(packed + y * row, from + y * image->row_stride, row);
+    const tvlm_status status = upload(stack, index, packed, pixels);
+    free(packed);
+    return status;
+}
+
+static tvlm_status upload_resampled(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
+    float *resampled;
+    int32_t channels;
+    if (tvlm_resample(image, stack->width, stack->height, &resampled, &channels) != TVLM_OK)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to resample %dx%d to %dx%d",
+                         (int)image->width, (int)image->height, (int)stack->width, (int)stack->height);
+    const size_t row = (size_t)stack->width * (size_t)channels * sizeof(float);
+    const tvlm_pixels pixels = {stack->width, stack->height, channels, TVLM_PIXEL_F32, 0, row};
+    const tvlm_status status = upload(stack, index, resampled, pixels);
+    free(resampled);
+    return status;
+}
+
+tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
+    size_t row;
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(check_image(&stack->device->log, image, &row));
+    if (image->width == stack->width && image->height == stack->height)
+        TVLM_TRY(upload_as_is(stack, index, image, row));
+    else
+        TVLM_TRY(upload_resampled(stack, index, image));
+    stack->originals[index].width = image->width;
+    stack->originals[index].height = image->height;
+    return TVLM_OK;
+}
+
+/* Width and height where none are given: the image's own, or the largest of its shape that fits. */
+static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image, struct tvlm_stack_params *params) {
+    if (params->width != 0 && params->height != 0) return TVLM_OK;
+    if (params->width != 0 || params->height != 0)
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "a width without a height, or a height without a width");
+    params->width = image->width;
+    params->height = image->height;
+    tvlm_stack_largest(device, tvlm_stack_format(device, params->format), &params->width, &params->height);
+    if (params->width != image->width || params->height != image->height)
+        tvlm_log_message(&device->log, TVLM_LOG_WARNING,
+                         "scaled down from %dx%d to %dx%d, the largest of its shape that this device can hold",
+                         (int)image->width, (int)image->height, (int)params->width, (int)params->height);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
+                                        const struct tvlm_stack_params *params, tvlm_stack **stack) {
+    struct tvlm_stack_params chosen = {0};
+    tvlm_stack *made = NULL;
+    size_t row;
+    if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params != NULL) chosen = *params;
+    TVLM_TRY(check_image(&device->log, image, &row));
+    TVLM_TRY(choose_size(device, image, &chosen));
+    TVLM_TRY(tvlm_stack_create(device, &chosen, &made));
+    const tvlm_status status = tvlm_stack_set_image(made, 0, image);
+    if (status != TVLM_OK) tvlm_stack_destroy(&made);
+    else *stack = made;
+    return status;
+}

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# tests/install/run.sh BUILD_FOLDER: installs into a temporary prefix, moves it, builds a C and a C++ program against
+# it as a user would (find_package and pkg-config, shared and static), and runs them and the tool.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+cc=${CC:-cc} cxx=${CXX:-c++}
+for tool in "$cc" "$cxx" cmake pkg-config; do
+    command -v "$tool" >/dev/null || { echo "SKIPPED: no $tool"; exit 77; }
+done
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$1" --prefix "$work/first" >/dev/null
+prefix=$work/moved
+mv "$work/first" "$prefix" # nothing installed may know where it was installed
+lib=$(dirname "$(find "$prefix" -name libtexturevlm.so)")
+if grep -rIl -e "$work/first" -e "$(realpath "$1")" "$prefix"; then
+    echo "these installed files hold a path of the build"
+    exit 1
+fi
+expect() { # PROGRAM: it opens the reference device and says so
+    local said
+    said=$("$@") || { echo "failed ($said): $*"; exit 1; }
+    echo "${1##*/}: $said"
+}
+
+echo "find_package:"
+CC=$cc CXX=$cxx cmake -S "$here" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON \
+    -DCMAKE_C_FLAGS="-Wall -Wextra" -DCMAKE_CXX_FLAGS="-Wall -Wextra" >"$work/log" || { cat "$work/log"; exit 1; }
+cmake --build "$work/cmake" -j "$(nproc)" >"$work/log" || { cat "$work/log"; exit 1; }
+for program in c_shared c_static cpp_shared cpp_static; do expect "$work/cmake/$program"; done
+
+echo "pkg-config:"
+export PKG_CONFIG_PATH=$lib/pkgconfig
+read -r -a cflags < <(pkg-config --cflags texturevlm-io)
+read -r -a shared < <(pkg-config --libs texturevlm-io)
+# The linker prefers .so under the same name, so static linking names the archives.
+read -r -a static < <(pkg-config --static --libs texturevlm-io | sed -E 's/-l(texturevlm[a-z-]*)/-l:lib\1.a/g')
+flags=(-Wall -Wextra -Wpedantic -Werror "${cflags[@]}")
+"$cc" -std=c11 "${flags[@]}" "$here/use.c" -o "$work/pc_c_shared" "${shared[@]}"
+"$cc" -std=c11 "${flags[@]}" "$here/use.c" -o "$work/pc_c_static" "${static[@]}"
+"$cxx" -std=c++17 "${flags[@]}" "$here/use.cpp" -o "$work/pc_cpp_shared" "${shared[@]}"
+"$cxx" -std=c++17 "${flags[@]}" "$here/use.cpp" -o "$work/pc_cpp_static" "${static[@]}"
+for language in c cpp; do
+    LD_LIBRARY_PATH=$lib expect "$work/pc_${language}_shared"
+    expect "$work/pc_${language}_static"
+done
+if [ -x "$prefix/bin/tvlm" ]; then
+    "$prefix/bin/tvlm" --help >/dev/null # finds its libraries by itself
+    echo "bin/tvlm runs"
+fi

@@ -1,0 +1,5 @@
+#include "use.h"
+
+int main(void) {
+    return use(tvlm_device_params(.name = "reference"));
+}

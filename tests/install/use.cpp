@@ -1,0 +1,7 @@
+#include "use.h"
+
+int main() {
+    tvlm_device_params params{};
+    params.name = "reference";
+    return use(&params);
+}

@@ -1,0 +1,204 @@
+/* tvlm devices: what is there, what the self-test found, which storage would be used. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "tool.h"
+
+typedef struct devices_options {
+    tool_common common;
+} devices_options;
+
+/* One device, opened or not. */
+typedef struct found_device {
+    tvlm_device_info info;
+    bool opened;
+    char error[1024]; /* why it did not open */
+} found_device;
+
+static const char *type_name(tvlm_device_type type) {
+    switch (type) {
+    case TVLM_DEVICE_GPU: return "gpu";
+    case TVLM_DEVICE_CPU: return "cpu";
+    case TVLM_DEVICE_OTHER: return "other";
+    case TVLM_DEVICE_REFERENCE: return "reference";
+    }
+    return "unknown";
+}
+
+static void keep_first(void *user, tvlm_log_level level, const char *message) {
+    found_device *const found = user;
+    if (level == TVLM_LOG_ERROR && found->error[0] == '\0')
+        snprintf(found->error, sizeof found->error, "%s", message);
+}
+
+static void open_one(const char *name, tvlm_storage storage, found_device *found) {
+    const tvlm_log log = {keep_first, found};
+    tvlm_device *device = NULL;
+    const tvlm_status status =
+        tvlm_device_open(tvlm_device_params(.name = name, .storage = storage, .log = &log), &device);
+    found->opened = status == TVLM_OK;
+    if (found->opened)
+        found->info = *tvlm_device_get_info(device);
+    else if (found->error[0] == '\0')
+        snprintf(found->error, sizeof found->error, "%s", tvlm_status_string(status));
+    tvlm_device_destroy(&device);
+}
+
+static double gibibytes(uint64_t bytes) { return (double)bytes / (1024.0 * 1024.0 * 1024.0); }
+
+static void print_self_tests(const tvlm_device_info *info) {
+    int passed = 0;
+    for (int32_t i = 0; i < info->self_test_count; ++i) passed += info->self_tests[i].passed;
+    if (info->self_test_count == 0) {
+        printf("   self-test  none needed\n");
+        return;
+    }
+    printf("   self-test  %d of %d passed\n", passed, info->self_test_count);
+    for (int32_t i = 0; i < info->self_test_count; ++i) {
+        const tvlm_self_test *const test = &info->self_tests[i];
+        printf("     %s  %-22s %s\n", test->passed ? "pass" : "FAIL", test->name, test->detail);
+    }
+}
+
+static void print_device(const found_device *found) {
+    const tvlm_device_info *const info = &found->info;
+    printf("%d: %s (%s)\n", info->index, info->name, type_name(info->type));
+    if (info->type != TVLM_DEVICE_REFERENCE) {
+        printf("   platform   %s\n   driver     %s, %s\n", info->platform, info->driver, info->version);
+        printf("   memory     %.1f GiB, one allocation up to %.1f GiB; local %.0f KiB; %d compute units\n",
+               gibibytes(info->memory_bytes), gibibytes(info->allocation_max), (double)info->local_bytes / 1024.0,
+               info->compute_units);
+        if (info->images)
+            printf("   images     up to %d x %d, %d slices; cl_khr_mipmap_image: %s\n", info->image_width_max,
+                   info->image_height_max, info->image_slices_max, info->mipmap_extension ? "yes" : "no");
+        else
+            printf("   images     none that can be used\n");
+    }
+    if (!found->opened) {
+        printf("   NOT USABLE %s\n", found->error);
+        return;
+    }
+    printf("   storage    %s: %s\n", tvlm_storage_name(info->storage), info->storage_reason);
+    print_self_tests(info);
+}
+
+static void write_device(json_writer *json, const found_device *found) {
+    const tvlm_device_info *const info = &found->info;
+    json_open_object(json, NULL, false);
+    json_integer(json, "index", info->index);
+    json_string(json, "name", info->name);
+    json_string(json, "platform", info->platform);
+    json_string(json, "driver", info->driver);
+    json_string(json, "version", info->version);
+    json_string(json, "type", type_name(info->type));
+    json_boolean(json, "usable", found->opened);
+    if (found->opened) {
+        json_string(json, "storage", tvlm_storage_name(info->storage));
+        json_string(json, "storage_reason", info->storage_reason);
+    } else {
+        json_string(json, "storage", NULL);
+        json_string(json, "error", found->error);
+    }
+    json_integer(json, "memory_bytes", (int64_t)info->memory_bytes);
+    json_integer(json, "allocation_max_bytes", (int64_t)info->allocation_max);
+    json_integer(json, "local_bytes", (int64_t)info->local_bytes);
+    json_integer(json, "compute_units", info->compute_units);
+    json_boolean(json, "images", info->images);
+    json_boolean(json, "mipmap_extension", info->mipmap_extension);
+    json_open_array(json, "image_limits", true); /* width, height, slices */
+    json_integer(json, NULL, info->image_width_max);
+    json_integer(json, NULL, info->image_height_max);
+    json_integer(json, NULL, info->image_slices_max);
+    json_close(json);
+    json_open_array(json, "self_tests", false);
+    for (int32_t i = 0; i < info->self_test_count; ++i) {
+        json_open_object(json, NULL, true);
+        json_string(json, "name", info->self_tests[i].name);
+        json_boolean(json, "passed", info->self_tests[i].passed);
+        json_string(json, "detail", info->self_tests[i].detail);
+        json_close(json);
+    }
+    json_close(json);
+    json_close(json);
+}
+
+static int print_json(struct tool *tool, const found_device *found, int32_t count) {
+    json_writer json = {0};
+    json_open_object(&json, NULL, false);
+    json_open_array(&json, "devices", false);
+    for (int32_t i = 0; i < count; ++i) write_device(&json, &found[i]);
+    json_close(&json);
+    json_close(&json);
+    const char *const text = json_text_of(&json);
+    const int code = text != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
+    if (text != NULL) fputs(text, stdout);
+    json_release(&json);
+    return code;
+}
+
+/* All devices of the machine; *found is free()d by the caller. */
+static int find_all(struct tool *tool, tvlm_storage storage, found_device **found, int32_t *count) {
+    tvlm_device_info *infos = NULL;
+    int32_t capacity = 0;
+    int code = tool_status(tool, tvlm_device_list(0, NULL, &capacity));
+    if (code != TOOL_DONE) return code;
+    infos = calloc((size_t)capacity, sizeof *infos);
+    *found = calloc((size_t)capacity, sizeof **found);
+    if (infos == NULL || *found == NULL) {
+        code = tool_fail(tool, "no memory");
+        goto end;
+    }
+    code = tool_status(tool, tvlm_device_list(capacity, infos, count));
+    if (code != TOOL_DONE) goto end;
+    if (*count > capacity) *count = capacity;
+    for (int32_t i = 0; i < *count; ++i) {
+        char name[16];
+        (*found)[i].info = infos[i];
+        snprintf(name, sizeof name, "%d", infos[i].index);
+        open_one(infos[i].type == TVLM_DEVICE_REFERENCE ? "reference" : name, storage, &(*found)[i]);
+        (*found)[i].info.index = infos[i].index;
+    }
+end:
+    free(infos);
+    return code;
+}
+
+static int find_named(struct tool *tool, const tool_common *common, found_device **found, int32_t *count) {
+    *found = calloc(1, sizeof **found);
+    if (*found == NULL) return tool_fail(tool, "no memory");
+    open_one(common->device, (tvlm_storage)common->storage, *found);
+    *count = 1;
+    return (*found)->opened ? TOOL_DONE : tool_fail(tool, "%s", (*found)->error);
+}
+
+static int run_devices(struct tool *tool, const void *values, int operand_count, char *const *operands) {
+    const devices_options *const options = values;
+    const tool_common *const common = &options->common;
+    found_device *found = NULL;
+    int32_t count = 0;
+    (void)operand_count;
+    (void)operands;
+    int code = common->device != NULL ? find_named(tool, common, &found, &count)
+                                      : find_all(tool, (tvlm_storage)common->storage, &found, &count);
+    if (code == TOOL_DONE) {
+        if (common->json > 0)
+            code = print_json(tool, found, count);
+        else
+            for (int32_t i = 0; i < count; ++i) print_device(&found[i]);
+        if (common->device == NULL && count == 1)
+            fprintf(stderr, "tvlm: no OpenCL platform: install a driver (Debian: pocl-opencl-icd for any CPU, "
+                            "intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd for a GPU)\n");
+    }
+    free(found);
+    return code;
+}
+
+const tool_command devices_command = {
+    .name = "devices",
+    .summary = "what is there, what the self-test found, which storage would be used",
+    .operands = "",
+    .details = "Opens every device and shows one that does not open with the reason; --device shows that one only.\n",
+    .options_size = sizeof(devices_options),
+    .run = run_devices,
+};

@@ -1,0 +1,286 @@
+#include "draw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PHOTO_LONG_MAX 1600 /* the longer side of a drawn photo */
+#define PHOTO_LONG_MIN 960
+#define LEGEND_HEIGHT  58
+#define LEGEND_WIDTH   480 /* at least */
+#define MARGIN         10
+#define TEXT_SCALE     2
+
+static const color background = {24, 25, 28}, text_color = {232, 232, 232}, faint_text = {150, 152, 158};
+
+static int32_t max_int(int32_t a, int32_t b) { return a > b ? a : b; }
+static int32_t min_int(int32_t a, int32_t b) { return a < b ? a : b; }
+
+/* ---- The photo on its canvas, with room for a legend ---- */
+
+struct stage {
+    struct canvas *canvas;
+    rect photo;
+    float scale_x, scale_y; /* canvas pixels per photo pixel */
+};
+
+static int32_t scaled_side(int32_t side, double scale) { return max_int(1, (int32_t)lround(side * scale)); }
+
+static bool make_stage(const tvlm_image *photo, struct canvas *out, struct stage *stage) {
+    const int32_t side = max_int(photo->width, photo->height);
+    const double scale = side > PHOTO_LONG_MAX   ? (double)PHOTO_LONG_MAX / side
+                         : side < PHOTO_LONG_MIN ? (double)PHOTO_LONG_MIN / side
+                                                 : 1.0;
+    const int32_t width = scaled_side(photo->width, scale), height = scaled_side(photo->height, scale);
+    const int32_t full = max_int(width, LEGEND_WIDTH), left = (full - width) / 2;
+    if (!canvas_create(full, height + LEGEND_HEIGHT, background, out)) return false;
+    stage->canvas = out;
+    stage->photo = (rect){left, 0, left + width, height};
+    stage->scale_x = (float)width / (float)photo->width;
+    stage->scale_y = (float)height / (float)photo->height;
+    if (canvas_image(out, stage->photo, photo)) return true;
+    canvas_release(out);
+    return false;
+}
+
+static rect cell_area(const struct stage *stage, const draw_grid *grid, int32_t column, int32_t row) {
+    const float step_x = grid->step_x * stage->scale_x, step_y = grid->step_y * stage->scale_y;
+    const rect photo = stage->photo;
+    return (rect){photo.x0 + (int32_t)lroundf((float)column * step_x), photo.y0 + (int32_t)lroundf((float)row * step_y),
+                  min_int(photo.x1, photo.x0 + (int32_t)lroundf((float)(column + 1) * step_x)),
+                  min_int(photo.y1, photo.y0 + (int32_t)lroundf((float)(row + 1) * step_y))};
+}
+
+/* The title, and a bar of colours between two words. */
+static void draw_legend(const struct stage *stage, const char *title, color (*map)(float), const char *low,
+                        const char *high) {
+    struct canvas *const canvas = stage->canvas;
+    const int32_t top = stage->photo.y1 + MARGIN, line = 12 * TEXT_SCALE, width = canvas->width - 2 * MARGIN;
+    char text[256];
+    canvas_fit_text(title, TEXT_SCALE, width, text, sizeof text);
+    canvas_text(canvas, MARGIN, top, TEXT_SCALE, text_color, text);
+    const int32_t bar0 = MARGIN + canvas_text_width(low, TEXT_SCALE) + MARGIN;
+    const int32_t bar1 = min_int(bar0 + 360, MARGIN + width - MARGIN - canvas_text_width(high, TEXT_SCALE));
+    canvas_text(canvas, MARGIN, top + line, TEXT_SCALE, faint_text, low);
+    for (int32_t x = bar0; x < bar1; ++x) {
+        const color ink = map((float)(x - bar0) / (float)max_int(1, bar1 - bar0 - 1));
+        canvas_fill(canvas, (rect){x, top + line, x + 1, top + line + 14}, ink, 1.0f);
+    }
+    canvas_text(canvas, bar1 + MARGIN, top + line, TEXT_SCALE, faint_text, high);
+}
+
+/* ---- Overlay ---- */
+
+#define RANK_LOW 0.35f /* the map's darkest third would not show on a dark photo */
+
+static color rank_map(float t) { return colormap_inferno(RANK_LOW + (0.92f - RANK_LOW) * t); }
+
+color draw_rank_color(int32_t rank, int32_t count) {
+    return rank_map(count > 1 ? 1.0f - (float)rank / (float)(count - 1) : 1.0f);
+}
+
+/* Grayer and darker; white keeps a rest of its brightness so that the picture stays readable. */
+static void dim(const struct stage *stage, const bool *chosen, const draw_grid *grid) {
+    for (int32_t row = 0; row < grid->rows; ++row) {
+        for (int32_t column = 0; column < grid->columns; ++column) {
+            if (chosen[(size_t)row * (size_t)grid->columns + (size_t)column]) continue;
+            const rect area = cell_area(stage, grid, column, row);
+            for (int32_t y = area.y0; y < area.y1; ++y) {
+                for (int32_t x = area.x0; x < area.x1; ++x) {
+                    uint8_t *const rgb =
+                        stage->canvas->rgb + 3 * ((size_t)y * (size_t)stage->canvas->width + (size_t)x);
+                    const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
+                    for (int c = 0; c < 3; ++c) rgb[c] = (uint8_t)(0.5f * (0.6f * gray + 0.4f * rgb[c]));
+                }
+            }
+        }
+    }
+}
+
+static bool inside(const draw_grid *grid, const tvlm_position *position) {
+    return position->column >= 0 && position->column < grid->columns && position->row >= 0 &&
+           position->row < grid->rows;
+}
+
+bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions, int32_t count,
+                  const char *title, struct canvas *out) {
+    struct stage stage;
+    bool *const chosen = calloc((size_t)grid->columns * (size_t)grid->rows, sizeof *chosen);
+    if (chosen == NULL || !make_stage(photo, out, &stage)) {
+        free(chosen);
+        return false;
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        if (inside(grid, &positions[i]))
+            chosen[(size_t)positions[i].row * (size_t)grid->columns + (size_t)positions[i].column] = true;
+    }
+    dim(&stage, chosen, grid);
+    free(chosen);
+    const float cell = fminf(grid->step_x * stage.scale_x, grid->step_y * stage.scale_y);
+    const int32_t thickness = cell < 10.0f ? 1 : min_int(4, 1 + (int32_t)(cell / 16.0f));
+    for (int32_t i = 0; i < count; ++i) {
+        if (!inside(grid, &positions[i])) continue;
+        const rect area = cell_area(&stage, grid, positions[i].column, positions[i].row);
+        const color ink = draw_rank_color(i, count);
+        canvas_fill(out, area, ink, cell < 6.0f ? 0.5f : 0.14f);
+        if (cell >= 6.0f) canvas_frame(out, area, thickness, ink, 0.9f);
+    }
+    char last[32];
+    snprintf(last, sizeof last, "%d", count);
+    char low[48];
+    snprintf(low, sizeof low, "rank %s", last);
+    draw_legend(&stage, title, rank_map, low, "1 (best)");
+    return true;
+}
+
+/* ---- Heat map ---- */
+
+static void score_range(const float *scores, size_t count, float *low, float *high) {
+    *low = INFINITY;
+    *high = -INFINITY;
+    for (size_t i = 0; i < count; ++i) {
+        if (!isfinite(scores[i])) continue;
+        *low = fminf(*low, scores[i]);
+        *high = fmaxf(*high, scores[i]);
+    }
+    if (*low > *high) *low = *high = 0.0f;
+}
+
+static uint8_t blend_byte(float gray, uint8_t over, float alpha) {
+    return (uint8_t)fminf(255.0f, (1.0f - alpha) * gray + alpha * (float)over + 0.5f);
+}
+
+bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,
+                  struct canvas *out) {
+    struct stage stage;
+    float low, high;
+    if (!make_stage(photo, out, &stage)) return false;
+    score_range(scores, (size_t)grid->columns * (size_t)grid->rows, &low, &high);
+    const float scale = high > low ? 1.0f / (high - low) : 0.0f;
+    const float to_x = 1.0f / (grid->step_x * stage.scale_x), to_y = 1.0f / (grid->step_y * stage.scale_y);
+    for (int32_t y = stage.photo.y0; y < stage.photo.y1; ++y) {
+        for (int32_t x = stage.photo.x0; x < stage.photo.x1; ++x) {
+            const float score = sample_cubic(scores, grid->columns, grid->rows,
+                                             ((float)(x - stage.photo.x0) + 0.5f) * to_x,
+                                             ((float)(y - stage.photo.y0) + 0.5f) * to_y);
+            const color ink = colormap_inferno((score - low) * scale);
+            uint8_t *const rgb = out->rgb + 3 * ((size_t)y * (size_t)out->width + (size_t)x);
+            const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
+            /* The photo's structure stays visible in the colours: they too become darker where it is dark. */
+            const float light = 0.55f + 0.45f * gray / 255.0f;
+            rgb[0] = blend_byte(gray * 0.8f, (uint8_t)((float)ink.r * light), 0.68f);
+            rgb[1] = blend_byte(gray * 0.8f, (uint8_t)((float)ink.g * light), 0.68f);
+            rgb[2] = blend_byte(gray * 0.8f, (uint8_t)((float)ink.b * light), 0.68f);
+        }
+    }
+    char low_text[48], high_text[48];
+    snprintf(low_text, sizeof low_text, "score %.3g", (double)low);
+    snprintf(high_text, sizeof high_text, "%.3g", (double)high);
+    draw_legend(&stage, title, colormap_inferno, low_text, high_text);
+    return true;
+}
+
+/* ---- Contact sheet ---- */
+
+#define TILE_SIDE   248
+#define TILE_GAP    10
+#define TILE_LABEL  44 /* two lines of text */
+#define TITLE_BAND  40
+#define SHEET_ASPECT 1.5
+
+bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *title, draw_sheet *sheet) {
+    const double scale = (double)TILE_SIDE / max_int(width, height);
+    *sheet = (draw_sheet){.tile_width = max_int(8, scaled_side(width, scale)),
+                          .tile_height = max_int(8, scaled_side(height, scale))};
+    const double step_x = TILE_SIDE + TILE_GAP, step_y = sheet->tile_height + TILE_LABEL + TILE_GAP;
+    sheet->columns = max_int(1, min_int(count, (int32_t)lround(sqrt(count * SHEET_ASPECT * step_y / step_x))));
+    sheet->columns = min_int(sheet->columns, 48);
+    const int32_t rows = (count + sheet->columns - 1) / sheet->columns;
+    sheet->columns = (count + rows - 1) / rows; /* as even as that number of rows allows */
+    const int32_t full_width = TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP);
+    const int64_t full_height = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
+    if (full_height > INT32_MAX || !canvas_create(full_width, (int32_t)full_height, background, &sheet->canvas))
+        return false;
+    char text[256];
+    canvas_fit_text(title, TEXT_SCALE, full_width - 2 * TILE_GAP, text, sizeof text);
+    canvas_text(&sheet->canvas, TILE_GAP, (TITLE_BAND - CANVAS_TEXT_HEIGHT * TEXT_SCALE) / 2 + 2, TEXT_SCALE,
+                text_color, text);
+    return true;
+}
+
+typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIER, TILE_EMPTY } tile_style;
+
+static tile_style style_of(const tvlm_channel_info *channel) {
+    if (!channel->available) return TILE_EMPTY;
+    if (channel->identifier) return TILE_IDENTIFIER;
+    if (channel->channel <= TVLM_CHANNEL_B || channel->channel == TVLM_CHANNEL_RGB_MEAN) return TILE_GRAY;
+    return channel->low < 0.0f ? TILE_SIGNED : TILE_STRETCHED;
+}
+
+static color tile_color(tile_style style, float value, float low, float high) {
+    const float most = fmaxf(fabsf(low), fabsf(high));
+    switch (style) {
+    case TILE_GRAY: return colormap_gray(value);
+    case TILE_SIGNED: return colormap_diverging(most > 0.0f ? value / most : 0.0f);
+    case TILE_IDENTIFIER: return colormap_identifier((int32_t)fminf(fmaxf(value, 0.0f), 1e9f));
+    case TILE_STRETCHED: return colormap_viridis(high > low ? (value - low) / (high - low) : 0.0f);
+    case TILE_EMPTY: break;
+    }
+    return background;
+}
+
+/* Identifiers must not be averaged. */
+static void pick_nearest(const float *plane, int32_t width, int32_t height, float *out, int32_t out_width,
+                         int32_t out_height) {
+    for (int32_t y = 0; y < out_height; ++y) {
+        const int32_t from_y = (int32_t)(((int64_t)2 * y + 1) * height / ((int64_t)2 * out_height));
+        for (int32_t x = 0; x < out_width; ++x) {
+            const int32_t from_x = (int32_t)(((int64_t)2 * x + 1) * width / ((int64_t)2 * out_width));
+            out[(size_t)y * (size_t)out_width + (size_t)x] = plane[(size_t)from_y * (size_t)width + (size_t)from_x];
+        }
+    }
+}
+
+static void draw_label(draw_sheet *sheet, const tvlm_channel_info *channel, int32_t x, int32_t y, float low,
+                       float high, tile_style style) {
+    char name[64], range[64], text[64];
+    snprintf(name, sizeof name, "%d %s", channel->channel, channel->name);
+    if (style == TILE_EMPTY)
+        snprintf(range, sizeof range, "not made yet: 0");
+    else
+        snprintf(range, sizeof range, "[%.3g %.3g]", (double)low, (double)high);
+    canvas_fit_text(name, TEXT_SCALE, TILE_SIDE, text, sizeof text);
+    canvas_text(&sheet->canvas, x, y, TEXT_SCALE, text_color, text);
+    canvas_fit_text(range, TEXT_SCALE, TILE_SIDE, text, sizeof text);
+    canvas_text(&sheet->canvas, x, y + TILE_LABEL / 2 - 1, TEXT_SCALE, faint_text, text);
+}
+
+bool draw_sheet_add(draw_sheet *sheet, const tvlm_channel_info *channel, const float *plane, int32_t width,
+                    int32_t height) {
+    const int32_t tile_width = sheet->tile_width, tile_height = sheet->tile_height;
+    const int32_t left = TILE_GAP + sheet->added % sheet->columns * (TILE_SIDE + TILE_GAP);
+    const int32_t top = TITLE_BAND + sheet->added / sheet->columns * (tile_height + TILE_LABEL + TILE_GAP);
+    const tile_style style = style_of(channel);
+    float low, high;
+    float *const scaled = malloc((size_t)tile_width * (size_t)tile_height * sizeof *scaled);
+    if (scaled == NULL) return false;
+    if (style == TILE_IDENTIFIER) {
+        pick_nearest(plane, width, height, scaled, tile_width, tile_height);
+    } else if (!resize_floats(plane, width, height, 1, scaled, tile_width, tile_height)) {
+        free(scaled);
+        return false;
+    }
+    score_range(plane, (size_t)width * (size_t)height, &low, &high);
+    draw_label(sheet, channel, left, top, low, high, style);
+    const int32_t x0 = left + (TILE_SIDE - tile_width) / 2, y0 = top + TILE_LABEL;
+    for (int32_t y = 0; y < tile_height; ++y) {
+        for (int32_t x = 0; x < tile_width; ++x)
+            canvas_set(&sheet->canvas, x0 + x, y0 + y,
+                       tile_color(style, scaled[(size_t)y * (size_t)tile_width + (size_t)x], low, high));
+    }
+    if (style == TILE_EMPTY)
+        canvas_frame(&sheet->canvas, (rect){x0, y0, x0 + tile_width, y0 + tile_height}, 1, faint_text, 0.4f);
+    free(scaled);
+    ++sheet->added;
+    return true;
+}

@@ -1,0 +1,246 @@
+#include "options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "texturevlm/status.h"
+
+#define SPECS_MAX 48
+#define LONG_BASE 256 /* getopt values of options without a letter: this and their place in the table */
+#define HELP_COLUMN 26
+
+static int spec_count(const option_table *table) { return table->own_count + table->common_count; }
+
+static const option_spec *spec_at(const option_table *table, int i) {
+    return i < table->own_count ? &table->own[i] : &table->common[i - table->own_count];
+}
+
+/* "--stride" or "-k". */
+static void spec_label(const option_spec *spec, char *label, size_t size) {
+    if (spec->name != NULL)
+        snprintf(label, size, "--%s", spec->name);
+    else
+        snprintf(label, size, "-%c", spec->letter);
+}
+
+bool options_integer(const char *text, int64_t *value) {
+    char *end;
+    const char *digits = text + (*text == '-' || *text == '+');
+    if (!isdigit((unsigned char)*digits)) return false;
+    errno = 0;
+    const long long parsed = strtoll(text, &end, 10);
+    if (*end != '\0') return false;
+    if (errno == ERANGE) {
+        *value = *text == '-' ? INT64_MIN : INT64_MAX;
+        return true;
+    }
+    *value = parsed;
+    return true;
+}
+
+bool options_number(const char *text, double *value) {
+    char *end;
+    if (*text == '\0' || isspace((unsigned char)*text) || strpbrk(text, "xX") != NULL) return false;
+    *value = strtod(text, &end);
+    return *end == '\0';
+}
+
+/* A sentence about one option's argument. */
+struct complaint {
+    char *text;
+    size_t size;
+    char label[64];
+};
+
+static bool complain(struct complaint *complaint, const char *format, ...) TVLM_PRINTF(2, 3);
+static bool complain(struct complaint *complaint, const char *format, ...) {
+    char what[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    snprintf(complaint->text, complaint->size, "%s: %s", complaint->label, what);
+    return false;
+}
+
+static bool out_of_range(struct complaint *complaint, const char *text, const option_spec *spec) {
+    return complain(complaint, "%s is not in %.10g .. %.10g", text, spec->low, spec->high);
+}
+
+static bool set_integer(const option_spec *spec, const char *text, option_integer *out, struct complaint *complaint) {
+    int64_t value;
+    if (!options_integer(text, &value)) return complain(complaint, "'%s' is not a whole number", text);
+    if ((double)value < spec->low || (double)value > spec->high) return out_of_range(complaint, text, spec);
+    *out = (option_integer){true, (int32_t)value};
+    return true;
+}
+
+static bool set_number(const option_spec *spec, const char *text, option_number *out, struct complaint *complaint) {
+    double value;
+    if (!options_number(text, &value)) return complain(complaint, "'%s' is not a number", text);
+    if (!(value >= spec->low && value <= spec->high)) return out_of_range(complaint, text, spec);
+    *out = (option_number){true, (float)value};
+    return true;
+}
+
+static bool set_triple(const char *text, option_triple *out, struct complaint *complaint) {
+    const char *rest = text;
+    for (int i = 0; i < 3; ++i) {
+        char part[64];
+        double value;
+        const size_t length = strcspn(rest, ",");
+        if ((rest[length] == ',') != (i < 2))
+            return complain(complaint, "'%s' is not three numbers with commas between them", text);
+        snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), rest);
+        if (length >= sizeof part || !options_number(part, &value))
+            return complain(complaint, "'%.*s' is not a number", (int)length, rest);
+        out->values[i] = (float)value;
+        rest += length + 1;
+    }
+    out->given = true;
+    return true;
+}
+
+static bool set_choice(const option_spec *spec, const char *text, int *out, struct complaint *complaint) {
+    char all[256] = "";
+    for (int i = 0; spec->choices[i] != NULL; ++i) {
+        if (strcmp(text, spec->choices[i]) == 0) {
+            *out = i;
+            return true;
+        }
+        const size_t used = strlen(all);
+        snprintf(all + used, sizeof all - used, "%s%s", i > 0 ? ", " : "", spec->choices[i]);
+    }
+    return complain(complaint, "'%s' is none of %s", text, all);
+}
+
+static bool set_size(const option_spec *spec, const char *text, option_size *out, struct complaint *complaint) {
+    char part[32];
+    int64_t sides[2];
+    const char *cross = strpbrk(text, "xX");
+    const size_t length = cross != NULL ? (size_t)(cross - text) : 0;
+    if (length == 0 || length >= sizeof part) return complain(complaint, "'%s' is not a size such as 640x480", text);
+    memcpy(part, text, length);
+    part[length] = '\0';
+    if (!options_integer(part, &sides[0]) || !options_integer(cross + 1, &sides[1]))
+        return complain(complaint, "'%s' is not a size such as 640x480", text);
+    for (int i = 0; i < 2; ++i) {
+        if ((double)sides[i] < spec->low || (double)sides[i] > spec->high)
+            return complain(complaint, "a side of %s is not in %.10g .. %.10g", text, spec->low, spec->high);
+    }
+    *out = (option_size){true, (int32_t)sides[0], (int32_t)sides[1]};
+    return true;
+}
+
+static bool set_value(const option_spec *spec, const char *text, void *values, struct complaint *complaint) {
+    void *const value = (char *)values + spec->offset;
+    spec_label(spec, complaint->label, sizeof complaint->label);
+    switch (spec->kind) {
+    case OPTION_FLAG: ++*(int *)value; return true;
+    case OPTION_TEXT:
+        if (*text == '\0') return complain(complaint, "is empty");
+        *(const char **)value = text;
+        return true;
+    case OPTION_INTEGER: return set_integer(spec, text, value, complaint);
+    case OPTION_NUMBER: return set_number(spec, text, value, complaint);
+    case OPTION_TRIPLE: return set_triple(text, value, complaint);
+    case OPTION_CHOICE: return set_choice(spec, text, value, complaint);
+    case OPTION_SIZE: return set_size(spec, text, value, complaint);
+    }
+    return false;
+}
+
+/* What getopt_long wants to know, made from the table. */
+typedef struct getopt_input {
+    char letters[2 + 2 * SPECS_MAX];
+    struct option longs[SPECS_MAX + 1];
+} getopt_input;
+
+static void make_getopt_input(const option_table *table, getopt_input *input) {
+    int long_count = 0;
+    char *letter = input->letters;
+    *letter++ = ':'; /* a missing argument is told apart from an unknown option */
+    for (int i = 0; i < spec_count(table) && i < SPECS_MAX; ++i) {
+        const option_spec *const spec = spec_at(table, i);
+        const bool argument = spec->kind != OPTION_FLAG;
+        if (spec->letter != 0) {
+            *letter++ = spec->letter;
+            if (argument) *letter++ = ':';
+        }
+        if (spec->name != NULL)
+            input->longs[long_count++] = (struct option){
+                .name = spec->name, .has_arg = argument ? required_argument : no_argument, .val = LONG_BASE + i};
+    }
+    *letter = '\0';
+    input->longs[long_count] = (struct option){0};
+}
+
+static const option_spec *spec_of(const option_table *table, int found) {
+    if (found >= LONG_BASE) return spec_at(table, found - LONG_BASE);
+    for (int i = 0; i < spec_count(table); ++i) {
+        if (spec_at(table, i)->letter == found) return spec_at(table, i);
+    }
+    return NULL;
+}
+
+/* getopt returned '?': an unknown option, or an argument for one that takes none. */
+static void complain_unknown(const option_table *table, char *const *argv, char *error, size_t error_size) {
+    const option_spec *const spec = optopt != 0 ? spec_of(table, optopt) : NULL;
+    char label[64];
+    if (spec != NULL) {
+        spec_label(spec, label, sizeof label);
+        snprintf(error, error_size, "%s: takes no argument", label);
+    } else if (optopt != 0) {
+        snprintf(error, error_size, "unknown option '-%c'", optopt);
+    } else {
+        snprintf(error, error_size, "unknown option '%s'", argv[optind - 1]);
+    }
+}
+
+bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
+                   size_t error_size) {
+    getopt_input input;
+    struct complaint complaint = {.text = error, .size = error_size};
+    int found;
+    make_getopt_input(table, &input);
+    opterr = 0;
+    while ((found = getopt_long(argc, argv, input.letters, input.longs, NULL)) != -1) {
+        if (found == '?') {
+            complain_unknown(table, argv, error, error_size);
+            return false;
+        }
+        const option_spec *const spec = spec_of(table, found == ':' ? optopt : found);
+        if (spec == NULL) return complain(&complaint, "unknown option"); /* not reached: getopt knows the table only */
+        if (found == ':') {
+            spec_label(spec, complaint.label, sizeof complaint.label);
+            return complain(&complaint, "%s is missing", spec->argument);
+        }
+        if (!set_value(spec, optarg, values, &complaint)) return false;
+    }
+    *first = optind;
+    return true;
+}
+
+void options_help(const option_table *table, FILE *file) {
+    for (int i = 0; i < spec_count(table); ++i) {
+        const option_spec *const spec = spec_at(table, i);
+        char left[96], letter[8] = "    ";
+        if (spec->letter != 0) snprintf(letter, sizeof letter, "-%c%s", spec->letter, spec->name != NULL ? ", " : "");
+        snprintf(left, sizeof left, "  %s%s%s%s%s", letter, spec->name != NULL ? "--" : "",
+                 spec->name != NULL ? spec->name : "", spec->argument != NULL ? " " : "",
+                 spec->argument != NULL ? spec->argument : "");
+        fprintf(file, "%-*s", HELP_COLUMN, left);
+        if (strlen(left) >= HELP_COLUMN) fprintf(file, "\n%*s", HELP_COLUMN, "");
+        for (const char *line = spec->help;;) {
+            const size_t length = strcspn(line, "\n");
+            fprintf(file, "%.*s\n", (int)length, line);
+            if (line[length] == '\0') break;
+            line += length + 1;
+            fprintf(file, "%*s", HELP_COLUMN, "");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/*
+ * options.h: options described by a table. The table drives the parser (getopt_long), the checks and --help.
+ */
+#ifndef TVLM_TOOLS_OPTIONS_H
+#define TVLM_TOOLS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+typedef enum option_kind {
+    OPTION_FLAG,    /* int: how often it was given */
+    OPTION_TEXT,    /* const char *: NULL when not given */
+    OPTION_INTEGER, /* option_integer */
+    OPTION_NUMBER,  /* option_number: finite */
+    OPTION_TRIPLE,  /* option_triple: three numbers with commas between them; NaN and Inf are for others to refuse */
+    OPTION_CHOICE,  /* int: the position in `choices`, 0 when not given */
+    OPTION_SIZE     /* option_size: "640x480", each side in the range */
+} option_kind;
+
+typedef struct option_integer {
+    bool given;
+    int32_t value;
+} option_integer;
+
+typedef struct option_number {
+    bool given;
+    float value;
+} option_number;
+
+typedef struct option_triple {
+    bool given;
+    float values[3];
+} option_triple;
+
+typedef struct option_size {
+    bool given;
+    int32_t width, height;
+} option_size;
+
+typedef struct option_spec {
+    char letter;      /* 0: none */
+    const char *name; /* NULL: the letter only */
+    option_kind kind;
+    size_t offset;        /* of its value in the command's options */
+    const char *argument; /* as --help calls it; NULL for flags */
+    const char *help;     /* may have several lines */
+    double low, high;     /* INTEGER, NUMBER, SIZE */
+    const char *const *choices; /* CHOICE: ends with NULL */
+} option_spec;
+
+/* Two tables that are read as one: the command's own and the common one, over one struct of values. */
+typedef struct option_table {
+    const option_spec *own, *common;
+    int own_count, common_count;
+} option_table;
+
+/*
+ * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the first one's place. On
+ * wrong usage writes what is wrong into `error` and returns false.
+ */
+bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
+                   size_t error_size);
+
+/* A line or more for each option. */
+void options_help(const option_table *table, FILE *file);
+
+/* Strict parsing of all of `text`: no blanks, no hexadecimal, no rest. False when it is something else. */
+bool options_integer(const char *text, int64_t *value);
+bool options_number(const char *text, double *value); /* also nan and inf */
+
+#endif

@@ -1,0 +1,50 @@
+#include "progress.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR_CELLS 30
+#define FIRST_AFTER 1.0 /* seconds */
+
+static struct {
+    const char *what;
+    int64_t total;
+    double started;
+    int percent; /* last drawn */
+    bool terminal, drawn;
+} bar;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+void progress_start(const char *what, int64_t total) {
+    progress_clear();
+    bar.what = what;
+    bar.total = total > 0 ? total : 1;
+    bar.started = now();
+    bar.percent = -1;
+    bar.terminal = isatty(STDERR_FILENO) == 1;
+}
+
+void progress_step(int64_t done) {
+    char cells[BAR_CELLS + 1];
+    if (!bar.terminal || now() - bar.started < FIRST_AFTER) return;
+    const int percent = (int)(100 * done / bar.total);
+    if (percent == bar.percent) return;
+    for (int i = 0; i < BAR_CELLS; ++i) cells[i] = (int64_t)i * bar.total < done * BAR_CELLS ? '#' : '.';
+    cells[BAR_CELLS] = '\0';
+    fprintf(stderr, "\r%s [%s] %3d %%", bar.what, cells, percent);
+    bar.percent = percent;
+    bar.drawn = true;
+}
+
+void progress_clear(void) {
+    if (!bar.drawn) return;
+    fprintf(stderr, "\r\033[K");
+    bar.drawn = false;
+}

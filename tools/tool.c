@@ -1,0 +1,141 @@
+#include "tool.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "progress.h"
+
+static const char *const storage_choices[] = {"auto", "image", "buffer", "mipmapped", NULL};
+static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
+
+const option_spec tool_common_options[] = {
+    {0, "device", OPTION_TEXT, offsetof(tool_common, device), "NAME",
+     "index, part of a name, or 'reference'; default: $TVLM_DEVICE,\nelse the first GPU, else the first CPU", 0, 0, NULL},
+    {0, "storage", OPTION_CHOICE, offsetof(tool_common, storage), "KIND",
+     "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
+    {0, "format", OPTION_CHOICE, offsetof(tool_common, format), "FORMAT",
+     "of the texels: f16, f32 or auto (f16 on a GPU, else f32)", 0, 0, format_choices},
+    {0, "json", OPTION_FLAG, offsetof(tool_common, json), NULL, "results as JSON", 0, 0, NULL},
+    {'v', "verbose", OPTION_FLAG, offsetof(tool_common, verbose), NULL,
+     "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},
+    {'h', "help", OPTION_FLAG, offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
+};
+const int tool_common_option_count = sizeof tool_common_options / sizeof *tool_common_options;
+
+static void keep_error(struct tool *tool, const char *message) {
+    if (tool->error[0] != '\0') return;
+    if (tool->subject != NULL && strstr(message, tool->subject) == NULL)
+        snprintf(tool->error, sizeof tool->error, "%.512s: %s", tool->subject, message);
+    else
+        snprintf(tool->error, sizeof tool->error, "%s", message);
+}
+
+static void write_log(void *user, tvlm_log_level level, const char *message) {
+    struct tool *const tool = user;
+    if (level == TVLM_LOG_ERROR) {
+        keep_error(tool, message);
+    } else if (level == TVLM_LOG_WARNING) {
+        if (strcmp(tool->warning, message) == 0) return;
+        snprintf(tool->warning, sizeof tool->warning, "%s", message);
+        progress_clear();
+        fprintf(stderr, "tvlm: warning: %s\n", message);
+    } else if (tool->verbose >= (level == TVLM_LOG_INFO ? 1 : 2)) {
+        progress_clear();
+        fprintf(stderr, "tvlm: %s\n", message);
+    }
+}
+
+void tool_start(struct tool *tool) {
+    memset(tool, 0, sizeof *tool);
+    tool->log = (tvlm_log){write_log, tool};
+}
+
+int tool_fail(struct tool *tool, const char *format, ...) {
+    char line[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    keep_error(tool, line);
+    return TOOL_FAILED;
+}
+
+int tool_usage(struct tool *tool, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(tool->error, sizeof tool->error, format, arguments);
+    va_end(arguments);
+    const size_t used = strlen(tool->error);
+    snprintf(tool->error + used, sizeof tool->error - used, " (see: tvlm %s%s--help)",
+             tool->command != NULL ? tool->command : "", tool->command != NULL ? " " : "");
+    return TOOL_USAGE;
+}
+
+int tool_status(struct tool *tool, tvlm_status status) {
+    if (status == TVLM_OK) return TOOL_DONE;
+    return tool_fail(tool, "%s", tvlm_status_string(status)); /* unless the library has said more */
+}
+
+int tool_end(struct tool *tool, int code) {
+    progress_clear();
+    errno = 0;
+    if (fflush(stdout) != 0 && code == TOOL_DONE) {
+        tool->subject = NULL;
+        code = tool_fail(tool, "cannot write to stdout: %s", strerror(errno));
+    }
+    if (code != TOOL_DONE) fprintf(stderr, "tvlm: %s\n", tool->error[0] != '\0' ? tool->error : "failed");
+    return code;
+}
+
+int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {
+    const char *const subject = tool->subject;
+    tool->subject = NULL;
+    const int code = tool_status(
+        tool, tvlm_device_open(tvlm_device_params(.name = common->device, .storage = (tvlm_storage)common->storage,
+                                                  .log = &tool->log),
+                               device));
+    tool->subject = subject;
+    return code;
+}
+
+int tool_check_output(struct tool *tool, const char *path) {
+    struct stat info;
+    char folder[4096];
+    if (path == NULL) return TOOL_DONE;
+    tool->subject = NULL;
+    if (stat(path, &info) == 0) {
+        if (S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: is a folder, not a file to write", path);
+        if (!S_ISREG(info.st_mode)) return TOOL_DONE; /* a pipe or a device */
+    }
+    const char *const slash = strrchr(path, '/');
+    const size_t length = slash != NULL ? (size_t)(slash - path) : 0;
+    if (slash != NULL && slash[1] == '\0') return tool_fail(tool, "%s: is a folder, not a file to write", path);
+    if (length >= sizeof folder) return tool_fail(tool, "%.64s...: the path is too long", path);
+    snprintf(folder, sizeof folder, "%.*s", (int)length, path);
+    if (length == 0) snprintf(folder, sizeof folder, "%s", slash != NULL ? "/" : ".");
+    if (stat(folder, &info) != 0) return tool_fail(tool, "%s: there is no folder %s", path, folder);
+    if (!S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: %s is not a folder", path, folder);
+    if (access(folder, W_OK | X_OK) != 0) return tool_fail(tool, "%s: the folder %s cannot be written to", path, folder);
+    return TOOL_DONE;
+}
+
+int tool_check_distinct(struct tool *tool, const char *output, const char *input) {
+    struct stat a, b;
+    if (output == NULL || stat(output, &a) != 0 || stat(input, &b) != 0) return TOOL_DONE;
+    if (!S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_DONE;
+    tool->subject = NULL;
+    return tool_fail(tool, "%s: is the input; it is not overwritten", output);
+}
+
+void tool_stem(const char *path, char *stem, size_t size) {
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash != NULL ? slash + 1 : path;
+    const char *const dot = strrchr(name, '.');
+    const size_t length = dot != NULL && dot != name ? (size_t)(dot - name) : strlen(name);
+    snprintf(stem, size, "%.*s", (int)(length < size ? length : size - 1), name);
+}
