@@ -49,7 +49,7 @@ inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, 
 #else
 #if TVLM_STORAGE == STORAGE_IMAGE
     const int2 corner = level_corner(size, level);
-    write_imagef(rest, (int4)(corner.x + x, corner.y + y, slice, 0), value);
+    write_imagef(rest, (int4)(corner.x + x, corner.y + y, slice, 0), TEXEL_TO_IMAGE(value));
     if (level != carry) return;
 #endif
     const int skipped = size.x * size.y * slices;

@@ -75,12 +75,17 @@ void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink
     canvas_fill(canvas, (rect){area.x1 - thickness, inner_y0, area.x1, inner_y1}, ink, alpha);
 }
 
-/* One character at a time, so that the buffer of quads has a known size (270 bytes each on average, says its header). */
+/* One character at a time, so that the buffer of quads has a known size (270 bytes each on average, says its
+ * header). */
 #define GLYPH_BYTES 4096
 
-static char printable(char letter) { return letter >= ' ' && letter <= '~' ? letter : '?'; }
+static char printable(char letter) {
+    return letter >= ' ' && letter <= '~' ? letter : '?';
+}
 
-static int32_t glyph_advance(char letter) { return stb_easy_font_charinfo[printable(letter) - ' '].advance & 15; }
+static int32_t glyph_advance(char letter) {
+    return stb_easy_font_charinfo[printable(letter) - ' '].advance & 15;
+}
 
 static void draw_glyph(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, char letter) {
     float corners[GLYPH_BYTES / sizeof(float)]; /* four corners a quad, x, y, z and a colour each */
@@ -137,7 +142,8 @@ static void release_axis(struct axis *axis) {
     free(axis->weights);
 }
 
-/* Shrinking: each output covers [i, i+1) * in / out, inputs count by their overlap. Growing: linear between centres. */
+/* Shrinking: each output covers [i, i+1) * in / out, inputs count by their overlap. Growing: linear between
+ * centres. */
 static bool make_axis(int32_t in, int32_t out, struct axis *axis) {
     const double ratio = (double)in / out;
     const int32_t most = in > out ? in / out + 2 : 2;
@@ -170,12 +176,14 @@ static bool make_axis(int32_t in, int32_t out, struct axis *axis) {
 }
 
 /* One row of `width` pixels scaled to `out_width`. */
-static void resize_row(const float *in, int32_t channels, const struct axis *axis, float *out, int32_t out_width) {
+static void resize_row(const float *in, int32_t channels, const struct axis *axis, float *out,
+                       int32_t out_width) {
     for (int32_t i = 0; i < out_width; ++i) {
         const struct tap *const tap = &axis->taps[i];
         for (int32_t c = 0; c < channels; ++c) {
             float sum = 0.0f;
-            for (int32_t j = 0; j < tap->count; ++j) sum += tap->weights[j] * in[(tap->first + j) * channels + c];
+            for (int32_t j = 0; j < tap->count; ++j)
+                sum += tap->weights[j] * in[(tap->first + j) * channels + c];
             out[i * channels + c] = sum;
         }
     }
@@ -227,8 +235,8 @@ static const float *row_of_floats(const void *from, int32_t y, float *buffer) {
     return rows->values + (size_t)y * rows->row;
 }
 
-bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out, int32_t out_width,
-                   int32_t out_height) {
+bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out,
+                   int32_t out_width, int32_t out_height) {
     const float_rows rows = {in, (size_t)width * (size_t)channels};
     return resize_rows(row_of_floats, &rows, width, height, channels, out, out_width, out_height);
 }
@@ -269,12 +277,13 @@ static const float *row_of_image(const void *from, int32_t y, float *buffer) {
 bool canvas_image(struct canvas *canvas, rect area, const tvlm_image *image) {
     const int32_t width = area.x1 - area.x0, height = area.y1 - area.y0;
     float *const scaled = malloc((size_t)width * (size_t)height * 3 * sizeof *scaled);
-    const bool done = scaled != NULL && resize_rows(row_of_image, image, image->width, image->height, 3, scaled,
-                                                    width, height);
+    const bool done = scaled != NULL &&
+                      resize_rows(row_of_image, image, image->width, image->height, 3, scaled, width, height);
     for (int32_t y = 0; done && y < height; ++y) {
         const float *const row = scaled + (size_t)y * (size_t)width * 3;
         uint8_t *const rgb = pixel(canvas, area.x0, area.y0 + y);
-        for (int32_t i = 0; i < 3 * width; ++i) rgb[i] = (uint8_t)(fminf(fmaxf(row[i], 0.0f), 1.0f) * 255.0f + 0.5f);
+        for (int32_t i = 0; i < 3 * width; ++i)
+            rgb[i] = (uint8_t)(fminf(fmaxf(row[i], 0.0f), 1.0f) * 255.0f + 0.5f);
     }
     free(scaled);
     return done;
@@ -293,7 +302,8 @@ float sample_cubic(const float *grid, int32_t width, int32_t height, float x, fl
     catmull_rom(x - 0.5f - left, across);
     catmull_rom(y - 0.5f - top, down);
     for (int32_t j = 0; j < 4; ++j) {
-        const float *const row = grid + (size_t)clamp_int((int32_t)top - 1 + j, 0, height - 1) * (size_t)width;
+        const float *const row =
+            grid + (size_t)clamp_int((int32_t)top - 1 + j, 0, height - 1) * (size_t)width;
         for (int32_t i = 0; i < 4; ++i)
             sum += down[j] * across[i] * row[clamp_int((int32_t)left - 1 + i, 0, width - 1)];
     }

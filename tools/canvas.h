@@ -32,7 +32,8 @@ void canvas_fill(struct canvas *canvas, rect area, color ink, float alpha);
 /* A frame of that thickness inside `area`. */
 void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink, float alpha);
 
-/* Text in printable ASCII (others show as '?') with its upper left corner at x, y; scale 1 is 8 pixels high. */
+/* Text in printable ASCII (others show as '?') with its upper left corner at x, y; scale 1 is 8 pixels high.
+ */
 void canvas_text(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, const char *text);
 int32_t canvas_text_width(const char *text, int32_t scale);
 #define CANVAS_TEXT_HEIGHT 9 /* times the scale, descenders included */
@@ -47,8 +48,8 @@ bool canvas_image(struct canvas *canvas, rect area, const tvlm_image *image);
  * Scales interleaved floats: the area average where it shrinks, bilinear where it grows. `out` holds
  * out_width * out_height * channels. False: no memory.
  */
-bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out, int32_t out_width,
-                   int32_t out_height);
+bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out,
+                   int32_t out_width, int32_t out_height);
 
 /* The value at x, y of a grid (texel centres at +0.5) by the cubic of Catmull & Rom, clamped at the edges. */
 float sample_cubic(const float *grid, int32_t width, int32_t height, float x, float y);

@@ -9,14 +9,14 @@
  * https://www.shadertoy.com/view/WlfXRN); within 2/255 (viridis) and 5/255 (inferno) of the tables.
  */
 static const float viridis[DEGREE + 1][3] = {
-    {0.27772733f, 0.00540734f, 0.33409981f},    {0.10509304f, 1.40461353f, 1.38459016f},
-    {-0.33086183f, 0.21484756f, 0.09509516f},   {-4.63423050f, -5.79910097f, -19.33244096f},
-    {6.22826994f, 14.17993337f, 56.69055260f},  {4.77638500f, -13.74514538f, -65.35303263f},
+    {0.27772733f, 0.00540734f, 0.33409981f},   {0.10509304f, 1.40461353f, 1.38459016f},
+    {-0.33086183f, 0.21484756f, 0.09509516f},  {-4.63423050f, -5.79910097f, -19.33244096f},
+    {6.22826994f, 14.17993337f, 56.69055260f}, {4.77638500f, -13.74514538f, -65.35303263f},
     {-5.43545586f, 4.64585261f, 26.31243525f},
 };
 static const float inferno[DEGREE + 1][3] = {
-    {0.00021894f, 0.00165100f, -0.01948090f},    {0.10651342f, 0.56395644f, 3.93271239f},
-    {11.60249308f, -3.97285397f, -15.94239411f}, {-41.70399613f, 17.43639888f, 44.35414520f},
+    {0.00021894f, 0.00165100f, -0.01948090f},     {0.10651342f, 0.56395644f, 3.93271239f},
+    {11.60249308f, -3.97285397f, -15.94239411f},  {-41.70399613f, 17.43639888f, 44.35414520f},
     {77.16293570f, -33.40235894f, -81.80730926f}, {-71.31942824f, 32.62606426f, 73.20951986f},
     {25.13112623f, -12.24266895f, -23.07032500f},
 };
@@ -34,7 +34,9 @@ static float clamp(float value, float low, float high) {
     return value < high ? value : high;
 }
 
-static uint8_t to_byte(float value) { return (uint8_t)(clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f); }
+static uint8_t to_byte(float value) {
+    return (uint8_t)(clamp(value, 0.0f, 1.0f) * 255.0f + 0.5f);
+}
 
 static color polynomial(const float (*terms)[3], float t) {
     float sum[3] = {0};
@@ -50,8 +52,12 @@ color colormap_gray(float t) {
     return (color){gray, gray, gray};
 }
 
-color colormap_viridis(float t) { return polynomial(viridis, t); }
-color colormap_inferno(float t) { return polynomial(inferno, t); }
+color colormap_viridis(float t) {
+    return polynomial(viridis, t);
+}
+color colormap_inferno(float t) {
+    return polynomial(inferno, t);
+}
 
 static uint8_t mix_byte(uint8_t a, uint8_t b, float t) {
     return (uint8_t)((float)a + ((float)b - (float)a) * t + 0.5f);

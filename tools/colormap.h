@@ -13,7 +13,8 @@ typedef struct color {
 /* t in [0, 1], clamped; NaN is 0. */
 color colormap_gray(float t);
 
-/* Perceptually uniform, dark violet to yellow, readable by the colour-blind: matplotlib's viridis and inferno. */
+/* Perceptually uniform, dark violet to yellow, readable by the colour-blind: matplotlib's viridis and
+ * inferno. */
 color colormap_viridis(float t);
 color colormap_inferno(float t);
 

@@ -45,7 +45,9 @@ static void open_one(const char *name, tvlm_storage storage, found_device *found
     tvlm_device_destroy(&device);
 }
 
-static double gibibytes(uint64_t bytes) { return (double)bytes / (1024.0 * 1024.0 * 1024.0); }
+static double gibibytes(uint64_t bytes) {
+    return (double)bytes / (1024.0 * 1024.0 * 1024.0);
+}
 
 static void print_self_tests(const tvlm_device_info *info) {
     int passed = 0;
@@ -67,8 +69,8 @@ static void print_device(const found_device *found) {
     if (info->type != TVLM_DEVICE_REFERENCE) {
         printf("   platform   %s\n   driver     %s, %s\n", info->platform, info->driver, info->version);
         printf("   memory     %.1f GiB, one allocation up to %.1f GiB; local %.0f KiB; %d compute units\n",
-               gibibytes(info->memory_bytes), gibibytes(info->allocation_max), (double)info->local_bytes / 1024.0,
-               info->compute_units);
+               gibibytes(info->memory_bytes), gibibytes(info->allocation_max),
+               (double)info->local_bytes / 1024.0, info->compute_units);
         if (info->images)
             printf("   images     up to %d x %d, %d slices; cl_khr_mipmap_image: %s\n", info->image_width_max,
                    info->image_height_max, info->image_slices_max, info->mipmap_extension ? "yes" : "no");
@@ -187,8 +189,9 @@ static int run_devices(struct tool *tool, const void *values, int operand_count,
         else
             for (int32_t i = 0; i < count; ++i) print_device(&found[i]);
         if (common->device == NULL && count == 1)
-            fprintf(stderr, "tvlm: no OpenCL platform: install a driver (Debian: pocl-opencl-icd for any CPU, "
-                            "intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd for a GPU)\n");
+            fprintf(stderr,
+                    "tvlm: no OpenCL platform: install a driver (Debian: pocl-opencl-icd for any CPU, "
+                    "intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd for a GPU)\n");
     }
     free(found);
     return code;
@@ -198,7 +201,8 @@ const tool_command devices_command = {
     .name = "devices",
     .summary = "what is there, what the self-test found, which storage would be used",
     .operands = "",
-    .details = "Opens every device and shows one that does not open with the reason; --device shows that one only.\n",
+    .details = "Opens every device and shows one that does not open with the reason; --device shows that one "
+               "only.\n",
     .options_size = sizeof(devices_options),
     .run = run_devices,
 };

@@ -13,8 +13,12 @@
 
 static const color background = {24, 25, 28}, text_color = {232, 232, 232}, faint_text = {150, 152, 158};
 
-static int32_t max_int(int32_t a, int32_t b) { return a > b ? a : b; }
-static int32_t min_int(int32_t a, int32_t b) { return a < b ? a : b; }
+static int32_t max_int(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+static int32_t min_int(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
 
 /* ---- The photo on its canvas, with room for a legend ---- */
 
@@ -24,7 +28,9 @@ struct stage {
     float scale_x, scale_y; /* canvas pixels per photo pixel */
 };
 
-static int32_t scaled_side(int32_t side, double scale) { return max_int(1, (int32_t)lround(side * scale)); }
+static int32_t scaled_side(int32_t side, double scale) {
+    return max_int(1, (int32_t)lround(side * scale));
+}
 
 static bool make_stage(const tvlm_image *photo, struct canvas *out, struct stage *stage) {
     const int32_t side = max_int(photo->width, photo->height);
@@ -46,7 +52,8 @@ static bool make_stage(const tvlm_image *photo, struct canvas *out, struct stage
 static rect cell_area(const struct stage *stage, const draw_grid *grid, int32_t column, int32_t row) {
     const float step_x = grid->step_x * stage->scale_x, step_y = grid->step_y * stage->scale_y;
     const rect photo = stage->photo;
-    return (rect){photo.x0 + (int32_t)lroundf((float)column * step_x), photo.y0 + (int32_t)lroundf((float)row * step_y),
+    return (rect){photo.x0 + (int32_t)lroundf((float)column * step_x),
+                  photo.y0 + (int32_t)lroundf((float)row * step_y),
                   min_int(photo.x1, photo.x0 + (int32_t)lroundf((float)(column + 1) * step_x)),
                   min_int(photo.y1, photo.y0 + (int32_t)lroundf((float)(row + 1) * step_y))};
 }
@@ -73,7 +80,9 @@ static void draw_legend(const struct stage *stage, const char *title, color (*ma
 
 #define RANK_LOW 0.35f /* the map's darkest third would not show on a dark photo */
 
-static color rank_map(float t) { return colormap_inferno(RANK_LOW + (0.92f - RANK_LOW) * t); }
+static color rank_map(float t) {
+    return colormap_inferno(RANK_LOW + (0.92f - RANK_LOW) * t);
+}
 
 color draw_rank_color(int32_t rank, int32_t count) {
     return rank_map(count > 1 ? 1.0f - (float)rank / (float)(count - 1) : 1.0f);
@@ -102,8 +111,8 @@ static bool inside(const draw_grid *grid, const tvlm_position *position) {
            position->row < grid->rows;
 }
 
-bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions, int32_t count,
-                  const char *title, struct canvas *out) {
+bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions,
+                  int32_t count, const char *title, struct canvas *out) {
     struct stage stage;
     bool *const chosen = calloc((size_t)grid->columns * (size_t)grid->rows, sizeof *chosen);
     if (chosen == NULL || !make_stage(photo, out, &stage)) {
@@ -160,9 +169,9 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
     const float to_x = 1.0f / (grid->step_x * stage.scale_x), to_y = 1.0f / (grid->step_y * stage.scale_y);
     for (int32_t y = stage.photo.y0; y < stage.photo.y1; ++y) {
         for (int32_t x = stage.photo.x0; x < stage.photo.x1; ++x) {
-            const float score = sample_cubic(scores, grid->columns, grid->rows,
-                                             ((float)(x - stage.photo.x0) + 0.5f) * to_x,
-                                             ((float)(y - stage.photo.y0) + 0.5f) * to_y);
+            const float score =
+                sample_cubic(scores, grid->columns, grid->rows, ((float)(x - stage.photo.x0) + 0.5f) * to_x,
+                             ((float)(y - stage.photo.y0) + 0.5f) * to_y);
             const color ink = colormap_inferno((score - low) * scale);
             uint8_t *const rgb = out->rgb + 3 * ((size_t)y * (size_t)out->width + (size_t)x);
             const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
@@ -182,10 +191,10 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
 
 /* ---- Contact sheet ---- */
 
-#define TILE_SIDE   248
-#define TILE_GAP    10
-#define TILE_LABEL  44 /* two lines of text */
-#define TITLE_BAND  40
+#define TILE_SIDE    248
+#define TILE_GAP     10
+#define TILE_LABEL   44 /* two lines of text */
+#define TITLE_BAND   40
 #define SHEET_ASPECT 1.5
 
 bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *title, draw_sheet *sheet) {
@@ -193,13 +202,15 @@ bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *
     *sheet = (draw_sheet){.tile_width = max_int(8, scaled_side(width, scale)),
                           .tile_height = max_int(8, scaled_side(height, scale))};
     const double step_x = TILE_SIDE + TILE_GAP, step_y = sheet->tile_height + TILE_LABEL + TILE_GAP;
-    sheet->columns = max_int(1, min_int(count, (int32_t)lround(sqrt(count * SHEET_ASPECT * step_y / step_x))));
+    sheet->columns =
+        max_int(1, min_int(count, (int32_t)lround(sqrt(count * SHEET_ASPECT * step_y / step_x))));
     sheet->columns = min_int(sheet->columns, 48);
     const int32_t rows = (count + sheet->columns - 1) / sheet->columns;
     sheet->columns = (count + rows - 1) / rows; /* as even as that number of rows allows */
     const int32_t full_width = TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP);
     const int64_t full_height = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
-    if (full_height > INT32_MAX || !canvas_create(full_width, (int32_t)full_height, background, &sheet->canvas))
+    if (full_height > INT32_MAX ||
+        !canvas_create(full_width, (int32_t)full_height, background, &sheet->canvas))
         return false;
     char text[256];
     canvas_fit_text(title, TEXT_SCALE, full_width - 2 * TILE_GAP, text, sizeof text);
@@ -236,7 +247,8 @@ static void pick_nearest(const float *plane, int32_t width, int32_t height, floa
         const int32_t from_y = (int32_t)(((int64_t)2 * y + 1) * height / ((int64_t)2 * out_height));
         for (int32_t x = 0; x < out_width; ++x) {
             const int32_t from_x = (int32_t)(((int64_t)2 * x + 1) * width / ((int64_t)2 * out_width));
-            out[(size_t)y * (size_t)out_width + (size_t)x] = plane[(size_t)from_y * (size_t)width + (size_t)from_x];
+            out[(size_t)y * (size_t)out_width + (size_t)x] =
+                plane[(size_t)from_y * (size_t)width + (size_t)from_x];
         }
     }
 }

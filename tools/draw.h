@@ -1,7 +1,7 @@
 /*
- * draw.h: the pictures that the tool makes: a selection over its photo, a score map over its photo, and a sheet of
- * all channels. Each function that makes a canvas returns false when there is no memory for it; the caller
- * releases what it got with canvas_release.
+ * draw.h: the pictures that the tool makes: a selection over its photo, a score map over its photo, and a
+ * sheet of all channels. Each function that makes a canvas returns false when there is no memory for it; the
+ * caller releases what it got with canvas_release.
  */
 #ifndef TVLM_TOOLS_DRAW_H
 #define TVLM_TOOLS_DRAW_H
@@ -23,11 +23,13 @@ typedef struct draw_grid {
 /* The colour of a rank: the best warm and bright, the last of `count` cool. */
 color draw_rank_color(int32_t rank, int32_t count);
 
-/* The photo with what was not chosen dimmed, the chosen cells framed in their rank's colour, and a legend below. */
-bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions, int32_t count,
-                  const char *title, struct canvas *out);
+/* The photo with what was not chosen dimmed, the chosen cells framed in their rank's colour, and a legend
+ * below. */
+bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions,
+                  int32_t count, const char *title, struct canvas *out);
 
-/* The scores [rows * columns], smoothly interpolated and in colour, over the gray photo, and a legend below. */
+/* The scores [rows * columns], smoothly interpolated and in colour, over the gray photo, and a legend below.
+ */
 bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,
                   struct canvas *out);
 
@@ -42,8 +44,9 @@ typedef struct draw_sheet {
 bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *title, draw_sheet *sheet);
 
 /*
- * r, g, b and luma-like channels in gray, channels that go below 0 centred in a diverging map, identifiers in a colour each, all
- * others stretched from their minimum to their maximum in a perceptual map. False: no memory.
+ * r, g, b and luma-like channels in gray, channels that go below 0 centred in a diverging map, identifiers in
+ * a colour each, all others stretched from their minimum to their maximum in a perceptual map. False: no
+ * memory.
  */
 bool draw_sheet_add(draw_sheet *sheet, const tvlm_channel_info *channel, const float *plane, int32_t width,
                     int32_t height);

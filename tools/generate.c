@@ -23,13 +23,16 @@ static const option_spec specs[] = {
      "channels x height x width, float32, in the layout's order", 0, 0, NULL},
     {0, "sheet", OPTION_TEXT, offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
-    {0, "layout", OPTION_TEXT, offsetof(generate_options, layout), "NAME", "which channels (default: full40)", 0, 0, NULL},
-    {0, "channels", OPTION_TEXT, offsetof(generate_options, channels), "A,B,C", "a list of channels instead", 0, 0, NULL},
+    {0, "layout", OPTION_TEXT, offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
+     0, 0, NULL},
+    {0, "channels", OPTION_TEXT, offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
+     0, 0, NULL},
     {0, "level", OPTION_INTEGER, offsetof(generate_options, level), "N",
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
     {0, "size", OPTION_SIZE, offsetof(generate_options, size), "WxH",
-     "size of the result, sampled at --level or, without it, at the\nlevel that fits (default: the level's own size)", 1,
-     SIDE_MAX, NULL},
+     "size of the result, sampled at --level or, without it, at the\nlevel that fits (default: the level's "
+     "own size)",
+     1, SIDE_MAX, NULL},
 };
 
 /* What a run works with. */
@@ -55,8 +58,8 @@ static int find_size(struct job *job) {
     int code = tool_status(job->tool, tvlm_stack_get_info(job->stack, &info));
     if (code != TOOL_DONE) return code;
     if (options->level.value >= info.levels)
-        return tool_fail(job->tool, "--level %d: %d x %d pixels have levels 0 .. %d", options->level.value, info.width,
-                         info.height, info.levels - 1);
+        return tool_fail(job->tool, "--level %d: %d x %d pixels have levels 0 .. %d", options->level.value,
+                         info.width, info.height, info.levels - 1);
     if (options->size.given) {
         job->width = options->size.width;
         job->height = options->size.height;
@@ -77,19 +80,25 @@ static int open_outputs(struct job *job) {
     const char *const slash = strrchr(job->tool->subject, '/');
     snprintf(name, sizeof name, "%s", slash != NULL ? slash + 1 : job->tool->subject);
     snprintf(title, sizeof title, "%.120s  %d x %d  %.80s", name, job->width, job->height,
-             options->channels != NULL ? "" : options->layout != NULL ? options->layout : TVLM_LAYOUT_DEFAULT);
-    if (options->sheet != NULL && !draw_sheet_start(job->channel_count, job->width, job->height, title, &job->sheet))
+             options->channels != NULL ? ""
+             : options->layout != NULL ? options->layout
+                                       : TVLM_LAYOUT_DEFAULT);
+    if (options->sheet != NULL &&
+        !draw_sheet_start(job->channel_count, job->width, job->height, title, &job->sheet))
         return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
     if (options->output == NULL) return TOOL_DONE;
-    return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 3, shape, &job->tool->log,
-                                                       &job->writer));
+    return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 3, shape,
+                                                       &job->tool->log, &job->writer));
 }
 
 /* Channels [first, first + count): into the array and onto the sheet. */
 static int write_group(struct job *job, int32_t first, int32_t count, size_t area) {
     tvlm_packed *packed = NULL;
-    struct tvlm_pack_params params = {.channels = job->channels + first, .channel_count = count, .width = job->width,
-                                      .height = job->height, .level = (float)job->options->level.value};
+    struct tvlm_pack_params params = {.channels = job->channels + first,
+                                      .channel_count = count,
+                                      .width = job->width,
+                                      .height = job->height,
+                                      .level = (float)job->options->level.value};
     int code = tool_status(job->tool, tvlm_stack_pack(job->stack, &params, &packed));
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_packed_read(packed, 0, area * (size_t)count, job->planes));
@@ -110,12 +119,15 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
 static int write_channels(struct job *job) {
     const size_t area = (size_t)job->width * (size_t)job->height;
     const size_t fit = GROUP_BYTES / sizeof(float) / area / GROUP_STEP * GROUP_STEP;
-    const int32_t group = fit < GROUP_STEP                        ? GROUP_STEP
+    const int32_t group = fit < GROUP_STEP                   ? GROUP_STEP
                           : fit < (size_t)job->channel_count ? (int32_t)fit
-                                                                  : job->channel_count;
+                                                             : job->channel_count;
     int code = TOOL_DONE;
-    job->planes = area <= SIZE_MAX / sizeof(float) / (size_t)group ? malloc(area * sizeof(float) * (size_t)group) : NULL;
-    if (job->planes == NULL) return tool_fail(job->tool, "no memory for planes of %d x %d", job->width, job->height);
+    job->planes = area <= SIZE_MAX / sizeof(float) / (size_t)group
+                      ? malloc(area * sizeof(float) * (size_t)group)
+                      : NULL;
+    if (job->planes == NULL)
+        return tool_fail(job->tool, "no memory for planes of %d x %d", job->width, job->height);
     progress_start("channels", job->channel_count);
     for (int32_t first = 0; code == TOOL_DONE && first < job->channel_count; first += group) {
         const int32_t rest = job->channel_count - first;
@@ -132,8 +144,8 @@ static int close_outputs(struct job *job) {
     int code = TOOL_DONE;
     job->tool->subject = NULL; /* what fails now is not about the image */
     if (sheet != NULL)
-        code = tool_status(job->tool,
-                           tvlm_png_write(sheet, canvas->width, canvas->height, 3, canvas->rgb, &job->tool->log));
+        code = tool_status(
+            job->tool, tvlm_png_write(sheet, canvas->width, canvas->height, 3, canvas->rgb, &job->tool->log));
     if (code == TOOL_DONE && job->writer != NULL)
         code = tool_status(job->tool, tvlm_npy_writer_close(&job->writer));
     return code;
@@ -176,16 +188,18 @@ static int generate(struct job *job, const char *path) {
     const generate_options *const options = job->options;
     const char *const layout = options->channels != NULL ? options->channels : options->layout;
     int32_t known = 0;
-    int code = layout != NULL ? tool_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known)) : TOOL_DONE;
+    int code = layout != NULL ? tool_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
+                              : TOOL_DONE;
     if (code != TOOL_DONE) return code;
     tool->subject = path;
     if ((code = tool_status(tool, tvlm_image_load(path, &tool->log, &job->image))) != TOOL_DONE ||
         (code = tool_open_device(tool, &options->common, &job->device)) != TOOL_DONE)
         return code;
-    code = tool_status(tool, tvlm_stack_create_for_image(
-                                 job->device, job->image,
-                                 tvlm_stack_params(.layout = layout, .format = (tvlm_format)options->common.format),
-                                 &job->stack));
+    code = tool_status(tool,
+                       tvlm_stack_create_for_image(
+                           job->device, job->image,
+                           tvlm_stack_params(.layout = layout, .format = (tvlm_format)options->common.format),
+                           &job->stack));
     if (code != TOOL_DONE) return code;
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
     if ((code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
@@ -228,8 +242,10 @@ const tool_command generate_command = {
     .operands = "IMAGE",
     .operand_min = 1,
     .operand_max = 1,
-    .details = "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 patch13\n"
-               "scene18; patch13 is 32x32 unless --size or --level say otherwise. Channels that this version does not\n"
+    .details = "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 "
+               "patch13\n"
+               "scene18; patch13 is 32x32 unless --size or --level say otherwise. Channels that this version "
+               "does not\n"
                "make, or that one image does not have, are 0 inside a layout and refused in --channels.\n"
                "IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
     .options = specs,

@@ -22,16 +22,23 @@ static void put(json_writer *json, const char *bytes, size_t count) {
     json->text[json->length] = '\0';
 }
 
-static void put_text(json_writer *json, const char *text) { put(json, text, strlen(text)); }
+static void put_text(json_writer *json, const char *text) {
+    put(json, text, strlen(text));
+}
 
 /* Bytes of the UTF-8 sequence at `text`, or 0 when it is not one. */
 static size_t utf8_length(const unsigned char *text) {
-    const size_t length = text[0] < 0x80 ? 1 : text[0] < 0xc2 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+    const size_t length = text[0] < 0x80   ? 1
+                          : text[0] < 0xc2 ? 0
+                          : text[0] < 0xe0 ? 2
+                          : text[0] < 0xf0 ? 3
+                                           : 4;
     if (text[0] > 0xf4) return 0;
     for (size_t i = 1; i < length; ++i) {
         if ((text[i] & 0xc0) != 0x80) return 0;
     }
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f) || /* overlong; surrogates */
+    if ((text[0] == 0xe0 && text[1] < 0xa0) ||
+        (text[0] == 0xed && text[1] > 0x9f) || /* overlong; surrogates */
         (text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
         return 0;
     return length;
@@ -91,8 +98,12 @@ static void open_level(json_writer *json, const char *key, bool flat, const char
     ++json->depth;
 }
 
-void json_open_object(json_writer *json, const char *key, bool flat) { open_level(json, key, flat, "{", '}'); }
-void json_open_array(json_writer *json, const char *key, bool flat) { open_level(json, key, flat, "[", ']'); }
+void json_open_object(json_writer *json, const char *key, bool flat) {
+    open_level(json, key, flat, "{", '}');
+}
+void json_open_array(json_writer *json, const char *key, bool flat) {
+    open_level(json, key, flat, "[", ']');
+}
 
 void json_close(json_writer *json) {
     if (json->depth == 0) return;

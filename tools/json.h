@@ -1,6 +1,6 @@
 /*
- * json.h: writes JSON text: numbers the same in every locale, floats with as many digits as they need to come back the
- * same, text as valid UTF-8. Memory that runs out is remembered and told by json_text_of.
+ * json.h: writes JSON text: numbers the same in every locale, floats with as many digits as they need to come
+ * back the same, text as valid UTF-8. Memory that runs out is remembered and told by json_text_of.
  */
 #ifndef TVLM_TOOLS_JSON_H
 #define TVLM_TOOLS_JSON_H

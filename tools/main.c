@@ -1,6 +1,6 @@
 /*
- * tvlm: the tool. Finds the command, parses its options by its table, runs it, and turns the result into an exit
- * code and at most one line of error.
+ * tvlm: the tool. Finds the command, parses its options by its table, runs it, and turns the result into an
+ * exit code and at most one line of error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,11 +26,13 @@ static const tool_command *find_command(const char *name) {
 }
 
 static option_table table_of(const tool_command *command) {
-    return (option_table){command->options, tool_common_options, command->option_count, tool_common_option_count};
+    return (option_table){command->options, tool_common_options, command->option_count,
+                          tool_common_option_count};
 }
 
 static int print_overview(void) {
-    printf("tvlm " TVLM_VERSION ": where a vision-language model should look\n\nusage: tvlm COMMAND [OPTIONS]\n\n");
+    printf("tvlm " TVLM_VERSION
+           ": where a vision-language model should look\n\nusage: tvlm COMMAND [OPTIONS]\n\n");
     for (int i = 0; i < COMMAND_COUNT; ++i) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n'tvlm COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage.\n");
     return TOOL_DONE;

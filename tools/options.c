@@ -9,11 +9,13 @@
 
 #include "texturevlm/status.h"
 
-#define SPECS_MAX 48
-#define LONG_BASE 256 /* getopt values of options without a letter: this and their place in the table */
+#define SPECS_MAX   48
+#define LONG_BASE   256 /* getopt values of options without a letter: this and their place in the table */
 #define HELP_COLUMN 26
 
-static int spec_count(const option_table *table) { return table->own_count + table->common_count; }
+static int spec_count(const option_table *table) {
+    return table->own_count + table->common_count;
+}
 
 static const option_spec *spec_at(const option_table *table, int i) {
     return i < table->own_count ? &table->own[i] : &table->common[i - table->own_count];
@@ -71,7 +73,8 @@ static bool out_of_range(struct complaint *complaint, const char *text, const op
     return complain(complaint, "%s is not in %.10g .. %.10g", text, spec->low, spec->high);
 }
 
-static bool set_integer(const option_spec *spec, const char *text, option_integer *out, struct complaint *complaint) {
+static bool set_integer(const option_spec *spec, const char *text, option_integer *out,
+                        struct complaint *complaint) {
     int64_t value;
     if (!options_integer(text, &value)) return complain(complaint, "'%s' is not a whole number", text);
     if ((double)value < spec->low || (double)value > spec->high) return out_of_range(complaint, text, spec);
@@ -79,7 +82,8 @@ static bool set_integer(const option_spec *spec, const char *text, option_intege
     return true;
 }
 
-static bool set_number(const option_spec *spec, const char *text, option_number *out, struct complaint *complaint) {
+static bool set_number(const option_spec *spec, const char *text, option_number *out,
+                       struct complaint *complaint) {
     double value;
     if (!options_number(text, &value)) return complain(complaint, "'%s' is not a number", text);
     if (!(value >= spec->low && value <= spec->high)) return out_of_range(complaint, text, spec);
@@ -118,12 +122,14 @@ static bool set_choice(const option_spec *spec, const char *text, int *out, stru
     return complain(complaint, "'%s' is none of %s", text, all);
 }
 
-static bool set_size(const option_spec *spec, const char *text, option_size *out, struct complaint *complaint) {
+static bool set_size(const option_spec *spec, const char *text, option_size *out,
+                     struct complaint *complaint) {
     char part[32];
     int64_t sides[2];
     const char *cross = strpbrk(text, "xX");
     const size_t length = cross != NULL ? (size_t)(cross - text) : 0;
-    if (length == 0 || length >= sizeof part) return complain(complaint, "'%s' is not a size such as 640x480", text);
+    if (length == 0 || length >= sizeof part)
+        return complain(complaint, "'%s' is not a size such as 640x480", text);
     memcpy(part, text, length);
     part[length] = '\0';
     if (!options_integer(part, &sides[0]) || !options_integer(cross + 1, &sides[1]))
@@ -172,8 +178,10 @@ static void make_getopt_input(const option_table *table, getopt_input *input) {
             if (argument) *letter++ = ':';
         }
         if (spec->name != NULL)
-            input->longs[long_count++] = (struct option){
-                .name = spec->name, .has_arg = argument ? required_argument : no_argument, .val = LONG_BASE + i};
+            input->longs[long_count++] =
+                (struct option){.name = spec->name,
+                                .has_arg = argument ? required_argument : no_argument,
+                                .val = LONG_BASE + i};
     }
     *letter = '\0';
     input->longs[long_count] = (struct option){0};
@@ -214,7 +222,8 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
             return false;
         }
         const option_spec *const spec = spec_of(table, found == ':' ? optopt : found);
-        if (spec == NULL) return complain(&complaint, "unknown option"); /* not reached: getopt knows the table only */
+        if (spec == NULL)
+            return complain(&complaint, "unknown option"); /* not reached: getopt knows the table only */
         if (found == ':') {
             spec_label(spec, complaint.label, sizeof complaint.label);
             return complain(&complaint, "%s is missing", spec->argument);
@@ -229,7 +238,8 @@ void options_help(const option_table *table, FILE *file) {
     for (int i = 0; i < spec_count(table); ++i) {
         const option_spec *const spec = spec_at(table, i);
         char left[96], letter[8] = "    ";
-        if (spec->letter != 0) snprintf(letter, sizeof letter, "-%c%s", spec->letter, spec->name != NULL ? ", " : "");
+        if (spec->letter != 0)
+            snprintf(letter, sizeof letter, "-%c%s", spec->letter, spec->name != NULL ? ", " : "");
         snprintf(left, sizeof left, "  %s%s%s%s%s", letter, spec->name != NULL ? "--" : "",
                  spec->name != NULL ? spec->name : "", spec->argument != NULL ? " " : "",
                  spec->argument != NULL ? spec->argument : "");

@@ -14,7 +14,8 @@ typedef enum option_kind {
     OPTION_TEXT,    /* const char *: NULL when not given */
     OPTION_INTEGER, /* option_integer */
     OPTION_NUMBER,  /* option_number: finite */
-    OPTION_TRIPLE,  /* option_triple: three numbers with commas between them; NaN and Inf are for others to refuse */
+    OPTION_TRIPLE,  /* option_triple: three numbers with commas between them; NaN and Inf are for others to
+                       refuse */
     OPTION_CHOICE,  /* int: the position in `choices`, 0 when not given */
     OPTION_SIZE     /* option_size: "640x480", each side in the range */
 } option_kind;
@@ -43,10 +44,10 @@ typedef struct option_spec {
     char letter;      /* 0: none */
     const char *name; /* NULL: the letter only */
     option_kind kind;
-    size_t offset;        /* of its value in the command's options */
-    const char *argument; /* as --help calls it; NULL for flags */
-    const char *help;     /* may have several lines */
-    double low, high;     /* INTEGER, NUMBER, SIZE */
+    size_t offset;              /* of its value in the command's options */
+    const char *argument;       /* as --help calls it; NULL for flags */
+    const char *help;           /* may have several lines */
+    double low, high;           /* INTEGER, NUMBER, SIZE */
     const char *const *choices; /* CHOICE: ends with NULL */
 } option_spec;
 
@@ -57,8 +58,8 @@ typedef struct option_table {
 } option_table;
 
 /*
- * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the first one's place. On
- * wrong usage writes what is wrong into `error` and returns false.
+ * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the first one's place.
+ * On wrong usage writes what is wrong into `error` and returns false.
  */
 bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
                    size_t error_size);

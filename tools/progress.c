@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define BAR_CELLS 30
+#define BAR_CELLS   30
 #define FIRST_AFTER 1.0 /* seconds */
 
 static struct {

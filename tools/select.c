@@ -24,27 +24,31 @@ static const char *const strategies[] = {"grid", NULL};
 static const option_spec specs[] = {
     {'k', NULL, OPTION_INTEGER, offsetof(select_options, k), "K",
      "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
-    {'o', "output", OPTION_TEXT, offsetof(select_options, output), "FILE", "the JSON (default: to stdout)", 0, 0, NULL},
+    {'o', "output", OPTION_TEXT, offsetof(select_options, output), "FILE", "the JSON (default: to stdout)", 0,
+     0, NULL},
     {0, "overlay", OPTION_TEXT, offsetof(select_options, overlay), "FILE.png",
      "the photo with the chosen cells, coloured by rank", 0, 0, NULL},
     {0, "heatmap", OPTION_TEXT, offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo", 0, 0, NULL},
     {0, "strategy", OPTION_CHOICE, offsetof(select_options, strategy), "NAME",
      "grid (default): the best cells of a regular grid", 0, 0, strategies},
-    {0, "stride", OPTION_NUMBER, offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)", 1, 65536, NULL},
+    {0, "stride", OPTION_NUMBER, offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)",
+     1, 65536, NULL},
     {0, "patch", OPTION_NUMBER, offsetof(select_options, patch), "PIXELS",
-     "side of the encoder's patch; the level of a position is\nlog2(stride / patch), at least 0 (default: 16)", 1, 65536,
-     NULL},
+     "side of the encoder's patch; the level of a position is\nlog2(stride / patch), at least 0 (default: "
+     "16)",
+     1, 65536, NULL},
     {0, "min-distance", OPTION_NUMBER, offsetof(select_options, min_distance), "PIXELS",
      "between positions, greedy by rank; there may be fewer\nthan K then (default: 0)", 0, 1e9, NULL},
     {0, "weights", OPTION_TRIPLE, offsetof(select_options, weights), "I,P,Q",
-     "of information, perspective and participation; the last one\nis not used: there is no query yet", 0, 0, NULL},
+     "of information, perspective and participation; the last one\nis not used: there is no query yet", 0, 0,
+     NULL},
     {0, "scorer", OPTION_TEXT, offsetof(select_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
 };
 
-#define PATH_SIZE     4096
-#define LAYOUT_SIZE   2048
+#define PATH_SIZE   4096
+#define LAYOUT_SIZE 2048
 
 /* What is the same for all images. */
 struct run {
@@ -82,7 +86,8 @@ static int check_picture(struct tool *tool, const char *pattern, int count, char
         if ((code = output_name(tool, pattern, images[i], count > 1, path)) != TOOL_DONE ||
             (code = tool_check_output(tool, path)) != TOOL_DONE)
             break;
-        for (int j = 0; code == TOOL_DONE && j < count; ++j) code = tool_check_distinct(tool, path, images[j]);
+        for (int j = 0; code == TOOL_DONE && j < count; ++j)
+            code = tool_check_distinct(tool, path, images[j]);
         tool_stem(images[i], a, sizeof a);
         for (int j = 0; code == TOOL_DONE && j < i; ++j) {
             tool_stem(images[j], b, sizeof b);
@@ -92,7 +97,9 @@ static int check_picture(struct tool *tool, const char *pattern, int count, char
     return code;
 }
 
-static bool same_text(const char *a, const char *b) { return a != NULL && b != NULL && strcmp(a, b) == 0; }
+static bool same_text(const char *a, const char *b) {
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
 
 static int check_outputs(struct tool *tool, const select_options *options, int count, char *const *images) {
     int code = TOOL_DONE;
@@ -103,7 +110,8 @@ static int check_outputs(struct tool *tool, const select_options *options, int c
         (code = check_picture(tool, options->overlay, count, images)) != TOOL_DONE ||
         (code = check_picture(tool, options->heatmap, count, images)) != TOOL_DONE)
         return code;
-    for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, options->output, images[i]);
+    for (int i = 0; code == TOOL_DONE && i < count; ++i)
+        code = tool_check_distinct(tool, options->output, images[i]);
     return code;
 }
 
@@ -129,8 +137,8 @@ static int scorer_layout(struct run *run) {
         if (code != TOOL_DONE) return code;
         if (length + strlen(channel.name) + 2 > sizeof run->layout)
             return tool_fail(run->tool, "%s: reads too many channels", run->options->scorer);
-        length += (size_t)snprintf(run->layout + length, sizeof run->layout - length, "%s%s", length > 0 ? "," : "",
-                                   channel.name);
+        length += (size_t)snprintf(run->layout + length, sizeof run->layout - length, "%s%s",
+                                   length > 0 ? "," : "", channel.name);
     }
     return TOOL_DONE;
 }
@@ -179,7 +187,9 @@ static int find_positions(struct run *run, struct job *job) {
     job->positions = tvlm_selection_positions(job->selection, &job->count);
     tvlm_selection_get_info(job->selection, &info);
     const int64_t candidates = (int64_t)info.columns * info.rows;
-    job->k = options->k.given ? options->k.value : candidates < TVLM_K_DEFAULT ? (int32_t)candidates : TVLM_K_DEFAULT;
+    job->k = options->k.given              ? options->k.value
+             : candidates < TVLM_K_DEFAULT ? (int32_t)candidates
+                                           : TVLM_K_DEFAULT;
     const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;
     job->grid = (draw_grid){info.columns, info.rows, stride * (float)info.width / (float)stack.width,
                             stride * (float)info.height / (float)stack.height};
@@ -190,14 +200,16 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
-    if (draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay)) return TOOL_DONE;
+    if (draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
+        return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the overlay");
 }
 
 static int draw_heatmap_of(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     const struct tvlm_score_params params = {.stride = options->stride.value,
-                                             .weights = options->weights.given ? options->weights.values : NULL,
+                                             .weights =
+                                                 options->weights.given ? options->weights.values : NULL,
                                              .scorer = run->scorer};
     const size_t cells = (size_t)job->grid.columns * (size_t)job->grid.rows;
     char title[256], stem[128];
@@ -242,15 +254,16 @@ static void write_selection(struct run *run, const struct job *job) {
     json_close(json);
 }
 
-static int write_picture(struct run *run, const char *pattern, const char *image, const struct canvas *canvas) {
+static int write_picture(struct run *run, const char *pattern, const char *image,
+                         const struct canvas *canvas) {
     char path[PATH_SIZE];
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
     int code = output_name(run->tool, pattern, image, run->several, path);
     if (code == TOOL_DONE)
-        code = tool_status(run->tool,
-                           tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
+        code = tool_status(
+            run->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
     run->tool->subject = subject;
     return code;
 }
@@ -259,9 +272,11 @@ static int write_picture(struct run *run, const char *pattern, const char *image
 static int select_one(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    const struct tvlm_stack_params params = {.layout = run->layout, .format = (tvlm_format)options->common.format};
+    const struct tvlm_stack_params params = {.layout = run->layout,
+                                             .format = (tvlm_format)options->common.format};
     int code = tool_status(tool, tvlm_image_load(job->path, &tool->log, &job->image));
-    if (code == TOOL_DONE && run->device == NULL) code = tool_open_device(tool, &options->common, &run->device);
+    if (code == TOOL_DONE && run->device == NULL)
+        code = tool_open_device(tool, &options->common, &run->device);
     if (code == TOOL_DONE)
         code = tool_status(tool, tvlm_stack_create_for_image(run->device, job->image, &params, &job->stack));
     if (code == TOOL_DONE) code = find_positions(run, job);
@@ -291,7 +306,8 @@ static int select_path(struct run *run, const char *path) {
 static int write_json(struct run *run) {
     const char *const text = json_text_of(&run->json), *const output = run->options->output;
     if (text == NULL) return tool_fail(run->tool, "no memory");
-    if (output != NULL) return tool_status(run->tool, tvlm_file_write(output, text, strlen(text), &run->tool->log));
+    if (output != NULL)
+        return tool_status(run->tool, tvlm_file_write(output, text, strlen(text), &run->tool->log));
     fputs(text, stdout);
     return TOOL_DONE;
 }
@@ -344,12 +360,17 @@ const tool_command select_command = {
     .operand_min = 1,
     .operand_max = INT32_MAX,
     .details =
-        "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with centres\n"
-        "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, no JSON is\n"
-        "written. With several images each picture's name gets the image's: --overlay out.png writes out-photo.png\n"
-        "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, unless it\n"
+        "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with "
+        "centres\n"
+        "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, "
+        "no JSON is\n"
+        "written. With several images each picture's name gets the image's: --overlay out.png writes "
+        "out-photo.png\n"
+        "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, "
+        "unless it\n"
         "is larger than the device can hold.\n"
-        "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one number\n"
+        "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one "
+        "number\n"
         "each, optional), and in its metadata format = texturevlm.scorer and channels = edges,entropy,...\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,

@@ -15,7 +15,8 @@ static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
 
 const option_spec tool_common_options[] = {
     {0, "device", OPTION_TEXT, offsetof(tool_common, device), "NAME",
-     "index, part of a name, or 'reference'; default: $TVLM_DEVICE,\nelse the first GPU, else the first CPU", 0, 0, NULL},
+     "index, part of a name, or 'reference'; default: $TVLM_DEVICE,\nelse the first GPU, else the first CPU",
+     0, 0, NULL},
     {0, "storage", OPTION_CHOICE, offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
     {0, "format", OPTION_CHOICE, offsetof(tool_common, format), "FORMAT",
@@ -30,7 +31,7 @@ const int tool_common_option_count = sizeof tool_common_options / sizeof *tool_c
 static void keep_error(struct tool *tool, const char *message) {
     if (tool->error[0] != '\0') return;
     if (tool->subject != NULL && strstr(message, tool->subject) == NULL)
-        snprintf(tool->error, sizeof tool->error, "%.512s: %s", tool->subject, message);
+        snprintf(tool->error, sizeof tool->error, "%.512s: %.1000s", tool->subject, message);
     else
         snprintf(tool->error, sizeof tool->error, "%s", message);
 }
@@ -95,10 +96,11 @@ int tool_end(struct tool *tool, int code) {
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {
     const char *const subject = tool->subject;
     tool->subject = NULL;
-    const int code = tool_status(
-        tool, tvlm_device_open(tvlm_device_params(.name = common->device, .storage = (tvlm_storage)common->storage,
-                                                  .log = &tool->log),
-                               device));
+    const int code =
+        tool_status(tool, tvlm_device_open(tvlm_device_params(.name = common->device,
+                                                              .storage = (tvlm_storage)common->storage,
+                                                              .log = &tool->log),
+                                           device));
     tool->subject = subject;
     return code;
 }
@@ -114,13 +116,15 @@ int tool_check_output(struct tool *tool, const char *path) {
     }
     const char *const slash = strrchr(path, '/');
     const size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-    if (slash != NULL && slash[1] == '\0') return tool_fail(tool, "%s: is a folder, not a file to write", path);
+    if (slash != NULL && slash[1] == '\0')
+        return tool_fail(tool, "%s: is a folder, not a file to write", path);
     if (length >= sizeof folder) return tool_fail(tool, "%.64s...: the path is too long", path);
     snprintf(folder, sizeof folder, "%.*s", (int)length, path);
     if (length == 0) snprintf(folder, sizeof folder, "%s", slash != NULL ? "/" : ".");
     if (stat(folder, &info) != 0) return tool_fail(tool, "%s: there is no folder %s", path, folder);
     if (!S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: %s is not a folder", path, folder);
-    if (access(folder, W_OK | X_OK) != 0) return tool_fail(tool, "%s: the folder %s cannot be written to", path, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return tool_fail(tool, "%s: the folder %s cannot be written to", path, folder);
     return TOOL_DONE;
 }
 

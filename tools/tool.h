@@ -1,8 +1,8 @@
 /*
  * tool.h: what the commands of tvlm share: how they end, what they say, what they check, the device.
  *
- * A command ends with 0, or with 1 and exactly one line on stderr, or with 2 and one line for wrong usage. The
- * library's errors come through `log`: the first line is kept, whatever follows from it is not printed.
+ * A command ends with 0, or with 1 and exactly one line on stderr, or with 2 and one line for wrong usage.
+ * The library's errors come through `log`: the first line is kept, whatever follows from it is not printed.
  */
 #ifndef TVLM_TOOLS_TOOL_H
 #define TVLM_TOOLS_TOOL_H
@@ -20,9 +20,10 @@ struct tool {
     tvlm_log log; /* for the library: to this tool */
     int verbose;
     const char *command; /* NULL before it is known */
-    const char *subject; /* the file that is worked on: errors begin with it unless they name it; NULL: none */
-    char error[1100];    /* the first error; "" none */
-    char warning[1100];  /* the last one printed, not to repeat it for each image */
+    const char
+        *subject;       /* the file that is worked on: errors begin with it unless they name it; NULL: none */
+    char error[1600];   /* the first error; "" none */
+    char warning[1100]; /* the last one printed, not to repeat it for each image */
 };
 
 /* One command: what drives parsing, --help and the checks. */
@@ -67,8 +68,8 @@ int tool_end(struct tool *tool, int code);
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device);
 
 /*
- * Refuses, before any work, an output that cannot be written: its folder is missing or may not be written to, or
- * it is a folder itself. NULL is fine.
+ * Refuses, before any work, an output that cannot be written: its folder is missing or may not be written to,
+ * or it is a folder itself. NULL is fine.
  */
 int tool_check_output(struct tool *tool, const char *path);
 

@@ -61,9 +61,11 @@ typedef struct tvlm_log {
 TVLM_API void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *format, ...)
     TVLM_PRINTF(3, 4);
 
-/* Logs the line as an error and returns `status`: `return tvlm_fail(log, TVLM_ERROR_IO, "%s: ...", path);` */
-TVLM_API tvlm_status tvlm_fail(const tvlm_log *log, tvlm_status status, const char *format, ...)
-    TVLM_PRINTF(3, 4);
+/*
+ * Logs the line as an error; its value is `status`: `return tvlm_fail(log, TVLM_ERROR_IO, "%s: ...", path);`
+ * A macro, so that compilers see that the status is not TVLM_OK.
+ */
+#define tvlm_fail(log, status, ...) (tvlm_log_message((log), TVLM_LOG_ERROR, __VA_ARGS__), (status))
 
 #ifdef __cplusplus
 }

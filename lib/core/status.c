@@ -18,24 +18,12 @@ const char *tvlm_status_string(tvlm_status status) {
     return "unknown status";
 }
 
-static void log_line(const tvlm_log *log, tvlm_log_level level, const char *format, va_list arguments) {
-    char line[1024];
-    if (log == NULL || log->write == NULL) return;
-    vsnprintf(line, sizeof line, format, arguments);
-    log->write(log->user, level, line);
-}
-
 void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *format, ...) {
+    char line[1024];
     va_list arguments;
+    if (log == NULL || log->write == NULL) return;
     va_start(arguments, format);
-    log_line(log, level, format, arguments);
+    vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-}
-
-tvlm_status tvlm_fail(const tvlm_log *log, tvlm_status status, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    log_line(log, TVLM_LOG_ERROR, format, arguments);
-    va_end(arguments);
-    return status;
+    log->write(log->user, level, line);
 }

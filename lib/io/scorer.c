@@ -53,9 +53,11 @@ static tvlm_status find_weights(const char *path, const tvlm_log *log, const tvl
     *weights = tvlm_safetensors_find(file, "weights");
     if (*weights == NULL) return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: there is no tensor 'weights'", path);
     const tvlm_tensor *const tensor = *weights;
-    const bool line = tensor->rank == 1, square = tensor->rank == 3 && tensor->shape[1] == 3 && tensor->shape[2] == 3;
+    const bool line = tensor->rank == 1,
+               square = tensor->rank == 3 && tensor->shape[1] == 3 && tensor->shape[2] == 3;
     if (tensor->type != TVLM_ELEMENT_F32 || (!line && !square))
-        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is not float32 of shape [C] or [C, 3, 3]", path);
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is not float32 of shape [C] or [C, 3, 3]",
+                         path);
     if (tensor->shape[0] < 1 || tensor->shape[0] > TVLM_LAYOUT_CHANNELS_MAX)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is for %lld channels, not for 1 to %d", path,
                          (long long)tensor->shape[0], TVLM_LAYOUT_CHANNELS_MAX);
@@ -63,8 +65,8 @@ static tvlm_status find_weights(const char *path, const tvlm_log *log, const tvl
 }
 
 /* A tensor of one number; 0 when it is not there. */
-static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm_safetensors *file, const char *name,
-                               float *number) {
+static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
+                               const char *name, float *number) {
     const tvlm_tensor *const tensor = tvlm_safetensors_find(file, name);
     *number = 0.0f;
     if (tensor == NULL) return TVLM_OK;
@@ -87,14 +89,16 @@ static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, float **weig
     return scorer;
 }
 
-static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safetensors *file, tvlm_scorer **scorer) {
+static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
+                         tvlm_scorer **scorer) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     const char *const names = tvlm_safetensors_metadata(file, "channels");
     const tvlm_tensor *tensor;
     float bias, similarity, *weights;
     int32_t *channels;
     if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
-        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)", path, FORMAT_NAME);
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)", path,
+                         FORMAT_NAME);
     if (names == NULL)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: its metadata does not name the channels", path);
     tvlm_status status;
@@ -107,7 +111,8 @@ static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safet
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weights' has %d", path,
                          count_names(names), count);
     tvlm_scorer *const made = allocate_scorer(count, taps, &weights, &channels);
-    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for %d weights", path, count * taps);
+    if (made == NULL)
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for %d weights", path, count * taps);
     made->bias = bias;
     made->similarity_weight = similarity;
     memcpy(weights, tensor->data, tensor->size);
@@ -139,9 +144,10 @@ void tvlm_scorer_destroy(tvlm_scorer **scorer) {
 /* ---- Writing ---- */
 
 static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvlm_scorer *scorer) {
-    if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX || scorer->channels == NULL ||
-        scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != 9))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each", path);
+    if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
+        scorer->channels == NULL || scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != 9))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each",
+                         path);
     const size_t count = (size_t)scorer->channel_count * (size_t)scorer->taps;
     bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
     for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
@@ -162,7 +168,8 @@ static tvlm_status join_names(const char *path, const tvlm_log *log, const tvlm_
     for (int32_t i = 0; i < scorer->channel_count; ++i) {
         tvlm_channel_info channel;
         if (tvlm_channel_get_info(scorer->channels[i], &channel) != TVLM_OK)
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no channel %d", path, scorer->channels[i]);
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no channel %d", path,
+                             scorer->channels[i]);
         const size_t size = strlen(channel.name);
         if (i > 0) names[length++] = ',';
         memcpy(names + length, channel.name, size);
@@ -178,14 +185,21 @@ tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const 
     tvlm_status status = check_scorer(path, log, scorer);
     if (status != TVLM_OK) return status;
     char *const names = tvlm_allocate((size_t)scorer->channel_count, TVLM_CHANNEL_NAME_SIZE);
-    if (names == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for the channels' names", path);
+    if (names == NULL)
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for the channels' names", path);
     status = join_names(path, log, scorer, names);
     if (status == TVLM_OK) {
         const tvlm_tensor tensors[] = {
-            {.name = "weights", .type = TVLM_ELEMENT_F32, .rank = scorer->taps == 9 ? 3 : 1,
-             .shape = {scorer->channel_count, 3, 3}, .data = scorer->weights},
+            {.name = "weights",
+             .type = TVLM_ELEMENT_F32,
+             .rank = scorer->taps == 9 ? 3 : 1,
+             .shape = {scorer->channel_count, 3, 3},
+             .data = scorer->weights},
             {.name = "bias", .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {1}, .data = &scorer->bias},
-            {.name = "similarity", .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {1},
+            {.name = "similarity",
+             .type = TVLM_ELEMENT_F32,
+             .rank = 1,
+             .shape = {1},
              .data = &scorer->similarity_weight},
         };
         const tvlm_metadata metadata[] = {{"format", FORMAT_NAME}, {"channels", names}};

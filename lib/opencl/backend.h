@@ -45,6 +45,7 @@ typedef struct opencl_device {
     char *kernel_dir;   /* NULL: embedded */
     char *cache_dir;    /* NULL: none */
     size_t group_max;   /* work-items */
+    bool round_stores;  /* images do not round to the nearest half: kernels do it before they write */
     opencl_tuning tuning;
     cl_mem scratch[3]; /* grown when needed; the queue is in order, so one user follows another */
     size_t scratch_bytes[3];
@@ -69,9 +70,13 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
 /* The OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *opencl_language(const opencl_device *device, tvlm_storage storage);
 
+/* device->empty, in the storage that the device has now */
+tvlm_status opencl_empty_create(opencl_device *device);
+
 /* self_test.c: fills info->self_tests, decides which storages work. */
 typedef struct opencl_abilities {
     bool image, buffer, mipmapped;
+    bool image_rounds; /* images round to the nearest half by themselves */
 } opencl_abilities;
 tvlm_status opencl_self_test(opencl_device *device, opencl_abilities *abilities);
 

@@ -9,7 +9,8 @@
 tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
                               const char *options, opencl_call *call) {
     char all[256];
-    snprintf(all, sizeof all, "-DTVLM_HALF=%d -DGROUP_W=%d -DGROUP_H=%d %s", format == TVLM_FORMAT_F16,
+    snprintf(all, sizeof all, "-DTVLM_HALF=%d -DTVLM_ROUND_STORES=%d -DGROUP_W=%d -DGROUP_H=%d %s",
+             format == TVLM_FORMAT_F16, format == TVLM_FORMAT_F16 && device->round_stores,
              (int)device->tuning.group_width, (int)device->tuning.group_height, options);
     *call = (opencl_call){.device = device, .name = name};
     return opencl_kernel(device, file, all, name, &call->kernel);

@@ -141,9 +141,13 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
     return TVLM_OK;
 }
 
-static tvlm_status prepare(opencl_device *device, tvlm_storage asked) {
+tvlm_status opencl_empty_create(opencl_device *device) {
     static const tvlm_texture one = {.width = 1, .height = 1, .layers = 1, .images = 1, .levels = 1,
                                      .format = TVLM_FORMAT_F32, .extent_x = 1.0f, .extent_y = 1.0f};
+    return opencl_texture_create(&device->base, &one, &device->empty);
+}
+
+static tvlm_status prepare(opencl_device *device, tvlm_storage asked) {
     opencl_abilities able;
     TVLM_TRY(check_limits(device));
     device->tuning = tuning_for(device);
@@ -151,7 +155,8 @@ static tvlm_status prepare(opencl_device *device, tvlm_storage asked) {
     TVLM_TRY(opencl_self_test(device, &able));
     TVLM_TRY(choose_storage(device, asked, &able));
     device->cl_std = opencl_language(device, device->base.info.storage);
-    return opencl_texture_create(&device->base, &one, &device->empty);
+    device->round_stores = device->base.info.storage != TVLM_STORAGE_BUFFER && !able.image_rounds;
+    return opencl_empty_create(device);
 }
 
 tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context context, cl_command_queue queue,

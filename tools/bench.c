@@ -1,0 +1,271 @@
+/*
+ * tvlm bench: every stage, its time, its bytes, its share of the device's own copy bandwidth.
+ *
+ * A sample is R runs of a stage, enqueued one after the other, and one wait for them: launches overlap as
+ * they do in use. R is chosen so that a sample takes 5 ms or more.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench_stages.h"
+#include "canvas.h"
+#include "json.h"
+#include "progress.h"
+#include "texturevlm/io.h"
+#include "tool.h"
+
+typedef struct bench_options {
+    tool_common common;
+    const char *image, *stage;
+    option_size size;
+    option_integer repeat;
+} bench_options;
+
+static const option_spec specs[] = {
+    {0, "size", OPTION_SIZE, offsetof(bench_options, size), "WxH",
+     "of the image (default: the image's own, or 1024x1024)", 1, 32767, NULL},
+    {0, "image", OPTION_TEXT, offsetof(bench_options, image), "FILE", "instead of the pattern made here", 0,
+     0, NULL},
+    {0, "repeat", OPTION_INTEGER, offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
+     1, 100000, NULL},
+    {0, "stage", OPTION_TEXT, offsetof(bench_options, stage), "TEXT",
+     "only stages with this in their name, and the copy", 0, 0, NULL},
+};
+
+#define SIDE_DEFAULT   1024
+#define REPEAT_DEFAULT 20
+#define REPEAT_MIN     3
+#define SAMPLE_SECONDS 0.005
+#define STAGE_SECONDS  3.0 /* no further samples beyond it */
+#define RUNS_MAX       2000
+
+struct result {
+    double median, minimum; /* seconds a run */
+    int32_t samples, runs;
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static tvlm_status time_runs(struct bench *bench, const bench_stage *stage, int32_t runs, double *seconds) {
+    const double start = now();
+    for (int32_t i = 0; i < runs; ++i) TVLM_TRY(stage->run(bench, stage->argument));
+    TVLM_TRY(bench->device->backend->finish(bench->device));
+    *seconds = now() - start;
+    return TVLM_OK;
+}
+
+/* Doubles the runs until a sample is long enough; the first run, which may build kernels, does not count. */
+static tvlm_status choose_runs(struct bench *bench, const bench_stage *stage, int32_t *runs) {
+    double seconds;
+    TVLM_TRY(time_runs(bench, stage, 1, &seconds));
+    for (*runs = 1;; *runs *= 2) {
+        TVLM_TRY(time_runs(bench, stage, *runs, &seconds));
+        if (seconds >= SAMPLE_SECONDS || *runs > RUNS_MAX / 2) return TVLM_OK;
+    }
+}
+
+static tvlm_status measure(struct bench *bench, const bench_stage *stage, int32_t repeat, double *times,
+                           struct result *result) {
+    const double start = now();
+    TVLM_TRY(choose_runs(bench, stage, &result->runs));
+    for (result->samples = 0; result->samples < repeat; ++result->samples) {
+        double seconds;
+        if (result->samples >= REPEAT_MIN && now() - start > STAGE_SECONDS) break;
+        TVLM_TRY(time_runs(bench, stage, result->runs, &seconds));
+        times[result->samples] = seconds / result->runs;
+    }
+    qsort(times, (size_t)result->samples, sizeof *times, compare_doubles);
+    result->minimum = times[0];
+    result->median = 0.5 * (times[(result->samples - 1) / 2] + times[result->samples / 2]);
+    return TVLM_OK;
+}
+
+/* ---- The image ---- */
+
+/* Stripes, blobs and noise: flats, edges and texture in about equal parts. */
+static void draw_pattern(uint8_t *rgb, int32_t width, int32_t height) {
+    uint32_t state = 1;
+    for (int32_t y = 0; y < height; ++y) {
+        for (int32_t x = 0; x < width; ++x) {
+            const float u = (float)x / (float)width, v = (float)y / (float)height;
+            const float wave = 0.5f + 0.25f * sinf(37.0f * u * v + 9.0f * v) + 0.25f * cosf(61.0f * u);
+            const bool noisy = ((x >> 6) + (y >> 6)) % 3 == 0;
+            for (int32_t c = 0; c < 3; ++c) {
+                state = state * 1664525u + 1013904223u;
+                const float noise = noisy ? (float)(state >> 24) / 255.0f - 0.5f : 0.0f;
+                const float step = ((x >> 5) ^ (y >> 5) ^ c) % 5 == 0 ? 0.3f : 0.0f;
+                const float value = fminf(fmaxf(0.7f * wave + step + 0.5f * noise, 0.0f), 1.0f);
+                *rgb++ = (uint8_t)(255.0f * value + 0.5f);
+            }
+        }
+    }
+}
+
+/* The image that is measured: the file's or the pattern, at the size asked for. `canvas` owns pixels made
+ * here. */
+static int make_image(struct tool *tool, const bench_options *options, tvlm_image **loaded,
+                      struct canvas *canvas, tvlm_image *image) {
+    int32_t width = SIDE_DEFAULT, height = SIDE_DEFAULT;
+    if (options->image != NULL) {
+        const int code = tool_status(tool, tvlm_image_load(options->image, &tool->log, loaded));
+        if (code != TOOL_DONE) return code;
+        width = (*loaded)->width;
+        height = (*loaded)->height;
+    }
+    if (options->size.given) {
+        width = options->size.width;
+        height = options->size.height;
+    }
+    if (*loaded != NULL && width == (*loaded)->width && height == (*loaded)->height) {
+        *image = **loaded;
+        return TOOL_DONE;
+    }
+    if (!canvas_create(width, height, (color){0, 0, 0}, canvas))
+        return tool_fail(tool, "no memory for %d x %d", width, height);
+    if (*loaded == NULL)
+        draw_pattern(canvas->rgb, width, height);
+    else if (!canvas_image(canvas, (rect){0, 0, width, height}, *loaded))
+        return tool_fail(tool, "no memory for %d x %d", width, height);
+    *image = (tvlm_image){canvas->rgb, width, height, 3, TVLM_PIXEL_U8, 0};
+    return TOOL_DONE;
+}
+
+/* ---- The report ---- */
+
+static double gigabytes_per_second(const bench_stage *stage, const struct result *result) {
+    return result->median > 0.0 ? stage->bytes / result->median * 1e-9 : 0.0;
+}
+
+static void print_row(const bench_stage *stage, const struct result *result, double copy) {
+    const double rate = gigabytes_per_second(stage, result);
+    printf("%-20s %10.4f %10.4f %10.3f %9.2f %7.1f %%\n", stage->name, 1e3 * result->median,
+           1e3 * result->minimum, 1e-6 * stage->bytes, rate, copy > 0.0 ? 100.0 * rate / copy : 0.0);
+    fflush(stdout);
+}
+
+static void write_row(json_writer *json, const bench_stage *stage, const struct result *result, double copy) {
+    const double rate = gigabytes_per_second(stage, result);
+    json_open_object(json, NULL, true);
+    json_string(json, "name", stage->name);
+    json_double(json, "median_ms", 1e3 * result->median);
+    json_double(json, "minimum_ms", 1e3 * result->minimum);
+    json_integer(json, "bytes", (int64_t)stage->bytes);
+    json_double(json, "gb_per_s", rate);
+    json_double(json, "share_of_copy", copy > 0.0 ? rate / copy : 0.0);
+    json_integer(json, "samples", result->samples);
+    json_integer(json, "runs", result->runs);
+    json_close(json);
+}
+
+static void begin_report(json_writer *json, const struct bench *bench, bool as_json) {
+    const tvlm_device_info *const info = &bench->device->info;
+    const tvlm_stack *const stack = bench->stack;
+    tvlm_stack_info stack_info = {0};
+    (void)tvlm_stack_get_info(stack, &stack_info);
+    if (!as_json) {
+        printf("%s, %s storage, %s, %d x %d, %d channels in %.1f MB of device memory\n", info->name,
+               tvlm_storage_name(info->storage), tvlm_format_name(stack->format), stack->width, stack->height,
+               bench->channel_count, 1e-6 * (double)stack_info.device_bytes);
+        printf("%-20s %10s %10s %10s %9s %9s\n", "stage", "median ms", "min ms", "MB", "GB/s", "of copy");
+        return;
+    }
+    json_open_object(json, NULL, false);
+    json_string(json, "device", info->name);
+    json_string(json, "driver", info->driver);
+    json_string(json, "storage", tvlm_storage_name(info->storage));
+    json_string(json, "format", tvlm_format_name(stack->format));
+    json_integer(json, "width", stack->width);
+    json_integer(json, "height", stack->height);
+    json_integer(json, "channels", bench->channel_count);
+    json_integer(json, "device_bytes", (int64_t)stack_info.device_bytes);
+    json_open_array(json, "stages", false);
+}
+
+static int end_report(struct tool *tool, json_writer *json) {
+    json_close(json);
+    json_close(json);
+    const char *const text = json_text_of(json);
+    if (text == NULL) return tool_fail(tool, "no memory");
+    fputs(text, stdout);
+    return TOOL_DONE;
+}
+
+static int measure_all(struct tool *tool, const bench_options *options, struct bench *bench) {
+    bench_stage stages[BENCH_STAGES_MAX];
+    const int32_t count = bench_list(bench, stages);
+    const int32_t repeat = options->repeat.given ? options->repeat.value : REPEAT_DEFAULT;
+    const bool as_json = options->common.json > 0;
+    double copy = 0.0; /* GB/s; the first stage measures it */
+    int code = TOOL_DONE;
+    json_writer json = {0};
+    double *const times = malloc((size_t)repeat * sizeof *times);
+    if (times == NULL) return tool_fail(tool, "no memory");
+    begin_report(&json, bench, as_json);
+    progress_start("stages", count);
+    for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) {
+        struct result result = {0};
+        if (i > 0 && options->stage != NULL && strstr(stages[i].name, options->stage) == NULL) continue;
+        code = tool_status(tool, measure(bench, &stages[i], repeat, times, &result));
+        if (code != TOOL_DONE) break;
+        if (i == 0) copy = gigabytes_per_second(&stages[i], &result);
+        progress_clear();
+        if (as_json)
+            write_row(&json, &stages[i], &result, copy);
+        else
+            print_row(&stages[i], &result, copy);
+        progress_step(i + 1);
+    }
+    progress_clear();
+    if (code == TOOL_DONE && as_json) code = end_report(tool, &json);
+    json_release(&json);
+    free(times);
+    return code;
+}
+
+static int run_bench(struct tool *tool, const void *values, int operand_count, char *const *operands) {
+    const bench_options *const options = values;
+    tvlm_image image, *loaded = NULL;
+    tvlm_device *device = NULL;
+    struct canvas canvas = {0};
+    struct bench bench = {0};
+    (void)operand_count;
+    (void)operands;
+    int code = make_image(tool, options, &loaded, &canvas, &image);
+    if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
+    if (code == TOOL_DONE)
+        code = tool_status(tool, bench_prepare(device, &image, (tvlm_format)options->common.format, &bench));
+    if (code == TOOL_DONE) code = measure_all(tool, options, &bench);
+    bench_release(&bench);
+    tvlm_device_destroy(&device);
+    canvas_release(&canvas);
+    tvlm_image_destroy(&loaded);
+    return code;
+}
+
+const tool_command bench_command = {
+    .name = "bench",
+    .summary = "every stage: its time, its bytes, its share of the device's copy bandwidth",
+    .operands = "",
+    .details = "MB is what a stage must read and write at least, each texel once. 'upload' is from the host "
+               "to the device. A\n"
+               "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on "
+               "the device to\n"
+               "positions on the host, with all families that it reads; in 'select, again' they are there "
+               "already.\n",
+    .options = specs,
+    .option_count = sizeof specs / sizeof *specs,
+    .options_size = sizeof(bench_options),
+    .run = run_bench,
+};

@@ -1,0 +1,341 @@
+#include "bench_stages.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "select/select.h"
+
+#define RANDOM_COUNT    (1 << 20)
+#define CELLS_COUNT     4096
+#define COPY_BYTES_GPU  ((size_t)256 << 20) /* beyond any cache */
+#define COPY_BYTES_HOST ((size_t)64 << 20)
+
+/* ---- What is there ---- */
+
+/* All channels that this version makes from a still. */
+static size_t list_channels(char *names, size_t size) {
+    size_t length = 0;
+    for (int32_t channel = 0; channel < TVLM_CHANNEL_WORD_0; ++channel) {
+        tvlm_channel_info info;
+        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || tvlm_channel_get_info(channel, &info) != TVLM_OK ||
+            !info.available)
+            continue;
+        length += (size_t)snprintf(names + length, size - length, "%s%s", length > 0 ? "," : "", info.name);
+    }
+    return length;
+}
+
+static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
+    uint64_t bits = *state += 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    return bits ^ (bits >> 31);
+}
+
+static float random_unit(uint64_t *state) {
+    return (float)(random_bits(state) >> 40) / 16777216.0f;
+}
+
+static tvlm_status fill_random(struct bench *bench) {
+    uint64_t state = 1;
+    const size_t bytes = (size_t)RANDOM_COUNT * sizeof(float);
+    float *const values = malloc(bytes);
+    if (values == NULL)
+        return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a million numbers");
+    for (int32_t i = 0; i < RANDOM_COUNT; ++i) values[i] = random_unit(&state);
+    tvlm_status status = bench->device->backend->buffer_create(bench->device, bytes, &bench->random);
+    if (status == TVLM_OK)
+        status = bench->device->backend->buffer_write(bench->device, bench->random, 0, bytes, values);
+    free(values);
+    return status;
+}
+
+static tvlm_status fill_points(struct bench *bench) {
+    uint64_t state = 2;
+    tvlm_point points[BENCH_K];
+    const tvlm_backend *const backend = bench->device->backend;
+    for (int32_t i = 0; i < BENCH_K; ++i)
+        points[i] =
+            (tvlm_point){random_unit(&state) * bench->bundle.width,
+                         random_unit(&state) * bench->bundle.height, 4.0f * random_unit(&state), 0.0f};
+    TVLM_TRY(backend->buffer_create(bench->device, sizeof points, &bench->points));
+    TVLM_TRY(backend->buffer_create(
+        bench->device, (size_t)BENCH_K * 4 * (size_t)bench->group_count * sizeof(float), &bench->samples));
+    return backend->buffer_write(bench->device, bench->points, 0, sizeof points, points);
+}
+
+static size_t pixel_bytes(const struct bench *bench) {
+    return bench->pixels.row_stride * (size_t)bench->pixels.height;
+}
+
+static tvlm_status fill_pixels(struct bench *bench, const tvlm_image *image) {
+    const tvlm_backend *const backend = bench->device->backend;
+    const size_t size = image->type == TVLM_PIXEL_U8 ? 1 : image->type == TVLM_PIXEL_U16 ? 2 : 4;
+    const size_t row = size * (size_t)image->channels * (size_t)image->width;
+    bench->pixels = (tvlm_pixels){image->width,
+                                  image->height,
+                                  image->channels,
+                                  image->type,
+                                  0,
+                                  image->row_stride != 0 ? image->row_stride : row};
+    TVLM_TRY(backend->buffer_create(bench->device, pixel_bytes(bench), &bench->pixel_buffer));
+    return backend->buffer_write(bench->device, bench->pixel_buffer, 0, pixel_bytes(bench), image->pixels);
+}
+
+static tvlm_status make_copies(struct bench *bench) {
+    const tvlm_backend *const backend = bench->device->backend;
+    size_t bytes = bench->device->info.type == TVLM_DEVICE_GPU ? COPY_BYTES_GPU : COPY_BYTES_HOST;
+    const uint64_t most = bench->device->info.allocation_max;
+    if (most > 0 && bytes > most) bytes = (size_t)most;
+    TVLM_TRY(backend->buffer_create(bench->device, bytes, &bench->copy_from));
+    return backend->buffer_create(bench->device, bytes, &bench->copy_to);
+}
+
+static tvlm_status make_bundle(struct bench *bench) {
+    tvlm_stack *const stack = bench->stack;
+    int32_t count, taken;
+    const int32_t *const channels = tvlm_stack_channels(stack, &count);
+    bench->channel_count = count;
+    bench->group_count = (count + 3) / 4;
+    bench->refs = malloc((size_t)bench->group_count * 4 * sizeof *bench->refs);
+    if (bench->refs == NULL) return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory");
+    for (int32_t i = 0; i < 4 * bench->group_count; ++i) bench->refs[i] = TVLM_REF_ZERO;
+    tvlm_stack_bundle(stack, bench->chunk, channels, count, &bench->bundle, bench->refs, &taken);
+    return TVLM_OK; /* channels that did not fit read as 0 */
+}
+
+static tvlm_status make_packed(struct bench *bench) {
+    const tvlm_stack *const stack = bench->stack;
+    const tvlm_texture shape = {.width = stack->width,
+                                .height = stack->height,
+                                .layers = bench->group_count,
+                                .images = 1,
+                                .levels = 1,
+                                .format = stack->format,
+                                .extent_x = (float)stack->width,
+                                .extent_y = (float)stack->height};
+    return bench->device->backend->texture_create(bench->device, &shape, &bench->packed);
+}
+
+tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_format format,
+                          struct bench *bench) {
+    char names[2048];
+    *bench = (struct bench){.device = device, .image = image};
+    (void)list_channels(names, sizeof names);
+    TVLM_TRY(tvlm_stack_create_for_image(device, image, tvlm_stack_params(.layout = names, .format = format),
+                                         &bench->stack));
+    if (bench->stack->width != image->width || bench->stack->height != image->height)
+        return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
+                         "the device holds at most %d x %d of this shape", bench->stack->width,
+                         bench->stack->height);
+    TVLM_TRY(tvlm_stack_generate(bench->stack));
+    bench->chunk = tvlm_stack_chunk(bench->stack, 0);
+    TVLM_TRY(fill_pixels(bench, image));
+    TVLM_TRY(make_bundle(bench));
+    TVLM_TRY(make_packed(bench));
+    TVLM_TRY(make_copies(bench));
+    TVLM_TRY(fill_random(bench));
+    TVLM_TRY(fill_points(bench));
+    TVLM_TRY(device->backend->buffer_create(device, BENCH_K * 2 * sizeof(int32_t), &bench->ranking));
+    return device->backend->finish(device);
+}
+
+void bench_release(struct bench *bench) {
+    tvlm_buffer **const buffers[] = {&bench->pixel_buffer, &bench->copy_from, &bench->copy_to, &bench->random,
+                                     &bench->ranking,      &bench->points,    &bench->samples};
+    if (bench->device == NULL) return;
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i) {
+        if (*buffers[i] != NULL) bench->device->backend->buffer_destroy(bench->device, buffers[i]);
+    }
+    if (bench->packed != NULL) bench->device->backend->texture_destroy(bench->device, &bench->packed);
+    tvlm_stack_destroy(&bench->stack);
+    free(bench->refs);
+}
+
+/* ---- What is run ---- */
+
+static tvlm_status run_copy(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->buffer_copy(bench->device, bench->copy_from, bench->copy_to,
+                                               bench->copy_from->bytes);
+}
+
+static tvlm_status run_upload(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->buffer_write(bench->device, bench->pixel_buffer, 0, pixel_bytes(bench),
+                                                bench->image->pixels);
+}
+
+static tvlm_status run_source(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->source(bench->device, bench->pixel_buffer, &bench->pixels, 0,
+                                          bench->chunk->grids[TVLM_GRID_SOURCE]);
+}
+
+static tvlm_status run_family(struct bench *bench, int32_t grid) {
+    return bench->device->backend->generate[grid](bench->device, bench->chunk->grids,
+                                                  bench->chunk->grids[grid]);
+}
+
+static tvlm_status run_levels(struct bench *bench, int32_t grid) {
+    return bench->device->backend->mips(bench->device, bench->chunk->grids[grid]);
+}
+
+static struct tvlm_score_params score_params(int32_t dense) {
+    return (struct tvlm_score_params){.dense = dense != 0};
+}
+
+static tvlm_status run_score(struct bench *bench, int32_t dense) {
+    const struct tvlm_score_params params = score_params(dense);
+    tvlm_candidates candidates;
+    tvlm_buffer *scores;
+    TVLM_TRY(tvlm_score_candidates(bench->stack, &params, &candidates));
+    return tvlm_score_enqueue(bench->stack, NULL, &params, &candidates, &scores);
+}
+
+static tvlm_status run_topk(struct bench *bench, int32_t count) {
+    return bench->device->backend->topk(bench->device, bench->random, count, BENCH_K, bench->ranking);
+}
+
+static tvlm_status run_sample(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->sample(bench->device, &bench->bundle, bench->refs, bench->group_count,
+                                          bench->points, BENCH_K, bench->samples);
+}
+
+static tvlm_status run_pack(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->pack(bench->device, &bench->bundle, bench->refs, 0.0f, bench->packed);
+}
+
+static tvlm_status select_all(struct bench *bench) {
+    tvlm_selection *selection = NULL;
+    const tvlm_status status = tvlm_select(bench->stack, NULL, NULL, &selection);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
+
+/* From pixels on the device to positions on the host: the families that are read are made anew. */
+static tvlm_status run_select(struct bench *bench, int32_t again) {
+    if (again == 0)
+        TVLM_TRY(tvlm_stack_source_from_buffer(bench->stack, 0, bench->pixel_buffer, &bench->pixels));
+    return select_all(bench);
+}
+
+/* ---- What it must move ---- */
+
+/* Levels first .. last of a texture, all slices. */
+static double level_bytes(const tvlm_texture *texture, int32_t first, int32_t last) {
+    double texels = 0.0;
+    for (int32_t level = first; level <= last && level < texture->levels; ++level)
+        texels += (double)tvlm_level_side(texture->width, level) * tvlm_level_side(texture->height, level);
+    return texels * texture->layers * texture->images * (texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0);
+}
+
+static double all_levels(const tvlm_texture *texture) {
+    return level_bytes(texture, 0, texture->levels);
+}
+
+/* What it reads of the grids it needs, once, and level 0 of its own. */
+static double family_bytes(const struct bench *bench, tvlm_grid grid) {
+    tvlm_texture *const *const grids = bench->chunk->grids;
+    const uint32_t needs = tvlm_grid_get_info(grid)->needs;
+    double bytes = level_bytes(grids[grid], 0, 0);
+    for (int32_t need = 0; need < TVLM_GRID_COUNT; ++need) {
+        if ((needs >> need & 1u) == 0 || grids[need] == NULL) continue;
+        if (grid == TVLM_GRID_SALIENCY)
+            bytes += level_bytes(grids[need], TVLM_SALIENCY_CENTRE_LEVEL,
+                                 TVLM_SALIENCY_CENTRE_LEVEL + TVLM_SALIENCY_SCALES - 1 +
+                                     TVLM_SALIENCY_SURROUND_STEP);
+        else
+            bytes += level_bytes(grids[need], 0, 0);
+    }
+    return bytes;
+}
+
+/* One slice each of the three grids that the default score reads, at most a texel a candidate, and the
+ * scores. */
+static double score_bytes(const struct bench *bench, int32_t dense) {
+    static const tvlm_grid read[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
+    const struct tvlm_score_params params = score_params(dense);
+    int32_t columns = 0, rows = 0;
+    (void)tvlm_score_size(bench->stack, &params, &columns, &rows); /* defaults: cannot fail */
+    const double candidates = (double)columns * rows;
+    double bytes = candidates * sizeof(float);
+    for (size_t i = 0; i < sizeof read / sizeof *read; ++i) {
+        const tvlm_texture *const texture = bench->chunk->grids[read[i]];
+        const double texel = texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+        bytes += texel * fmin(candidates, (double)texture->width * texture->height);
+    }
+    return bytes;
+}
+
+static double topk_bytes(int32_t count) {
+    return (double)count * sizeof(float) + BENCH_K * 8.0;
+}
+
+static double sample_bytes(const struct bench *bench) {
+    const double texel = bench->stack->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+    return BENCH_K * (sizeof(tvlm_point) + bench->group_count * (texel + 4.0 * sizeof(float)));
+}
+
+static double pack_bytes(const struct bench *bench) {
+    double bytes = level_bytes(bench->packed, 0, 0);
+    for (int32_t i = 0; i < bench->bundle.count; ++i) bytes += level_bytes(bench->bundle.textures[i], 0, 0);
+    return bytes;
+}
+
+static double source_bytes(const struct bench *bench) {
+    return (double)pixel_bytes(bench) + level_bytes(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 0);
+}
+
+/* The families that the default score reads, with their levels. */
+static double select_bytes(const struct bench *bench) {
+    static const tvlm_grid made[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
+    double bytes = source_bytes(bench) + all_levels(bench->chunk->grids[TVLM_GRID_SOURCE]);
+    for (size_t i = 0; i < sizeof made / sizeof *made; ++i)
+        bytes += family_bytes(bench, made[i]) + all_levels(bench->chunk->grids[made[i]]);
+    return bytes;
+}
+
+/* ---- The list ---- */
+
+static void add(bench_stage *stages, int32_t *count, const char *name, const char *suffix,
+                tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes) {
+    bench_stage *const stage = &stages[*count];
+    if (*count == BENCH_STAGES_MAX) return;
+    snprintf(stage->name, sizeof stage->name, "%s%s", name, suffix);
+    stage->run = run;
+    stage->argument = argument;
+    stage->bytes = bytes;
+    ++*count;
+}
+
+int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]) {
+    tvlm_texture *const *const grids = bench->chunk->grids;
+    const int32_t cells = 0, dense = 1;
+    int32_t count = 0;
+    add(stages, &count, "copy", "", run_copy, 0, 2.0 * (double)bench->copy_from->bytes);
+    add(stages, &count, "upload", "", run_upload, 0, (double)pixel_bytes(bench));
+    add(stages, &count, "source", "", run_source, 0, source_bytes(bench));
+    add(stages, &count, "source", " levels", run_levels, TVLM_GRID_SOURCE,
+        all_levels(grids[TVLM_GRID_SOURCE]));
+    for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        if (bench->device->backend->generate[grid] == NULL || grids[grid] == NULL) continue;
+        const char *const name = tvlm_grid_get_info((tvlm_grid)grid)->name;
+        add(stages, &count, name, "", run_family, grid, family_bytes(bench, (tvlm_grid)grid));
+        add(stages, &count, name, " levels", run_levels, grid, all_levels(grids[grid]));
+    }
+    add(stages, &count, "score of cells", "", run_score, cells, score_bytes(bench, cells));
+    add(stages, &count, "score of pixels", "", run_score, dense, score_bytes(bench, dense));
+    add(stages, &count, "top 273 of 4096", "", run_topk, CELLS_COUNT, topk_bytes(CELLS_COUNT));
+    add(stages, &count, "top 273 of 1048576", "", run_topk, RANDOM_COUNT, topk_bytes(RANDOM_COUNT));
+    add(stages, &count, "sample 273", "", run_sample, 0, sample_bytes(bench));
+    add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
+    add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
+    add(stages, &count, "select, again", "", run_select, 1,
+        score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
+    return count;
+}

@@ -1,0 +1,47 @@
+/*
+ * bench_stages.h: what `tvlm bench` measures: one entry a stage, with what it does and the bytes that it must
+ * move.
+ */
+#ifndef TVLM_TOOLS_BENCH_STAGES_H
+#define TVLM_TOOLS_BENCH_STAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/backend.h"
+#include "stack/stack.h"
+#include "texturevlm/select.h"
+
+#define BENCH_STAGES_MAX 32
+#define BENCH_K          TVLM_K_DEFAULT
+
+/* Everything on the device that stages work on. */
+struct bench {
+    tvlm_device *device;
+    tvlm_stack *stack; /* of all channels that there are */
+    tvlm_chunk *chunk; /* its only one */
+    const tvlm_image *image;
+    tvlm_pixels pixels; /* the image's layout in pixel_buffer */
+    tvlm_buffer *pixel_buffer, *copy_from, *copy_to, *random, *ranking, *points, *samples;
+    tvlm_texture *packed;
+    tvlm_bundle bundle; /* of all channels */
+    int32_t *refs;
+    int32_t channel_count, group_count; /* refs: 4 a group */
+};
+
+typedef struct bench_stage {
+    char name[40];
+    tvlm_status (*run)(struct bench *bench, int32_t argument); /* enqueues, or does, the stage once */
+    int32_t argument;
+    double bytes; /* that must be read and written, at least */
+} bench_stage;
+
+/* Makes everything; the image has the stack's size. bench_release frees it in any case. */
+tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_format format,
+                          struct bench *bench);
+void bench_release(struct bench *bench);
+
+/* Fills in the stages, the copy of device memory first. Returns how many there are. */
+int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]);
+
+#endif
