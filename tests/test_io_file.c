@@ -1,7 +1,6 @@
 /*
  * Whole files: read, written, and above all not written.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "io_helper.h"
 
 #include <errno.h>

@@ -1,7 +1,6 @@
 /*
  * Pictures: each format and depth against known pixels, all orientations, and files that are none.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "io_helper.h"
 
 #include "io/exif.h"
@@ -86,7 +85,7 @@ static void reads_bmp(void **state) {
     (void)state;
     assert_bytes(load_bytes(bottom_up, sizeof bottom_up), 3, expected);
     assert_bytes(load_bytes(bottom_up, sizeof bottom_up - 1), 3, expected); /* no padding at the end */
-    memcpy(bottom_up + 22, "\xFE\xFF\xFF\xFF", 4);                          /* -2 rows: from the top */
+    memset(bottom_up + 22, 0xFF, 4), bottom_up[22] = 0xFE;                  /* -2 rows: from the top */
     assert_bytes(load_bytes(bottom_up, sizeof bottom_up), 3, flipped);
     assert_rgb(load_bytes(bmp_palette, sizeof bmp_palette), 90); /* eight colours are far from 63 */
 }
@@ -243,8 +242,9 @@ static void survives_damaged_exif(void **state) {
 
 /* jpeg_rgb with an EXIF segment after its start marker. */
 static size_t splice_exif(uint8_t *bytes, bool big_endian, int orientation) {
+    static const uint8_t head[12] = {0xFF, 0xD8, 0xFF, 0xE1, 0, 0, 'E', 'x', 'i', 'f', 0, 0};
     size_t exif = make_exif(bytes + 12, big_endian, 2, orientation);
-    memcpy(bytes, "\xFF\xD8\xFF\xE1\0\0Exif\0\0", 12);
+    memcpy(bytes, head, sizeof head);
     bytes[5] = (uint8_t)(exif + 8);
     memcpy(bytes + 12 + exif, jpeg_rgb + 2, sizeof jpeg_rgb - 2);
     return 12 + exif + sizeof jpeg_rgb - 2;
@@ -269,9 +269,9 @@ static void applies_all_orientations(void **state) {
             for (int x = 0; x < 19; x++) {
                 int seen_x, seen_y;
                 seen_at(orientation, 19, 13, x, y, &seen_x, &seen_y);
-                assert_memory_equal((const uint8_t *)plain->pixels + 3 * (y * 19 + x),
-                                    (const uint8_t *)turned->pixels + 3 * (seen_y * turned->width + seen_x),
-                                    3);
+                const uint8_t *stored = plain->pixels, *seen = turned->pixels;
+                ptrdiff_t from = (ptrdiff_t)y * 19 + x, to = (ptrdiff_t)seen_y * turned->width + seen_x;
+                assert_memory_equal(stored + 3 * from, seen + 3 * to, 3);
             }
         tvlm_image_destroy(&turned);
     }

@@ -1,7 +1,6 @@
 /*
  * .safetensors: what is written is read, and what the format's own library refuses is refused.
  */
-#define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "io_helper.h"
 
 static const char *put_file(const char *header, const void *data, size_t size) {
@@ -9,7 +8,7 @@ static const char *put_file(const char *header, const void *data, size_t size) {
     size_t length = strlen(header);
     bytes[0] = (uint8_t)(length & 255);
     bytes[1] = (uint8_t)(length >> 8);
-    memcpy(bytes + 8, header, length);
+    snprintf((char *)bytes + 8, sizeof bytes - 8, "%s", header);
     memcpy(bytes + 8 + length, data, size);
     return io_put("a.safetensors", bytes, 8 + length + size);
 }
@@ -23,11 +22,11 @@ static tvlm_safetensors *read_file(const char *path) {
     return file;
 }
 
-static void refuse(const char *path, tvlm_status status, const char *words) {
+static void refuse(const char *path, tvlm_status expected, const char *words) {
     tvlm_safetensors *file = NULL;
-    tvlm_status got = tvlm_safetensors_read(path, &io_log, &file);
+    tvlm_status status = tvlm_safetensors_read(path, &io_log, &file);
     assert_non_null(strstr(io_logged, "a.safetensors"));
-    io_expect(got, status, words);
+    io_expect(status, expected, words);
     assert_null(file);
 }
 

@@ -6,7 +6,7 @@
 
 /*
  * Polynomials of degree 6 fitted to matplotlib's maps (Smith & van der Walt 2015, CC0) by Matt Zucker (CC0,
- * https://www.shadertoy.com/view/WlfXRN); within 2/255 (viridis) and 5/255 (inferno) of the tables.
+ * https://www.shadertoy.com/view/WlfXRN); within 4/255 (viridis) and 9/255 (inferno) of the tables.
  */
 static const float viridis[DEGREE + 1][3] = {
     {0.27772733f, 0.00540734f, 0.33409981f},   {0.10509304f, 1.40461353f, 1.38459016f},

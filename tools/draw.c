@@ -80,6 +80,10 @@ static void draw_legend(const struct stage *stage, const char *title, color (*ma
 
 #define RANK_LOW 0.35f /* the map's darkest third would not show on a dark photo */
 
+#define DIMMED    0.56f /* of the brightness of what was not chosen */
+#define CELL_SEEN 7     /* pixels of the canvas: smaller cells are drawn that large */
+#define TINT      0.14f
+
 static color rank_map(float t) {
     return colormap_inferno(RANK_LOW + (0.92f - RANK_LOW) * t);
 }
@@ -99,7 +103,7 @@ static void dim(const struct stage *stage, const bool *chosen, const draw_grid *
                     uint8_t *const rgb =
                         stage->canvas->rgb + 3 * ((size_t)y * (size_t)stage->canvas->width + (size_t)x);
                     const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
-                    for (int c = 0; c < 3; ++c) rgb[c] = (uint8_t)(0.5f * (0.6f * gray + 0.4f * rgb[c]));
+                    for (int c = 0; c < 3; ++c) rgb[c] = (uint8_t)(DIMMED * (0.6f * gray + 0.4f * rgb[c]));
                 }
             }
         }
@@ -109,6 +113,17 @@ static void dim(const struct stage *stage, const bool *chosen, const draw_grid *
 static bool inside(const draw_grid *grid, const tvlm_position *position) {
     return position->column >= 0 && position->column < grid->columns && position->row >= 0 &&
            position->row < grid->rows;
+}
+
+/* At least CELL_SEEN pixels a side, around the same centre. */
+static rect seen(rect area) {
+    const int32_t grow_x = max_int(0, CELL_SEEN - (area.x1 - area.x0)),
+                  grow_y = max_int(0, CELL_SEEN - (area.y1 - area.y0));
+    area.x0 -= grow_x / 2;
+    area.y0 -= grow_y / 2;
+    area.x1 += grow_x - grow_x / 2;
+    area.y1 += grow_y - grow_y / 2;
+    return area;
 }
 
 bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions,
@@ -127,24 +142,22 @@ bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_pos
     free(chosen);
     const float cell = fminf(grid->step_x * stage.scale_x, grid->step_y * stage.scale_y);
     const int32_t thickness = cell < 10.0f ? 1 : min_int(4, 1 + (int32_t)(cell / 16.0f));
-    for (int32_t i = 0; i < count; ++i) {
+    for (int32_t i = count - 1; i >= 0; --i) { /* the best last, on top where enlarged cells overlap */
         if (!inside(grid, &positions[i])) continue;
-        const rect area = cell_area(&stage, grid, positions[i].column, positions[i].row);
+        const rect area = seen(cell_area(&stage, grid, positions[i].column, positions[i].row));
         const color ink = draw_rank_color(i, count);
-        canvas_fill(out, area, ink, cell < 6.0f ? 0.5f : 0.14f);
-        if (cell >= 6.0f) canvas_frame(out, area, thickness, ink, 0.9f);
+        canvas_fill(out, area, ink, TINT);
+        canvas_frame(out, area, thickness, ink, 0.9f);
     }
-    char last[32];
-    snprintf(last, sizeof last, "%d", count);
     char low[48];
-    snprintf(low, sizeof low, "rank %s", last);
+    snprintf(low, sizeof low, "rank %d", count);
     draw_legend(&stage, title, rank_map, low, "1 (best)");
     return true;
 }
 
 /* ---- Heat map ---- */
 
-static void score_range(const float *scores, size_t count, float *low, float *high) {
+static void value_range(const float *scores, size_t count, float *low, float *high) {
     *low = INFINITY;
     *high = -INFINITY;
     for (size_t i = 0; i < count; ++i) {
@@ -155,8 +168,8 @@ static void score_range(const float *scores, size_t count, float *low, float *hi
     if (*low > *high) *low = *high = 0.0f;
 }
 
-static uint8_t blend_byte(float gray, uint8_t over, float alpha) {
-    return (uint8_t)fminf(255.0f, (1.0f - alpha) * gray + alpha * (float)over + 0.5f);
+static uint8_t blend_byte(float gray, float over, float alpha) {
+    return (uint8_t)fminf(255.0f, (1.0f - alpha) * gray + alpha * over + 0.5f);
 }
 
 bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,
@@ -164,7 +177,7 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
     struct stage stage;
     float low, high;
     if (!make_stage(photo, out, &stage)) return false;
-    score_range(scores, (size_t)grid->columns * (size_t)grid->rows, &low, &high);
+    value_range(scores, (size_t)grid->columns * (size_t)grid->rows, &low, &high);
     const float scale = high > low ? 1.0f / (high - low) : 0.0f;
     const float to_x = 1.0f / (grid->step_x * stage.scale_x), to_y = 1.0f / (grid->step_y * stage.scale_y);
     for (int32_t y = stage.photo.y0; y < stage.photo.y1; ++y) {
@@ -175,11 +188,13 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
             const color ink = colormap_inferno((score - low) * scale);
             uint8_t *const rgb = out->rgb + 3 * ((size_t)y * (size_t)out->width + (size_t)x);
             const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
-            /* The photo's structure stays visible in the colours: they too become darker where it is dark. */
-            const float light = 0.55f + 0.45f * gray / 255.0f;
-            rgb[0] = blend_byte(gray * 0.8f, (uint8_t)((float)ink.r * light), 0.68f);
-            rgb[1] = blend_byte(gray * 0.8f, (uint8_t)((float)ink.g * light), 0.68f);
-            rgb[2] = blend_byte(gray * 0.8f, (uint8_t)((float)ink.b * light), 0.68f);
+            /* Where the score is low the gray photo shows; where it is high the colour, with the photo's
+             * light. */
+            const float t = fminf(fmaxf((score - low) * scale, 0.0f), 1.0f);
+            const float alpha = 0.55f + 0.3f * t, light = 0.68f + 0.32f * gray / 255.0f;
+            rgb[0] = blend_byte(0.55f * gray, (float)ink.r * light, alpha);
+            rgb[1] = blend_byte(0.55f * gray, (float)ink.g * light, alpha);
+            rgb[2] = blend_byte(0.55f * gray, (float)ink.b * light, alpha);
         }
     }
     char low_text[48], high_text[48];
@@ -195,20 +210,71 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
 #define TILE_GAP     10
 #define TILE_LABEL   44 /* two lines of text */
 #define TITLE_BAND   40
+#define FOOT_LINE    24
 #define SHEET_ASPECT 1.5
 
-bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *title, draw_sheet *sheet) {
+typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIER, TILE_EMPTY } tile_style;
+
+/* An unknown number is an empty tile, too. */
+static tile_style style_of(int32_t channel, tvlm_channel_info *info) {
+    if (tvlm_channel_get_info(channel, info) != TVLM_OK || !info->available) return TILE_EMPTY;
+    if (info->identifier) return TILE_IDENTIFIER;
+    if (channel <= TVLM_CHANNEL_B || channel == TVLM_CHANNEL_RGB_MEAN) return TILE_GRAY;
+    return info->low < 0.0f || channel == TVLM_CHANNEL_HIGH ? TILE_SIGNED : TILE_STRETCHED;
+}
+
+/* Where a signed channel is "nothing": `high` is 0.5 + 0.5 (Y - low). */
+static float middle_of(int32_t channel) {
+    return channel == TVLM_CHANNEL_HIGH ? 0.5f : 0.0f;
+}
+
+/*
+ * The names of the channels without a tile, in lines of `width` pixels from `top` on; a NULL canvas only
+ * counts. Returns how many lines.
+ */
+static int32_t draw_foot(struct canvas *canvas, const int32_t *channels, int32_t count, int32_t top,
+                         int32_t width) {
+    static const char opening[] = "0 in this version:";
+    int32_t lines = 0, x = TILE_GAP;
+    for (int32_t i = 0; i < count; ++i) {
+        tvlm_channel_info info;
+        char word[TVLM_CHANNEL_NAME_SIZE + 2];
+        if (style_of(channels[i], &info) != TILE_EMPTY) continue;
+        if (lines == 0) {
+            if (canvas != NULL) canvas_text(canvas, x, top, TEXT_SCALE, faint_text, opening);
+            x += canvas_text_width(opening, TEXT_SCALE);
+            lines = 1;
+        }
+        snprintf(word, sizeof word, " %s", info.name);
+        if (x + canvas_text_width(word, TEXT_SCALE) > width - TILE_GAP && x > TILE_GAP) {
+            x = TILE_GAP;
+            ++lines;
+        }
+        if (canvas != NULL)
+            canvas_text(canvas, x, top + (lines - 1) * FOOT_LINE, TEXT_SCALE, faint_text, word);
+        x += canvas_text_width(word, TEXT_SCALE);
+    }
+    return lines;
+}
+
+bool draw_sheet_start(const int32_t *channels, int32_t count, int32_t width, int32_t height,
+                      const char *title, draw_sheet *sheet) {
     const double scale = (double)TILE_SIDE / max_int(width, height);
+    tvlm_channel_info info;
+    int32_t tiles = 0;
+    for (int32_t i = 0; i < count; ++i) tiles += style_of(channels[i], &info) != TILE_EMPTY;
     *sheet = (draw_sheet){.tile_width = max_int(8, scaled_side(width, scale)),
                           .tile_height = max_int(8, scaled_side(height, scale))};
     const double step_x = TILE_SIDE + TILE_GAP, step_y = sheet->tile_height + TILE_LABEL + TILE_GAP;
-    sheet->columns =
-        max_int(1, min_int(count, (int32_t)lround(sqrt(count * SHEET_ASPECT * step_y / step_x))));
-    sheet->columns = min_int(sheet->columns, 48);
-    const int32_t rows = (count + sheet->columns - 1) / sheet->columns;
-    sheet->columns = (count + rows - 1) / rows; /* as even as that number of rows allows */
-    const int32_t full_width = TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP);
-    const int64_t full_height = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
+    const int32_t wished = (int32_t)lround(sqrt(tiles * SHEET_ASPECT * step_y / step_x));
+    sheet->columns = max_int(min_int(tiles, 3), min_int(wished, 48));
+    sheet->columns = max_int(sheet->columns, 1);
+    const int32_t rows = (tiles + sheet->columns - 1) / sheet->columns;
+    if (rows > 0) sheet->columns = (tiles + rows - 1) / rows; /* as even as that number of rows allows */
+    const int32_t full_width = max_int(LEGEND_WIDTH, TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP));
+    const int32_t foot = draw_foot(NULL, channels, count, 0, full_width);
+    const int64_t foot_top = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
+    const int64_t full_height = foot_top + (int64_t)foot * FOOT_LINE;
     if (full_height > INT32_MAX ||
         !canvas_create(full_width, (int32_t)full_height, background, &sheet->canvas))
         return false;
@@ -216,25 +282,44 @@ bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *
     canvas_fit_text(title, TEXT_SCALE, full_width - 2 * TILE_GAP, text, sizeof text);
     canvas_text(&sheet->canvas, TILE_GAP, (TITLE_BAND - CANVAS_TEXT_HEIGHT * TEXT_SCALE) / 2 + 2, TEXT_SCALE,
                 text_color, text);
+    (void)draw_foot(&sheet->canvas, channels, count, (int32_t)foot_top, full_width);
     return true;
 }
 
-typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIER, TILE_EMPTY } tile_style;
+/* What a tile's map spans. */
+struct span {
+    float low, high;
+};
 
-static tile_style style_of(const tvlm_channel_info *channel) {
-    if (!channel->available) return TILE_EMPTY;
-    if (channel->identifier) return TILE_IDENTIFIER;
-    if (channel->channel <= TVLM_CHANNEL_B || channel->channel == TVLM_CHANNEL_RGB_MEAN) return TILE_GRAY;
-    return channel->low < 0.0f ? TILE_SIGNED : TILE_STRETCHED;
+static int compare_floats(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
 }
 
-static color tile_color(tile_style style, float value, float low, float high) {
-    const float most = fmaxf(fabsf(low), fabsf(high));
+/* A hundredth of the values lies below, a hundredth above: single bright pixels do not make the rest dark. */
+static bool find_span(tile_style style, const float *values, size_t count, float middle, struct span *span) {
+    float *const sorted = malloc(count * sizeof *sorted);
+    if (sorted == NULL) return false;
+    for (size_t i = 0; i < count; ++i) sorted[i] = isfinite(values[i]) ? values[i] : 0.0f;
+    qsort(sorted, count, sizeof *sorted, compare_floats);
+    span->low = sorted[count / 100];
+    span->high = sorted[count - 1 - count / 100];
+    free(sorted);
+    if (style == TILE_SIGNED) {
+        const float most = fmaxf(fabsf(span->low - middle), fabsf(span->high - middle));
+        span->low = middle - most;
+        span->high = middle + most;
+    }
+    return true;
+}
+
+static color tile_color(tile_style style, float value, struct span span) {
+    const float t = span.high > span.low ? (value - span.low) / (span.high - span.low) : 0.5f;
     switch (style) {
     case TILE_GRAY: return colormap_gray(value);
-    case TILE_SIGNED: return colormap_diverging(most > 0.0f ? value / most : 0.0f);
+    case TILE_SIGNED: return colormap_diverging(2.0f * t - 1.0f);
     case TILE_IDENTIFIER: return colormap_identifier((int32_t)fminf(fmaxf(value, 0.0f), 1e9f));
-    case TILE_STRETCHED: return colormap_viridis(high > low ? (value - low) / (high - low) : 0.0f);
+    case TILE_STRETCHED: return colormap_viridis(t);
     case TILE_EMPTY: break;
     }
     return background;
@@ -254,45 +339,44 @@ static void pick_nearest(const float *plane, int32_t width, int32_t height, floa
 }
 
 static void draw_label(draw_sheet *sheet, const tvlm_channel_info *channel, int32_t x, int32_t y, float low,
-                       float high, tile_style style) {
+                       float high) {
     char name[64], range[64], text[64];
     snprintf(name, sizeof name, "%d %s", channel->channel, channel->name);
-    if (style == TILE_EMPTY)
-        snprintf(range, sizeof range, "not made yet: 0");
-    else
-        snprintf(range, sizeof range, "[%.3g %.3g]", (double)low, (double)high);
+    snprintf(range, sizeof range, "[%.3g %.3g]", (double)low, (double)high);
     canvas_fit_text(name, TEXT_SCALE, TILE_SIDE, text, sizeof text);
     canvas_text(&sheet->canvas, x, y, TEXT_SCALE, text_color, text);
     canvas_fit_text(range, TEXT_SCALE, TILE_SIDE, text, sizeof text);
     canvas_text(&sheet->canvas, x, y + TILE_LABEL / 2 - 1, TEXT_SCALE, faint_text, text);
 }
 
-bool draw_sheet_add(draw_sheet *sheet, const tvlm_channel_info *channel, const float *plane, int32_t width,
-                    int32_t height) {
+bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int32_t width, int32_t height) {
     const int32_t tile_width = sheet->tile_width, tile_height = sheet->tile_height;
-    const int32_t left = TILE_GAP + sheet->added % sheet->columns * (TILE_SIDE + TILE_GAP);
-    const int32_t top = TITLE_BAND + sheet->added / sheet->columns * (tile_height + TILE_LABEL + TILE_GAP);
-    const tile_style style = style_of(channel);
+    const size_t count = (size_t)tile_width * (size_t)tile_height;
+    const int32_t left = TILE_GAP + sheet->tiles % sheet->columns * (TILE_SIDE + TILE_GAP);
+    const int32_t top = TITLE_BAND + sheet->tiles / sheet->columns * (tile_height + TILE_LABEL + TILE_GAP);
+    tvlm_channel_info info;
+    const tile_style style = style_of(channel, &info);
     float low, high;
-    float *const scaled = malloc((size_t)tile_width * (size_t)tile_height * sizeof *scaled);
-    if (scaled == NULL) return false;
-    if (style == TILE_IDENTIFIER) {
+    struct span span;
+    if (style == TILE_EMPTY) return true;
+    float *const scaled = malloc(count * sizeof *scaled);
+    bool done = scaled != NULL;
+    if (done && style == TILE_IDENTIFIER)
         pick_nearest(plane, width, height, scaled, tile_width, tile_height);
-    } else if (!resize_floats(plane, width, height, 1, scaled, tile_width, tile_height)) {
-        free(scaled);
-        return false;
+    else if (done)
+        done = resize_floats(plane, width, height, 1, scaled, tile_width, tile_height);
+    done = done && find_span(style, scaled, count, middle_of(channel), &span);
+    if (done) {
+        value_range(plane, (size_t)width * (size_t)height, &low, &high);
+        draw_label(sheet, &info, left, top, low, high);
+        const int32_t x0 = left + (TILE_SIDE - tile_width) / 2, y0 = top + TILE_LABEL;
+        for (int32_t y = 0; y < tile_height; ++y) {
+            for (int32_t x = 0; x < tile_width; ++x)
+                canvas_set(&sheet->canvas, x0 + x, y0 + y,
+                           tile_color(style, scaled[(size_t)y * (size_t)tile_width + (size_t)x], span));
+        }
+        ++sheet->tiles;
     }
-    score_range(plane, (size_t)width * (size_t)height, &low, &high);
-    draw_label(sheet, channel, left, top, low, high, style);
-    const int32_t x0 = left + (TILE_SIDE - tile_width) / 2, y0 = top + TILE_LABEL;
-    for (int32_t y = 0; y < tile_height; ++y) {
-        for (int32_t x = 0; x < tile_width; ++x)
-            canvas_set(&sheet->canvas, x0 + x, y0 + y,
-                       tile_color(style, scaled[(size_t)y * (size_t)tile_width + (size_t)x], low, high));
-    }
-    if (style == TILE_EMPTY)
-        canvas_frame(&sheet->canvas, (rect){x0, y0, x0 + tile_width, y0 + tile_height}, 1, faint_text, 0.4f);
     free(scaled);
-    ++sheet->added;
-    return true;
+    return done;
 }

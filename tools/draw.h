@@ -33,22 +33,26 @@ bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_pos
 bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,
                   struct canvas *out);
 
-/* A contact sheet: one tile a channel, in the order in which they are added. */
+/*
+ * A contact sheet: one tile a channel, in the order in which they are added. Channels that this version does
+ * not make are 0 everywhere: they get no tile, a line below the tiles names them.
+ */
 typedef struct draw_sheet {
     struct canvas canvas;
     int32_t columns, tile_width, tile_height; /* of the picture in a tile */
-    int32_t added;
+    int32_t tiles;                            /* drawn so far */
 } draw_sheet;
 
-/* For `count` channels of width x height. Released by canvas_release(&sheet->canvas). */
-bool draw_sheet_start(int32_t count, int32_t width, int32_t height, const char *title, draw_sheet *sheet);
+/* For channels of width x height. Released by canvas_release(&sheet->canvas). */
+bool draw_sheet_start(const int32_t *channels, int32_t count, int32_t width, int32_t height,
+                      const char *title, draw_sheet *sheet);
 
 /*
- * r, g, b and luma-like channels in gray, channels that go below 0 centred in a diverging map, identifiers in
- * a colour each, all others stretched from their minimum to their maximum in a perceptual map. False: no
+ * The next channel. r, g, b and rgb_mean in gray; what has a sign in a diverging map with its zero in the
+ * middle; identifiers in a colour each; all else in a perceptual map. Maps are stretched over the values of
+ * the tile, but for a hundredth at either end; the label tells the true minimum and maximum. False: no
  * memory.
  */
-bool draw_sheet_add(draw_sheet *sheet, const tvlm_channel_info *channel, const float *plane, int32_t width,
-                    int32_t height);
+bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int32_t width, int32_t height);
 
 #endif

@@ -84,7 +84,7 @@ static int open_outputs(struct job *job) {
              : options->layout != NULL ? options->layout
                                        : TVLM_LAYOUT_DEFAULT);
     if (options->sheet != NULL &&
-        !draw_sheet_start(job->channel_count, job->width, job->height, title, &job->sheet))
+        !draw_sheet_start(job->channels, job->channel_count, job->width, job->height, title, &job->sheet))
         return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
     if (options->output == NULL) return TOOL_DONE;
     return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 3, shape,
@@ -106,10 +106,8 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
     if (code == TOOL_DONE && job->writer != NULL)
         code = tool_status(job->tool, tvlm_npy_writer_append(job->writer, job->planes, area * (size_t)count));
     for (int32_t i = 0; code == TOOL_DONE && job->sheet.canvas.rgb != NULL && i < count; ++i) {
-        tvlm_channel_info channel;
-        code = tool_status(job->tool, tvlm_channel_get_info(job->channels[first + i], &channel));
-        if (code == TOOL_DONE &&
-            !draw_sheet_add(&job->sheet, &channel, job->planes + (size_t)i * area, job->width, job->height))
+        const float *const plane = job->planes + (size_t)i * area;
+        if (!draw_sheet_add(&job->sheet, job->channels[first + i], plane, job->width, job->height))
             code = tool_fail(job->tool, "no memory for the sheet");
     }
     return code;

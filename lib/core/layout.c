@@ -133,7 +133,7 @@ static tvlm_status parse_list(const char *text, const tvlm_log *log, int32_t cap
     const bool alone = strchr(text, ',') == NULL;
     int32_t found = 0;
     for (;;) {
-        int32_t channel;
+        int32_t channel = TVLM_CHANNEL_NONE;
         const size_t span = strcspn(text, ",");
         const char *word = text;
         size_t length = span;

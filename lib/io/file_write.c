@@ -1,4 +1,4 @@
-#define _XOPEN_SOURCE 700 /* realpath */
+#define _XOPEN_SOURCE 700 /* NOLINT: for realpath */
 #include "io/io_file.h"
 
 #include <errno.h>
@@ -140,11 +140,11 @@ tvlm_status tvlm_io_output_open(const char *path, const tvlm_log *log, tvlm_io_o
     if (log != NULL) made->log = *log;
     made->fd = -1;
     made->path = copy_string(path);
-    tvlm_status status = TVLM_ERROR_MEMORY;
+    tvlm_status status;
     if (made->path != NULL)
         status = open_output(made);
     else
-        tvlm_fail(log, status, "no memory to write %s", path);
+        status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to write %s", path);
     if (status != TVLM_OK) {
         release(made);
         return status;

@@ -56,7 +56,7 @@ static int next_marker(struct walk *walk) {
 
 /* Moves to the marker that ends a scan. In entropy-coded data an FF byte is followed by 0 or by a restart. */
 static void skip_scan(struct walk *walk) {
-    size_t begin = walk->at, end = begin;
+    size_t begin = walk->at, end;
     int marker;
     do {
         marker = next_marker(walk);
@@ -115,10 +115,11 @@ static tvlm_status read_segment(struct walk *walk, int marker) {
 
 /*
  * Every 8x8 block of the largest component costs a bit at least, and the component has at least a quarter of
- * the frame's samples. So this refuses no valid file, but a small one that claims to be enormous.
+ * the frame's samples. So 2048 pixels a byte refuse no valid file, but a small one that claims to be
+ * enormous.
  */
 static bool enough_data(const struct walk *walk) {
-    return walk->entropy_bytes > 0 && walk->pixels / (8 * 64 * 4) <= walk->entropy_bytes;
+    return walk->entropy_bytes > 0 && walk->pixels / 2048 <= walk->entropy_bytes;
 }
 
 tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, int *orientation) {

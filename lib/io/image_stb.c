@@ -34,7 +34,8 @@
 struct decoded {
     tvlm_io_guard guard;
     int width, height, channels;
-    void *block, *pixels;
+    void *block, *pixels; /* NULL without success */
+    bool escaped;         /* left by the guard */
 };
 
 static void *call_stb(const tvlm_io_source *source, bool sixteen_bits, struct decoded *decoded) {
@@ -49,13 +50,18 @@ static void decode(const tvlm_io_source *source, bool sixteen_bits, struct decod
     if (setjmp(decoded->guard.escape) == 0)
         decoded->pixels = call_stb(source, sixteen_bits, decoded);
     else
-        decoded->pixels = NULL;
+        decoded->escaped = true;
     decoded->block = tvlm_io_guard_end(&decoded->guard, decoded->pixels);
 }
 
+/* stb_image's own words, where it has any: its test for PNG leaves some behind for every other format. */
+static const char *find_reason(const struct decoded *decoded) {
+    const char *reason = decoded->escaped ? NULL : stbi_failure_reason();
+    return reason != NULL && strcmp(reason, "bad png sig") != 0 ? reason : "its data are damaged";
+}
+
 static tvlm_status explain(const tvlm_io_source *source, const struct decoded *decoded) {
-    const char *reason = stbi_failure_reason();
-    if (reason == NULL) reason = "its data are damaged";
+    const char *reason = find_reason(decoded);
     if (decoded->guard.out_of_memory || strcmp(reason, "outofmem") == 0)
         return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", source->path);
     if (strcmp(reason, "too large") == 0)

@@ -10,8 +10,7 @@
 struct parser {
     const char *at, *end;
     tvlm_npy *array;
-    tvlm_status *status;
-    char *words;
+    tvlm_io_npy_problem *problem;
     bool has_type, has_order, has_shape;
 };
 
@@ -71,7 +70,7 @@ static bool accept_number(struct parser *parser, int64_t *number) {
 }
 
 static const char *unsupported(struct parser *parser, const char *what) {
-    *parser->status = TVLM_ERROR_UNSUPPORTED;
+    parser->problem->status = TVLM_ERROR_UNSUPPORTED;
     return what;
 }
 
@@ -85,8 +84,9 @@ static const char *read_type(struct parser *parser) {
     if ((name[0] == '<' || name[0] == '|' || name[0] == '=') &&
         tvlm_io_from_npy_name(name + 1, &parser->array->type))
         return NULL;
-    snprintf(parser->words, 128, "elements of type '%s' are not supported", name);
-    return unsupported(parser, parser->words);
+    snprintf(parser->problem->words, sizeof parser->problem->words, "elements of type '%s' are not supported",
+             name);
+    return unsupported(parser, parser->problem->words);
 }
 
 static const char *read_order(struct parser *parser) {
@@ -129,10 +129,9 @@ static const char *read_entry(struct parser *parser) {
     return seen == &parser->has_order ? read_order(parser) : read_shape(parser);
 }
 
-const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tvlm_status *status,
-                              char words[128]) {
-    struct parser parser = {.at = text, .end = text + size, .array = array, .status = status, .words = words};
-    *status = TVLM_ERROR_FORMAT;
+const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tvlm_io_npy_problem *problem) {
+    struct parser parser = {.at = text, .end = text + size, .array = array, .problem = problem};
+    problem->status = TVLM_ERROR_FORMAT;
     for (int i = 0; i < TVLM_MAX_RANK; i++) array->shape[i] = 1;
     if (!accept(&parser, '{')) return "its header is not a dictionary";
     while (!accept(&parser, '}')) {
@@ -151,6 +150,7 @@ const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tv
 
 size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,
                           char header[TVLM_IO_NPY_HEADER_ROOM]) {
+    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* and version 1.0 */
     char *text = header + TVLM_IO_NPY_PRELUDE;
     size_t room = TVLM_IO_NPY_HEADER_ROOM - TVLM_IO_NPY_PRELUDE, used;
     used = (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
@@ -161,7 +161,7 @@ size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,
     size_t total = (TVLM_IO_NPY_PRELUDE + used + 1 + 63) / 64 * 64, length = total - TVLM_IO_NPY_PRELUDE;
     memset(text + used, ' ', length - used);
     text[length - 1] = '\n';
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
+    memcpy(header, magic, sizeof magic);
     header[8] = (char)(length & 255);
     header[9] = (char)(length >> 8);
     return total;

@@ -18,12 +18,15 @@
 /* Holds any header that is written: eight sides of 19 digits, and 64 to align. */
 #define TVLM_IO_NPY_HEADER_ROOM 320
 
-/*
- * Reads the text of `size` bytes into type, rank and shape. NULL when all is well, else what is wrong with
- * it. *status: TVLM_ERROR_FORMAT or TVLM_ERROR_UNSUPPORTED, then. The words may stand in `words`.
- */
-const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tvlm_status *status,
-                              char words[128]);
+/* Why a header is refused: TVLM_ERROR_FORMAT or TVLM_ERROR_UNSUPPORTED, and room for words about it. */
+typedef struct tvlm_io_npy_problem {
+    tvlm_status status;
+    char words[128];
+} tvlm_io_npy_problem;
+
+/* Reads the text of `size` bytes into type, rank and shape. NULL when all is well, else what is wrong with
+ * it. */
+const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tvlm_io_npy_problem *problem);
 
 /* Writes a whole header of version 1, magic bytes included, and returns its size. The arguments are valid. */
 size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,

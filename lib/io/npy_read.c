@@ -43,12 +43,11 @@ static void place_data(struct npy_file *file, size_t offset) {
 
 static tvlm_status parse(struct npy_file *file, const char *path, const tvlm_log *log) {
     size_t offset, length, elements;
-    char words[128];
-    tvlm_status status = TVLM_ERROR_FORMAT;
+    tvlm_io_npy_problem problem;
     const char *wrong = find_text(file, &offset, &length);
-    if (wrong != NULL) return unusable(log, path, status, wrong);
-    wrong = tvlm_io_npy_parse((const char *)file->bytes + offset, length, &file->array, &status, words);
-    if (wrong != NULL) return unusable(log, path, status, wrong);
+    if (wrong != NULL) return unusable(log, path, TVLM_ERROR_FORMAT, wrong);
+    wrong = tvlm_io_npy_parse((const char *)file->bytes + offset, length, &file->array, &problem);
+    if (wrong != NULL) return unusable(log, path, problem.status, wrong);
     size_t left = file->size - offset - length;
     if (!tvlm_io_shape_size(file->array.type, file->array.rank, file->array.shape, &elements,
                             &file->array.size))

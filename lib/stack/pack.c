@@ -105,7 +105,7 @@ static tvlm_status pack_all(tvlm_stack *stack, const packing *p, tvlm_packed *pa
 tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *params, tvlm_packed **packed) {
     static const struct tvlm_pack_params defaults = {0};
     tvlm_packed *made = NULL;
-    packing p;
+    packing p = {0};
     if (stack == NULL || packed == NULL) return TVLM_ERROR_ARGUMENT;
     if (params == NULL) params = &defaults;
     TVLM_TRY(resolve_channels(stack, params, &p));
