@@ -1,16 +1,24 @@
 /*
  * detail.cl: laplacian (per pixel) and entropy (per cell of 16 x 16 pixels) of the source's luma.
  */
-#include "texture.clh"
+#include "tile.clh"
 
-kernel void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
-    const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2);
-    if (x >= result_size.x || y >= result_size.y) return;
-    const int slice = image * source_size.z;
-    const float around = texel_fetch(source, x, y - 1, slice, 0).w + texel_fetch(source, x, y + 1, slice, 0).w +
-                         texel_fetch(source, x - 1, y, slice, 0).w + texel_fetch(source, x + 1, y, slice, 0).w;
-    const float value = 0.25f * around - texel_fetch(source, x, y, slice, 0).w;
-    texel_store(result, x, y, image, (float4)(value, 0.0f, 0.0f, 0.0f));
+#define BORDER 1
+#define W      BORDERED_W(BORDER)
+
+TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
+    local float luma[BORDERED(BORDER)];
+    const int image = get_group_id(2);
+    FOR_BORDERED(BORDER, tx, ty)
+        luma[BORDERED_AT(BORDER, tx, ty)] =
+            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    FOR_TILE(result_size, tx, ty) {
+        local const float *at = luma + BORDERED_AT(BORDER, tx + BORDER, ty + BORDER);
+        const float value = 0.25f * (at[-W] + at[W] + at[-1] + at[1]) - at[0];
+        texel_store(result, TILE_X + tx, TILE_Y + ty, image, (float4)(value, 0.0f, 0.0f, 0.0f));
+    }
 }
 
 #define CELL  TVLM_ENTROPY_CELL

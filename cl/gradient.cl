@@ -1,26 +1,40 @@
 /*
  * gradient.cl: edge_x, edge_y (signed Sobel / 4), rgb_var, rgb_mean (over the 3x3 neighbourhood and three colours).
  */
-#include "texture.clh"
+#include "tile.clh"
 
-kernel void gradient(TEXTURE_IN(source), TEXTURE_OUT(result)) {
-    const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2);
-    if (x >= result_size.x || y >= result_size.y) return;
-    float gx = 0.0f, gy = 0.0f;
-    float4 sum = 0.0f, squares = 0.0f;
-    const float4 centre = texel_fetch(source, x, y, image * source_size.z, 0);
-    for (int dy = -1; dy <= 1; ++dy)
-        for (int dx = -1; dx <= 1; ++dx) {
-            const float4 texel = texel_fetch(source, x + dx, y + dy, image * source_size.z, 0);
-            gx += dx * (2 - abs(dy)) * texel.w;
-            gy += dy * (2 - abs(dx)) * texel.w;
-            /* About the centre's gray, so that little is lost where the neighbourhood is nearly flat. */
-            const float4 apart = texel - centre.w;
-            sum += apart;
-            squares += apart * apart;
-        }
-    const float mean = (sum.x + sum.y + sum.z) / 27.0f;
-    const float variance = (squares.x + squares.y + squares.z) / 27.0f - mean * mean;
-    texel_store(result, x, y, image,
-                (float4)(0.25f * gx, 0.25f * gy, clamp(4.0f * variance, 0.0f, 1.0f), clamp(mean + centre.w, 0.0f, 1.0f)));
+#define BORDER 1
+#define W      BORDERED_W(BORDER)
+
+/* Of a 3x3 neighbourhood around p[0]. */
+inline float box_sum(local const float *p) {
+    return (p[-W - 1] + p[-W] + p[-W + 1]) + (p[-1] + p[0] + p[1]) + (p[W - 1] + p[W] + p[W + 1]);
+}
+
+TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result)) {
+    local float luma[BORDERED(BORDER)], sums[BORDERED(BORDER)], squares[BORDERED(BORDER)];
+    const int image = get_group_id(2);
+    FOR_BORDERED(BORDER, tx, ty) {
+        const float4 texel =
+            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0);
+        /* About mid-gray: squares lose less that way. */
+        const float r = texel.x - 0.5f, g = texel.y - 0.5f, b = texel.z - 0.5f;
+        const int at = BORDERED_AT(BORDER, tx, ty);
+        luma[at] = texel.w;
+        sums[at] = r + g + b;
+        squares[at] = r * r + g * g + b * b;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    FOR_TILE(result_size, tx, ty) {
+        const int at = BORDERED_AT(BORDER, tx + BORDER, ty + BORDER);
+        local const float *l = luma + at, *up = l - W, *down = l + W;
+        const float gx = (up[1] - up[-1]) + 2.0f * (l[1] - l[-1]) + (down[1] - down[-1]);
+        const float gy = (down[-1] - up[-1]) + 2.0f * (down[0] - up[0]) + (down[1] - up[1]);
+        const float mean = box_sum(sums + at) / 27.0f;
+        const float variance = box_sum(squares + at) / 27.0f - mean * mean;
+        texel_store(result, TILE_X + tx, TILE_Y + ty, image,
+                    (float4)(0.25f * gx, 0.25f * gy, clamp(4.0f * variance, 0.0f, 1.0f),
+                             clamp(mean + 0.5f, 0.0f, 1.0f)));
+    }
 }

@@ -7,28 +7,28 @@
 #include "tile.clh"
 
 #define BORDER 2
+#define W      BORDERED_W(BORDER)
 
-kernel __attribute__((reqd_work_group_size(GROUP_W, GROUP_H, 1)))
-void visual(TEXTURE_IN(source), TEXTURE_OUT(result)) {
-    local float tile[TILE_H(BORDER) * TILE_W(BORDER)];
-    const int image = get_global_id(2);
-    TILE_LOAD(tile, BORDER, source, image * source_size.z, w);
+/* The binomial's row sum around r[0]. */
+inline float row_sum(local const float *r) { return r[-2] + 4.0f * r[-1] + 6.0f * r[0] + 4.0f * r[1] + r[2]; }
 
-    const int x = get_global_id(0), y = get_global_id(1);
-    local const float *row = tile + get_local_id(1) * TILE_W(BORDER) + get_local_id(0);
-    float low = 0.0f;
-    for (int dy = 0; dy < 5; ++dy) {
-        const float weight = dy == 2 ? 6.0f : dy == 1 || dy == 3 ? 4.0f : 1.0f;
-        local const float *r = row + dy * TILE_W(BORDER);
-        low += weight * (r[0] + 4.0f * r[1] + 6.0f * r[2] + 4.0f * r[3] + r[4]);
+TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result)) {
+    local float luma[BORDERED(BORDER)];
+    const int image = get_group_id(2);
+    FOR_BORDERED(BORDER, tx, ty)
+        luma[BORDERED_AT(BORDER, tx, ty)] =
+            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    FOR_TILE(result_size, tx, ty) {
+        local const float *at = luma + BORDERED_AT(BORDER, tx + BORDER, ty + BORDER), *up = at - W, *down = at + W;
+        const float gx = (up[1] - up[-1]) + 2.0f * (at[1] - at[-1]) + (down[1] - down[-1]);
+        const float gy = (down[-1] - up[-1]) + 2.0f * (down[0] - up[0]) + (down[1] - up[1]);
+        const float edges = min(1.0f, 0.25f * sqrt(gx * gx + gy * gy));
+        const float sum = row_sum(at - 2 * W) + 4.0f * row_sum(up) + 6.0f * row_sum(at) + 4.0f * row_sum(down) +
+                          row_sum(at + 2 * W);
+        const float low = clamp(sum / 256.0f, 0.0f, 1.0f);
+        const float high = clamp(0.5f + 0.5f * (at[0] - low), 0.0f, 1.0f);
+        texel_store(result, TILE_X + tx, TILE_Y + ty, image, (float4)(edges, 1.0f - edges, high, low));
     }
-    low *= 1.0f / 256.0f;
-
-    local const float *a = row + TILE_W(BORDER) + 1, *b = a + TILE_W(BORDER), *c = b + TILE_W(BORDER);
-    const float gx = (a[2] - a[0]) + 2.0f * (b[2] - b[0]) + (c[2] - c[0]);
-    const float gy = (c[0] - a[0]) + 2.0f * (c[1] - a[1]) + (c[2] - a[2]);
-    const float edges = min(1.0f, 0.25f * sqrt(gx * gx + gy * gy));
-    const float high = clamp(0.5f + 0.5f * (b[1] - low), 0.0f, 1.0f);
-    if (x < result_size.x && y < result_size.y)
-        texel_store(result, x, y, image, (float4)(edges, 1.0f - edges, high, clamp(low, 0.0f, 1.0f)));
 }

@@ -12,12 +12,15 @@ static char last_line[1024];
 static void keep_line(void *user, tvlm_log_level level, const char *message) {
     (void)user;
     snprintf(last_line, sizeof last_line, "%s", message);
-    if (level <= TVLM_LOG_WARNING && getenv("TVLM_TEST_VERBOSE") != NULL) fprintf(stderr, "  log: %s\n", message);
+    if (level <= TVLM_LOG_WARNING && getenv("TVLM_TEST_VERBOSE") != NULL)
+        fprintf(stderr, "  log: %s\n", message);
 }
 
 const tvlm_log test_log = {keep_line, NULL};
 
-const char *test_last_log(void) { return last_line; }
+const char *test_last_log(void) {
+    return last_line;
+}
 
 /* ---- Targets ---- */
 
@@ -39,11 +42,12 @@ static int run_device(const char *name, test_body *body, tvlm_device *reference)
             printf("  device %s cannot do storage %s: %s\n", name, tvlm_storage_name(storages[s]), last_line);
             continue;
         }
-        if (status != TVLM_OK) fail_msg("device %s, storage %s: %s", name, tvlm_storage_name(storages[s]), last_line);
+        if (status != TVLM_OK)
+            fail_msg("device %s, storage %s: %s", name, tvlm_storage_name(storages[s]), last_line);
         for (size_t f = 0; f < sizeof formats / sizeof formats[0]; ++f, ++count) {
             target.format = formats[f];
-            printf("  on %s, %s, %s\n", tvlm_device_get_info(target.device)->name, tvlm_storage_name(storages[s]),
-                   tvlm_format_name(formats[f]));
+            printf("  on %s, %s, %s\n", tvlm_device_get_info(target.device)->name,
+                   tvlm_storage_name(storages[s]), tvlm_format_name(formats[f]));
             fflush(stdout);
             body(&target, reference);
         }
@@ -58,7 +62,8 @@ static bool first_choice(const tvlm_device_info *info) {
            strstr(info->platform, "Oclgrind") == NULL;
 }
 
-static int run_list(const tvlm_device_info *infos, int32_t count, bool all, test_body *body, tvlm_device *reference) {
+static int run_list(const tvlm_device_info *infos, int32_t count, bool all, test_body *body,
+                    tvlm_device *reference) {
     int targets = 0;
     for (int32_t i = 0; i < count; ++i) {
         char name[16];
@@ -75,7 +80,8 @@ int test_for_each_target(test_body *body) {
     tvlm_device *reference = NULL;
     int32_t count = 0;
     int targets = 0;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &reference), TVLM_OK);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &reference),
+                     TVLM_OK);
     assert_int_equal(tvlm_device_list(0, NULL, &count), TVLM_OK);
     if (wanted == NULL || wanted[0] == '\0' || strcmp(wanted, "all") == 0) {
         tvlm_device_info *infos = calloc((size_t)count, sizeof *infos);
@@ -99,7 +105,9 @@ uint64_t test_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-float test_random_unit(uint64_t *state) { return (float)(test_random(state) >> 40) * 0x1p-24f; }
+float test_random_unit(uint64_t *state) {
+    return (float)(test_random(state) >> 40) * 0x1p-24f;
+}
 
 static int32_t random_below(uint64_t *state, int32_t bound) {
     return (int32_t)(test_random(state) % (uint64_t)bound);
@@ -116,7 +124,8 @@ static void fill_gradient(uint64_t *state, const picture *p) {
         const float down = test_random_unit(state) - 0.5f;
         for (int32_t y = 0; y < p->height; ++y)
             for (int32_t x = 0; x < p->width; ++x) {
-                const float value = from + across * (float)x / (float)p->width + down * (float)y / (float)p->height;
+                const float value =
+                    from + across * (float)x / (float)p->width + down * (float)y / (float)p->height;
                 p->bytes[((size_t)y * (size_t)p->width + (size_t)x) * (size_t)p->channels + (size_t)c] =
                     (uint8_t)(255.0f * fminf(fmaxf(value, 0.0f), 1.0f));
             }
@@ -147,12 +156,14 @@ uint8_t *test_random_pixels(uint64_t *state, int32_t width, int32_t height, int3
 
 /* ---- Comparing ---- */
 
-void test_compare(const char *what, const float *got, const float *expected, size_t count, float maximum, float mean) {
+void test_compare(const char *what, const float *got, const float *expected, size_t count, float maximum,
+                  float mean) {
     double sum = 0.0, worst = 0.0;
     size_t where = 0;
     for (size_t i = 0; i < count; ++i) {
         if (!isfinite(got[i])) fail_msg("%s: [%zu of %zu] is %g", what, i, count, (double)got[i]);
-        if (!isfinite(expected[i])) fail_msg("%s: expected [%zu of %zu] is %g", what, i, count, (double)expected[i]);
+        if (!isfinite(expected[i]))
+            fail_msg("%s: expected [%zu of %zu] is %g", what, i, count, (double)expected[i]);
         const double error = fabs((double)got[i] - (double)expected[i]);
         sum += error;
         if (error > worst) worst = error, where = i;

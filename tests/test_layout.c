@@ -7,14 +7,66 @@
 
 #include "support.h"
 
-static const char *const names[60] = {
-    "r", "g", "b", "edges", "edges_inv", "high", "low", "motion", "saliency", "x", "y", "eccentricity", "cluster_id",
-    "cluster_distance", "cluster_size", "prev_relevance", "prev_saliency", "fixation", "embedding_0", "embedding_1",
-    "embedding_2", "embedding_3", "embedding_4", "embedding_5", "embedding_6", "embedding_7", "embedding_8",
-    "embedding_9", "embedding_10", "embedding_11", "embedding_12", "embedding_13", "embedding_14", "embedding_15",
-    "distance", "attention_prev", "attention", "gaze", "boundary", "text", "laplacian", "entropy", "edge_x", "edge_y",
-    "rgb_var", "rgb_mean", "saliency_fine", "saliency_mid", "saliency_coarse", "flow_u", "flow_v", "flow_confidence",
-    "depth", "occlusion", "object_id", "normal_x", "normal_y", "normal_z", "query_similarity", "previous_pass"};
+static const char *const names[60] = {"r",
+                                      "g",
+                                      "b",
+                                      "edges",
+                                      "edges_inv",
+                                      "high",
+                                      "low",
+                                      "motion",
+                                      "saliency",
+                                      "x",
+                                      "y",
+                                      "eccentricity",
+                                      "cluster_id",
+                                      "cluster_distance",
+                                      "cluster_size",
+                                      "prev_relevance",
+                                      "prev_saliency",
+                                      "fixation",
+                                      "embedding_0",
+                                      "embedding_1",
+                                      "embedding_2",
+                                      "embedding_3",
+                                      "embedding_4",
+                                      "embedding_5",
+                                      "embedding_6",
+                                      "embedding_7",
+                                      "embedding_8",
+                                      "embedding_9",
+                                      "embedding_10",
+                                      "embedding_11",
+                                      "embedding_12",
+                                      "embedding_13",
+                                      "embedding_14",
+                                      "embedding_15",
+                                      "distance",
+                                      "attention_prev",
+                                      "attention",
+                                      "gaze",
+                                      "boundary",
+                                      "text",
+                                      "laplacian",
+                                      "entropy",
+                                      "edge_x",
+                                      "edge_y",
+                                      "rgb_var",
+                                      "rgb_mean",
+                                      "saliency_fine",
+                                      "saliency_mid",
+                                      "saliency_coarse",
+                                      "flow_u",
+                                      "flow_v",
+                                      "flow_confidence",
+                                      "depth",
+                                      "occlusion",
+                                      "object_id",
+                                      "normal_x",
+                                      "normal_y",
+                                      "normal_z",
+                                      "query_similarity",
+                                      "previous_pass"};
 
 static void check_name(int32_t channel, const char *name, const char *family) {
     tvlm_channel_info info;
@@ -45,8 +97,19 @@ static void test_names(void **state) {
 }
 
 static void test_no_such_channel(void **state) {
-    static const char *const wrong[] = {"", "edge", "Edges", "edges ", "word_64", "word_-1", "word_01", "word_", "word",
-                                        "feature_4096", "embedding_64", "embedding_0x1", "word_99999999999999999999"};
+    static const char *const wrong[] = {"",
+                                        "edge",
+                                        "Edges",
+                                        "edges ",
+                                        "word_64",
+                                        "word_-1",
+                                        "word_01",
+                                        "word_",
+                                        "word",
+                                        "feature_4096",
+                                        "embedding_64",
+                                        "embedding_0x1",
+                                        "word_99999999999999999999"};
     static const int32_t numbers[] = {-1, 124 + 4096, 8191, 8192 + 48, INT32_MAX, INT32_MIN};
     tvlm_channel_info info;
     (void)state;
@@ -57,7 +120,8 @@ static void test_no_such_channel(void **state) {
         assert_int_equal(tvlm_channel_get_info(numbers[i], &info), TVLM_ERROR_ARGUMENT);
 }
 
-static void check_info(int32_t channel, const char *family, float low, float high, bool identifier, bool available) {
+static void check_info(int32_t channel, const char *family, float low, float high, bool identifier,
+                       bool available) {
     tvlm_channel_info info;
     assert_int_equal(tvlm_channel_get_info(channel, &info), TVLM_OK);
     assert_string_equal(info.family, family);
@@ -112,7 +176,8 @@ static void test_needs_come_first(void **state) {
                          tvlm_grid_get_info((tvlm_grid)grid)->needs);
     }
     assert_int_equal(tvlm_grids_with_needs(0), 0);
-    assert_int_equal(tvlm_grids_with_needs(1u << TVLM_GRID_VISUAL), 1u << TVLM_GRID_VISUAL | 1u << TVLM_GRID_SOURCE);
+    assert_int_equal(tvlm_grids_with_needs(1u << TVLM_GRID_VISUAL),
+                     1u << TVLM_GRID_VISUAL | 1u << TVLM_GRID_SOURCE);
 }
 
 /* ---- Layouts ---- */
@@ -131,7 +196,7 @@ static void test_layouts(void **state) {
     static const int32_t mvp13[] = {0, 1, 2, 10, 9, 11, 3, 4, 40, 6, 7, 8, 34};
     static const int32_t scene18[] = {0, 1, 2, 10, 9, 42, 43, 3, 46, 47, 48, 44, 45, 52, 55, 56, 57, 53};
     static const char *const order[] = {"visual12", "cluster15", "embed31", "temporal34",
-                                        "full40", "mvp13", "patch13", "scene18"};
+                                        "full40",   "mvp13",     "patch13", "scene18"};
     int32_t numbers[40], embed31[31];
     (void)state;
     for (int32_t i = 0; i < 40; ++i) numbers[i] = i;
@@ -219,11 +284,16 @@ static void test_long_list(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),       cmocka_unit_test(test_no_such_channel),
-        cmocka_unit_test(test_infos),       cmocka_unit_test(test_places),
-        cmocka_unit_test(test_needs_come_first), cmocka_unit_test(test_layouts),
-        cmocka_unit_test(test_lists),       cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_bad_arguments), cmocka_unit_test(test_long_list),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_such_channel),
+        cmocka_unit_test(test_infos),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_needs_come_first),
+        cmocka_unit_test(test_layouts),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bad_arguments),
+        cmocka_unit_test(test_long_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

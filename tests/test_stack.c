@@ -1,6 +1,7 @@
 /*
- * stack.h: on the reference device, and once more on every device under test. What families hold is tested where they
- * are made; here it is what a stack does with them: sizes, levels, batches in chunks, reading, sampling, packing.
+ * stack.h: on the reference device, and once more on every device under test. What families hold is tested
+ * where they are made; here it is what a stack does with them: sizes, levels, batches in chunks, reading,
+ * sampling, packing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +15,14 @@ static const int32_t all_channels[] = {0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 40, 41
 #define ALL_COUNT ((int32_t)(sizeof all_channels / sizeof all_channels[0]))
 
 /* What a value in [-1, 1] may lose by one store in the format, and a position by its rounding. */
-static float tolerance(tvlm_format format) { return format == TVLM_FORMAT_F16 ? 2e-3f : 1e-4f; }
+static float tolerance(tvlm_format format) {
+    return format == TVLM_FORMAT_F16 ? 2e-3f : 1e-4f;
+}
 
 static tvlm_device *open_reference(void) {
     tvlm_device *device = NULL;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device), TVLM_OK);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
     return device;
 }
 
@@ -28,7 +32,8 @@ static tvlm_image u8_image(const void *pixels, int32_t width, int32_t height, in
 
 static tvlm_stack *stack_of(tvlm_device *device, tvlm_format format, const tvlm_image *image) {
     tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create_for_image(device, image, tvlm_stack_params(.format = format), &stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_create_for_image(device, image, tvlm_stack_params(.format = format), &stack),
+                     TVLM_OK);
     return stack;
 }
 
@@ -57,7 +62,8 @@ static double mean_of(const float *values, size_t count) {
 static void check_levels(tvlm_stack *stack, int32_t channel, tvlm_format format) {
     int32_t width = 0, height = 0;
     double first = 0.0;
-    for (int32_t level = 0; tvlm_stack_channel_size(stack, channel, level, &width, &height) == TVLM_OK; ++level) {
+    for (int32_t level = 0; tvlm_stack_channel_size(stack, channel, level, &width, &height) == TVLM_OK;
+         ++level) {
         size_t count;
         float *texels = read_level(stack, 0, channel, level, &count);
         if (channel == TVLM_CHANNEL_ECCENTRICITY) { /* a formula at each level: no average of the one below */
@@ -97,15 +103,17 @@ static void check_size(tvlm_device *device, tvlm_format format, int32_t width, i
 
 static void check_sizes(tvlm_device *device, tvlm_format format) {
     static const int32_t sizes[][2] = {{1, 1}, {1, 37}, {53, 1}, {2, 2}, {17, 9}, {33, 64}, {47, 31}};
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) check_size(device, format, sizes[i][0], sizes[i][1]);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i)
+        check_size(device, format, sizes[i][0], sizes[i][1]);
 }
 
 static void check_shapes(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = NULL;
     tvlm_stack_info info;
     int32_t width, height;
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 101, .height = 35, .format = format), &stack),
-                     TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 101, .height = 35, .format = format), &stack),
+        TVLM_OK);
     assert_int_equal(tvlm_stack_get_info(stack, &info), TVLM_OK);
     assert_int_equal(info.levels, 7);
     assert_int_equal(info.images, 1);
@@ -121,7 +129,8 @@ static void check_shapes(tvlm_device *device, tvlm_format format) {
     assert_true(width == 25 && height == 8);
     assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_ENTROPY, 0, &width, &height), TVLM_OK);
     assert_true(width == 7 && height == 3);
-    assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_ENTROPY, 3, &width, &height), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_ENTROPY, 3, &width, &height),
+                     TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_MOTION, 1, &width, &height), TVLM_OK);
     assert_true(width == 50 && height == 17);
     tvlm_stack_destroy(&stack);
@@ -132,10 +141,13 @@ static void check_black(tvlm_device *device, tvlm_format format) {
     static const struct {
         int32_t channel;
         float value;
-    } expected[] = {{0, 0}, {3, 0}, {4, 1}, {5, 0.5f}, {6, 0}, {7, 0}, {8, 0}, {12, 0}, {40, 0}, {41, 0}, {45, 0}, {58, 0}};
+    } expected[] = {{0, 0}, {3, 0},  {4, 1},  {5, 0.5f}, {6, 0},  {7, 0},
+                    {8, 0}, {12, 0}, {40, 0}, {41, 0},   {45, 0}, {58, 0}};
     tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 19, .height = 23, .images = 2,
-                                                                 .format = format), &stack), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 19, .height = 23, .images = 2, .format = format),
+                          &stack),
+        TVLM_OK);
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; ++i) {
         size_t count;
         float *texels = read_level(stack, 1, expected[i].channel, 0, &count);
@@ -161,8 +173,11 @@ static void check_lazy(tvlm_device *device, tvlm_format format) {
     uint64_t seed = 3;
     uint8_t *pixels = test_random_pixels(&seed, 40, 30, 3);
     const tvlm_image image = u8_image(pixels, 40, 30, 3);
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 40, .height = 30, .layout = "visual12",
-                                                                 .format = format), &stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_create(
+                         device,
+                         tvlm_stack_params(.width = 40, .height = 30, .layout = "visual12", .format = format),
+                         &stack),
+                     TVLM_OK);
     free(read_level(stack, 0, TVLM_CHANNEL_R, 2, &count));
     assert_int_equal(created_grids(stack), 1u << TVLM_GRID_SOURCE);
     free(read_level(stack, 0, TVLM_CHANNEL_X, 0, &count));
@@ -197,14 +212,17 @@ static float pixel_value(const tvlm_image *image, size_t x, size_t y, int32_t c)
     const unsigned char *row = (const unsigned char *)image->pixels + y * stride;
     float v[4] = {0};
     for (size_t i = 0; i < n; ++i) {
-        uint16_t u16;
-        float f32;
+        uint16_t u16 = 0;
+        float f32 = 0.0f;
         const unsigned char *at = row + (x * n + i) * size;
         memcpy(&u16, at, image->type == TVLM_PIXEL_U16 ? 2 : 0);
         memcpy(&f32, at, image->type == TVLM_PIXEL_F32 ? 4 : 0);
-        if (image->type == TVLM_PIXEL_U8) v[i] = (float)at[0] / 255.0f;
-        else if (image->type == TVLM_PIXEL_U16) v[i] = (float)u16 / 65535.0f;
-        else v[i] = isnan(f32) ? 0.0f : fminf(fmaxf(f32, 0.0f), 1.0f);
+        if (image->type == TVLM_PIXEL_U8)
+            v[i] = (float)at[0] / 255.0f;
+        else if (image->type == TVLM_PIXEL_U16)
+            v[i] = (float)u16 / 65535.0f;
+        else
+            v[i] = isnan(f32) ? 0.0f : fminf(fmaxf(f32, 0.0f), 1.0f);
     }
     const float alpha = n == 2 ? v[1] : n == 4 ? v[3] : 1.0f;
     return v[n <= 2 ? 0 : c] * alpha + (1.0f - alpha);
@@ -299,8 +317,11 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     uint8_t *pixels[IMAGES];
     uint64_t seed = 11;
     device->info.image_slices_max = 32; /* two images a chunk: textures of 16 layers must fit */
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .images = IMAGES,
-                                                                 .format = format), &batch), TVLM_OK);
+    assert_int_equal(tvlm_stack_create(device,
+                                       tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .images = IMAGES,
+                                                         .format = format),
+                                       &batch),
+                     TVLM_OK);
     assert_int_equal(batch->chunk_images, 2);
     assert_int_equal(batch->chunk_count, 3);
     assert_int_equal(batch->chunks[2].images, 1);
@@ -336,8 +357,10 @@ static void check_mixed_points(tvlm_device *device, tvlm_format format) {
     tvlm_sample_point points[40];
     float got[40];
     device->info.image_slices_max = 16;
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 3, .height = 2, .images = 4,
-                                                                 .format = format), &stack), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 3, .height = 2, .images = 4, .format = format),
+                          &stack),
+        TVLM_OK);
     device->info.image_slices_max = slices;
     assert_int_equal(stack->chunk_count, 4);
     for (int32_t i = 0; i < 4; ++i) {
@@ -363,17 +386,17 @@ static void compare_plane_to_samples(tvlm_stack *stack, const float *plane, int3
     float *expected = malloc(count * sizeof *expected);
     assert_true(points != NULL && expected != NULL);
     for (size_t i = 0; i < count; ++i)
-        points[i] = (tvlm_sample_point){((float)(i % (size_t)width) + 0.5f) * (float)stack->width / (float)width,
-                                        ((float)(i / (size_t)width) + 0.5f) * (float)stack->height / (float)height,
-                                        level, 0};
+        points[i] = (tvlm_sample_point){
+            ((float)(i % (size_t)width) + 0.5f) * (float)stack->width / (float)width,
+            ((float)(i / (size_t)width) + 0.5f) * (float)stack->height / (float)height, level, 0};
     assert_int_equal(tvlm_stack_sample(stack, points, (int32_t)count, &channel, 1, expected), TVLM_OK);
     test_compare("pack against sample", plane, expected, count, tolerance(format), tolerance(format));
     free(points);
     free(expected);
 }
 
-static void check_pack(tvlm_stack *stack, const struct tvlm_pack_params *params, int32_t width, int32_t height,
-                       float level, tvlm_format format) {
+static void check_pack(tvlm_stack *stack, const struct tvlm_pack_params *params, int32_t width,
+                       int32_t height, float level, tvlm_format format) {
     tvlm_packed *packed = NULL;
     int32_t w, h, channels;
     assert_int_equal(tvlm_stack_pack(stack, params, &packed), TVLM_OK);
@@ -401,7 +424,8 @@ static void check_packing(tvlm_device *device, tvlm_format format) {
     check_pack(stack, &params, 16, 11, 2.0f, format);
     params.level = 1.5f;
     check_pack(stack, &params, 23, 15, 1.5f, format);
-    params.level = 0.0f, params.width = 33, params.height = 22; /* the size of level 1: that level, not 1.04 */
+    params.level = 0.0f, params.width = 33,
+    params.height = 22; /* the size of level 1: that level, not 1.04 */
     check_pack(stack, &params, 33, 22, 1.0f, format);
     params.width = 20, params.height = 5;
     check_pack(stack, &params, 20, 5, log2f(9.0f), format);
@@ -415,16 +439,18 @@ static void check_packing(tvlm_device *device, tvlm_format format) {
 
 /* A packed level of a channel of the image's size is that level; it stays when the stack changes. */
 static void check_pack_is_read(tvlm_device *device, tvlm_format format) {
-    static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_B, TVLM_CHANNEL_EDGE_X, TVLM_CHANNEL_ECCENTRICITY,
-                                       TVLM_CHANNEL_MOTION};
+    static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_B, TVLM_CHANNEL_EDGE_X,
+                                       TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_MOTION};
     uint64_t seed = 17;
     uint8_t *pixels = test_random_pixels(&seed, 41, 26, 3);
     const tvlm_image image = u8_image(pixels, 41, 26, 3);
     tvlm_stack *stack = stack_of(device, format, &image);
     tvlm_packed *packed = NULL;
     float planes[5 * 20 * 13];
-    assert_int_equal(tvlm_stack_pack(stack, tvlm_pack_params(.channels = channels, .channel_count = 5, .level = 1),
-                                     &packed), TVLM_OK);
+    assert_int_equal(tvlm_stack_pack(stack,
+                                     tvlm_pack_params(.channels = channels, .channel_count = 5, .level = 1),
+                                     &packed),
+                     TVLM_OK);
     float *levels[5];
     size_t count;
     for (int c = 0; c < 5; ++c) levels[c] = read_level(stack, 0, channels[c], 1, &count);
@@ -433,7 +459,8 @@ static void check_pack_is_read(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
     assert_int_equal(tvlm_packed_read(packed, 0, 5 * 20 * 13, planes), TVLM_OK);
     for (int c = 0; c < 5; ++c) {
-        test_compare("pack against read", planes + (size_t)c * 260, levels[c], 260, tolerance(format), tolerance(format));
+        test_compare("pack against read", planes + (size_t)c * 260, levels[c], 260, tolerance(format),
+                     tolerance(format));
         free(levels[c]);
     }
     tvlm_packed_destroy(&packed);
@@ -450,24 +477,28 @@ static void check_split_bundles(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = u8_image(pixels, 40, 30, 3);
     tvlm_stack *stack = stack_of(device, format, &image);
     tvlm_packed *packed = NULL;
-    for (int i = 0; i < POINTS; ++i) points[i] = (tvlm_sample_point){4.0f * (float)i, 3.3f * (float)i, 0.3f * (float)i, 0};
+    for (int i = 0; i < POINTS; ++i)
+        points[i] = (tvlm_sample_point){4.0f * (float)i, 3.3f * (float)i, 0.3f * (float)i, 0};
     assert_int_equal(tvlm_stack_sample(stack, points, POINTS, all_channels, ALL_COUNT, whole), TVLM_OK);
     for (int32_t max = 1; max < 4; ++max) {
         stack->bundle_max = max;
         assert_int_equal(tvlm_stack_sample(stack, points, POINTS, all_channels, ALL_COUNT, split), TVLM_OK);
         assert_memory_equal(split, whole, sizeof split);
-        assert_int_equal(tvlm_stack_pack(stack, tvlm_pack_params(.channels = all_channels, .channel_count = ALL_COUNT),
-                                         &packed), TVLM_ERROR_UNSUPPORTED);
+        assert_int_equal(
+            tvlm_stack_pack(stack, tvlm_pack_params(.channels = all_channels, .channel_count = ALL_COUNT),
+                            &packed),
+            TVLM_ERROR_UNSUPPORTED);
         assert_null(packed);
     }
     tvlm_stack_destroy(&stack);
     free(pixels);
 }
 
-/* Outside is the edge; a level beyond the last is the last. */
+/* Outside is the edge (the cells' is at 48, 32); a level beyond the last is the last. */
 static void check_clamped_points(tvlm_device *device, tvlm_format format) {
-    static const tvlm_sample_point outside[] = {{-5, -INFINITY, -3, 0}, {1e30f, INFINITY, 0, 0}, {3, 3, 1e9f, 0}};
-    static const tvlm_sample_point inside[] = {{0, 0, 0, 0}, {40, 30, 0, 0}, {3, 3, 5, 0}};
+    static const tvlm_sample_point outside[] = {
+        {-5, -INFINITY, -3, 0}, {1e30f, INFINITY, 0, 0}, {3, 3, 1e9f, 0}};
+    static const tvlm_sample_point inside[] = {{0, 0, 0, 0}, {48, 32, 0, 0}, {3, 3, 5, 0}};
     float got[3 * ALL_COUNT], expected[3 * ALL_COUNT];
     uint64_t seed = 23;
     uint8_t *pixels = test_random_pixels(&seed, 40, 30, 3);
@@ -488,8 +519,11 @@ static void check_fixation(tvlm_device *device, tvlm_format format) {
     const tvlm_sample_point points[] = {{0, 0, 0, 0}, {30, 40, 0, 0}, {15, 20, 2, 0}};
     float got[3];
     tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 30, .height = 40, .fixation = corner,
-                                                                 .format = format), &stack), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device,
+                          tvlm_stack_params(.width = 30, .height = 40, .fixation = corner, .format = format),
+                          &stack),
+        TVLM_OK);
     assert_int_equal(tvlm_stack_sample(stack, points, 3, &channel, 1, got), TVLM_OK);
     test_compare("corner", got, (const float[]){0.0f, 1.0f, 0.5f}, 3, 1e-6f, 1e-6f);
     assert_int_equal(tvlm_stack_set_fixation(stack, 15.0f, 20.0f), TVLM_OK);
@@ -511,11 +545,15 @@ static void check_accessors(tvlm_device *device, tvlm_format format) {
     tvlm_texture *texture;
     int32_t layer, component, first;
     device->info.image_slices_max = 32;
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 9, .height = 9, .images = 3, .format = format),
-                                       &stack), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 9, .height = 9, .images = 3, .format = format),
+                          &stack),
+        TVLM_OK);
     device->info.image_slices_max = slices;
-    assert_int_equal(tvlm_stack_texture(stack, 2, TVLM_CHANNEL_HIGH, &texture, &layer, &component, &first), TVLM_OK);
-    assert_true(layer == 0 && component == 2 && first == 2 && texture == stack->chunks[1].grids[TVLM_GRID_VISUAL]);
+    assert_int_equal(tvlm_stack_texture(stack, 2, TVLM_CHANNEL_HIGH, &texture, &layer, &component, &first),
+                     TVLM_OK);
+    assert_true(layer == 0 && component == 2 && first == 2 &&
+                texture == stack->chunks[1].grids[TVLM_GRID_VISUAL]);
     assert_int_equal(stack->chunks[0].valid, 0);
     assert_int_equal(tvlm_stack_texture(stack, 0, TVLM_CHANNEL_X, &texture, &layer, &component, &first),
                      TVLM_ERROR_ARGUMENT);
@@ -534,20 +572,23 @@ static void check_accessors(tvlm_device *device, tvlm_format format) {
 /* ---- Resampling ---- */
 
 /* The average of channel c over output texel (i, j) by definition: overlap with every source pixel. */
-static double area_average(const float *from, int32_t w, int32_t h, int32_t i, int32_t j, int32_t width, int32_t height) {
+static double area_average(const float *from, int32_t w, int32_t h, int32_t i, int32_t j, int32_t width,
+                           int32_t height) {
     const double x0 = (double)i * w / width, x1 = (double)(i + 1) * w / width;
     const double y0 = (double)j * h / height, y1 = (double)(j + 1) * h / height;
     double sum = 0.0;
     for (int32_t y = 0; y < h; ++y)
         for (int32_t x = 0; x < w; ++x) {
             const double across = fmin(x1, x + 1) - fmax(x0, x), down = fmin(y1, y + 1) - fmax(y0, y);
-            if (across > 0 && down > 0) sum += across * down * (double)from[(size_t)y * (size_t)w + (size_t)x];
+            if (across > 0 && down > 0)
+                sum += across * down * (double)from[(size_t)y * (size_t)w + (size_t)x];
         }
     return sum / ((x1 - x0) * (y1 - y0));
 }
 
 static void test_resample_area(void **state) {
-    static const int32_t sizes[][4] = {{7, 5, 3, 2}, {16, 16, 4, 8}, {31, 17, 30, 16}, {40, 3, 1, 1}, {9, 9, 9, 4}, {1, 5, 1, 3}};
+    static const int32_t sizes[][4] = {{7, 5, 3, 2},  {16, 16, 4, 8}, {31, 17, 30, 16},
+                                       {40, 3, 1, 1}, {9, 9, 9, 4},   {1, 5, 1, 3}};
     uint64_t seed = 29;
     (void)state;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s) {
@@ -561,8 +602,10 @@ static void test_resample_area(void **state) {
         assert_int_equal(channels, 1);
         for (int32_t j = 0; j < height; ++j)
             for (int32_t i = 0; i < width; ++i)
-                assert_true(fabs((double)got[j * width + i] - area_average(from, w, h, i, j, width, height)) <= 1e-6);
-        assert_true(fabs(mean_of(got, (size_t)width * (size_t)height) - mean_of(from, (size_t)w * (size_t)h)) <= 1e-6);
+                assert_true(
+                    fabs((double)got[j * width + i] - area_average(from, w, h, i, j, width, height)) <= 1e-6);
+        assert_true(fabs(mean_of(got, (size_t)width * (size_t)height) -
+                         mean_of(from, (size_t)w * (size_t)h)) <= 1e-6);
         free(from);
         free(got);
     }
@@ -579,11 +622,15 @@ static void test_resample_bilinear(void **state) {
     assert_int_equal(tvlm_resample(&image, WIDTH, HEIGHT, &got, &channels), TVLM_OK);
     for (int j = 0; j < HEIGHT; ++j)
         for (int i = 0; i < WIDTH; ++i) {
-            const double x = fmin(fmax((i + 0.5) * W / WIDTH - 0.5, 0), W - 1), y = fmin(fmax((j + 0.5) * H / HEIGHT - 0.5, 0), H - 1);
+            const double x = fmin(fmax((i + 0.5) * W / WIDTH - 0.5, 0), W - 1),
+                         y = fmin(fmax((j + 0.5) * H / HEIGHT - 0.5, 0), H - 1);
             const int x0 = (int)x, y0 = (int)y, x1 = x0 + 1 < W ? x0 + 1 : x0, y1 = y0 + 1 < H ? y0 + 1 : y0;
-            const double top = (1 - (x - x0)) * (double)from[y0 * W + x0] + (x - x0) * (double)from[y0 * W + x1];
-            const double bottom = (1 - (x - x0)) * (double)from[y1 * W + x0] + (x - x0) * (double)from[y1 * W + x1];
-            assert_true(fabs((double)got[j * WIDTH + i] - ((1 - (y - y0)) * top + (y - y0) * bottom)) <= 1e-6);
+            const double top =
+                (1 - (x - x0)) * (double)from[y0 * W + x0] + (x - x0) * (double)from[y0 * W + x1];
+            const double bottom =
+                (1 - (x - x0)) * (double)from[y1 * W + x0] + (x - x0) * (double)from[y1 * W + x1];
+            assert_true(fabs((double)got[j * WIDTH + i] - ((1 - (y - y0)) * top + (y - y0) * bottom)) <=
+                        1e-6);
         }
     free(got);
 }
@@ -631,8 +678,10 @@ static void check_resampled_image(tvlm_device *device, tvlm_format format) {
     uint8_t *pixels = test_random_pixels(&seed, 64, 40, 3);
     const tvlm_image image = u8_image(pixels, 64, 40, 3), small = u8_image(pixels, 8, 5, 3);
     tvlm_stack *full = stack_of(device, format, &image), *half = NULL;
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 32, .height = 20, .images = 2,
-                                                                 .format = format), &half), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 32, .height = 20, .images = 2, .format = format),
+                          &half),
+        TVLM_OK);
     assert_int_equal(tvlm_stack_set_image(half, 0, &image), TVLM_OK);
     assert_int_equal(tvlm_stack_set_image(half, 1, &small), TVLM_OK);
     assert_true(half->originals[0].width == 64 && half->originals[0].height == 40);
@@ -640,7 +689,8 @@ static void check_resampled_image(tvlm_device *device, tvlm_format format) {
     for (int32_t c = 0; c < 3; ++c) {
         size_t count;
         float *got = read_level(half, 0, c, 0, &count), *expected = read_level(full, 0, c, 1, &count);
-        test_compare("half size is level 1", got, expected, count, format == TVLM_FORMAT_F16 ? 1e-3f : 1e-6f, 1e-3f);
+        test_compare("half size is level 1", got, expected, count, format == TVLM_FORMAT_F16 ? 1e-3f : 1e-6f,
+                     1e-3f);
         free(got);
         free(expected);
     }
@@ -656,7 +706,7 @@ static void refused(tvlm_status status, tvlm_status expected, const char *line) 
     if (strstr(test_last_log(), line) == NULL) fail_msg("'%s' does not say '%s'", test_last_log(), line);
 }
 
-#define REFUSE_STACK(EXPECTED, LINE, ...)                                                                             \
+#define REFUSE_STACK(EXPECTED, LINE, ...)                                                                    \
     refused(tvlm_stack_create(device, tvlm_stack_params(__VA_ARGS__), &stack), EXPECTED, LINE)
 
 static void test_create_refusals(void **state) {
@@ -668,7 +718,8 @@ static void test_create_refusals(void **state) {
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "-3x4", .width = -3, .height = 4);
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "-1 images", .width = 4, .height = 4, .images = -1);
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "format", .width = 4, .height = 4, .format = (tvlm_format)9);
-    REFUSE_STACK(TVLM_ERROR_ARGUMENT, "did you mean 'visual12'", .width = 4, .height = 4, .layout = "visual21");
+    REFUSE_STACK(TVLM_ERROR_ARGUMENT, "did you mean 'visual12'", .width = 4, .height = 4,
+                 .layout = "visual21");
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "family 'motion'", .width = 4, .height = 4, .layout = "r,motion");
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "fixation", .width = 4, .height = 4, .fixation = nowhere);
     REFUSE_STACK(TVLM_ERROR_DEVICE_MEMORY, "2^31", .width = 32768, .height = 32768);
@@ -680,8 +731,10 @@ static void test_create_refusals(void **state) {
     REFUSE_STACK(TVLM_ERROR_DEVICE_MEMORY, "60x50", .width = 61, .height = 4);
     REFUSE_STACK(TVLM_ERROR_DEVICE_MEMORY, "60x50", .width = 4, .height = 51);
     assert_int_equal(tvlm_stack_create(device, NULL, &stack), TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_stack_create(NULL, tvlm_stack_params(.width = 4, .height = 4), &stack), TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 4, .height = 4), NULL), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_create(NULL, tvlm_stack_params(.width = 4, .height = 4), &stack),
+                     TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 4, .height = 4), NULL),
+                     TVLM_ERROR_ARGUMENT);
     assert_null(stack);
     tvlm_stack_destroy(NULL);
     tvlm_stack_destroy(&stack);
@@ -707,15 +760,17 @@ static void test_scaled_to_limit(void **state) {
     tvlm_stack_destroy(&stack);
     device->info.storage = TVLM_STORAGE_BUFFER;
     device->info.allocation_max = 50 * 25 * 16 * 3 / 2;
-    assert_int_equal(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "rgb_var"), &stack), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "rgb_var"), &stack), TVLM_OK);
     assert_non_null(strstr(test_last_log(), "scaled down from 200x100 to "));
     assert_int_equal(tvlm_stack_get_info(stack, &info), TVLM_OK);
     assert_true(abs(info.width - 2 * info.height) <= 1 && info.width >= 50 && info.width < 60);
     tvlm_stack_destroy(&stack);
-    refused(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.width = 200, .height = 100), &stack),
-            TVLM_ERROR_DEVICE_MEMORY, "200x100");
-    refused(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.width = 20), &stack), TVLM_ERROR_ARGUMENT,
-            "without a height");
+    refused(
+        tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.width = 200, .height = 100), &stack),
+        TVLM_ERROR_DEVICE_MEMORY, "200x100");
+    refused(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.width = 20), &stack),
+            TVLM_ERROR_ARGUMENT, "without a height");
     assert_null(stack);
     tvlm_device_destroy(&device);
     free(pixels);
@@ -727,8 +782,9 @@ static void test_missing_families_are_named(void **state) {
     int32_t count;
     (void)state;
     assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 4, .height = 4), &stack), TVLM_OK);
-    assert_non_null(strstr(test_last_log(), "full40: 0 everywhere, not made by this version: motion, cluster, temporal, "
-                                            "embedding, distance, attention, text"));
+    assert_non_null(strstr(test_last_log(),
+                           "full40: 0 everywhere, not made by this version: motion, cluster, temporal, "
+                           "embedding, distance, attention, text"));
     assert_non_null(tvlm_stack_channels(stack, &count));
     assert_int_equal(count, 40);
     tvlm_stack_destroy(&stack);
@@ -776,7 +832,8 @@ static void test_reader_refusals(void **state) {
     refused(tvlm_stack_read(stack, 0, 0, -1, 64, texels), TVLM_ERROR_ARGUMENT, "level -1");
     refused(tvlm_stack_read(stack, 0, nothing, 0, 64, texels), TVLM_ERROR_ARGUMENT, "no channel 99999");
     refused(tvlm_stack_read(stack, 1, 0, 0, 64, texels), TVLM_ERROR_ARGUMENT, "image 1");
-    refused(tvlm_stack_sample(stack, &point, 1, &nothing, 1, texels), TVLM_ERROR_ARGUMENT, "no channel 99999");
+    refused(tvlm_stack_sample(stack, &point, 1, &nothing, 1, texels), TVLM_ERROR_ARGUMENT,
+            "no channel 99999");
     assert_int_equal(tvlm_stack_sample(stack, &point, -1, &red, 1, texels), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_stack_sample(stack, &point, 1, &red, 1, NULL), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_stack_sample(stack, NULL, 0, NULL, 0, NULL), TVLM_OK);
@@ -786,14 +843,16 @@ static void test_reader_refusals(void **state) {
     point.index = 1;
     refused(tvlm_stack_sample(stack, &point, 1, &red, 1, texels), TVLM_ERROR_ARGUMENT, "image 1");
     point = (tvlm_sample_point){1, NAN, 0, 0};
-    refused(tvlm_stack_sample(stack, &point, 1, &red, 1, texels), TVLM_ERROR_ARGUMENT, "point 0 is not a number");
+    refused(tvlm_stack_sample(stack, &point, 1, &red, 1, texels), TVLM_ERROR_ARGUMENT,
+            "point 0 is not a number");
     point = (tvlm_sample_point){1, 1, NAN, 0};
-    refused(tvlm_stack_sample(stack, &point, 1, &red, 1, texels), TVLM_ERROR_ARGUMENT, "point 0 is not a number");
+    refused(tvlm_stack_sample(stack, &point, 1, &red, 1, texels), TVLM_ERROR_ARGUMENT,
+            "point 0 is not a number");
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }
 
-#define REFUSE_PACK(LINE, ...)                                                                                        \
+#define REFUSE_PACK(LINE, ...)                                                                               \
     refused(tvlm_stack_pack(stack, tvlm_pack_params(__VA_ARGS__), &packed), TVLM_ERROR_ARGUMENT, LINE)
 
 static void test_pack_refusals(void **state) {
@@ -853,9 +912,12 @@ static void test_opening(void **state) {
     assert_int_equal(tvlm_device_get_info(device)->type, TVLM_DEVICE_REFERENCE);
     tvlm_device_destroy(&device);
     tvlm_device_destroy(NULL);
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "no such device"), &device), TVLM_ERROR_NO_DEVICE);
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "99999999999"), &device), TVLM_ERROR_NO_DEVICE);
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.storage = (tvlm_storage)7), &device), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "no such device"), &device),
+                     TVLM_ERROR_NO_DEVICE);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "99999999999"), &device),
+                     TVLM_ERROR_NO_DEVICE);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.storage = (tvlm_storage)7), &device),
+                     TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_device_list(0, NULL, NULL), TVLM_ERROR_ARGUMENT);
     assert_null(tvlm_device_get_info(NULL));
     assert_string_equal(tvlm_storage_name(TVLM_STORAGE_MIPMAPPED), "mipmapped");
@@ -867,10 +929,10 @@ static void test_opening(void **state) {
 
 typedef void device_check(tvlm_device *device, tvlm_format format);
 
-static device_check *const checks[] = {check_sizes,       check_shapes,        check_black,         check_lazy,
-                                       check_pixel_types, check_batch,         check_mixed_points,  check_packing,
-                                       check_pack_is_read, check_split_bundles, check_clamped_points, check_fixation,
-                                       check_accessors,   check_resampled_image};
+static device_check *const checks[] = {
+    check_sizes,          check_shapes,       check_black,     check_lazy,           check_pixel_types,
+    check_batch,          check_mixed_points, check_packing,   check_pack_is_read,   check_split_bundles,
+    check_clamped_points, check_fixation,     check_accessors, check_resampled_image};
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])
 
 static void on_reference(tvlm_format format) {
@@ -901,13 +963,13 @@ static void test_targets(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_opening),          cmocka_unit_test(test_resample_area),
+        cmocka_unit_test(test_opening),           cmocka_unit_test(test_resample_area),
         cmocka_unit_test(test_resample_bilinear), cmocka_unit_test(test_resample_constant),
-        cmocka_unit_test(test_resample_alpha),   cmocka_unit_test(test_create_refusals),
-        cmocka_unit_test(test_scaled_to_limit),  cmocka_unit_test(test_missing_families_are_named),
-        cmocka_unit_test(test_image_refusals),   cmocka_unit_test(test_reader_refusals),
-        cmocka_unit_test(test_pack_refusals),    cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),    cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_resample_alpha),    cmocka_unit_test(test_create_refusals),
+        cmocka_unit_test(test_scaled_to_limit),   cmocka_unit_test(test_missing_families_are_named),
+        cmocka_unit_test(test_image_refusals),    cmocka_unit_test(test_reader_refusals),
+        cmocka_unit_test(test_pack_refusals),     cmocka_unit_test(test_reference_f32),
+        cmocka_unit_test(test_reference_f16),     cmocka_unit_test(test_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -196,10 +196,7 @@ static void begin_report(json_writer *json, const struct bench *bench, bool as_j
 static int end_report(struct tool *tool, json_writer *json) {
     json_close(json);
     json_close(json);
-    const char *const text = json_text_of(json);
-    if (text == NULL) return tool_fail(tool, "no memory");
-    fputs(text, stdout);
-    return TOOL_DONE;
+    return tool_print(tool, json_text_of(json));
 }
 
 static int measure_all(struct tool *tool, const bench_options *options, struct bench *bench) {

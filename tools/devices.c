@@ -132,9 +132,7 @@ static int print_json(struct tool *tool, const found_device *found, int32_t coun
     for (int32_t i = 0; i < count; ++i) write_device(&json, &found[i]);
     json_close(&json);
     json_close(&json);
-    const char *const text = json_text_of(&json);
-    const int code = text != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
-    if (text != NULL) fputs(text, stdout);
+    const int code = tool_print(tool, json_text_of(&json));
     json_release(&json);
     return code;
 }

@@ -174,9 +174,7 @@ static int print_summary(struct job *job, const char *path) {
     }
     json_close(&json);
     json_close(&json);
-    const char *const text = json_text_of(&json);
-    const int code = text != NULL ? TOOL_DONE : tool_fail(job->tool, "no memory");
-    if (text != NULL) fputs(text, stdout);
+    const int code = tool_print(job->tool, json_text_of(&json));
     json_release(&json);
     return code;
 }

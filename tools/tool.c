@@ -82,13 +82,20 @@ int tool_status(struct tool *tool, tvlm_status status) {
     return tool_fail(tool, "%s", tvlm_status_string(status)); /* unless the library has said more */
 }
 
+static int stdout_failed(struct tool *tool) {
+    const int cause = errno;
+    tool->subject = NULL;
+    return tool_fail(tool, "cannot write to stdout: %s", strerror(cause));
+}
+
+int tool_print(struct tool *tool, const char *text) {
+    if (text == NULL) return tool_fail(tool, "no memory for the result");
+    return fputs(text, stdout) >= 0 ? TOOL_DONE : stdout_failed(tool);
+}
+
 int tool_end(struct tool *tool, int code) {
     progress_clear();
-    errno = 0;
-    if (fflush(stdout) != 0 && code == TOOL_DONE) {
-        tool->subject = NULL;
-        code = tool_fail(tool, "cannot write to stdout: %s", strerror(errno));
-    }
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_DONE) code = stdout_failed(tool);
     if (code != TOOL_DONE) fprintf(stderr, "tvlm: %s\n", tool->error[0] != '\0' ? tool->error : "failed");
     return code;
 }

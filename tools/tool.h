@@ -61,6 +61,9 @@ int tool_usage(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 /* TOOL_DONE or TOOL_FAILED; the library has logged why. */
 int tool_status(struct tool *tool, tvlm_status status);
 
+/* Prints a result to stdout; NULL is one that there was no memory for. */
+int tool_print(struct tool *tool, const char *text);
+
 /* Flushes stdout, prints the error if there is one, and returns the exit code. */
 int tool_end(struct tool *tool, int code);
 

@@ -18,10 +18,10 @@ typedef struct layout_row {
     channel_run runs[12];
 } layout_row;
 
-#define PATCH13                                                                                                       \
-    {0, 3}, {TVLM_CHANNEL_Y, 1}, {TVLM_CHANNEL_X, 1}, {TVLM_CHANNEL_EDGE_X, 2}, {TVLM_CHANNEL_EDGES, 1},              \
-        {TVLM_CHANNEL_SALIENCY_FINE, 3}, {                                                                            \
-        TVLM_CHANNEL_RGB_VAR, 2                                                                                       \
+#define PATCH13                                                                                              \
+    {0, 3}, {TVLM_CHANNEL_Y, 1}, {TVLM_CHANNEL_X, 1}, {TVLM_CHANNEL_EDGE_X, 2}, {TVLM_CHANNEL_EDGES, 1},     \
+        {TVLM_CHANNEL_SALIENCY_FINE, 3}, {                                                                   \
+        TVLM_CHANNEL_RGB_VAR, 2                                                                              \
     }
 
 static const layout_row layouts[] = {
@@ -47,7 +47,9 @@ static const layout_row layouts[] = {
 
 #define LAYOUT_COUNT ((int32_t)(sizeof layouts / sizeof layouts[0]))
 
-const char *tvlm_layout_name(int32_t i) { return i >= 0 && i < LAYOUT_COUNT ? layouts[i].name : NULL; }
+const char *tvlm_layout_name(int32_t i) {
+    return i >= 0 && i < LAYOUT_COUNT ? layouts[i].name : NULL;
+}
 
 /* ---- The nearest name ---- */
 
@@ -101,13 +103,15 @@ static tvlm_status fail_unknown(const char *word, size_t length, bool alone, con
         kind = "layout";
         name = layouts[i].name;
     }
-    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "unknown %s '%.*s'; did you mean '%s'?", kind, (int)length, word, name);
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "unknown %s '%.*s'; did you mean '%s'?", kind, (int)length,
+                     word, name);
 }
 
 /* ---- Parsing ---- */
 
 /* One name of a list, without the blanks around it. */
-static tvlm_status parse_word(const char *word, size_t length, bool alone, const tvlm_log *log, int32_t *channel) {
+static tvlm_status parse_word(const char *word, size_t length, bool alone, const tvlm_log *log,
+                              int32_t *channel) {
     char name[TVLM_CHANNEL_NAME_SIZE];
     tvlm_channel_info info;
     if (length == 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an empty name in the list of channels");
@@ -125,7 +129,9 @@ static tvlm_status parse_word(const char *word, size_t length, bool alone, const
     return TVLM_OK;
 }
 
-static bool blank(char c) { return isspace((unsigned char)c) != 0; }
+static bool blank(char c) {
+    return isspace((unsigned char)c) != 0;
+}
 
 /* The whole list; a first pass with capacity 0 finds every error before anything is written. */
 static tvlm_status parse_list(const char *text, const tvlm_log *log, int32_t capacity, int32_t *channels,
@@ -141,7 +147,8 @@ static tvlm_status parse_list(const char *text, const tvlm_log *log, int32_t cap
         while (length > 0 && blank(word[length - 1])) --length;
         TVLM_TRY(parse_word(word, length, alone, log, &channel));
         if (found == TVLM_LAYOUT_CHANNELS_MAX)
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "more than %d channels in one list", TVLM_LAYOUT_CHANNELS_MAX);
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "more than %d channels in one list",
+                             TVLM_LAYOUT_CHANNELS_MAX);
         if (found < capacity) channels[found] = channel;
         ++found;
         if (text[span] == '\0') break;

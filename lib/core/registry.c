@@ -1,6 +1,6 @@
 /*
- * The two tables that everything else is derived from. A new family is its rows in `grids` and `rows`, its line in
- * TVLM_GENERATED_GRIDS (registry.h), and a function of that name in each backend.
+ * The two tables that everything else is derived from. A new family is its rows in `grids` and `rows`, its
+ * line in TVLM_GENERATED_GRIDS (registry.h), and a function of that name in each backend.
  */
 #include "core/registry.h"
 
@@ -12,8 +12,9 @@
 #include "core/constants.h"
 #include "texturevlm/layout.h"
 
-#define BIT(ID)     (UINT32_C(1) << TVLM_GRID_##ID)
-#define REDUCE_MEAN {TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN}
+#define BIT(ID) (UINT32_C(1) << TVLM_GRID_##ID)
+#define REDUCE_MEAN                                                                                          \
+    { TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN }
 
 /* ---- Grids: name, size, layers, reduce, needs, reach ---- */
 
@@ -41,14 +42,36 @@ typedef struct channel_row {
 } channel_row;
 
 /* One channel of a grid, of a formula, or of a family that is not made yet. */
-#define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                               \
-    {NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_##GRID, LAYER, COMPONENT}}
-#define FORMULA(NUMBER, NAME, FAMILY, COMPONENT)                                                                      \
-    {NUMBER, 1, -1, NAME, FAMILY, 0.0f, 1.0f, false, {TVLM_GRID_FORMULA, 0, COMPONENT}}
-#define LATER(NUMBER, NAME, FAMILY, LOW, HIGH) {NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_NONE, 0, 0}}
-#define LATER_ID(NUMBER, NAME, FAMILY, LOW, HIGH) {NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {TVLM_GRID_NONE, 0, 0}}
-#define LATER_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH)                                                      \
-    {NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_NONE, 0, 0}}
+#define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                      \
+    {                                                                                                        \
+        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
+            TVLM_GRID_##GRID, LAYER, COMPONENT                                                               \
+        }                                                                                                    \
+    }
+#define FORMULA(NUMBER, NAME, FAMILY, COMPONENT)                                                             \
+    {                                                                                                        \
+        NUMBER, 1, -1, NAME, FAMILY, 0.0f, 1.0f, false, {                                                    \
+            TVLM_GRID_FORMULA, 0, COMPONENT                                                                  \
+        }                                                                                                    \
+    }
+#define LATER(NUMBER, NAME, FAMILY, LOW, HIGH)                                                               \
+    {                                                                                                        \
+        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
+            TVLM_GRID_NONE, 0, 0                                                                             \
+        }                                                                                                    \
+    }
+#define LATER_ID(NUMBER, NAME, FAMILY, LOW, HIGH)                                                            \
+    {                                                                                                        \
+        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {                                                      \
+            TVLM_GRID_NONE, 0, 0                                                                             \
+        }                                                                                                    \
+    }
+#define LATER_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH)                                             \
+    {                                                                                                        \
+        NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {                                              \
+            TVLM_GRID_NONE, 0, 0                                                                             \
+        }                                                                                                    \
+    }
 
 /* By number, ascending: a search may stop early. */
 static const channel_row rows[] = {
@@ -110,7 +133,9 @@ static const channel_row *find_row(int32_t channel) {
     return NULL;
 }
 
-const tvlm_grid_info *tvlm_grid_get_info(tvlm_grid grid) { return &grids[grid]; }
+const tvlm_grid_info *tvlm_grid_get_info(tvlm_grid grid) {
+    return &grids[grid];
+}
 
 tvlm_channel_place tvlm_channel_get_place(int32_t channel) {
     const channel_row *row = find_row(channel);
@@ -136,8 +161,10 @@ tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     const channel_row *row = find_row(channel);
     if (row == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
     memset(info, 0, sizeof *info);
-    if (row->index < 0) snprintf(info->name, sizeof info->name, "%s", row->name);
-    else snprintf(info->name, sizeof info->name, "%s_%d", row->name, (int)(row->index + channel - row->first));
+    if (row->index < 0)
+        snprintf(info->name, sizeof info->name, "%s", row->name);
+    else
+        snprintf(info->name, sizeof info->name, "%s_%d", row->name, (int)(row->index + channel - row->first));
     info->family = row->family;
     info->channel = channel;
     info->low = row->low;
@@ -147,7 +174,8 @@ tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     return TVLM_OK;
 }
 
-/* "word_17" to 17 when `name` is `stem`_N with N written as we write it (no sign, no leading zero); else -1. */
+/* "word_17" to 17 when `name` is `stem`_N with N written as we write it (no sign, no leading zero); else -1.
+ */
 static int32_t name_index(const char *name, const char *stem) {
     const size_t length = strlen(stem);
     if (strncmp(name, stem, length) != 0 || name[length] != '_') return -1;

@@ -15,6 +15,7 @@ typedef struct opencl_program opencl_program; /* program.c */
 /* What differs between a CPU and a GPU, decided at open; tests change it to run every path on every device. */
 typedef struct opencl_tuning {
     int32_t group_width, group_height; /* of kernels over pixels */
+    int32_t tile_group_width, tile_group_height, tile_width, tile_height; /* of kernels over tiles: cl/tile.clh */
     int32_t linear_group;              /* of kernels over lists */
     int32_t topk_group, topk_chunk;
     int32_t rank_below; /* top-K by counting for n up to this; 0: never */
@@ -141,6 +142,10 @@ void opencl_bundle_options(const tvlm_bundle *bundle, char options[32]);
 /* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */
 tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group);
 tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
+/* Kernels over tiles (cl/tile.clh). */
+tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name, tvlm_format format,
+                                    opencl_call *call);
+tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 
 /* One file a family or stage. */

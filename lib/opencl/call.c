@@ -9,9 +9,8 @@
 tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
                               const char *options, opencl_call *call) {
     char all[256];
-    snprintf(all, sizeof all, "-DTVLM_HALF=%d -DTVLM_ROUND_STORES=%d -DGROUP_W=%d -DGROUP_H=%d %s",
-             format == TVLM_FORMAT_F16, format == TVLM_FORMAT_F16 && device->round_stores,
-             (int)device->tuning.group_width, (int)device->tuning.group_height, options);
+    snprintf(all, sizeof all, "-DTVLM_HALF=%d -DTVLM_ROUND_STORES=%d %s", format == TVLM_FORMAT_F16,
+             format == TVLM_FORMAT_F16 && device->round_stores, options);
     *call = (opencl_call){.device = device, .name = name};
     return opencl_kernel(device, file, all, name, &call->kernel);
 }
@@ -97,6 +96,25 @@ tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t hei
     const size_t size[3] = {(size_t)width, (size_t)height, (size_t)slices};
     const size_t group[3] = {(size_t)tuning->group_width, (size_t)tuning->group_height, 1};
     return opencl_call_run(call, 3, size, group);
+}
+
+tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
+    const opencl_tuning *tuning = &call->device->tuning;
+    const size_t columns = (size_t)((width + tuning->tile_width - 1) / tuning->tile_width);
+    const size_t rows = (size_t)((height + tuning->tile_height - 1) / tuning->tile_height);
+    const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
+    const size_t size[3] = {columns * group[0], rows * group[1], (size_t)slices};
+    return opencl_call_run(call, 3, size, group);
+}
+
+tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name, tvlm_format format,
+                                    opencl_call *call) {
+    const opencl_tuning *tuning = &device->tuning;
+    char options[128];
+    snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d",
+             (int)tuning->tile_group_width, (int)tuning->tile_group_height, (int)tuning->tile_width,
+             (int)tuning->tile_height);
+    return opencl_call_begin(device, file, name, format, options, call);
 }
 
 tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows) {

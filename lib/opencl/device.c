@@ -73,6 +73,10 @@ static opencl_tuning tuning_for(const opencl_device *device) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
     opencl_tuning tuning = {.group_width = gpu ? 16 : 64,
                             .group_height = gpu ? 16 : 4,
+                            .tile_group_width = gpu ? 16 : 1,
+                            .tile_group_height = gpu ? 16 : 1,
+                            .tile_width = gpu ? 16 : 64,
+                            .tile_height = 16,
                             .linear_group = 64,
                             .topk_group = 256,
                             .topk_chunk = 2048,

@@ -9,7 +9,8 @@
 static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *query) {
     if (query->similarity == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query without similarities");
     if (query->columns < 1 || query->rows < 1)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %dx%d cells", (int)query->columns, (int)query->rows);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %dx%d cells", (int)query->columns,
+                         (int)query->rows);
     const size_t count = (size_t)query->columns * (size_t)query->rows;
     for (size_t i = 0; i < count; ++i)
         if (!isfinite(query->similarity[i]))
@@ -18,8 +19,8 @@ static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *que
 }
 
 /* One slice; `similarity` NULL: zeros. `rgba` has room for it. */
-static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t slice, const float *similarity,
-                               float *rgba) {
+static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t slice,
+                               const float *similarity, float *rgba) {
     const size_t count = (size_t)texture->width * (size_t)texture->height;
     for (size_t i = 0; i < count; ++i) {
         const float value = similarity != NULL ? fminf(fmaxf(similarity[i], -1.0f), 1.0f) : 0.0f;
@@ -30,8 +31,8 @@ static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t
 }
 
 /* A texture of the query's size: the last one's where that fits. *fresh: it is new, and holds nothing yet. */
-static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const struct tvlm_query *query,
-                               tvlm_texture **texture, bool *fresh) {
+static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index,
+                               const struct tvlm_query *query, tvlm_texture **texture, bool *fresh) {
     tvlm_texture **held = &chunk->grids[TVLM_GRID_QUERY];
     if (*held != NULL && ((*held)->width != query->columns || (*held)->height != query->rows))
         stack->device->backend->texture_destroy(stack->device, held);
@@ -45,8 +46,8 @@ static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t ind
 }
 
 /* All images of a fresh texture; of a reused one the image asked about now and the one asked about before. */
-static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *texture, int32_t index,
-                                const float *similarity, bool fresh) {
+static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *texture,
+                                int32_t index, const float *similarity, bool fresh) {
     float *rgba = tvlm_allocate((size_t)texture->width * (size_t)texture->height, 4 * sizeof *rgba);
     if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a query");
     tvlm_status status = TVLM_OK;

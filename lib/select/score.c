@@ -14,29 +14,35 @@
 static tvlm_status dense_candidates(const tvlm_stack *stack, int32_t level, tvlm_candidates *candidates) {
     int32_t width, height;
     TVLM_TRY(tvlm_stack_level_size(stack, level, &width, &height));
-    *candidates = (tvlm_candidates){width, height, (float)stack->width / (float)width,
-                                    (float)stack->height / (float)height, (float)level, 0};
+    *candidates = (tvlm_candidates){
+        width,        height, (float)stack->width / (float)width, (float)stack->height / (float)height,
+        (float)level, 0};
     return TVLM_OK;
 }
 
 /* Every cell begins inside the image: the last one may be clipped, never empty. */
-static int32_t cells_along(int32_t side, float stride) { return (int32_t)ceil((double)side / (double)stride); }
+static int32_t cells_along(int32_t side, float stride) {
+    return (int32_t)ceil((double)side / (double)stride);
+}
 
 static tvlm_status cell_candidates(const tvlm_stack *stack, float stride, tvlm_candidates *candidates) {
     if (stride == 0.0f) stride = TVLM_STRIDE_DEFAULT;
     if (!(stride >= 1.0f) || !isfinite(stride))
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel", (double)stride);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel",
+                         (double)stride);
     const float level = fminf(log2f(stride), (float)(stack->levels - 1));
-    *candidates = (tvlm_candidates){cells_along(stack->width, stride), cells_along(stack->height, stride), stride,
-                                    stride, level, 0};
+    *candidates = (tvlm_candidates){
+        cells_along(stack->width, stride), cells_along(stack->height, stride), stride, stride, level, 0};
     return TVLM_OK;
 }
 
 tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   tvlm_candidates *candidates) {
     TVLM_TRY(tvlm_stack_check_index(stack, params->index));
-    if (params->dense) TVLM_TRY(dense_candidates(stack, params->level, candidates));
-    else TVLM_TRY(cell_candidates(stack, params->stride, candidates));
+    if (params->dense)
+        TVLM_TRY(dense_candidates(stack, params->level, candidates));
+    else
+        TVLM_TRY(cell_candidates(stack, params->stride, candidates));
     if ((int64_t)candidates->columns * candidates->rows > INT32_MAX)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d x %d candidates are too many",
                          (int)candidates->columns, (int)candidates->rows);
@@ -83,7 +89,8 @@ static tvlm_score_group *add_group(program *p, int32_t part, int32_t taps) {
 }
 
 /* A term of the default: `weight` * the channel at the candidate itself, at most `cap`. */
-static void set_term(program *p, tvlm_score_group *group, int place, int32_t channel, float weight, float cap) {
+static void set_term(program *p, tvlm_score_group *group, int place, int32_t channel, float weight,
+                     float cap) {
     p->channels[4 * (group - p->groups) + place] = channel;
     group->weight[CENTRE][place] = weight;
     group->cap[place] = cap;
@@ -121,8 +128,8 @@ static tvlm_status three_part_program(const tvlm_log *log, const float *weights,
     if (weights == NULL) weights = query ? asked : still;
     for (int i = 0; i < 3; ++i)
         if (!(weights[i] >= 0.0f) || !isfinite(weights[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative", i,
-                             (double)weights[i]);
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
+                             i, (double)weights[i]);
     TVLM_TRY(program_allocate(log, p, TVLM_SCORE_PARTS));
     three_parts(p, weights, query);
     return TVLM_OK;
@@ -135,7 +142,8 @@ static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scor
     if (scorer->channel_count < 0 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d channels", (int)scorer->channel_count);
     if (scorer->taps != 1 && scorer->taps != TVLM_SCORE_TAPS)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d taps; 1 or 9 are possible", (int)scorer->taps);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d taps; 1 or 9 are possible",
+                         (int)scorer->taps);
     if (scorer->channel_count > 0 && (scorer->channels == NULL || scorer->weights == NULL))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer without channels or weights");
     if (!isfinite(scorer->bias) || !isfinite(scorer->similarity_weight))
@@ -167,7 +175,8 @@ static tvlm_score_group *next_place(program *p, int32_t taps, int32_t *used, int
     return group;
 }
 
-static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *scorer, bool query, program *p) {
+static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *scorer, bool query,
+                                  program *p) {
     int32_t used = 0;
     int place;
     TVLM_TRY(check_scorer(stack, scorer));
@@ -177,7 +186,8 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
         const float *weights = scorer->weights + c * scorer->taps;
         if (scorer->taps == 1) group->weight[CENTRE][place] = weights[0];
-        for (int32_t tap = 0; scorer->taps > 1 && tap < scorer->taps; ++tap) group->weight[tap][place] = weights[tap];
+        for (int32_t tap = 0; scorer->taps > 1 && tap < scorer->taps; ++tap)
+            group->weight[tap][place] = weights[tap];
     }
     if (query && scorer->similarity_weight != 0.0f) {
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, TVLM_CHANNEL_QUERY_SIMILARITY);
@@ -200,18 +210,19 @@ static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p
         return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
                          "a scorer that reads more than %d textures; give weight to fewer families",
                          (int)stack->bundle_max);
-    for (int32_t g = 0; g < p->count; ++g) memcpy(p->groups[g].refs, p->refs + 4 * g, sizeof p->groups[g].refs);
+    for (int32_t g = 0; g < p->count; ++g)
+        memcpy(p->groups[g].refs, p->refs + 4 * g, sizeof p->groups[g].refs);
     return TVLM_OK;
 }
 
-static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                       program *p, tvlm_buffer **scores) {
+static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
+                       const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
     const size_t count = (size_t)tvlm_candidate_count(candidates);
     tvlm_bundle bundle;
     TVLM_TRY(resolve_refs(stack, tvlm_stack_chunk(stack, params->index), p, &bundle));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SCORES, count * sizeof(float), scores));
-    return stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination, candidates,
-                                         *scores);
+    return stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination,
+                                         candidates, *scores);
 }
 
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
@@ -242,8 +253,8 @@ tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_score_par
     return TVLM_OK;
 }
 
-tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query, const struct tvlm_score_params *params,
-                       size_t capacity, float *scores) {
+tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
+                       const struct tvlm_score_params *params, size_t capacity, float *scores) {
     tvlm_candidates candidates;
     tvlm_buffer *buffer;
     if (stack == NULL || scores == NULL) return TVLM_ERROR_ARGUMENT;
@@ -251,8 +262,8 @@ tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query, const 
     TVLM_TRY(tvlm_score_candidates(stack, params, &candidates));
     const size_t count = (size_t)tvlm_candidate_count(&candidates);
     if (capacity < count)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu scores; there are %zu candidates",
-                         capacity, count);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "room for %zu scores; there are %zu candidates", capacity, count);
     TVLM_TRY(tvlm_score_enqueue(stack, query, params, &candidates, &buffer));
     return stack->device->backend->buffer_read(stack->device, buffer, 0, count * sizeof *scores, scores);
 }

@@ -33,11 +33,13 @@ typedef struct task {
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_select_params *params) {
     if ((int)params->strategy < 0 || (int)params->strategy >= STRATEGY_COUNT)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no strategy %d", (int)params->strategy);
-    if (params->k < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)params->k);
+    if (params->k < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)params->k);
     if (!(params->patch >= 0.0f) || !isfinite(params->patch))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels", (double)params->patch);
     if (!(params->min_distance >= 0.0f) || !isfinite(params->min_distance))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a minimum distance of %g pixels", (double)params->min_distance);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a minimum distance of %g pixels",
+                         (double)params->min_distance);
     return TVLM_OK;
 }
 
@@ -45,15 +47,18 @@ static tvlm_status resolve(task *t) {
     const struct tvlm_select_params *params = t->params;
     const tvlm_log *log = &t->stack->device->log;
     TVLM_TRY(check_params(log, params));
-    t->score = (struct tvlm_score_params){.index = params->index, .stride = params->stride,
-                                          .weights = params->weights, .scorer = params->scorer};
+    t->score = (struct tvlm_score_params){.index = params->index,
+                                          .stride = params->stride,
+                                          .weights = params->weights,
+                                          .scorer = params->scorer};
     TVLM_TRY(tvlm_score_candidates(t->stack, &t->score, &t->candidates));
     t->count = tvlm_candidate_count(&t->candidates);
     if (t->count >= TVLM_TOPK_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d candidates are too many; use a larger stride", (int)t->count);
-    if (params->k > t->count)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d candidates", (int)params->k,
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d candidates are too many; use a larger stride",
                          (int)t->count);
+    if (params->k > t->count)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d candidates",
+                         (int)params->k, (int)t->count);
     t->k = params->k > 0 ? params->k : TVLM_K_DEFAULT < t->count ? TVLM_K_DEFAULT : t->count;
     t->patch = params->patch > 0.0f ? params->patch : TVLM_PATCH_DEFAULT;
     return TVLM_OK;
@@ -102,7 +107,8 @@ static tvlm_status space_out(const task *t, tvlm_ranked *ranking, int32_t *kept)
     return TVLM_OK;
 }
 
-/* Working pixels to pixels of the image as it was handed in. A square that became a rectangle keeps its area. */
+/* Working pixels to pixels of the image as it was handed in. A square that became a rectangle keeps its area.
+ */
 static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
     const tvlm_stack_image *original = &t->stack->originals[t->params->index];
     const double scale_x = (double)original->width / t->stack->width;
@@ -117,18 +123,20 @@ static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
                            .row = ranked->index / t->candidates.columns};
 }
 
-static tvlm_status selection_make(const task *t, const tvlm_ranked *ranking, int32_t count, tvlm_selection **selection) {
+static tvlm_status selection_make(const task *t, const tvlm_ranked *ranking, int32_t count,
+                                  tvlm_selection **selection) {
     const tvlm_stack_image *original = &t->stack->originals[t->params->index];
     tvlm_selection *made = tvlm_allocate(1, sizeof *made);
     tvlm_position *positions = tvlm_allocate((size_t)count, sizeof *positions);
     if (made == NULL || positions == NULL) {
         free(made);
         free(positions);
-        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d", (int)count);
+        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
+                         (int)count);
     }
     for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
-    made->info = (tvlm_selection_info){original->width, original->height, t->candidates.columns, t->candidates.rows,
-                                       t->params->strategy};
+    made->info = (tvlm_selection_info){original->width, original->height, t->candidates.columns,
+                                       t->candidates.rows, t->params->strategy};
     made->count = count;
     made->positions = positions;
     *selection = made;
@@ -142,7 +150,8 @@ static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_se
     int32_t kept = t->k;
     tvlm_ranked *ranking = tvlm_allocate((size_t)wanted, sizeof *ranking);
     if (ranking == NULL)
-        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d", (int)wanted);
+        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
+                         (int)wanted);
     tvlm_status status = rank(t, query, wanted, ranking);
     if (status == TVLM_OK && spaced) status = space_out(t, ranking, &kept);
     if (status == TVLM_OK) status = selection_make(t, ranking, kept, selection);
@@ -152,8 +161,8 @@ static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_se
 
 /* ---- select.h ---- */
 
-tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query, const struct tvlm_select_params *params,
-                        tvlm_selection **selection) {
+tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
+                        const struct tvlm_select_params *params, tvlm_selection **selection) {
     static const struct tvlm_select_params defaults = {0};
     task t = {.stack = stack, .params = params != NULL ? params : &defaults};
     if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;

@@ -1,5 +1,6 @@
 /*
- * select/select.h: what the files of lib/select share. The public headers are texturevlm/score.h and select.h.
+ * select/select.h: what the files of lib/select share. The public headers are texturevlm/score.h and
+ * select.h.
  */
 #ifndef TVLM_SELECT_SELECT_H
 #define TVLM_SELECT_SELECT_H
@@ -9,8 +10,8 @@
 #include "texturevlm/select.h"
 
 /*
- * Puts the query's grid into the chunk of image `index` (query_similarity; 0 for all other images), or forgets the
- * last one where `query` is NULL: what a question sees never depends on the one before.
+ * Puts the query's grid into the chunk of image `index` (query_similarity; 0 for all other images), or
+ * forgets the last one where `query` is NULL: what a question sees never depends on the one before.
  */
 tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query);
 

@@ -32,7 +32,8 @@ void tvlm_spacing_free(tvlm_spacing *spacing) {
 
 static bool bucket_has_near(const tvlm_spacing *spacing, int32_t column, int32_t row, double x, double y) {
     if (column < 0 || row < 0 || column >= spacing->columns || row >= spacing->rows) return false;
-    for (int32_t i = spacing->head[(size_t)row * (size_t)spacing->columns + (size_t)column]; i >= 0; i = spacing->next[i])
+    for (int32_t i = spacing->head[(size_t)row * (size_t)spacing->columns + (size_t)column]; i >= 0;
+         i = spacing->next[i])
         if (hypot(spacing->x[i] - x, spacing->y[i] - y) < spacing->distance) return true;
     return false;
 }

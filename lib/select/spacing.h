@@ -1,6 +1,6 @@
 /*
- * spacing.h: positions that keep a distance from each other. Points fall into square buckets at least that wide, so
- * only the nine around a new point need a look.
+ * spacing.h: positions that keep a distance from each other. Points fall into square buckets at least that
+ * wide, so only the nine around a new point need a look.
  */
 #ifndef TVLM_SELECT_SPACING_H
 #define TVLM_SELECT_SPACING_H
@@ -17,7 +17,8 @@ typedef struct tvlm_spacing {
     int32_t count, capacity;
 } tvlm_spacing;
 
-/* For up to `capacity` points in a width x height image; side >= distance, >= 1. False: no memory, nothing to free. */
+/* For up to `capacity` points in a width x height image; side >= distance, >= 1. False: no memory, nothing to
+ * free. */
 bool tvlm_spacing_make(tvlm_spacing *spacing, float distance, float side, int32_t width, int32_t height,
                        int32_t capacity);
 void tvlm_spacing_free(tvlm_spacing *spacing);

@@ -4,7 +4,8 @@
 #include "core/memory.h"
 #include "select/select.h"
 
-static tvlm_status rank(tvlm_device *device, const float *scores, int32_t n, int32_t k, tvlm_ranked *ranking) {
+static tvlm_status rank(tvlm_device *device, const float *scores, int32_t n, int32_t k,
+                        tvlm_ranked *ranking) {
     const tvlm_backend *backend = device->backend;
     tvlm_buffer *values = NULL, *result = NULL;
     const size_t bytes = (size_t)n * sizeof *scores, result_bytes = (size_t)k * sizeof *ranking;
@@ -26,9 +27,11 @@ tvlm_status tvlm_topk(tvlm_device *device, const float *scores, int32_t n, int32
                          TVLM_TOPK_MAX - 1);
     if (k < 1) return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)k);
     if (k > n)
-        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d scores", (int)k, (int)n);
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d scores", (int)k,
+                         (int)n);
     tvlm_ranked *ranking = tvlm_allocate((size_t)k, sizeof *ranking);
-    if (ranking == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d", (int)k);
+    if (ranking == NULL)
+        return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d", (int)k);
     const tvlm_status status = rank(device, scores, n, k, ranking);
     for (int32_t i = 0; status == TVLM_OK && i < k; ++i) {
         indices[i] = ranking[i].index;

@@ -14,8 +14,8 @@ static int32_t add_texture(const tvlm_stack *stack, tvlm_bundle *bundle, tvlm_te
     return bundle->count++;
 }
 
-void tvlm_stack_bundle(const tvlm_stack *stack, const tvlm_chunk *chunk, const int32_t *channels, int32_t count,
-                       tvlm_bundle *bundle, int32_t *refs, int32_t *taken) {
+void tvlm_stack_bundle(const tvlm_stack *stack, const tvlm_chunk *chunk, const int32_t *channels,
+                       int32_t count, tvlm_bundle *bundle, int32_t *refs, int32_t *taken) {
     int32_t i = 0;
     memset(bundle, 0, sizeof *bundle);
     bundle->width = (float)stack->width;

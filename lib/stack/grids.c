@@ -7,7 +7,9 @@
 
 #include "core/memory.h"
 
-static int32_t cells(int32_t side) { return (side - 1) / TVLM_ENTROPY_CELL + 1; }
+static int32_t cells(int32_t side) {
+    return (side - 1) / TVLM_ENTROPY_CELL + 1;
+}
 
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
@@ -40,7 +42,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
     return shape;
 }
 
-tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture **texture) {
+tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
+                                    tvlm_texture **texture) {
     if (chunk->grids[grid] == NULL) {
         const tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
         TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]));
@@ -80,8 +83,9 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
         TVLM_TRY(blacken(stack, chunk, texture));
     } else {
         if (backend->generate[grid] == NULL)
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED, "backend %s does not make the grid '%s'",
-                             backend->name, tvlm_grid_get_info(grid)->name);
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
+                             "backend %s does not make the grid '%s'", backend->name,
+                             tvlm_grid_get_info(grid)->name);
         TVLM_TRY(backend->generate[grid](stack->device, chunk->grids, texture));
     }
     if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
@@ -89,7 +93,8 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
     return TVLM_OK;
 }
 
-/* The registry's order satisfies every need. The query comes with a question (select/query.c), never from here. */
+/* The registry's order satisfies every need. The query comes with a question (select/query.c), never from
+ * here. */
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, uint32_t mask) {
     const uint32_t missing = tvlm_grids_with_needs(mask) & ~chunk->valid;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
@@ -116,7 +121,8 @@ uint32_t tvlm_stack_grids_of(const int32_t *channels, int32_t count) {
 tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
     const uint32_t mask = tvlm_stack_grids_of(stack->channels, stack->channel_count);
-    for (int32_t i = 0; i < stack->chunk_count; ++i) TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));
+    for (int32_t i = 0; i < stack->chunk_count; ++i)
+        TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));
     return TVLM_OK;
 }
 

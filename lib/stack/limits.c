@@ -6,7 +6,9 @@
 /* Kernels index the components of a texture with 32-bit integers. */
 #define COMPONENTS_MAX ((uint64_t)INT32_MAX)
 
-static uint64_t component_bytes(tvlm_format format) { return format == TVLM_FORMAT_F16 ? 2 : 4; }
+static uint64_t component_bytes(tvlm_format format) {
+    return format == TVLM_FORMAT_F16 ? 2 : 4;
+}
 
 /* Components of one layer of one image: all levels, or level 0. */
 static uint64_t layer_components(int32_t width, int32_t height, bool all_levels) {
@@ -39,17 +41,19 @@ static bool bytes_fit(const tvlm_device *device, int32_t width, int32_t height, 
     return limit == 0 || layer_bytes(device, width, height, format) <= limit;
 }
 
-tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
+tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int32_t height,
+                                  tvlm_format format) {
     const tvlm_device_info *info = &device->info;
     if (!sides_fit(device, width, height))
         return tvlm_fail(&device->log, TVLM_ERROR_DEVICE_MEMORY,
                          "a stack of %dx%d is larger than this device's images, %dx%d at most", (int)width,
                          (int)height, (int)info->image_width_max, (int)info->image_height_max);
     if (!bytes_fit(device, width, height, format))
-        return tvlm_fail(&device->log, TVLM_ERROR_DEVICE_MEMORY,
-                         "a stack of %dx%d needs allocations of %llu bytes; at most %llu, and 2^31 components, fit",
-                         (int)width, (int)height, (unsigned long long)layer_bytes(device, width, height, format),
-                         (unsigned long long)info->allocation_max);
+        return tvlm_fail(
+            &device->log, TVLM_ERROR_DEVICE_MEMORY,
+            "a stack of %dx%d needs allocations of %llu bytes; at most %llu, and 2^31 components, fit",
+            (int)width, (int)height, (unsigned long long)layer_bytes(device, width, height, format),
+            (unsigned long long)info->allocation_max);
     return TVLM_OK;
 }
 
@@ -66,17 +70,19 @@ void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *
     while (beyond - fits > 1) {
         const int32_t middle = fits + (beyond - fits) / 2;
         const int32_t mw = shrunk(w, full, middle), mh = shrunk(h, full, middle);
-        if (sides_fit(device, mw, mh) && bytes_fit(device, mw, mh, format)) fits = middle;
-        else beyond = middle;
+        if (sides_fit(device, mw, mh) && bytes_fit(device, mw, mh, format))
+            fits = middle;
+        else
+            beyond = middle;
     }
     *width = shrunk(w, full, fits);
     *height = shrunk(h, full, fits);
 }
 
 /*
- * The slice limit counts whatever the storage is: where there are no images it is 0, and chunks of thousands of
- * images are no loss elsewhere. It is taken for textures of at least 16 layers, so that a packed array of 64 channels
- * still fits a chunk.
+ * The slice limit counts whatever the storage is: where there are no images it is 0, and chunks of thousands
+ * of images are no loss elsewhere. It is taken for textures of at least 16 layers, so that a packed array of
+ * 64 channels still fits a chunk.
  */
 int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
                                int32_t layers) {

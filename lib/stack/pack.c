@@ -19,8 +19,8 @@ static int32_t side_at(int32_t side, double level) {
 }
 
 /*
- * The level whose texels a size asks for: exactly level n where the size is that level's, since an odd side shrinks by
- * a bit more than 2^n; otherwise log2 of the larger factor, and 0 where it grows.
+ * The level whose texels a size asks for: exactly level n where the size is that level's, since an odd side
+ * shrinks by a bit more than 2^n; otherwise log2 of the larger factor, and 0 where it grows.
  */
 static float level_of_size(const tvlm_stack *stack, int32_t width, int32_t height) {
     for (int32_t level = 0; level < stack->levels; ++level)
@@ -30,13 +30,14 @@ static float level_of_size(const tvlm_stack *stack, int32_t width, int32_t heigh
     return (float)fmax(0.0, log2(across > down ? across : down));
 }
 
-static tvlm_status resolve_channels(const tvlm_stack *stack, const struct tvlm_pack_params *params, packing *p) {
+static tvlm_status resolve_channels(const tvlm_stack *stack, const struct tvlm_pack_params *params,
+                                    packing *p) {
     const tvlm_log *log = &stack->device->log;
     p->channels = params->channels != NULL ? params->channels : stack->channels;
     p->channel_count = params->channels != NULL ? params->channel_count : stack->channel_count;
     if (p->channel_count < 1 || p->channel_count > TVLM_LAYOUT_CHANNELS_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d channels to pack; 1 to %d are possible", (int)p->channel_count,
-                         TVLM_LAYOUT_CHANNELS_MAX);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d channels to pack; 1 to %d are possible",
+                         (int)p->channel_count, TVLM_LAYOUT_CHANNELS_MAX);
     for (int32_t i = 0; i < p->channel_count; ++i) TVLM_TRY(tvlm_stack_check_channel(stack, p->channels[i]));
     return TVLM_OK;
 }
@@ -46,7 +47,8 @@ static tvlm_status resolve_size(const tvlm_stack *stack, const struct tvlm_pack_
     if (!isfinite(params->level) || params->level < 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "level %g to pack", (double)params->level);
     if (params->width < 0 || params->height < 0 || (params->width == 0) != (params->height == 0))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a packed array of %dx%d", (int)params->width, (int)params->height);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a packed array of %dx%d", (int)params->width,
+                         (int)params->height);
     p->level = fminf(params->level, (float)(stack->levels - 1));
     p->width = params->width > 0 ? params->width : side_at(stack->width, (double)p->level);
     p->height = params->height > 0 ? params->height : side_at(stack->height, (double)p->level);
@@ -62,8 +64,15 @@ static tvlm_status packed_make(const tvlm_stack *stack, const packing *p, tvlm_p
         free(textures);
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a packed array");
     }
-    *made = (tvlm_packed){stack->device,  p->width,      p->height,           p->channel_count,  (p->channel_count + 3) / 4,
-                          stack->images, stack->chunk_images, stack->chunk_count, textures};
+    *made = (tvlm_packed){stack->device,
+                          p->width,
+                          p->height,
+                          p->channel_count,
+                          (p->channel_count + 3) / 4,
+                          stack->images,
+                          stack->chunk_images,
+                          stack->chunk_count,
+                          textures};
     *packed = made;
     return TVLM_OK;
 }
@@ -94,7 +103,8 @@ static tvlm_status pack_chunk(tvlm_stack *stack, tvlm_chunk *chunk, const packin
 
 static tvlm_status pack_all(tvlm_stack *stack, const packing *p, tvlm_packed *packed) {
     int32_t *refs = tvlm_allocate((size_t)packed->layers * 4, sizeof *refs);
-    if (refs == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a packed array");
+    if (refs == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a packed array");
     tvlm_status status = TVLM_OK;
     for (int32_t i = 0; status == TVLM_OK && i < stack->chunk_count; ++i)
         status = pack_chunk(stack, &stack->chunks[i], p, refs, &packed->textures[i]);
@@ -112,15 +122,18 @@ tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *pa
     TVLM_TRY(resolve_size(stack, params, &p));
     TVLM_TRY(packed_make(stack, &p, &made));
     const tvlm_status status = pack_all(stack, &p, made);
-    if (status != TVLM_OK) tvlm_packed_destroy(&made);
-    else *packed = made;
+    if (status != TVLM_OK)
+        tvlm_packed_destroy(&made);
+    else
+        *packed = made;
     return status;
 }
 
 void tvlm_packed_destroy(tvlm_packed **packed) {
     if (packed == NULL || *packed == NULL) return;
     tvlm_packed *p = *packed;
-    for (int32_t i = 0; i < p->chunk_count; ++i) p->device->backend->texture_destroy(p->device, &p->textures[i]);
+    for (int32_t i = 0; i < p->chunk_count; ++i)
+        p->device->backend->texture_destroy(p->device, &p->textures[i]);
     free(p->textures);
     free(p);
     *packed = NULL;
@@ -132,10 +145,11 @@ void tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height
     if (channels != NULL) *channels = packed != NULL ? packed->channel_count : 0;
 }
 
-tvlm_status tvlm_packed_texture(tvlm_packed *packed, int32_t index, tvlm_texture **texture, int32_t *first_image) {
+tvlm_status tvlm_packed_texture(tvlm_packed *packed, int32_t index, tvlm_texture **texture,
+                                int32_t *first_image) {
     if (index < 0 || index >= packed->images)
-        return tvlm_fail(&packed->device->log, TVLM_ERROR_ARGUMENT, "image %d of a packed array of %d", (int)index,
-                         (int)packed->images);
+        return tvlm_fail(&packed->device->log, TVLM_ERROR_ARGUMENT, "image %d of a packed array of %d",
+                         (int)index, (int)packed->images);
     *texture = packed->textures[index / packed->chunk_images];
     *first_image = index / packed->chunk_images * packed->chunk_images;
     return TVLM_OK;
@@ -150,7 +164,8 @@ tvlm_status tvlm_packed_read(tvlm_packed *packed, int32_t index, size_t capacity
     const size_t plane = (size_t)packed->width * (size_t)packed->height;
     size_t needed = SIZE_MAX;
     if (!tvlm_multiply(plane, (size_t)packed->channel_count, &needed) || capacity < needed)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu floats; the array has %zu", capacity, needed);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu floats; the array has %zu", capacity,
+                         needed);
     float *rgba = tvlm_allocate(plane, 4 * sizeof *rgba);
     if (rgba == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to read a packed array");
     tvlm_status status = TVLM_OK;

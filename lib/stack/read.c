@@ -14,8 +14,8 @@ static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_
     const tvlm_texture shape =
         tvlm_stack_grid_shape(stack, grid < TVLM_GRID_COUNT ? grid : TVLM_GRID_SOURCE, stack->images);
     if (level < 0 || level >= shape.levels)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of a channel of %d levels", (int)level,
-                         (int)shape.levels);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of a channel of %d levels",
+                         (int)level, (int)shape.levels);
     *width = tvlm_level_side(shape.width, level);
     *height = tvlm_level_side(shape.height, level);
     return TVLM_OK;
@@ -36,19 +36,21 @@ static float formula(const tvlm_stack *stack, int32_t component, float u, float 
     return fminf(sqrtf(dx * dx + dy * dy) / stack->farthest, 1.0f);
 }
 
-static void read_formula(const tvlm_stack *stack, int32_t component, int32_t width, int32_t height, float *texels) {
+static void read_formula(const tvlm_stack *stack, int32_t component, int32_t width, int32_t height,
+                         float *texels) {
     for (int32_t y = 0; y < height; ++y)
         for (int32_t x = 0; x < width; ++x)
-            *texels++ = formula(stack, component, ((float)x + 0.5f) / (float)width, ((float)y + 0.5f) / (float)height);
+            *texels++ = formula(stack, component, ((float)x + 0.5f) / (float)width,
+                                ((float)y + 0.5f) / (float)height);
 }
 
-static tvlm_status read_stored(tvlm_stack *stack, const tvlm_chunk *chunk, int32_t image, tvlm_channel_place place,
-                               int32_t level, size_t count, float *texels) {
+static tvlm_status read_stored(tvlm_stack *stack, const tvlm_chunk *chunk, int32_t image,
+                               tvlm_channel_place place, int32_t level, size_t count, float *texels) {
     tvlm_texture *texture = chunk->grids[place.grid];
     float *rgba = tvlm_allocate(count, 4 * sizeof *rgba);
     if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to read a channel");
-    const tvlm_status status = stack->device->backend->texture_read(stack->device, texture, level,
-                                                                    image * texture->layers + place.layer, rgba);
+    const tvlm_status status = stack->device->backend->texture_read(
+        stack->device, texture, level, image * texture->layers + place.layer, rgba);
     for (size_t i = 0; status == TVLM_OK && i < count; ++i) texels[i] = rgba[4 * i + (size_t)place.component];
     free(rgba);
     return status;
@@ -62,8 +64,8 @@ tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, i
     TVLM_TRY(channel_size(stack, channel, level, &width, &height));
     const size_t count = (size_t)width * (size_t)height;
     if (capacity < count)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu texels; the level has %zu", capacity,
-                         count);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu texels; the level has %zu",
+                         capacity, count);
     const tvlm_channel_place place = tvlm_channel_get_place(channel);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if (place.grid == TVLM_GRID_FORMULA) {

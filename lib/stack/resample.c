@@ -1,7 +1,7 @@
 /*
- * Resampling on the host, separable: the exact area average along an axis that shrinks, bilinear along one that
- * grows. Rows are made as they are needed, so a huge photo costs two rows of memory. Sums are in double: a constant
- * image stays as it is, and the mean is kept.
+ * Resampling on the host, separable: the exact area average along an axis that shrinks, bilinear along one
+ * that grows. Rows are made as they are needed, so a huge photo costs two rows of memory. Sums are in double:
+ * a constant image stays as it is, and the mean is kept.
  */
 #include <math.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "core/memory.h"
 #include "stack/stack.h"
 
-/* The source positions first[i] .. first[i] + count[i] - 1 that output i averages, weights[i * stride + tap]. */
+/* The source positions first[i] .. first[i] + count[i] - 1 that output i averages, weights[i * stride + tap].
+ */
 typedef struct axis {
     int32_t *first, *count;
     double *weights;
@@ -31,8 +32,8 @@ static bool axis_allocate(axis *a, int32_t from, int32_t to) {
 }
 
 /*
- * In units of 1/to source pixels, output i covers [i from, (i+1) from) and source pixel s covers [s to, (s+1) to):
- * overlaps are exact integers, and those of one output add up to `from`.
+ * In units of 1/to source pixels, output i covers [i from, (i+1) from) and source pixel s covers [s to, (s+1)
+ * to): overlaps are exact integers, and those of one output add up to `from`.
  */
 static void axis_area(axis *a, int32_t from, int32_t to) {
     for (int32_t i = 0; i < to; ++i) {
@@ -41,7 +42,8 @@ static void axis_area(axis *a, int32_t from, int32_t to) {
         a->first[i] = (int32_t)first;
         a->count[i] = (int32_t)(last - first + 1);
         for (int64_t s = first; s <= last; ++s) {
-            const int64_t low = s * to > begin ? s * to : begin, high = (s + 1) * to < end ? (s + 1) * to : end;
+            const int64_t low = s * to > begin ? s * to : begin,
+                          high = (s + 1) * to < end ? (s + 1) * to : end;
             a->weights[(size_t)i * a->stride + (size_t)(s - first)] = (double)(high - low) / (double)from;
         }
     }
@@ -62,8 +64,10 @@ static void axis_bilinear(axis *a, int32_t from, int32_t to) {
 
 static bool axis_make(axis *a, int32_t from, int32_t to) {
     if (!axis_allocate(a, from, to)) return false;
-    if (from >= to) axis_area(a, from, to);
-    else axis_bilinear(a, from, to);
+    if (from >= to)
+        axis_area(a, from, to);
+    else
+        axis_bilinear(a, from, to);
     return true;
 }
 
@@ -72,14 +76,16 @@ typedef struct resampler {
     int32_t width, channels; /* of the result */
     size_t stride;           /* bytes from source row to source row */
     axis x, y;
-    float *pixels;    /* one source row, composited */
-    double *rows[2];  /* the last two source rows, resampled along x; row y in rows[y & 1] */
-    int32_t held[2];  /* which they are; -1: none */
-    double *sums;     /* one row of the result */
+    float *pixels;   /* one source row, composited */
+    double *rows[2]; /* the last two source rows, resampled along x; row y in rows[y & 1] */
+    int32_t held[2]; /* which they are; -1: none */
+    double *sums;    /* one row of the result */
 } resampler;
 
 /* NaN becomes 0. */
-static float clamped(float value) { return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f; }
+static float clamped(float value) {
+    return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;
+}
 
 static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
     uint16_t u16;
@@ -117,7 +123,8 @@ static const double *row_along_x(resampler *r, int32_t y) {
         const float *from = r->pixels + (size_t)r->x.first[i] * colours;
         for (size_t c = 0; c < colours; ++c) {
             double sum = 0.0;
-            for (size_t tap = 0; tap < (size_t)r->x.count[i]; ++tap) sum += weights[tap] * (double)from[tap * colours + c];
+            for (size_t tap = 0; tap < (size_t)r->x.count[i]; ++tap)
+                sum += weights[tap] * (double)from[tap * colours + c];
             out[i * colours + c] = sum;
         }
     }
@@ -162,7 +169,8 @@ static void resampler_free(resampler *r) {
     free(r->sums);
 }
 
-tvlm_status tvlm_resample(const tvlm_image *image, int32_t width, int32_t height, float **pixels, int32_t *channels) {
+tvlm_status tvlm_resample(const tvlm_image *image, int32_t width, int32_t height, float **pixels,
+                          int32_t *channels) {
     resampler r = {0};
     float *out = NULL;
     size_t row;

@@ -1,6 +1,6 @@
 /*
- * Any channels at any points. Points are sent chunk by chunk, channels bundle by bundle; results are put together
- * on the host.
+ * Any channels at any points. Points are sent chunk by chunk, channels bundle by bundle; results are put
+ * together on the host.
  */
 #include <math.h>
 #include <string.h>
@@ -11,6 +11,12 @@
 /* Bytes of results per launch: bounds the memory of a long list. */
 #define BATCH_BYTES ((size_t)64 << 20)
 
+/*
+ * Infinities end here. Clamping to the edge is the reader's: each grid has an edge of its own, and a cell
+ * grid's lies beyond the image's.
+ */
+#define FAR 1e9f
+
 typedef struct sampling {
     tvlm_stack *stack;
     const tvlm_sample_point *points;
@@ -18,11 +24,11 @@ typedef struct sampling {
     const int32_t *channels;
     int32_t channel_count;
     float *out;
-    int32_t batch;      /* points per launch, at most */
-    tvlm_point *sent;   /* [batch] */
-    int32_t *origin;    /* [batch] which of points[] each is */
-    int32_t *refs;      /* [channel_count rounded up to 4] */
-    float *received;    /* [batch * (channel_count rounded up to 4)] */
+    int32_t batch;    /* points per launch, at most */
+    tvlm_point *sent; /* [batch] */
+    int32_t *origin;  /* [batch] which of points[] each is */
+    int32_t *refs;    /* [channel_count rounded up to 4] */
+    float *received;  /* [batch * (channel_count rounded up to 4)] */
 } sampling;
 
 static tvlm_status check_points(const tvlm_stack *stack, const tvlm_sample_point *points, int32_t count) {
@@ -35,7 +41,9 @@ static tvlm_status check_points(const tvlm_stack *stack, const tvlm_sample_point
     return TVLM_OK;
 }
 
-static float between(float value, float low, float high) { return fminf(fmaxf(value, low), high); }
+static float between(float value, float low, float high) {
+    return fminf(fmaxf(value, low), high);
+}
 
 /* Collects the points of `chunk` from *next on, at most a batch; *next is where to go on. */
 static int32_t collect(const sampling *s, const tvlm_chunk *chunk, int32_t *next) {
@@ -45,8 +53,7 @@ static int32_t collect(const sampling *s, const tvlm_chunk *chunk, int32_t *next
         const tvlm_sample_point *p = &s->points[*next];
         if (p->index < chunk->first || p->index >= chunk->first + chunk->images) continue;
         s->origin[found] = *next;
-        s->sent[found] = (tvlm_point){between(p->x, 0.0f, (float)stack->width),
-                                      between(p->y, 0.0f, (float)stack->height),
+        s->sent[found] = (tvlm_point){between(p->x, -FAR, FAR), between(p->y, -FAR, FAR),
                                       between(p->level, 0.0f, (float)(stack->levels - 1)),
                                       (float)(p->index - chunk->first)};
         ++found;
@@ -55,8 +62,8 @@ static int32_t collect(const sampling *s, const tvlm_chunk *chunk, int32_t *next
 }
 
 /* One launch: `taken` channels from `first` on, whose references are in s->refs. */
-static tvlm_status launch(const sampling *s, const tvlm_bundle *bundle, int32_t first, int32_t taken, int32_t found,
-                          tvlm_buffer *points) {
+static tvlm_status launch(const sampling *s, const tvlm_bundle *bundle, int32_t first, int32_t taken,
+                          int32_t found, tvlm_buffer *points) {
     const tvlm_backend *backend = s->stack->device->backend;
     const int32_t count4 = (taken + 3) / 4, width = 4 * count4;
     const size_t bytes = (size_t)found * (size_t)width * sizeof(float);
@@ -78,7 +85,8 @@ static tvlm_status sample_batch(const sampling *s, const tvlm_chunk *chunk, int3
     TVLM_TRY(s->stack->device->backend->buffer_write(s->stack->device, points, 0, bytes, s->sent));
     for (int32_t first = 0, taken; first < s->channel_count; first += taken) {
         tvlm_bundle bundle;
-        tvlm_stack_bundle(s->stack, chunk, s->channels + first, s->channel_count - first, &bundle, s->refs, &taken);
+        tvlm_stack_bundle(s->stack, chunk, s->channels + first, s->channel_count - first, &bundle, s->refs,
+                          &taken);
         TVLM_TRY(launch(s, &bundle, first, taken, found, points));
     }
     return TVLM_OK;
@@ -99,6 +107,10 @@ static tvlm_status sample_all(const sampling *s) {
     return TVLM_OK;
 }
 
+static tvlm_status fail_memory(const tvlm_stack *stack, int32_t count) {
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to sample %d points", (int)count);
+}
+
 tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points, int32_t count,
                               const int32_t *channels, int32_t channel_count, float *out) {
     if (stack == NULL || count < 0 || channel_count < 0) return TVLM_ERROR_ARGUMENT;
@@ -106,22 +118,24 @@ tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points
     if (points == NULL || channels == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
     for (int32_t i = 0; i < channel_count; ++i) TVLM_TRY(tvlm_stack_check_channel(stack, channels[i]));
     if (channel_count > TVLM_LAYOUT_CHANNELS_MAX)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d channels; %d at most", (int)channel_count,
-                         TVLM_LAYOUT_CHANNELS_MAX);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d channels; %d at most",
+                         (int)channel_count, TVLM_LAYOUT_CHANNELS_MAX);
     TVLM_TRY(check_points(stack, points, count));
     const size_t width = ((size_t)channel_count + 3) / 4 * 4;
     const size_t fit = BATCH_BYTES / (width * sizeof(float));
-    sampling s = {.stack = stack, .points = points, .count = count, .channels = channels,
-                  .channel_count = channel_count, .out = out};
+    sampling s = {.stack = stack,
+                  .points = points,
+                  .count = count,
+                  .channels = channels,
+                  .channel_count = channel_count,
+                  .out = out};
     s.batch = (size_t)count < fit ? count : (int32_t)fit;
     s.sent = tvlm_allocate((size_t)s.batch, sizeof *s.sent);
     s.origin = tvlm_allocate((size_t)s.batch, sizeof *s.origin);
     s.refs = tvlm_allocate(width, sizeof *s.refs);
     s.received = tvlm_allocate((size_t)s.batch * width, sizeof *s.received);
     const bool made = s.sent != NULL && s.origin != NULL && s.refs != NULL && s.received != NULL;
-    const tvlm_status status =
-        made ? sample_all(&s) : tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to sample %d points",
-                                          (int)count);
+    const tvlm_status status = made ? sample_all(&s) : fail_memory(stack, count);
     free(s.sent);
     free(s.origin);
     free(s.refs);

@@ -44,8 +44,8 @@ tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t byt
 
 static tvlm_status set_fixation(tvlm_stack *stack, float x, float y) {
     if (!(fabsf(x) <= FIXATION_MAX && fabsf(y) <= FIXATION_MAX))
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "fixation (%g, %g) is not a place near the image",
-                         (double)x, (double)y);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "fixation (%g, %g) is not a place near the image", (double)x, (double)y);
     const double right = fmax(fabs((double)x), fabs((double)stack->width - x));
     const double down = fmax(fabs((double)y), fabs((double)stack->height - y));
     stack->fixation_x = x;
@@ -69,8 +69,8 @@ static void log_missing_families(const tvlm_stack *stack, const char *layout) {
         used += length;
     }
     if (used > 0)
-        tvlm_log_message(&stack->device->log, TVLM_LOG_INFO, "layout %.64s: 0 everywhere, not made by this version: %s",
-                         layout, families);
+        tvlm_log_message(&stack->device->log, TVLM_LOG_INFO,
+                         "layout %.64s: 0 everywhere, not made by this version: %s", layout, families);
 }
 
 static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
@@ -93,8 +93,8 @@ static int32_t max_layers(const tvlm_stack *stack) {
 }
 
 static tvlm_status make_images(tvlm_stack *stack) {
-    const int32_t limit = tvlm_stack_chunk_limit(stack->device, stack->width, stack->height, stack->format,
-                                                 max_layers(stack));
+    const int32_t limit =
+        tvlm_stack_chunk_limit(stack->device, stack->width, stack->height, stack->format, max_layers(stack));
     stack->chunk_images = limit < stack->images ? limit : stack->images;
     stack->chunk_count = (stack->images - 1) / stack->chunk_images + 1;
     stack->chunks = tvlm_allocate((size_t)stack->chunk_count, sizeof *stack->chunks);
@@ -129,7 +129,8 @@ static tvlm_status check_params(const tvlm_device *device, const struct tvlm_sta
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
     if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_F32)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
-    return tvlm_stack_check_size(device, params->width, params->height, tvlm_stack_format(device, params->format));
+    return tvlm_stack_check_size(device, params->width, params->height,
+                                 tvlm_stack_format(device, params->format));
 }
 
 static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *params) {
@@ -147,7 +148,8 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     return make_images(stack);
 }
 
-tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params, tvlm_stack **stack) {
+tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
+                              tvlm_stack **stack) {
     static const struct tvlm_stack_params none = {0};
     if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
     if (params == NULL) params = &none;
@@ -156,8 +158,10 @@ tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_param
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a stack");
     made->device = device;
     const tvlm_status status = fill(made, params);
-    if (status != TVLM_OK) tvlm_stack_destroy(&made);
-    else *stack = made;
+    if (status != TVLM_OK)
+        tvlm_stack_destroy(&made);
+    else
+        *stack = made;
     return status;
 }
 
@@ -187,7 +191,8 @@ tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) 
     *info = (tvlm_stack_info){stack->width, stack->height, stack->images, stack->levels, stack->format, 0};
     for (int32_t i = 0; i < stack->chunk_count; ++i)
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-            if (stack->chunks[i].grids[grid] != NULL) info->device_bytes += stack->chunks[i].grids[grid]->bytes;
+            if (stack->chunks[i].grids[grid] != NULL)
+                info->device_bytes += stack->chunks[i].grids[grid]->bytes;
     return TVLM_OK;
 }
 
@@ -199,8 +204,8 @@ const int32_t *tvlm_stack_channels(const tvlm_stack *stack, int32_t *count) {
 tvlm_status tvlm_stack_level_size(const tvlm_stack *stack, int32_t level, int32_t *width, int32_t *height) {
     if (stack == NULL || width == NULL || height == NULL) return TVLM_ERROR_ARGUMENT;
     if (level < 0 || level >= stack->levels)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of an image of %d levels", (int)level,
-                         (int)stack->levels);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of an image of %d levels",
+                         (int)level, (int)stack->levels);
     *width = tvlm_level_side(stack->width, level);
     *height = tvlm_level_side(stack->height, level);
     return TVLM_OK;

@@ -10,12 +10,14 @@ static size_t pixel_type_bytes(tvlm_pixel_type type) {
     return type == TVLM_PIXEL_U8 ? 1 : type == TVLM_PIXEL_U16 ? 2 : 4;
 }
 
-/* Everything that can be wrong with an image but what its pointer points to; *row its bytes a row without the gap. */
+/* Everything that can be wrong with an image but what its pointer points to; *row its bytes a row without the
+ * gap. */
 static tvlm_status check_image(const tvlm_log *log, const tvlm_image *image, size_t *row) {
     size_t all;
     if (image == NULL || image->pixels == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no pixels");
     if (image->width < 1 || image->height < 1)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels", (int)image->width, (int)image->height);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels", (int)image->width,
+                         (int)image->height);
     if (image->channels < 1 || image->channels > 4)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %d channels; 1 to 4 are possible",
                          (int)image->channels);
@@ -23,10 +25,12 @@ static tvlm_status check_image(const tvlm_log *log, const tvlm_image *image, siz
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no pixel type %d", (int)image->type);
     if (!tvlm_multiply((size_t)image->width, (size_t)image->channels * pixel_type_bytes(image->type), row) ||
         !tvlm_multiply(image->row_stride > *row ? image->row_stride : *row, (size_t)image->height, &all))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels is larger than the address space",
-                         (int)image->width, (int)image->height);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "an image of %dx%d pixels is larger than the address space", (int)image->width,
+                         (int)image->height);
     if (image->row_stride != 0 && image->row_stride < *row)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a row stride of %zu bytes; a row has %zu", image->row_stride, *row);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a row stride of %zu bytes; a row has %zu",
+                         image->row_stride, *row);
     return TVLM_OK;
 }
 
@@ -61,8 +65,10 @@ static tvlm_status upload_as_is(tvlm_stack *stack, int32_t index, const tvlm_ima
     const unsigned char *from = image->pixels;
     if (image->row_stride == 0 || image->row_stride == row) return upload(stack, index, from, pixels);
     unsigned char *packed = tvlm_allocate((size_t)image->height, row);
-    if (packed == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a copy of the pixels");
-    for (size_t y = 0; y < (size_t)image->height; ++y) memcpy(packed + y * row, from + y * image->row_stride, row);
+    if (packed == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a copy of the pixels");
+    for (size_t y = 0; y < (size_t)image->height; ++y)
+        memcpy(packed + y * row, from + y * image->row_stride, row);
     const tvlm_status status = upload(stack, index, packed, pixels);
     free(packed);
     return status;
@@ -96,17 +102,20 @@ tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_im
 }
 
 /* Width and height where none are given: the image's own, or the largest of its shape that fits. */
-static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image, struct tvlm_stack_params *params) {
+static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image,
+                               struct tvlm_stack_params *params) {
     if (params->width != 0 && params->height != 0) return TVLM_OK;
     if (params->width != 0 || params->height != 0)
-        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "a width without a height, or a height without a width");
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
+                         "a width without a height, or a height without a width");
     params->width = image->width;
     params->height = image->height;
     tvlm_stack_largest(device, tvlm_stack_format(device, params->format), &params->width, &params->height);
     if (params->width != image->width || params->height != image->height)
-        tvlm_log_message(&device->log, TVLM_LOG_WARNING,
-                         "scaled down from %dx%d to %dx%d, the largest of its shape that this device can hold",
-                         (int)image->width, (int)image->height, (int)params->width, (int)params->height);
+        tvlm_log_message(
+            &device->log, TVLM_LOG_WARNING,
+            "scaled down from %dx%d to %dx%d, the largest of its shape that this device can hold",
+            (int)image->width, (int)image->height, (int)params->width, (int)params->height);
     return TVLM_OK;
 }
 
@@ -121,7 +130,9 @@ tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *i
     TVLM_TRY(choose_size(device, image, &chosen));
     TVLM_TRY(tvlm_stack_create(device, &chosen, &made));
     const tvlm_status status = tvlm_stack_set_image(made, 0, image);
-    if (status != TVLM_OK) tvlm_stack_destroy(&made);
-    else *stack = made;
+    if (status != TVLM_OK)
+        tvlm_stack_destroy(&made);
+    else
+        *stack = made;
     return status;
 }
