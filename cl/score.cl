@@ -19,53 +19,67 @@ inline int ordered(float value) {
 }
 inline float unordered(int bits) { return as_float(bits ^ ((bits >> 31) & 0x7fffffff)); }
 
-/* The sum over one group's channels and taps at a candidate. */
-inline float group_sum(BUNDLE_IN, global const int *restrict ints, global const float *restrict floats, float2 at,
-                       float2 step, float level, int image) {
+/* Adds one group's channels and taps to the sums of RUN candidates at (x[i], y). */
+inline void add_group(BUNDLE_IN, global const int *restrict ints, global const float *restrict floats, const float *x,
+                      float y, float2 step, float level, int image, float *sums) {
     const int4 refs = vload4(0, ints);
     const float4 cap = vload4(0, floats);
     const int taps = ints[5];
-    float sum = 0.0f;
+    float tap_x[RUN];
+    float4 values[RUN];
 #pragma unroll 1
     for (int tap = taps == 1 ? 4 : 0; tap < (taps == 1 ? 5 : 9); ++tap) {
-        const float x = at.x + (tap % 3 - 1) * step.x, y = at.y + (tap / 3 - 1) * step.y;
-        const float4 terms = min(cap, vload4(1 + tap, floats) * bundle_gather(BUNDLE, refs, x, y, level, image));
-        sum += terms.x + terms.y + terms.z + terms.w;
+        const float4 weight = vload4(1 + tap, floats);
+        for (int i = 0; i < RUN; ++i) tap_x[i] = x[i] + (tap % 3 - 1) * step.x;
+        bundle_gather(BUNDLE, refs, tap_x, y + (tap / 3 - 1) * step.y, level, image, values);
+        for (int i = 0; i < RUN; ++i) {
+            const float4 terms = weight * values[i];
+            /* Not min(): a NaN must stay one. */
+            const float4 capped = terms > cap ? cap : terms;
+            sums[i] += capped.x + capped.y + capped.z + capped.w;
+        }
     }
-    return sum;
 }
 
-/* parts[part][candidate]; ranges[part] = (smallest, largest) in ordered integers. Work-item a candidate. */
+/*
+ * parts[part][candidate]; ranges[part] = (smallest, largest) in ordered integers. Work-item RUN candidates of a row,
+ * of `runs` in each row.
+ */
 kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1)))
 void score_parts(BUNDLE_IN, global const int *restrict ints, const int floats_at, const int groups, const int2 size,
-                 const float2 step, const float level, const int image, global float *restrict parts,
+                 const float2 step, const float level, const int image, const int runs, global float *restrict parts,
                  global int *restrict ranges) {
     local int low[PARTS], high[PARTS];
     global const float *floats = (global const float *)ints + floats_at; /* behind all groups' ints */
-    const int lane = get_local_id(0), i = get_global_id(0), count = size.x * size.y;
+    const int lane = get_local_id(0), item = get_global_id(0);
     if (lane < PARTS) {
         low[lane] = INT_MAX;
         high[lane] = INT_MIN;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (i < count) {
-        const int column = i % size.x, row = i / size.x;
+    if (item < runs * size.y) {
+        const int first = item % runs * RUN, row = item / runs, count = min(RUN, size.x - first);
         /* The last cell is clipped; its centre is that of what remains. */
-        const float x = 0.5f * (column * step.x + min((column + 1) * step.x, view.x));
         const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
-        float sums[PARTS] = {0.0f, 0.0f, 0.0f};
-        for (int g = 0; g < groups; ++g) {
-            const float sum = group_sum(BUNDLE, ints + g * TVLM_GROUP_INTS, floats + g * TVLM_GROUP_FLOATS,
-                                        (float2)(x, y), step, level, image);
-            const int part = ints[g * TVLM_GROUP_INTS + 4];
-            for (int p = 0; p < PARTS; ++p) sums[p] += part == p ? sum : 0.0f;
-        }
+        float x[RUN];
+        for (int i = 0; i < RUN; ++i) x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
         for (int p = 0; p < PARTS; ++p) {
-            parts[p * count + i] = sums[p];
-            if (!isnan(sums[p])) {
-                atomic_min(&low[p], ordered(sums[p]));
-                atomic_max(&high[p], ordered(sums[p]));
+            float sums[RUN];
+            int least = INT_MAX, most = INT_MIN;
+            for (int i = 0; i < RUN; ++i) sums[i] = 0.0f;
+            for (int g = 0; g < groups; ++g)
+                if (ints[g * TVLM_GROUP_INTS + 4] == p)
+                    add_group(BUNDLE, ints + g * TVLM_GROUP_INTS, floats + g * TVLM_GROUP_FLOATS, x, y, step, level,
+                              image, sums);
+            for (int i = 0; i < count; ++i) {
+                parts[(p * size.y + row) * size.x + first + i] = sums[i];
+                if (!isnan(sums[i])) {
+                    least = min(least, ordered(sums[i]));
+                    most = max(most, ordered(sums[i]));
+                }
             }
+            atomic_min(&low[p], least);
+            atomic_max(&high[p], most);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);

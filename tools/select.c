@@ -305,11 +305,8 @@ static int select_path(struct run *run, const char *path) {
 
 static int write_json(struct run *run) {
     const char *const text = json_text_of(&run->json), *const output = run->options->output;
-    if (text == NULL) return tool_fail(run->tool, "no memory");
-    if (output != NULL)
-        return tool_status(run->tool, tvlm_file_write(output, text, strlen(text), &run->tool->log));
-    fputs(text, stdout);
-    return TOOL_DONE;
+    if (text == NULL || output == NULL) return tool_print(run->tool, text);
+    return tool_status(run->tool, tvlm_file_write(output, text, strlen(text), &run->tool->log));
 }
 
 static int select_all(struct run *run, int count, char *const *paths) {

@@ -17,6 +17,7 @@ typedef struct opencl_tuning {
     int32_t group_width, group_height; /* of kernels over pixels */
     int32_t tile_group_width, tile_group_height, tile_width, tile_height; /* of kernels over tiles: cl/tile.clh */
     int32_t linear_group;              /* of kernels over lists */
+    int32_t run, score_group;          /* points of a row that one work-item reads: cl/bundle.clh, cl/score.cl */
     int32_t topk_group, topk_chunk;
     int32_t rank_below; /* top-K by counting for n up to this; 0: never */
     bool tiled_mips;    /* several levels a launch */
@@ -137,8 +138,8 @@ void opencl_call_size(opencl_call *call, const tvlm_texture *texture); /* int4: 
 void opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 void opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
-/* -DBUNDLE_SIZE=n for the bundle, in `options` */
-void opencl_bundle_options(const tvlm_bundle *bundle, char options[32]);
+/* What bundle.clh is compiled with: for the bundle's size, and `run` points a work-item. */
+void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]);
 /* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */
 tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group);
 tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);

@@ -78,6 +78,8 @@ static opencl_tuning tuning_for(const opencl_device *device) {
                             .tile_width = gpu ? 16 : 64,
                             .tile_height = 16,
                             .linear_group = 64,
+                            .run = gpu ? 1 : 16,
+                            .score_group = gpu ? 64 : 4,
                             .topk_group = 256,
                             .topk_chunk = 2048,
                             .rank_below = gpu ? 8192 : 0,

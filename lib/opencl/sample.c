@@ -16,10 +16,10 @@ static tvlm_format format_of(const tvlm_bundle *bundle) {
 tvlm_status opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
-    char options[32];
+    char options[48];
     cl_mem memory;
     opencl_call call;
-    opencl_bundle_options(bundle, options);
+    opencl_bundle_options(bundle, 1, options);
     TVLM_TRY(upload_refs(device, refs, count4, &memory));
     TVLM_TRY(opencl_call_begin(device, "sample.cl", "sample", format_of(bundle), options, &call));
     opencl_call_bundle(&call, bundle);
@@ -35,15 +35,16 @@ tvlm_status opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const in
 tvlm_status opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
-    char options[32];
+    const int32_t run = device->tuning.run;
+    char options[48];
     cl_mem memory;
     opencl_call call;
-    opencl_bundle_options(bundle, options);
+    opencl_bundle_options(bundle, run, options);
     TVLM_TRY(upload_refs(device, refs, out->layers, &memory));
     TVLM_TRY(opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, memory);
     opencl_call_float(&call, level);
     opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, out->width, out->height, out->layers * out->images);
+    return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * out->images);
 }

@@ -41,18 +41,22 @@ static tvlm_status clear_ranges(opencl_device *device, score_scratch *scratch) {
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
+static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name, opencl_call *call) {
+    const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
+    char bundle_options[48], options[80];
+    opencl_bundle_options(bundle, device->tuning.run, bundle_options);
+    snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d", bundle_options, (int)device->tuning.score_group);
+    return opencl_call_begin(device, "score.cl", name, format, options, call);
+}
+
 static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, int32_t group_count,
                          const tvlm_candidates *candidates, const score_scratch *scratch) {
-    const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
-    const size_t count = (size_t)candidates->columns * (size_t)candidates->rows;
-    const size_t group = (size_t)device->tuning.linear_group;
+    const int32_t runs = (candidates->columns + device->tuning.run - 1) / device->tuning.run;
+    const size_t items = (size_t)runs * (size_t)candidates->rows, group = (size_t)device->tuning.score_group;
     const cl_int2 size = {{candidates->columns, candidates->rows}};
     const cl_float2 step = {{candidates->step_x, candidates->step_y}};
-    char bundle_options[32], options[80];
     opencl_call call;
-    opencl_bundle_options(bundle, bundle_options);
-    snprintf(options, sizeof options, "%s -DSCORE_GROUP=%zu", bundle_options, group);
-    TVLM_TRY(opencl_call_begin(device, "score.cl", "score_parts", format, options, &call));
+    TVLM_TRY(begin(device, bundle, "score_parts", &call));
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, scratch->program);
     opencl_call_int(&call, (int32_t)(scratch->floats_at / sizeof(cl_float)));
@@ -61,9 +65,10 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, int32
     opencl_call_bytes(&call, sizeof step, &step);
     opencl_call_float(&call, candidates->level);
     opencl_call_int(&call, candidates->image);
+    opencl_call_int(&call, runs);
     opencl_call_memory(&call, scratch->parts);
     opencl_call_memory(&call, scratch->ranges);
-    return opencl_call_run(&call, 1, &count, &group);
+    return opencl_call_run(&call, 1, &items, &group);
 }
 
 tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
@@ -79,11 +84,7 @@ tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvl
     TVLM_TRY(upload_program(device, groups, group_count, &scratch));
     TVLM_TRY(clear_ranges(device, &scratch));
     TVLM_TRY(parts(device, bundle, group_count, candidates, &scratch));
-    char bundle_options[32], options[80];
-    opencl_bundle_options(bundle, bundle_options);
-    snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d", bundle_options, (int)device->tuning.linear_group);
-    TVLM_TRY(opencl_call_begin(device, "score.cl", "score_combine",
-                               bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32, options, &call));
+    TVLM_TRY(begin(device, bundle, "score_combine", &call));
     opencl_call_memory(&call, scratch.parts);
     opencl_call_memory(&call, scratch.ranges);
     opencl_call_int(&call, (int32_t)count);

@@ -1,0 +1,243 @@
+#!/usr/bin/env bash
+# tests/cli/run.sh TVLM TVLM_SCENE [DEVICE]: the tool as a user meets it: what it writes, and for all bad input one clear
+# line on stderr, exit 1 (wrong usage: 2), nothing on stdout and no file. DEVICE: what --device gets; without it
+# the default device, and the test is skipped (77) where there is none.
+set -uo pipefail
+tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
+device=${3:+--device=$3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/in" "$work/out"
+cd "$work/out"
+failures=0 checks=0
+unset TVLM_DEVICE
+
+if [ ! "$device" ] && ! "$tvlm" devices --json 2>/dev/null | grep -q '"type": "[^r]'; then
+    echo "SKIPPED: no OpenCL device"
+    exit 77
+fi
+
+complain() {
+    echo "FAILED: $1"
+    [ ! -s "$work/stdout" ] || { echo "  stdout:"; head -3 "$work/stdout"; }
+    [ ! -s "$work/stderr" ] || { echo "  stderr:"; head -3 "$work/stderr"; }
+    failures=$((failures + 1))
+}
+
+listing() { find "$work/out" -mindepth 1 | sort; }
+
+# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
+refused() {
+    local code=$1 pattern=$2 rc=0 before
+    shift 2
+    before=$(listing)
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
+    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
+    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
+    [ "$(listing)" = "$before" ] || complain "files are left: $*"
+}
+
+# succeeds COMMAND...: exit 0 and nothing but warnings on stderr.
+succeeds() {
+    local rc=0
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq 0 ] || complain "exit $rc: $*"
+    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
+}
+
+is() { # WHAT CONDITION...
+    local what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" || complain "$what"
+}
+
+# json FILE PYTHON_EXPRESSION: is JSON (as `d`) of which this is true. Without python3: it has braces.
+json() {
+    checks=$((checks + 1))
+    if command -v python3 >/dev/null; then
+        python3 -c 'import json, sys; d = json.load(open(sys.argv[1], encoding="utf-8")); sys.exit(not eval(sys.argv[2]))' \
+            "$1" "$2" 2>"$work/stderr" || complain "$1: not so: $2"
+    else
+        grep -q '^{' "$1" && grep -q '^}' "$1" || complain "$1 is no JSON object"
+    fi
+}
+
+is_png() { [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]; }
+
+select=("$tvlm" select ${device:+"$device"})
+generate=("$tvlm" generate ${device:+"$device"})
+photo=$work/in/photo.png
+"$scene" "$photo" 320 200 && "$scene" "$work/in/other.png" 95 130 || exit 1
+
+echo "== help and versions"
+succeeds "$tvlm" --help
+succeeds "$tvlm" --version
+is "the version" grep -qE '^tvlm [0-9]+\.[0-9]+\.[0-9]+$' "$work/stdout"
+for command in devices generate select; do
+    succeeds "$tvlm" help $command
+    cp "$work/stdout" "$work/help"
+    succeeds "$tvlm" $command --help
+    is "'help $command' and '$command --help' are the same" cmp -s "$work/stdout" "$work/help"
+done
+
+echo "== devices"
+succeeds "$tvlm" devices
+succeeds "$tvlm" devices --json
+json "$work/stdout" 'd["devices"][-1]["type"] == "reference" and all(e["index"] == i for i, e in enumerate(d["devices"]))'
+
+echo "== select"
+succeeds "${select[@]}" "$photo"
+json "$work/stdout" 'd["k"] == 260 == len(d["positions"]) and d["image"]["width"] == 320 and d["strategy"] == "grid"'
+succeeds "${select[@]}" "$photo" -k 20 -o selection.json --overlay overlay.png --heatmap heatmap.png
+is "stdout is empty with -o" test ! -s "$work/stdout"
+json selection.json 'len(d["positions"]) == 20 and set(d["positions"][0]) == {"x", "y", "level", "score", "size", "cell"}'
+json selection.json 'd["layout"] == "edges,saliency,eccentricity,entropy" and d["image"]["path"].endswith("photo.png")'
+json selection.json 'all(a["score"] >= b["score"] for a, b in zip(d["positions"], d["positions"][1:]))'
+json selection.json 'all(p["cell"][0] * 16 < p["x"] < p["cell"][0] * 16 + 16 for p in d["positions"])'
+is "the overlay" is_png overlay.png
+is "the heat map" is_png heatmap.png
+succeeds "${select[@]}" "$photo" "$work/in/other.png" -k 5 --overlay two.png --json
+json "$work/stdout" '[len(s["positions"]) for s in d["selections"]] == [5, 5]'
+is "one overlay" is_png two-photo.png
+is "the other overlay" is_png two-other.png
+succeeds "${select[@]}" "$photo" -k 260 --min-distance 40
+json "$work/stdout" '0 < len(d["positions"]) < 60 and d["k"] == 260'
+succeeds "${select[@]}" "$photo" --stride 32.5 --patch 14 --weights 1,0,0 --format f16 -k 3
+json "$work/stdout" 'd["layout"] == "edges,entropy" and abs(d["positions"][0]["size"] - 32.5) < 0.001'
+printf 'P5\n1 1\n255\n\200' >"$work/in/dot.pgm"
+succeeds "${select[@]}" "$work/in/dot.pgm" --overlay dot.png --heatmap dot-heat.png
+json "$work/stdout" 'd["k"] == 1 and d["positions"][0]["x"] == 0.5'
+cp "$photo" "$work/in/a \"quoted\" näme.png"
+succeeds "${select[@]}" "$work/in/a \"quoted\" näme.png" -k 1
+json "$work/stdout" 'd["image"]["path"].endswith("a \"quoted\" n\u00e4me.png")'
+
+echo "== generate"
+succeeds "${generate[@]}" "$photo" -o stack.npy --sheet sheet.png --json
+json "$work/stdout" 'd["shape"] == [40, 200, 320] and d["channels"][3] == "edges" and len(d["channels"]) == 40'
+is "the array's size" test "$(wc -c <stack.npy)" -eq $((128 + 40 * 200 * 320 * 4))
+is "the sheet" is_png sheet.png
+succeeds "${generate[@]}" "$photo" -o small.npy --channels r,edges,entropy --level 2
+is "the size of level 2" test "$(wc -c <small.npy)" -eq $((128 + 3 * 50 * 80 * 4))
+succeeds "${generate[@]}" "$photo" -o sized.npy --layout visual12 --size 33x17 --json
+json "$work/stdout" 'd["shape"] == [12, 17, 33]'
+succeeds "${generate[@]}" "$photo" -o patch.npy --layout patch13 --json
+json "$work/stdout" 'd["shape"] == [13, 32, 32]'
+
+echo "== scorers"
+# scorer FILE METADATA SHAPE BYTES: a .safetensors with the tensor "weights".
+scorer() {
+    local header bytes=$4 length
+    length=$(printf "$bytes" | wc -c)
+    header="{\"__metadata__\":{$2},\"weights\":{\"dtype\":\"F32\",\"shape\":$3,\"data_offsets\":[0,$length]}}"
+    printf "\\x$(printf %02x $((${#header} & 255)))\\x$(printf %02x $((${#header} >> 8)))\0\0\0\0\0\0%s$bytes" "$header" >"$1"
+}
+one='\0\0\200\077' nan='\0\0\300\177'
+format='"format":"texturevlm.scorer"'
+scorer "$work/in/good.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]' "$one$one"
+succeeds "${select[@]}" "$photo" -k 4 --scorer "$work/in/good.safetensors"
+json "$work/stdout" 'd["layout"] == "edges,entropy" and len(d["positions"]) == 4'
+with() { refused 1 "$1" "${select[@]}" "$photo" --scorer "$work/in/bad.safetensors" -o bad.json; }
+scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]' "$one$nan"
+with 'bad.safetensors.*finite'
+scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,nothing\"" '[2]' "$one$one"
+with "bad.safetensors.*'nothing'"
+scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges\"" '[2]' "$one$one"
+with 'bad.safetensors.*1 channel'
+scorer "$work/in/bad.safetensors" '"channels":"edges,entropy"' '[2]' "$one$one"
+with 'bad.safetensors.*not a scorer'
+scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,entropy\"" '[1,2]' "$one$one"
+with 'bad.safetensors.*shape'
+cp "$photo" "$work/in/bad.safetensors"
+with 'bad.safetensors'
+refused 1 'none.safetensors' "${select[@]}" "$photo" --scorer none.safetensors
+
+echo "== bad input"
+: >"$work/in/empty.png"
+echo "this is a text" >"$work/in/text.png"
+base64 -d >"$work/in/whole.jpg" <<'JPEG'
+/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6jq62rZ4C8ybqm
+x5moq6T/2wBDARweHigjKE4rK06kbl1upKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKSkpKT/wAARCAAgACAD
+ASIAAhEBAxEB/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJx
+FDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWW
+l5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/8QAHwEAAwEBAQEBAQEBAQAAAAAAAAEC
+AwQFBgcICQoL/8QAtREAAgECBAQDBAcFBAQAAQJ3AAECAxEEBSExBhJBUQdhcRMiMoEIFEKRobHBCSMzUvAVYnLRChYkNOEl8RcYGRomJygpKjU2
+Nzg5OkNERUZHSElKU1RVVldYWVpjZGVmZ2hpanN0dXZ3eHl6goOEhYaHiImKkpOUlZaXmJmaoqOkpaanqKmqsrO0tba3uLm6wsPExcbHyMnK0tPU
+1dbX2Nna4uPk5ebn6Onq8vP09fb3+Pn6/9oADAMBAAIRAxEAPwDBSKpki9qmjiqzHFSguYKdUrpD7VOkHtU4QLxjJqVI2Pt9KqSpxdt2ejSqsrxR
+VZCbQMdTT4YqnWPL/pWMKjjT03Z89TqakMcNTKhPC9KmEeTtHSpVj7DrWbmkrLb8z0aVQ//Z
+JPEG
+head -c 680 "$work/in/whole.jpg" >"$work/in/cut.jpg"
+succeeds "${select[@]}" "$work/in/whole.jpg" -k 4
+for command in "${select[*]}" "${generate[*]}"; do # neither has blanks in it but between its words
+    outputs=(-o out.file)
+    [[ $command == *generate* ]] && outputs+=(--sheet out.png) || outputs+=(--overlay out.png --heatmap out-heat.png)
+    for input in missing.jpg in/empty.png in/cut.jpg in/text.png in; do
+        refused 1 "$input" $command "$work/$input" "${outputs[@]}"
+    done
+    refused 1 'nowhere/out.file: .*folder' $command "$work/missing.jpg" -o nowhere/out.file # before anything else
+    refused 1 "out: .*folder" $command "$photo" -o "$work/out"
+    refused 1 'photo.png: is the input' $command "$photo" -o "$photo"
+    refused 1 'none such' $command "$photo" "${outputs[@]}" --device 'none such'
+    refused 2 'unknown option .--nonsense' $command "$photo" --nonsense
+    refused 2 "unknown option '-Z'" $command "$photo" -Z
+    refused 2 "none of auto, image" $command "$photo" "${outputs[@]}" --storage paper
+    refused 2 'takes no argument' $command "$photo" --json=yes
+    refused 2 'IMAGE.* is missing' $command "${outputs[@]}"
+    refused 2 'is missing' $command "$photo" -o
+    refused 2 'empty' $command ''
+done
+echo "old" >kept.json
+refused 1 'photo.png: .*100000' "${select[@]}" "$photo" -k 100000 -o kept.json
+is "what was there before is kept" grep -qx old kept.json
+refused 1 '-k 0' "${select[@]}" "$photo" -k 0
+refused 1 '-k -5' "${select[@]}" "$photo" -k -5
+refused 2 "-k: 'abc' is not a whole number" "${select[@]}" "$photo" -k abc
+refused 2 "-k: '7.5' is not a whole number" "${select[@]}" "$photo" -k 7.5
+refused 2 "-k: 99999999999 is not in" "${select[@]}" "$photo" -k 99999999999
+refused 1 'weight.*nan' "${select[@]}" "$photo" --weights nan,0,0
+refused 1 'weight' "${select[@]}" "$photo" --weights 1,inf,0
+refused 1 'weight.*-1' "${select[@]}" "$photo" --weights 1,-1,0
+refused 2 'three numbers' "${select[@]}" "$photo" --weights 1,1
+refused 2 'three numbers' "${select[@]}" "$photo" --weights 1,1,1,1
+refused 2 "'x' is not a number" "${select[@]}" "$photo" --weights 1,x,1
+refused 2 "--stride: 'abc' is not a number" "${select[@]}" "$photo" --stride abc
+refused 2 '--stride: 0.5 is not in' "${select[@]}" "$photo" --stride 0.5
+refused 2 '--stride: nan is not in' "${select[@]}" "$photo" --stride nan
+refused 2 "--stride: '0x10' is not a number" "${select[@]}" "$photo" --stride 0x10
+refused 2 'none of grid' "${select[@]}" "$photo" --strategy magic
+refused 2 'exclude' "${select[@]}" "$photo" --weights 1,1,0 --scorer "$work/in/good.safetensors"
+refused 2 'same file' "${select[@]}" "$photo" --overlay a.png --heatmap a.png
+refused 2 'two images' "${select[@]}" "$photo" "$photo" --overlay a.png
+refused 1 'text.png' "${select[@]}" "$work/in/text.png" "$photo" -o both.json --overlay both.png
+refused 2 'nothing to write' "${generate[@]}" "$photo"
+refused 2 'same file' "${generate[@]}" "$photo" -o a --sheet a
+refused 2 'too many' "${generate[@]}" "$photo" "$photo" -o a.npy
+refused 2 'exclude' "${generate[@]}" "$photo" -o a.npy --layout visual12 --channels r
+refused 1 'visual13' "${generate[@]}" "$photo" -o a.npy --layout visual13
+refused 1 'edgse' "${generate[@]}" "$photo" -o a.npy --channels r,edgse
+refused 1 'level' "${generate[@]}" "$photo" -o a.npy --level 20
+refused 2 'level: 99' "${generate[@]}" "$photo" -o a.npy --level 99
+refused 2 'size such as' "${generate[@]}" "$photo" -o a.npy --size 5
+refused 2 'not in' "${generate[@]}" "$photo" -o a.npy --size 0x7
+refused 2 'no command' "$tvlm"
+refused 2 "no command 'paint'" "$tvlm" paint
+refused 2 "no command 'paint'" "$tvlm" help paint
+refused 2 'too many' "$tvlm" devices here
+
+echo "== full disks"
+if [ -w /dev/full ]; then
+    refused 1 '/dev/full' "${select[@]}" "$photo" -o /dev/full
+    refused 1 '/dev/full' "${select[@]}" "$photo" -o json --overlay /dev/full
+    refused 1 '/dev/full' "${select[@]}" "$photo" -o json --heatmap /dev/full
+    refused 1 '/dev/full' "${generate[@]}" "$photo" -o /dev/full
+    refused 1 '/dev/full' "${generate[@]}" "$photo" --sheet /dev/full -o a.npy
+    refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "${select[@]}" "$photo"
+    refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "$tvlm" devices --json
+fi
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

@@ -1,0 +1,493 @@
+/*
+ * What the tool draws, and what it reads from the command line and writes as JSON: its functions that need no
+ * device.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support.h"
+
+/* The tool is a program, not a library: its files are part of this one. */
+#include "../tools/canvas.c"
+#include "../tools/colormap.c"
+#include "../tools/draw.c"
+#include "../tools/json.c"
+#include "../tools/options.c"
+
+static void assert_color(color got, int r, int g, int b, int tolerance) {
+    assert_true(abs(got.r - r) <= tolerance);
+    assert_true(abs(got.g - g) <= tolerance);
+    assert_true(abs(got.b - b) <= tolerance);
+}
+
+static color at(const struct canvas *canvas, int32_t x, int32_t y) {
+    const uint8_t *const rgb = canvas->rgb + 3 * ((size_t)y * (size_t)canvas->width + (size_t)x);
+    return (color){rgb[0], rgb[1], rgb[2]};
+}
+
+static int light(color c) {
+    return 299 * c.r + 587 * c.g + 114 * c.b;
+}
+
+/* ---- Colours ---- */
+
+/* matplotlib's tables at 0, 1/4, 1/2, 3/4 and 1. */
+static void maps_match_their_source(void **state) {
+    static const uint8_t viridis_table[5][3] = {
+        {68, 1, 84}, {59, 82, 139}, {33, 145, 140}, {94, 201, 98}, {253, 231, 37}};
+    static const uint8_t inferno_table[5][3] = {
+        {0, 0, 4}, {87, 16, 110}, {188, 55, 84}, {249, 142, 9}, {252, 255, 164}};
+    (void)state;
+    for (int i = 0; i < 5; ++i) {
+        const float t = 0.25f * (float)i;
+        assert_color(colormap_viridis(t), viridis_table[i][0], viridis_table[i][1], viridis_table[i][2], 5);
+        assert_color(colormap_inferno(t), inferno_table[i][0], inferno_table[i][1], inferno_table[i][2], 10);
+    }
+    assert_color(colormap_diverging(-1.0f), 59, 76, 192, 0);
+    assert_color(colormap_diverging(0.0f), 221, 221, 221, 0);
+    assert_color(colormap_diverging(1.0f), 180, 4, 38, 0);
+}
+
+static void maps_take_any_number(void **state) {
+    static const float numbers[] = {-1e30f, -INFINITY, NAN, 1e30f, INFINITY};
+    (void)state;
+    for (size_t i = 0; i < 5; ++i) {
+        const bool high = i >= 3;
+        assert_int_equal(colormap_gray(numbers[i]).r, high ? 255 : 0);
+        assert_int_equal(light(colormap_viridis(numbers[i])), light(colormap_viridis(high ? 1.0f : 0.0f)));
+        assert_int_equal(light(colormap_inferno(numbers[i])), light(colormap_inferno(high ? 1.0f : 0.0f)));
+        assert_int_equal(light(colormap_diverging(numbers[i])), light(colormap_diverging(i == 2 ? 0.0f
+                                                                                         : high ? 1.0f
+                                                                                                : -1.0f)));
+    }
+}
+
+static void perceptual_maps_grow_lighter(void **state) {
+    (void)state;
+    for (int i = 8; i <= 256; i += 8) {
+        assert_true(light(colormap_viridis((float)i / 256.0f)) >
+                    light(colormap_viridis((float)(i - 8) / 256.0f)));
+        assert_true(light(colormap_inferno((float)i / 256.0f)) >
+                    light(colormap_inferno((float)(i - 8) / 256.0f)));
+    }
+    for (int32_t rank = 1; rank < 273; rank += 16)
+        assert_true(light(draw_rank_color(rank, 273)) < light(draw_rank_color(0, 273)));
+    assert_int_equal(light(draw_rank_color(0, 1)), light(draw_rank_color(0, 273)));
+}
+
+static void identifiers_have_their_own_colors(void **state) {
+    (void)state;
+    for (int32_t i = 0; i < 50; ++i) {
+        for (int32_t j = 0; j < i; ++j) {
+            const color a = colormap_identifier(i), b = colormap_identifier(j);
+            assert_true(abs(a.r - b.r) + abs(a.g - b.g) + abs(a.b - b.b) > 0);
+        }
+    }
+}
+
+/* ---- Canvas ---- */
+
+static void drawing_is_clipped(void **state) {
+    struct canvas canvas;
+    const color white = {255, 255, 255};
+    (void)state;
+    assert_true(canvas_create(20, 10, (color){10, 20, 30}, &canvas));
+    assert_color(at(&canvas, 19, 9), 10, 20, 30, 0);
+    canvas_fill(&canvas, (rect){-5, -5, 2, 2}, white, 1.0f);
+    canvas_fill(&canvas, (rect){18, 8, 100, 100}, white, 0.5f);
+    canvas_fill(&canvas, (rect){8, 8, 4, 4}, white, 1.0f); /* nothing in it */
+    canvas_frame(&canvas, (rect){-3, 3, 30, 7}, 1, white, 1.0f);
+    canvas_text(&canvas, 15, 5, 2, white, "Wg\xc3\xa4|~");
+    canvas_text(&canvas, -7, -7, 2, white, "Wg");
+    canvas_set(&canvas, -1, 0, white);
+    canvas_set(&canvas, 0, 10, white);
+    assert_color(at(&canvas, 1, 1), 255, 255, 255, 0);
+    assert_color(at(&canvas, 2, 2), 10, 20, 30, 0);
+    assert_color(at(&canvas, 18, 9), 133, 138, 143, 0);
+    assert_color(at(&canvas, 5, 3), 255, 255, 255, 0);
+    assert_color(at(&canvas, 5, 6), 255, 255, 255, 0);
+    assert_color(at(&canvas, 5, 5), 10, 20, 30, 0);
+    canvas_release(&canvas);
+    assert_false(canvas_create(0, 5, white, &canvas));
+    assert_false(canvas_create(5, 40000, white, &canvas));
+}
+
+static void text_is_as_wide_as_it_says(void **state) {
+    struct canvas canvas;
+    char cut[64];
+    (void)state;
+    for (char letter = ' '; letter <= '~'; ++letter) {
+        const char text[2] = {letter, '\0'};
+        const int32_t width = canvas_text_width(text, 3);
+        int32_t drawn = 0;
+        assert_true(canvas_create(60, 60, (color){0, 0, 0}, &canvas));
+        canvas_text(&canvas, 12, 12, 3, (color){255, 255, 255}, text);
+        for (int32_t y = 0; y < 60; ++y) {
+            for (int32_t x = 0; x < 60; ++x) {
+                if (at(&canvas, x, y).r == 0) continue;
+                ++drawn;
+                assert_true(x >= 12 && x < 12 + width + 3 && y >= 9 && y < 12 + 36);
+            }
+        }
+        assert_true((letter == ' ') == (drawn == 0));
+        canvas_release(&canvas);
+    }
+    canvas_fit_text("cluster_distance", 2, 1000, cut, sizeof cut);
+    assert_string_equal(cut, "cluster_distance");
+    canvas_fit_text("cluster_distance", 2, 100, cut, sizeof cut);
+    assert_true(canvas_text_width(cut, 2) <= 100 && strcmp(cut + strlen(cut) - 2, "..") == 0);
+    canvas_fit_text("cluster_distance", 2, 1000, cut, 8);
+    assert_true(strlen(cut) < 8);
+}
+
+/* The definition: the average of the covered area, pixel by pixel. */
+static float area_average(const float *in, int32_t width, double x0, double x1, double y0, double y1) {
+    double sum = 0.0;
+    for (int32_t y = (int32_t)y0; y < y1; ++y) {
+        for (int32_t x = (int32_t)x0; x < x1; ++x)
+            sum += (fmin(x1, x + 1.0) - fmax(x0, x)) * (fmin(y1, y + 1.0) - fmax(y0, y)) *
+                   (double)in[y * width + x];
+    }
+    return (float)(sum / ((x1 - x0) * (y1 - y0)));
+}
+
+static void shrinking_is_the_area_average(void **state) {
+    static const int32_t sizes[][4] = {{17, 13, 5, 4}, {9, 7, 9, 1}, {1, 12, 1, 5}, {31, 2, 8, 2}};
+    uint64_t random = 1;
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const int32_t w = sizes[i][0], h = sizes[i][1], ow = sizes[i][2], oh = sizes[i][3];
+        float in[256], out[256];
+        for (int32_t j = 0; j < w * h; ++j) in[j] = test_random_unit(&random);
+        assert_true(resize_floats(in, w, h, 1, out, ow, oh));
+        for (int32_t y = 0; y < oh; ++y) {
+            for (int32_t x = 0; x < ow; ++x) {
+                const double sx = (double)w / ow, sy = (double)h / oh;
+                const float expected =
+                    area_average(in, w, x * sx, fmin((x + 1) * sx, w), y * sy, fmin((y + 1) * sy, h));
+                assert_true(fabsf(out[y * ow + x] - expected) <
+                            1e-5f); /* weights and sums in float: some ulps */
+            }
+        }
+    }
+}
+
+static void growing_keeps_ramps_and_corners(void **state) {
+    float in[6 * 4], out[24 * 16];
+    (void)state;
+    for (int32_t i = 0; i < 24; ++i) in[i] = (float)(i % 6) + 10.0f * (float)(i / 6);
+    assert_true(resize_floats(in, 6, 4, 1, out, 24, 16));
+    for (int32_t y = 0; y < 16; ++y) {
+        for (int32_t x = 0; x < 24; ++x) {
+            const float column = fminf(fmaxf(((float)x + 0.5f) / 4.0f - 0.5f, 0.0f), 5.0f);
+            const float row = fminf(fmaxf(((float)y + 0.5f) / 4.0f - 0.5f, 0.0f), 3.0f);
+            assert_true(fabsf(out[y * 24 + x] - (column + 10.0f * row)) < 1e-4f);
+        }
+    }
+}
+
+static void the_cubic_passes_through_its_points(void **state) {
+    float grid[5 * 3];
+    (void)state;
+    for (int i = 0; i < 15; ++i) grid[i] = (float)((i * 7) % 11);
+    for (int y = 0; y < 3; ++y) {
+        for (int x = 0; x < 5; ++x)
+            assert_true(fabsf(sample_cubic(grid, 5, 3, (float)x + 0.5f, (float)y + 0.5f) - grid[5 * y + x]) <
+                        1e-4f);
+    }
+    for (int i = 0; i < 15; ++i) grid[i] = 4.0f;
+    assert_true(fabsf(sample_cubic(grid, 5, 3, -3.0f, 1.7f) - 4.0f) < 1e-5f);
+    assert_true(fabsf(sample_cubic(grid, 5, 3, 2.9f, 99.0f) - 4.0f) < 1e-5f);
+}
+
+static void images_of_all_kinds_are_drawn(void **state) {
+    static const uint8_t gray_alpha[] = {0, 255, 255, 255,
+                                         0, 0,   0,   128}; /* black, white, clear, half clear black */
+    static const uint16_t wide[] = {0, 65535, 32768, 65535};
+    static const float floats[] = {-1.0f, 0.5f, 2.0f, NAN};
+    const tvlm_image images[] = {{gray_alpha, 2, 2, 2, TVLM_PIXEL_U8, 0},
+                                 {wide, 2, 2, 1, TVLM_PIXEL_U16, 0},
+                                 {floats, 2, 2, 1, TVLM_PIXEL_F32, 0}};
+    static const int expected[3][4] = {{0, 255, 255, 127}, {0, 255, 128, 255}, {0, 128, 255, 0}};
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        struct canvas canvas;
+        assert_true(canvas_create(4, 4, (color){9, 9, 9}, &canvas));
+        assert_true(canvas_image(&canvas, (rect){1, 1, 3, 3}, &images[i]));
+        assert_color(at(&canvas, 0, 0), 9, 9, 9, 0);
+        assert_color(at(&canvas, 3, 3), 9, 9, 9, 0);
+        for (int p = 0; p < 4; ++p)
+            assert_color(at(&canvas, 1 + p % 2, 1 + p / 2), expected[i][p], expected[i][p], expected[i][p],
+                         0);
+        canvas_release(&canvas);
+    }
+}
+
+/* ---- Pictures ---- */
+
+#define SIDE 64
+
+static void an_overlay_shows_what_was_chosen(void **state) {
+    static uint8_t pixels[SIDE * SIDE * 3];
+    static const tvlm_position positions[] = {
+        {.column = 1, .row = 2}, {.column = 3, .row = 3}, {.column = 9, .row = 0}};
+    const tvlm_image photo = {pixels, SIDE, SIDE, 3, TVLM_PIXEL_U8, 0};
+    const draw_grid grid = {4, 4, 16.0f, 16.0f};
+    struct canvas canvas;
+    (void)state;
+    memset(pixels, 200, sizeof pixels);
+    assert_true(
+        draw_overlay(&photo, &grid, positions, 3, "title", &canvas)); /* the third lies outside: ignored */
+    const int32_t cell = PHOTO_LONG_MIN / 4;
+    assert_int_equal(canvas.width, PHOTO_LONG_MIN);
+    assert_int_equal(canvas.height, PHOTO_LONG_MIN + LEGEND_HEIGHT);
+    assert_true(light(at(&canvas, cell / 2, cell / 2)) < 130 * 1000);                   /* dimmed */
+    assert_true(light(at(&canvas, cell + cell / 2, 2 * cell + cell / 2)) > 160 * 1000); /* not */
+    const color first = draw_rank_color(0, 3), frame = at(&canvas, cell + 1, 2 * cell + 1);
+    assert_color(frame, first.r, first.g, first.b, 25);
+    canvas_release(&canvas);
+}
+
+static void pictures_of_any_shape_are_drawn(void **state) {
+    static const int32_t sizes[][2] = {{1, 1}, {1, 700}, {700, 1}, {3000, 40}, {37, 23}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const int32_t w = sizes[i][0], h = sizes[i][1], columns = (w + 15) / 16, rows = (h + 15) / 16;
+        uint8_t *const pixels = calloc((size_t)w * (size_t)h, 1);
+        float *const scores = calloc((size_t)columns * (size_t)rows, sizeof *scores);
+        const tvlm_image photo = {pixels, w, h, 1, TVLM_PIXEL_U8, 0};
+        const draw_grid grid = {columns, rows, 16.0f, 16.0f};
+        const tvlm_position last = {.column = columns - 1, .row = rows - 1};
+        struct canvas canvas;
+        scores[0] = NAN;
+        assert_true(draw_overlay(&photo, &grid, &last, 1,
+                                 "a title that is much longer than the picture is wide", &canvas));
+        canvas_release(&canvas);
+        assert_true(draw_heatmap(&photo, &grid, scores, "", &canvas));
+        canvas_release(&canvas);
+        free(pixels);
+        free(scores);
+    }
+}
+
+static void a_heat_map_is_warm_where_scores_are_high(void **state) {
+    static uint8_t pixels[SIDE * SIDE];
+    float scores[16] = {0};
+    const tvlm_image photo = {pixels, SIDE, SIDE, 1, TVLM_PIXEL_U8, 0};
+    const draw_grid grid = {4, 4, 16.0f, 16.0f};
+    struct canvas canvas;
+    (void)state;
+    memset(pixels, 128, sizeof pixels);
+    scores[4 * 2 + 1] = 5.0f;
+    assert_true(draw_heatmap(&photo, &grid, scores, "title", &canvas));
+    const int32_t cell = PHOTO_LONG_MIN / 4;
+    const color hot = at(&canvas, cell + cell / 2, 2 * cell + cell / 2),
+                cold = at(&canvas, 3 * cell, cell / 2);
+    assert_true(hot.r > 150 && hot.g > 150 && light(hot) > 3 * light(cold));
+    canvas_release(&canvas);
+}
+
+static void a_sheet_has_a_tile_for_each_channel(void **state) {
+    static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGE_X, TVLM_CHANNEL_EDGES,
+                                       TVLM_CHANNEL_ENTROPY};
+    static float plane[SIDE * SIDE];
+    draw_sheet sheet;
+    (void)state;
+    assert_true(draw_sheet_start(channels, 4, SIDE, SIDE / 2, "title", &sheet));
+    const int32_t columns = sheet.columns;
+    for (int32_t i = 0; i < 4; ++i) {
+        for (int32_t p = 0; p < SIDE * SIDE / 2; ++p)
+            plane[p] = p % SIDE < SIDE / 2 ? (i == 1 ? -0.5f : 0.0f) : 0.5f;
+        assert_true(draw_sheet_add(&sheet, channels[i], plane, SIDE, SIDE / 2));
+        const int32_t x = TILE_GAP + i % columns * (TILE_SIDE + TILE_GAP);
+        const int32_t y =
+            TITLE_BAND + TILE_LABEL + i / columns * (sheet.tile_height + TILE_LABEL + TILE_GAP) + 60;
+        const color left = at(&sheet.canvas, x + 60, y), right = at(&sheet.canvas, x + TILE_SIDE - 60, y);
+        const color low = i == 0   ? (color){0, 0, 0}
+                          : i == 1 ? colormap_diverging(-1.0f)
+                                   : colormap_viridis(0.0f);
+        const color high = i == 0   ? (color){128, 128, 128}
+                           : i == 1 ? colormap_diverging(1.0f)
+                                    : colormap_viridis(1.0f);
+        assert_color(left, low.r, low.g, low.b, 1);
+        assert_color(right, high.r, high.g, high.b, 1);
+    }
+    assert_int_equal(sheet.tiles, 4);
+    canvas_release(&sheet.canvas);
+}
+
+static void a_sheet_names_what_has_no_tile(void **state) {
+    int32_t channels[41];
+    float plane[6] = {0};
+    draw_sheet sheet;
+    (void)state;
+    for (int32_t i = 0; i < 40; ++i) channels[i] = i;
+    channels[40] = 7777777; /* no channel at all */
+    for (int32_t count = 0; count <= 41; ++count) {
+        assert_true(draw_sheet_start(channels, count, 3, 2, "", &sheet));
+        for (int32_t i = 0; i < count; ++i) assert_true(draw_sheet_add(&sheet, channels[i], plane, 3, 2));
+        assert_true(sheet.tiles <= count);
+        canvas_release(&sheet.canvas);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void json_is_exact(void **state) {
+    static const float numbers[] = {0.1f, 1.0f / 3.0f, 16777216.0f, -1e-30f, 3.4028235e38f, 1e-45f, 5.5f};
+    char text[32];
+    json_writer json = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; ++i) {
+        json_format_float(numbers[i], text, sizeof text);
+        assert_true(strtof(text, NULL) == numbers[i]);
+    }
+    json_open_object(&json, NULL, true);
+    json_string(&json, "a\"\\\n", "\xc3\xa4\xff\x01");
+    json_float(&json, "f", 0.1f);
+    json_float(&json, "n", NAN);
+    json_open_array(&json, "e", false);
+    json_close(&json);
+    json_open_array(&json, "l", false); /* flat, as what it is in */
+    json_integer(&json, NULL, -3);
+    json_boolean(&json, NULL, true);
+    json_string(&json, NULL, NULL);
+    json_close(&json);
+    json_close(&json);
+    assert_string_equal(json_text_of(&json),
+                        "{\"a\\\"\\\\\\u000a\": \"\xc3\xa4\xef\xbf\xbd\\u0001\", \"f\": 0.1, \"n\": null, "
+                        "\"e\": [], \"l\": [-3, true, null]}\n");
+    json_release(&json);
+    for (int i = 0; i <= JSON_DEPTH_MAX; ++i) json_open_array(&json, NULL, false);
+    assert_null(json_text_of(&json)); /* too deep */
+    json_release(&json);
+}
+
+/* ---- Options ---- */
+
+static void numbers_are_strict(void **state) {
+    static const char *const no_integers[] = {"", " 1", "1 ", "1.0", "0x10", "-", "+", "1e3", "abc", "--1"};
+    static const char *const no_numbers[] = {"", " 1", "1 ", "1,5", "0x10", "-", "abc", "1.0f"};
+    int64_t integer;
+    double number;
+    (void)state;
+    for (size_t i = 0; i < sizeof no_integers / sizeof *no_integers; ++i)
+        assert_false(options_integer(no_integers[i], &integer));
+    for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; ++i)
+        assert_false(options_number(no_numbers[i], &number));
+    assert_true(options_integer("-12", &integer) && integer == -12);
+    assert_true(options_integer("99999999999999999999", &integer) && integer == INT64_MAX);
+    assert_true(options_number("-1.5e2", &number) && number == -150.0);
+    assert_true(options_number("nan", &number) && isnan(number));
+}
+
+typedef struct sample_options {
+    int flag, choice;
+    const char *text;
+    option_integer integer;
+    option_number number;
+    option_triple triple;
+    option_size size;
+} sample_options;
+
+static const char *const sample_choices[] = {"red", "green", NULL};
+static const option_spec sample_specs[] = {
+    {'f', "flag", OPTION_FLAG, offsetof(sample_options, flag), NULL, "a flag", 0, 0, NULL},
+    {0, "choice", OPTION_CHOICE, offsetof(sample_options, choice), "C", "one of two", 0, 0, sample_choices},
+    {'t', "text", OPTION_TEXT, offsetof(sample_options, text), "T", "a text", 0, 0, NULL},
+    {'i', NULL, OPTION_INTEGER, offsetof(sample_options, integer), "N", "a number", -5, 5, NULL},
+    {0, "number", OPTION_NUMBER, offsetof(sample_options, number), "X", "any number", 0, 1, NULL},
+    {0, "triple", OPTION_TRIPLE, offsetof(sample_options, triple), "A,B,C", "three", 0, 0, NULL},
+    {0, "size", OPTION_SIZE, offsetof(sample_options, size), "WxH", "a size", 1, 100, NULL},
+};
+static const option_table sample_table = {sample_specs, sample_specs + 5, 5, 2};
+
+/* Parses a command line of up to 15 words; *first is where the operands are. */
+static bool parse_words(const char *const *words, sample_options *options, int *first, char *error,
+                        size_t size) {
+    static char storage[16][32];
+    char *arguments[17] = {storage[0]};
+    int count = 1;
+    for (; words[count - 1] != NULL; ++count) {
+        snprintf(storage[count], sizeof storage[count], "%s", words[count - 1]);
+        arguments[count] = storage[count];
+    }
+    optind = 0; /* glibc: begin anew */
+    *options = (sample_options){0};
+    return options_parse(&sample_table, count, arguments, options, first, error, size);
+}
+
+static void options_come_from_the_table(void **state) {
+    static const char *const words[] = {"a.png",    "-f",       "--flag", "--choice", "green",
+                                        "-t=x",     "-i",       "-5",     "b.png",    "--number=0.25",
+                                        "--triple", "1,nan,-2", "--size", "7x100",    NULL};
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    assert_true(parse_words(words, &options, &first, error, sizeof error));
+    assert_int_equal(first, 13); /* two operands, moved to the end */
+    assert_int_equal(options.flag, 2);
+    assert_int_equal(options.choice, 1);
+    assert_string_equal(options.text, "=x");
+    assert_true(options.integer.given && options.integer.value == -5);
+    assert_true(options.number.given && options.number.value == 0.25f);
+    assert_true(options.triple.given && isnan(options.triple.values[1]) && options.triple.values[2] == -2.0f);
+    assert_true(options.size.given && options.size.width == 7 && options.size.height == 100);
+}
+
+static void wrong_options_are_told(void **state) {
+    static const char *const cases[][3] = {
+        {"--nothing", NULL, "unknown option '--nothing'"},
+        {"-q", NULL, "unknown option '-q'"},
+        {"--flag=3", NULL, "--flag: takes no argument"},
+        {"--choice", NULL, "--choice: C is missing"},
+        {"-i", NULL, "-i: N is missing"},
+        {"-i", "6", "-i: 6 is not in -5 .. 5"},
+        {"-i", "x", "-i: 'x' is not a whole number"},
+        {"--number", "2", "--number: 2 is not in 0 .. 1"},
+        {"--number", "inf", "--number: inf is not in 0 .. 1"},
+        {"--choice", "blue", "--choice: 'blue' is none of red, green"},
+        {"--text", "", "--text: is empty"},
+        {"--triple", "1,2", "--triple: '1,2' is not three numbers with commas between them"},
+        {"--triple", "1,,2", "--triple: '' is not a number"},
+        {"--size", "7", "--size: '7' is not a size such as 640x480"},
+        {"--size", "7x7x7", "--size: '7x7x7' is not a size such as 640x480"},
+        {"--size", "0x7", "--size: a side of 0x7 is not in 1 .. 100"},
+    };
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const char *const words[] = {cases[i][0], cases[i][1], NULL};
+        assert_false(parse_words(words, &options, &first, error, sizeof error));
+        assert_string_equal(error, cases[i][2]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_match_their_source),
+        cmocka_unit_test(maps_take_any_number),
+        cmocka_unit_test(perceptual_maps_grow_lighter),
+        cmocka_unit_test(identifiers_have_their_own_colors),
+        cmocka_unit_test(drawing_is_clipped),
+        cmocka_unit_test(text_is_as_wide_as_it_says),
+        cmocka_unit_test(shrinking_is_the_area_average),
+        cmocka_unit_test(growing_keeps_ramps_and_corners),
+        cmocka_unit_test(the_cubic_passes_through_its_points),
+        cmocka_unit_test(images_of_all_kinds_are_drawn),
+        cmocka_unit_test(an_overlay_shows_what_was_chosen),
+        cmocka_unit_test(pictures_of_any_shape_are_drawn),
+        cmocka_unit_test(a_heat_map_is_warm_where_scores_are_high),
+        cmocka_unit_test(a_sheet_has_a_tile_for_each_channel),
+        cmocka_unit_test(a_sheet_names_what_has_no_tile),
+        cmocka_unit_test(json_is_exact),
+        cmocka_unit_test(numbers_are_strict),
+        cmocka_unit_test(options_come_from_the_table),
+        cmocka_unit_test(wrong_options_are_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
