@@ -89,7 +89,7 @@ static void identifiers_have_their_own_colors(void **state) {
 /* ---- Canvas ---- */
 
 static void drawing_is_clipped(void **state) {
-    struct canvas canvas;
+    struct canvas canvas = {0};
     const color white = {255, 255, 255};
     (void)state;
     assert_true(canvas_create(20, 10, (color){10, 20, 30}, &canvas));
@@ -98,8 +98,6 @@ static void drawing_is_clipped(void **state) {
     canvas_fill(&canvas, (rect){18, 8, 100, 100}, white, 0.5f);
     canvas_fill(&canvas, (rect){8, 8, 4, 4}, white, 1.0f); /* nothing in it */
     canvas_frame(&canvas, (rect){-3, 3, 30, 7}, 1, white, 1.0f);
-    canvas_text(&canvas, 15, 5, 2, white, "Wg\xc3\xa4|~");
-    canvas_text(&canvas, -7, -7, 2, white, "Wg");
     canvas_set(&canvas, -1, 0, white);
     canvas_set(&canvas, 0, 10, white);
     assert_color(at(&canvas, 1, 1), 255, 255, 255, 0);
@@ -108,13 +106,15 @@ static void drawing_is_clipped(void **state) {
     assert_color(at(&canvas, 5, 3), 255, 255, 255, 0);
     assert_color(at(&canvas, 5, 6), 255, 255, 255, 0);
     assert_color(at(&canvas, 5, 5), 10, 20, 30, 0);
+    canvas_text(&canvas, 15, 5, 2, white, "Wg\xc3\xa4|~");
+    canvas_text(&canvas, -7, -7, 2, white, "Wg");
     canvas_release(&canvas);
     assert_false(canvas_create(0, 5, white, &canvas));
     assert_false(canvas_create(5, 40000, white, &canvas));
 }
 
 static void text_is_as_wide_as_it_says(void **state) {
-    struct canvas canvas;
+    struct canvas canvas = {0};
     char cut[64];
     (void)state;
     for (char letter = ' '; letter <= '~'; ++letter) {
@@ -212,7 +212,7 @@ static void images_of_all_kinds_are_drawn(void **state) {
     static const int expected[3][4] = {{0, 255, 255, 127}, {0, 255, 128, 255}, {0, 128, 255, 0}};
     (void)state;
     for (int i = 0; i < 3; ++i) {
-        struct canvas canvas;
+        struct canvas canvas = {0};
         assert_true(canvas_create(4, 4, (color){9, 9, 9}, &canvas));
         assert_true(canvas_image(&canvas, (rect){1, 1, 3, 3}, &images[i]));
         assert_color(at(&canvas, 0, 0), 9, 9, 9, 0);
@@ -234,7 +234,7 @@ static void an_overlay_shows_what_was_chosen(void **state) {
         {.column = 1, .row = 2}, {.column = 3, .row = 3}, {.column = 9, .row = 0}};
     const tvlm_image photo = {pixels, SIDE, SIDE, 3, TVLM_PIXEL_U8, 0};
     const draw_grid grid = {4, 4, 16.0f, 16.0f};
-    struct canvas canvas;
+    struct canvas canvas = {0};
     (void)state;
     memset(pixels, 200, sizeof pixels);
     assert_true(
@@ -259,7 +259,7 @@ static void pictures_of_any_shape_are_drawn(void **state) {
         const tvlm_image photo = {pixels, w, h, 1, TVLM_PIXEL_U8, 0};
         const draw_grid grid = {columns, rows, 16.0f, 16.0f};
         const tvlm_position last = {.column = columns - 1, .row = rows - 1};
-        struct canvas canvas;
+        struct canvas canvas = {0};
         scores[0] = NAN;
         assert_true(draw_overlay(&photo, &grid, &last, 1,
                                  "a title that is much longer than the picture is wide", &canvas));
@@ -276,7 +276,7 @@ static void a_heat_map_is_warm_where_scores_are_high(void **state) {
     float scores[16] = {0};
     const tvlm_image photo = {pixels, SIDE, SIDE, 1, TVLM_PIXEL_U8, 0};
     const draw_grid grid = {4, 4, 16.0f, 16.0f};
-    struct canvas canvas;
+    struct canvas canvas = {0};
     (void)state;
     memset(pixels, 128, sizeof pixels);
     scores[4 * 2 + 1] = 5.0f;
@@ -292,7 +292,7 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
     static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGE_X, TVLM_CHANNEL_EDGES,
                                        TVLM_CHANNEL_ENTROPY};
     static float plane[SIDE * SIDE];
-    draw_sheet sheet;
+    draw_sheet sheet = {0};
     (void)state;
     assert_true(draw_sheet_start(channels, 4, SIDE, SIDE / 2, "title", &sheet));
     const int32_t columns = sheet.columns;
@@ -320,7 +320,7 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
 static void a_sheet_names_what_has_no_tile(void **state) {
     int32_t channels[41];
     float plane[6] = {0};
-    draw_sheet sheet;
+    draw_sheet sheet = {0};
     (void)state;
     for (int32_t i = 0; i < 40; ++i) channels[i] = i;
     channels[40] = 7777777; /* no channel at all */

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "opencl/backend.h"
 
 /* Levels of the source that are compared: the first centre's to the coarsest surround's, as far as there are any. */
@@ -29,22 +31,38 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
+static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, opencl_call *call) {
+    char options[32];
+    snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.run);
+    return opencl_call_begin(device, "saliency.cl", name, format, options, call);
+}
+
+/* Work-items along a row of so many. */
+static int32_t runs_of(const opencl_device *device, int32_t count) {
+    return (count + device->tuning.run - 1) / device->tuning.run;
+}
+
 static tvlm_status lab(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch) {
-    opencl_call call;
-    TVLM_TRY(opencl_call_begin(device, "saliency.cl", "saliency_lab", source->format, "", &call));
-    opencl_call_input(&call, source);
-    opencl_call_memory(&call, scratch->lab);
-    opencl_call_int(&call, scratch->texels);
-    opencl_call_int(&call, scratch->first);
-    opencl_call_int(&call, scratch->last);
-    return opencl_call_run_list(&call, (size_t)scratch->texels, (size_t)source->images);
+    const size_t before = opencl_level_offset(source, scratch->first);
+    for (int32_t level = scratch->first; level <= scratch->last; ++level) {
+        const int32_t texels = tvlm_level_side(source->width, level) * tvlm_level_side(source->height, level);
+        opencl_call call;
+        TVLM_TRY(begin(device, "saliency_lab", source->format, &call));
+        opencl_call_input(&call, source);
+        opencl_call_memory(&call, scratch->lab);
+        opencl_call_int(&call, scratch->texels);
+        opencl_call_int(&call, level);
+        opencl_call_int(&call, (int32_t)(opencl_level_offset(source, level) - before));
+        TVLM_TRY(opencl_call_run_list(&call, (size_t)runs_of(device, texels), (size_t)source->images));
+    }
+    return TVLM_OK;
 }
 
 static tvlm_status contrast(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch,
                             const tvlm_texture *out) {
     const cl_int2 size = {{out->width, out->height}};
     opencl_call call;
-    TVLM_TRY(opencl_call_begin(device, "saliency.cl", "saliency_contrast", out->format, "", &call));
+    TVLM_TRY(begin(device, "saliency_contrast", out->format, &call));
     opencl_call_memory(&call, scratch->lab);
     opencl_call_size(&call, source);
     opencl_call_int(&call, scratch->texels);
@@ -53,7 +71,7 @@ static tvlm_status contrast(opencl_device *device, const tvlm_texture *source, c
     opencl_call_bytes(&call, sizeof size, &size);
     opencl_call_memory(&call, scratch->contrast);
     opencl_call_memory(&call, scratch->largest);
-    return opencl_call_run_pixels(&call, out->width, out->height, out->images);
+    return opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, out->images);
 }
 
 tvlm_status tvlm_opencl_saliency(tvlm_device *base, tvlm_texture *const *grids, tvlm_texture *out) {
@@ -64,7 +82,7 @@ tvlm_status tvlm_opencl_saliency(tvlm_device *base, tvlm_texture *const *grids, 
     TVLM_TRY(scratch_for(device, source, out, &scratch));
     TVLM_TRY(lab(device, source, &scratch));
     TVLM_TRY(contrast(device, source, &scratch, out));
-    TVLM_TRY(opencl_call_begin(device, "saliency.cl", "saliency_scale", out->format, "", &call));
+    TVLM_TRY(begin(device, "saliency_scale", out->format, &call));
     opencl_call_memory(&call, scratch.contrast);
     opencl_call_memory(&call, scratch.largest);
     opencl_call_output(&call, out);

@@ -1,0 +1,186 @@
+/*
+ * Scorers as files: what is saved is loaded, and what is no scorer is refused with a line that says why.
+ */
+#include <math.h>
+
+#include "io_helper.h"
+#include "texturevlm/io_scorer.h"
+
+static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EMBEDDING_16};
+static const float weights[27] = {0.5f, -2.0f, 1e-30f, 4.0f, 5.0f, 6.0f, 7.0f, 8.0f, 9.0f, 10.0f};
+
+static tvlm_scorer sample(int32_t taps) {
+    return (tvlm_scorer){.channel_count = 3,
+                         .channels = channels,
+                         .taps = taps,
+                         .weights = weights,
+                         .bias = 0.25f,
+                         .similarity_weight = -1.5f};
+}
+
+static void loads_what_was_saved(void **state) {
+    (void)state;
+    for (int32_t taps = 1; taps <= 9; taps += 8) {
+        const tvlm_scorer saved = sample(taps);
+        tvlm_scorer *loaded = NULL;
+        io_expect(tvlm_scorer_save(io_path("a.safetensors"), &saved, &io_log), TVLM_OK, NULL);
+        io_expect(tvlm_scorer_load(io_path("a.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+        assert_int_equal(loaded->channel_count, 3);
+        assert_int_equal(loaded->taps, taps);
+        assert_memory_equal(loaded->channels, channels, sizeof channels);
+        assert_memory_equal(loaded->weights, weights, 3 * (size_t)taps * sizeof *weights);
+        assert_true(loaded->bias == 0.25f && loaded->similarity_weight == -1.5f);
+        tvlm_scorer_destroy(&loaded);
+        assert_null(loaded);
+        tvlm_scorer_destroy(&loaded);
+    }
+    tvlm_scorer_destroy(NULL);
+}
+
+/* A file of one's own making: at most these three tensors, and the metadata. */
+typedef struct file {
+    tvlm_tensor tensors[3];
+    int32_t count;
+    const char *format, *names; /* NULL: not there */
+} file;
+
+static tvlm_tensor vector(const char *name, int64_t count) {
+    return (tvlm_tensor){
+        .name = name, .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {count}, .data = weights};
+}
+
+static file good(void) {
+    return (file){.tensors = {vector("weights", 2)},
+                  .count = 1,
+                  .format = "texturevlm.scorer",
+                  .names = "edges,entropy"};
+}
+
+static tvlm_status load(const file *made, tvlm_scorer **scorer) {
+    tvlm_metadata metadata[2];
+    int32_t count = 0;
+    if (made->format != NULL) metadata[count++] = (tvlm_metadata){"format", made->format};
+    if (made->names != NULL) metadata[count++] = (tvlm_metadata){"channels", made->names};
+    io_expect(tvlm_safetensors_write(io_path("b.safetensors"), made->tensors, made->count, metadata, count,
+                                     &io_log),
+              TVLM_OK, NULL);
+    return tvlm_scorer_load(io_path("b.safetensors"), &io_log, scorer);
+}
+
+static void refuse(const file *made, const char *words) {
+    tvlm_scorer *scorer = NULL;
+    const tvlm_status status = load(made, &scorer);
+    assert_non_null(strstr(io_logged, "b.safetensors"));
+    io_expect(status, TVLM_ERROR_FORMAT, words);
+    assert_null(scorer);
+}
+
+static void the_optional_are_zero(void **state) {
+    const file made = good();
+    tvlm_scorer *scorer = NULL;
+    (void)state;
+    io_expect(load(&made, &scorer), TVLM_OK, NULL);
+    assert_true(scorer->bias == 0.0f && scorer->similarity_weight == 0.0f);
+    assert_int_equal(scorer->channels[1], TVLM_CHANNEL_ENTROPY);
+    tvlm_scorer_destroy(&scorer);
+}
+
+static void refuses_other_metadata(void **state) {
+    file made = good();
+    (void)state;
+    made.format = NULL;
+    refuse(&made, "not a scorer");
+    made.format = "texturevlm.basis";
+    refuse(&made, "not a scorer");
+    made = good();
+    made.names = NULL;
+    refuse(&made, "name the channels");
+    made.names = "";
+    refuse(&made, "1 channels are named");
+    made.names = "edges";
+    refuse(&made, "1 channels are named");
+    made.names = "edges,";
+    refuse(&made, "no channel ''");
+    made.names = "edges, entropy";
+    refuse(&made, "no channel ' entropy'");
+    made.names = "edges,a_name_that_is_far_longer_than_the_name_of_any_channel_could_ever_be";
+    refuse(&made, "no channel 'a_name");
+    made.names = "edges,edges";
+    refuse(&made, "'edges' stands twice");
+}
+
+static void refuses_other_tensors(void **state) {
+    static const float wrong[2] = {1.0f, NAN}, infinite = INFINITY;
+    file made = good();
+    (void)state;
+    made.count = 0;
+    refuse(&made, "no tensor 'weights'");
+    made = good();
+    made.tensors[0].type = TVLM_ELEMENT_F64;
+    made.tensors[0].shape[0] = 2;
+    refuse(&made, "float32 of shape");
+    made = good();
+    made.tensors[0].rank = 2;
+    made.tensors[0].shape[1] = 1;
+    refuse(&made, "float32 of shape");
+    made.tensors[0].rank = 3;
+    made.tensors[0].shape[2] = 3;
+    refuse(&made, "float32 of shape");
+    made = good();
+    made.tensors[0].shape[0] = 0;
+    refuse(&made, "0 channels");
+    made = good();
+    made.tensors[0].data = wrong;
+    refuse(&made, "number 1 of 'weights' is not finite");
+    made = good();
+    made.tensors[made.count++] = vector("bias", 2);
+    refuse(&made, "'bias' is not one float32");
+    made.tensors[1] = vector("similarity", 1);
+    made.tensors[1].data = &infinite;
+    refuse(&made, "number 0 of 'similarity' is not finite");
+}
+
+static void refuses_other_files(void **state) {
+    tvlm_scorer *scorer = NULL;
+    (void)state;
+    io_expect(tvlm_scorer_load(io_path("none.safetensors"), &io_log, &scorer), TVLM_ERROR_IO,
+              "none.safetensors");
+    io_expect(tvlm_scorer_load(io_put("c.safetensors", "text", 4), &io_log, &scorer), TVLM_ERROR_FORMAT,
+              "c.safetensors");
+    io_expect(tvlm_scorer_load(NULL, &io_log, &scorer), TVLM_ERROR_ARGUMENT, "NULL");
+    io_expect(tvlm_scorer_load("x", &io_log, NULL), TVLM_ERROR_ARGUMENT, "NULL");
+    assert_null(scorer);
+}
+
+static void does_not_save_what_it_would_not_load(void **state) {
+    static const int32_t twice[] = {3, 41, 3}, unknown[] = {3, 41, 999999};
+    static const float infinite[3] = {0.0f, -INFINITY, 0.0f};
+    tvlm_scorer scorers[8];
+    (void)state;
+    for (int i = 0; i < 8; ++i) scorers[i] = sample(1);
+    scorers[0].channel_count = 0;
+    scorers[1].taps = 3;
+    scorers[2].channels = twice;
+    scorers[3].channels = unknown;
+    scorers[4].weights = infinite;
+    scorers[5].bias = NAN;
+    scorers[6].similarity_weight = INFINITY;
+    scorers[7].weights = NULL;
+    for (int i = 0; i < 8; ++i)
+        io_expect(tvlm_scorer_save(io_path("d.safetensors"), &scorers[i], &io_log), TVLM_ERROR_ARGUMENT,
+                  "d.safetensors");
+    io_expect(tvlm_scorer_save(io_path("d.safetensors"), NULL, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
+    assert_int_equal(io_files(false), 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        io_test(loads_what_was_saved),
+        io_test(the_optional_are_zero),
+        io_test(refuses_other_metadata),
+        io_test(refuses_other_tensors),
+        io_test(refuses_other_files),
+        io_test(does_not_save_what_it_would_not_load),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

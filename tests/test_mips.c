@@ -1,0 +1,157 @@
+/*
+ * test_mips.c: the levels, by every rule and on every path (a launch a level, tiles and tail), against the reference.
+ */
+#include "support_stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/backend.h"
+
+/* max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float. */
+static const test_tolerance exact = {0.0f, 0.0f, 0.0f}, mean = {5e-7f, 1e-7f, TEST_HALF_ULP};
+
+static const uint8_t rules[][4] = {
+    {TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN},
+    {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE},
+    {TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MIN},
+};
+static const char *const rule_names[] = {"mean", "max", "min", "mode"};
+
+/*
+ * Values where every rule has something to decide: components that are a mode hold few whole numbers, so that areas
+ * tie; the others are anywhere in [-1, 1].
+ */
+static void fill(const test_pair *pair, uint64_t *random) {
+    const size_t texels = test_texels(pair->got, 0);
+    float *rgba = malloc(4 * texels * sizeof *rgba);
+    assert_non_null(rgba);
+    for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
+        const uint64_t ids = slice % 2 == 0 ? 3 : 2048;
+        for (size_t i = 0; i < 4 * texels; ++i)
+            rgba[i] = pair->got->reduce[i % 4] == TVLM_REDUCE_MODE ? (float)(test_random(random) % ids)
+                                                                  : 2.0f * test_random_unit(random) - 1.0f;
+        test_pair_write(pair, slice, rgba);
+    }
+    free(rgba);
+}
+
+/* Level 1 of the reference from a level that the device made: rounding does not add up from level to level. */
+static float *expected_level(const test_pair *pair, int32_t level, int32_t slice) {
+    tvlm_texture shape = test_shape((test_size){tvlm_level_side(pair->got->width, level - 1),
+                                                tvlm_level_side(pair->got->height, level - 1)},
+                                    1, 1, pair->got->format);
+    memcpy(shape.reduce, pair->got->reduce, sizeof shape.reduce);
+    shape.levels = 2;
+    tvlm_texture *texture = test_texture(pair->reference, &shape);
+    float *before = test_read(pair->device, pair->got, level - 1, slice);
+    assert_int_equal(pair->reference->backend->texture_write(pair->reference, texture, 0, before), TVLM_OK);
+    assert_int_equal(pair->reference->backend->mips(pair->reference, texture), TVLM_OK);
+    free(before);
+    float *expected = test_read(pair->reference, texture, 1, 0);
+    pair->reference->backend->texture_destroy(pair->reference, &texture);
+    return expected;
+}
+
+static void compare_level(const test_pair *pair, int32_t level, int32_t slice) {
+    float *got = test_read(pair->device, pair->got, level, slice), *expected = expected_level(pair, level, slice);
+    for (size_t c = 0; c < 4; ++c) {
+        const int rule = pair->got->reduce[c];
+        char what[120];
+        snprintf(what, sizeof what, "mips of %dx%d, slice %d, component %zu, level %d, %s", (int)pair->got->width,
+                 (int)pair->got->height, (int)slice, c, (int)level, rule_names[rule]);
+        test_compare_stage(what, got + c, expected + c, test_texels(pair->got, level), 4,
+                           rule == TVLM_REDUCE_MEAN ? mean : exact, pair->got->format == TVLM_FORMAT_F16);
+    }
+    free(got);
+    free(expected);
+}
+
+static double average(const float *rgba, size_t texels, size_t component) {
+    double sum = 0.0;
+    for (size_t i = 0; i < texels; ++i) sum += (double)rgba[4 * i + component];
+    return sum / (double)texels;
+}
+
+/* Every level of a mean keeps the image's mean: but for rounding, which in half is half a unit for the last texel. */
+static void check_means(const test_pair *pair, int32_t slice) {
+    const double allowed = pair->got->format == TVLM_FORMAT_F16 ? (double)TEST_HALF_ULP : 2e-7;
+    float *base = test_read(pair->device, pair->got, 0, slice);
+    for (int32_t level = 1; level < pair->got->levels; ++level) {
+        float *rgba = test_read(pair->device, pair->got, level, slice);
+        for (size_t c = 0; c < 4; ++c) {
+            if (pair->got->reduce[c] != TVLM_REDUCE_MEAN) continue;
+            const double wanted = average(base, test_texels(pair->got, 0), c);
+            const double found = average(rgba, test_texels(pair->got, level), c);
+            if (!(fabs(found - wanted) <= allowed))
+                fail_msg("%dx%d, level %d, slice %d: the mean is %.9g, at level 0 %.9g", (int)pair->got->width,
+                         (int)pair->got->height, (int)level, (int)slice, found, wanted);
+        }
+        free(rgba);
+    }
+    free(base);
+}
+
+static void mips_of(const test_target *target, tvlm_device *reference, test_size size, int32_t layers, int32_t images,
+                    const uint8_t rule[4], uint64_t *random) {
+    tvlm_texture shape = test_shape(size, layers, images, target->format);
+    memcpy(shape.reduce, rule, sizeof shape.reduce);
+    test_pair pair = test_pair_create(target, reference, &shape);
+    test_poison(pair.device, pair.got);
+    fill(&pair, random);
+    test_pair_mips(&pair);
+    for (int32_t slice = 0; slice < test_slices(pair.got); ++slice) {
+        float *kept = test_read(pair.device, pair.got, 0, slice);
+        float *before = test_read(pair.reference, pair.expected, 0, slice);
+        assert_memory_equal(kept, before, 4 * test_texels(pair.got, 0) * sizeof *kept); /* level 0 is only read */
+        free(kept);
+        free(before);
+        for (int32_t level = 1; level < pair.got->levels; ++level) compare_level(&pair, level, slice);
+        check_means(&pair, slice);
+    }
+    test_pair_destroy(&pair);
+}
+
+/* Beyond the usual sizes: more than one launch of tiles, long and thin ones, and just around tile and tail. */
+static const test_size more_sizes[] = {{33, 65}, {32, 31}, {63, 67}, {2049, 1}, {3, 700}, {515, 261}};
+
+static void every_size(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *all = test_sizes(&count);
+    uint64_t random = 6;
+    for (size_t r = 0; r < sizeof rules / sizeof rules[0]; ++r) {
+        for (size_t i = 0; i < count; ++i) {
+            mips_of(target, reference, all[i], 1, 1, rules[r], &random);
+            if (r == 1) mips_of(target, reference, all[i], 2, 3, rules[r], &random);
+        }
+        for (size_t i = 0; i < (test_small() ? 2 : sizeof more_sizes / sizeof more_sizes[0]); ++i)
+            mips_of(target, reference, more_sizes[i], 1, 1, rules[r], &random);
+    }
+}
+
+static void both_paths(const test_target *target, tvlm_device *reference) {
+    if (!test_is_opencl(target->device)) {
+        every_size(target, reference);
+        return;
+    }
+    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
+    const bool usual = tuning->tiled_mips;
+    tuning->tiled_mips = false;
+    printf("    a launch a level\n");
+    every_size(target, reference);
+    tuning->tiled_mips = true;
+    printf("    tiles and tail\n");
+    every_size(target, reference);
+    tuning->tiled_mips = usual;
+}
+
+static void test_mips(void **state) {
+    (void)state;
+    test_on_targets(both_paths);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_mips)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}
