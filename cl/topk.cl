@@ -5,7 +5,9 @@
  * index. So no two keys are equal and any sorting method gives the same, stable order.
  *   topk_chunk:  a work-group sorts TOPK_CHUNK keys bitonically (Batcher 1968) in local memory and keeps the best;
  *                repeated on what is kept until one chunk remains. For k up to half a chunk.
- *   topk_sort, topk_exchange, topk_merge: the same network over global memory, for larger k.
+ *   topk_pad, topk_sort, topk_exchange, topk_merge: the same network over global memory, for larger k.
+ *   topk_count, topk_pick, topk_keep: where n is large, the k-th key first, digit by digit from the top (radix select),
+ *                then only the k keys up to it, which one of the others sorts.
  *   topk_rank:   each key's place is the number of keys before it; no sort and no barriers to speak of. For small n
  *                on devices with many cores.
  */
@@ -55,10 +57,15 @@ inline void write_result(global int2 *restrict result, global const float *restr
     result[place] = (int2)(index, as_int(scores[index]));
 }
 
-/* keys[i] for i < padded; NO_KEY from n on. */
-kernel void topk_keys(global const float *restrict scores, const int n, global ulong *restrict keys, const int padded) {
+/* keys[i] for i < padded: the scores' where `first`, else those that are there; NO_KEY from n on. */
+kernel void topk_pad(global const float *restrict scores, const int first, const int n, global ulong *restrict keys,
+                     const int padded) {
     const int i = get_global_id(0);
-    if (i < padded) keys[i] = i < n ? key_of(scores[i], i) : NO_KEY;
+    if (i >= padded) return;
+    if (i >= n)
+        keys[i] = NO_KEY;
+    else if (first)
+        keys[i] = key_of(scores[i], i);
 }
 
 /* The best `keep` of each chunk of the n keys to out[chunk * keep ..]. The only chunk writes the result instead. */
@@ -137,4 +144,81 @@ void topk_rank(global const float *restrict scores, const int n, const int k, gl
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane == 0 && index < n && before[slot] < k)
         result[before[slot]] = (int2)(index, as_int(scores[index]));
+}
+
+/* A work-group's share of the list while digits are counted: SELECT_GROUP work-items, SELECT_SPAN keys. */
+#ifndef SELECT_GROUP
+#define SELECT_GROUP 256
+#define SELECT_SPAN  8192
+#endif
+#define DIGIT_BITS 11
+#define DIGITS     (1 << DIGIT_BITS)
+
+/* One work-item needs no atomics among its own. */
+#if SELECT_GROUP == 1
+#define COUNT_UP(place) ++(place)
+#else
+#define COUNT_UP(place) atomic_inc(&(place))
+#endif
+
+/* What is known of the k-th key. The index is cut to its `index_bits`, so that there are fewer digits. */
+typedef struct select_state {
+    ulong prefix;   /* its digits so far */
+    uint remaining; /* its place among the keys with that prefix, from 1 */
+    uint kept;      /* keys that topk_keep has written */
+} select_state;
+
+inline ulong short_key(float score, int index, int index_bits) {
+    const ulong key = key_of(score, index);
+    return (key >> 32 << index_bits) | (uint)index;
+}
+
+/* histogram[digit] of the keys that begin with the prefix; the digit is `bits` wide, above `shift` more. */
+kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1)))
+void topk_count(global const float *restrict scores, const int n, const int index_bits, const int shift, const int bits,
+                global const select_state *restrict state, global uint *restrict histogram) {
+    local uint counts[DIGITS];
+    const int lane = get_local_id(0), start = get_group_id(0) * SELECT_SPAN, end = min(start + SELECT_SPAN, n);
+    for (int digit = lane; digit < DIGITS; digit += SELECT_GROUP) counts[digit] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const ulong prefix = state->prefix;
+    const uint mask = (1u << bits) - 1u;
+    for (int i = start + lane; i < end; i += SELECT_GROUP) {
+        const ulong key = short_key(scores[i], i, index_bits) >> shift;
+        if (key >> bits == prefix) COUNT_UP(counts[(uint)key & mask]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int digit = lane; digit < DIGITS; digit += SELECT_GROUP)
+        if (counts[digit] != 0) atomic_add(&histogram[digit], counts[digit]);
+}
+
+/* The digit that holds the k-th key; clears the histogram for the next. One work-group. */
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1)))
+void topk_pick(const int bits, global select_state *restrict state, global uint *restrict histogram) {
+    local uint sums[TOPK_GROUP];
+    const int lane = get_local_id(0), share = DIGITS / TOPK_GROUP;
+    uint sum = 0;
+    for (int i = 0; i < share; ++i) sum += histogram[lane * share + i];
+    sums[lane] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane == 0) {
+        uint remaining = state->remaining;
+        int digit = 0;
+        for (; sums[digit / share] < remaining; digit += share) remaining -= sums[digit / share];
+        for (; histogram[digit] < remaining; ++digit) remaining -= histogram[digit];
+        state->prefix = (state->prefix << bits) | (uint)digit;
+        state->remaining = remaining;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    for (int i = 0; i < share; ++i) histogram[lane * share + i] = 0;
+}
+
+/* The keys up to the k-th, in any order: exactly k. */
+kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1)))
+void topk_keep(global const float *restrict scores, const int n, const int index_bits,
+               global select_state *restrict state, global ulong *restrict keys) {
+    const int lane = get_local_id(0), start = get_group_id(0) * SELECT_SPAN, end = min(start + SELECT_SPAN, n);
+    const ulong last = state->prefix;
+    for (int i = start + lane; i < end; i += SELECT_GROUP)
+        if (short_key(scores[i], i, index_bits) <= last) keys[atomic_inc(&state->kept)] = key_of(scores[i], i);
 }

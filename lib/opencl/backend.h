@@ -20,6 +20,7 @@ typedef struct opencl_tuning {
     int32_t run, score_group;          /* points of a row that one work-item reads: cl/bundle.clh, cl/score.cl */
     int32_t topk_group, topk_chunk;
     int32_t rank_below; /* top-K by counting for n up to this; 0: never */
+    int32_t select_from, select_group, select_span; /* radix select for n from this on; its work-groups */
     bool tiled_mips;    /* several levels a launch */
 } opencl_tuning;
 
@@ -49,12 +50,12 @@ typedef struct opencl_device {
     size_t group_max;   /* work-items */
     bool round_stores;  /* images do not round to the nearest half: kernels do it before they write */
     opencl_tuning tuning;
-    cl_mem scratch[3]; /* grown when needed; the queue is in order, so one user follows another */
-    size_t scratch_bytes[3];
+    cl_mem scratch[4]; /* grown when needed; the queue is in order, so one user follows another */
+    size_t scratch_bytes[4];
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
 } opencl_device;
 
-enum { SCRATCH_LEVELS = 0, SCRATCH_A = 0, SCRATCH_B = 1, SCRATCH_C = 2 };
+enum { SCRATCH_LEVELS = 0, SCRATCH_A = 0, SCRATCH_B = 1, SCRATCH_C = 2, SCRATCH_D = 3 };
 
 /* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY). */
 const char *opencl_error_name(cl_int error);

@@ -14,7 +14,7 @@ static void device_destroy(tvlm_device *base) {
     if (device->queue != NULL) clFinish(device->queue);
     opencl_texture_destroy(base, &device->empty);
     opencl_programs_destroy(device);
-    for (int i = 0; i < 3; ++i)
+    for (int i = 0; i < 4; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
     if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);
     if (device->queue != NULL) clReleaseCommandQueue(device->queue);
@@ -83,6 +83,9 @@ static opencl_tuning tuning_for(const opencl_device *device) {
                             .topk_group = 256,
                             .topk_chunk = 2048,
                             .rank_below = gpu ? 8192 : 0,
+                            .select_from = 32768,
+                            .select_group = gpu ? 256 : 1,
+                            .select_span = gpu ? 8192 : 65536,
                             .tiled_mips = gpu};
     return tuning;
 }

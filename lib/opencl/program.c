@@ -6,7 +6,7 @@
 
 #include "opencl/backend.h"
 
-#define KERNELS_MAX 8 /* of one file that are in use */
+#define KERNELS_MAX 16 /* of one file that are in use */
 
 struct opencl_program {
     opencl_program *next;

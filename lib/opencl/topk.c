@@ -5,12 +5,13 @@
 
 #include "opencl/backend.h"
 
-enum { RANK_LANES = 16 }; /* as in topk.cl */
+enum { RANK_LANES = 16, DIGIT_BITS = 11 }; /* as in topk.cl */
 
 static tvlm_status begin(opencl_device *device, const char *name, opencl_call *call) {
-    char options[64];
-    snprintf(options, sizeof options, "-DTOPK_GROUP=%d -DTOPK_CHUNK=%d", (int)device->tuning.topk_group,
-             (int)device->tuning.topk_chunk);
+    const opencl_tuning *tuning = &device->tuning;
+    char options[128];
+    snprintf(options, sizeof options, "-DTOPK_GROUP=%d -DTOPK_CHUNK=%d -DSELECT_GROUP=%d -DSELECT_SPAN=%d",
+             (int)tuning->topk_group, (int)tuning->topk_chunk, (int)tuning->select_group, (int)tuning->select_span);
     return opencl_call_begin(device, "topk.cl", name, TVLM_FORMAT_F32, options, call);
 }
 
@@ -25,23 +26,29 @@ static tvlm_status by_rank(opencl_device *device, cl_mem scores, int32_t n, int3
     return opencl_call_run(&call, 1, &size, &group);
 }
 
+/* Where keys come from: the scores themselves, or a list made of them. */
+typedef struct key_source {
+    cl_mem scores, keys; /* keys NULL: the scores' */
+    int32_t n;
+} key_source;
+
 /* Each launch keeps the best of every chunk; two buffers in turn. */
-static tvlm_status by_chunks(opencl_device *device, cl_mem scores, int32_t n, int32_t k, cl_mem result) {
-    const int32_t chunk = device->tuning.topk_chunk;
+static tvlm_status by_chunks(opencl_device *device, key_source from, int32_t k, cl_mem result) {
+    const int32_t chunk = device->tuning.topk_chunk, first_chunks = (from.n + chunk - 1) / chunk;
     const size_t group = (size_t)device->tuning.topk_group;
-    const int32_t first_chunks = (n + chunk - 1) / chunk;
+    const size_t bytes = (size_t)first_chunks * (size_t)k * sizeof(cl_ulong);
     cl_mem keys[2];
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, (size_t)first_chunks * (size_t)k * sizeof(cl_ulong), &keys[0]));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, (size_t)first_chunks * (size_t)k * sizeof(cl_ulong), &keys[1]));
-    int32_t chunks = 0;
+    int32_t n = from.n, chunks = 0;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_A, bytes, &keys[0]));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_B, bytes, &keys[1]));
     for (int round = 0; chunks != 1; ++round) {
         chunks = (n + chunk - 1) / chunk;
         const size_t size = (size_t)chunks * group;
         opencl_call call;
         TVLM_TRY(begin(device, "topk_chunk", &call));
-        opencl_call_memory(&call, scores);
-        opencl_call_memory(&call, keys[(round + 1) & 1]);
-        opencl_call_int(&call, round == 0);
+        opencl_call_memory(&call, from.scores);
+        opencl_call_memory(&call, round == 0 && from.keys != NULL ? from.keys : keys[(round + 1) & 1]);
+        opencl_call_int(&call, round == 0 && from.keys == NULL);
         opencl_call_int(&call, n);
         opencl_call_int(&call, k);
         opencl_call_memory(&call, keys[round & 1]);
@@ -62,22 +69,11 @@ static tvlm_status merge_step(opencl_device *device, cl_mem keys, int64_t padded
     return opencl_call_run(&call, 1, &size, NULL);
 }
 
-/* All n sorted: chunks first, then runs of twice the length until one is left. */
-static tvlm_status by_sorting(opencl_device *device, cl_mem scores, int32_t n, int32_t k, cl_mem result) {
+/* Chunks first, then runs of twice the length until one is left. */
+static tvlm_status sort_padded(opencl_device *device, cl_mem keys, int64_t padded) {
     const int64_t chunk = device->tuning.topk_chunk;
-    const size_t group = (size_t)device->tuning.topk_group;
-    int64_t padded = chunk;
-    while (padded < n) padded *= 2;
-    const size_t size = (size_t)padded, groups = size / (size_t)chunk * group;
-    cl_mem keys;
+    const size_t group = (size_t)device->tuning.topk_group, groups = (size_t)(padded / chunk) * group;
     opencl_call call;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, size * sizeof(cl_ulong), &keys));
-    TVLM_TRY(begin(device, "topk_keys", &call));
-    opencl_call_memory(&call, scores);
-    opencl_call_int(&call, n);
-    opencl_call_memory(&call, keys);
-    opencl_call_int(&call, (int32_t)padded);
-    TVLM_TRY(opencl_call_run_list(&call, size, 1));
     TVLM_TRY(begin(device, "topk_sort", &call));
     opencl_call_memory(&call, keys);
     TVLM_TRY(opencl_call_run(&call, 1, &groups, &group));
@@ -89,20 +85,118 @@ static tvlm_status by_sorting(opencl_device *device, cl_mem scores, int32_t n, i
         opencl_call_int(&call, (int32_t)run);
         TVLM_TRY(opencl_call_run(&call, 1, &groups, &group));
     }
+    return TVLM_OK;
+}
+
+static int64_t padded_count(const opencl_device *device, int32_t n) {
+    int64_t padded = device->tuning.topk_chunk;
+    while (padded < n) padded *= 2;
+    return padded;
+}
+
+/* All of them sorted. A list of keys must have room for padded_count of them. */
+static tvlm_status by_sorting(opencl_device *device, key_source from, int32_t k, cl_mem result) {
+    const int64_t padded = padded_count(device, from.n);
+    cl_mem keys = from.keys;
+    opencl_call call;
+    if (keys == NULL) TVLM_TRY(opencl_scratch(device, SCRATCH_A, (size_t)padded * sizeof(cl_ulong), &keys));
+    TVLM_TRY(begin(device, "topk_pad", &call));
+    opencl_call_memory(&call, from.scores);
+    opencl_call_int(&call, from.keys == NULL);
+    opencl_call_int(&call, from.n);
+    opencl_call_memory(&call, keys);
+    opencl_call_int(&call, (int32_t)padded);
+    TVLM_TRY(opencl_call_run_list(&call, (size_t)padded, 1));
+    TVLM_TRY(sort_padded(device, keys, padded));
     TVLM_TRY(begin(device, "topk_result", &call));
     opencl_call_memory(&call, keys);
-    opencl_call_memory(&call, scores);
+    opencl_call_memory(&call, from.scores);
     opencl_call_int(&call, k);
     opencl_call_memory(&call, result);
     return opencl_call_run_list(&call, (size_t)k, 1);
 }
 
+/* select_state of topk.cl */
+typedef struct select_state {
+    cl_ulong prefix;
+    cl_uint remaining, kept;
+} select_state;
+
+typedef struct selector {
+    cl_mem state, histogram;
+    int32_t index_bits;
+    size_t size, group;
+} selector;
+
+static tvlm_status selector_begin(opencl_device *device, int32_t n, int32_t k, selector *s) {
+    const select_state state = {0, (cl_uint)k, 0};
+    const cl_uint zero = 0;
+    const size_t histogram = sizeof zero << DIGIT_BITS, span = (size_t)device->tuning.select_span;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_C, sizeof state, &s->state));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_B, histogram, &s->histogram));
+    cl_int error = clEnqueueFillBuffer(device->queue, s->state, &state, sizeof state, 0, sizeof state, 0, NULL, NULL);
+    if (error == CL_SUCCESS)
+        error = clEnqueueFillBuffer(device->queue, s->histogram, &zero, sizeof zero, 0, histogram, 0, NULL, NULL);
+    if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    s->index_bits = 1;
+    while ((n - 1) >> s->index_bits != 0) ++s->index_bits;
+    s->group = (size_t)device->tuning.select_group;
+    s->size = ((size_t)n + span - 1) / span * s->group;
+    return TVLM_OK;
+}
+
+/* One digit of the k-th key: counted, then picked. */
+static tvlm_status find_digit(opencl_device *device, cl_mem scores, int32_t n, const selector *s, int32_t shift,
+                              int32_t bits) {
+    const size_t one = (size_t)device->tuning.topk_group;
+    opencl_call call;
+    TVLM_TRY(begin(device, "topk_count", &call));
+    opencl_call_memory(&call, scores);
+    opencl_call_int(&call, n);
+    opencl_call_int(&call, s->index_bits);
+    opencl_call_int(&call, shift);
+    opencl_call_int(&call, bits);
+    opencl_call_memory(&call, s->state);
+    opencl_call_memory(&call, s->histogram);
+    TVLM_TRY(opencl_call_run(&call, 1, &s->size, &s->group));
+    TVLM_TRY(begin(device, "topk_pick", &call));
+    opencl_call_int(&call, bits);
+    opencl_call_memory(&call, s->state);
+    opencl_call_memory(&call, s->histogram);
+    return opencl_call_run(&call, 1, &one, &one);
+}
+
+/* The k-th key digit by digit, then the k keys up to it, then those sorted. */
+static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n, int32_t k, cl_mem result) {
+    selector s;
+    key_source kept = {scores, NULL, k};
+    opencl_call call;
+    TVLM_TRY(selector_begin(device, n, k, &s));
+    for (int32_t left = 32 + s.index_bits; left > 0;) {
+        const int32_t bits = left < DIGIT_BITS ? left : DIGIT_BITS;
+        left -= bits;
+        TVLM_TRY(find_digit(device, scores, n, &s, left, bits));
+    }
+    TVLM_TRY(opencl_scratch(device, SCRATCH_D, (size_t)padded_count(device, k) * sizeof(cl_ulong), &kept.keys));
+    TVLM_TRY(begin(device, "topk_keep", &call));
+    opencl_call_memory(&call, scores);
+    opencl_call_int(&call, n);
+    opencl_call_int(&call, s.index_bits);
+    opencl_call_memory(&call, s.state);
+    opencl_call_memory(&call, kept.keys);
+    TVLM_TRY(opencl_call_run(&call, 1, &s.size, &s.group));
+    return k <= device->tuning.topk_chunk ? by_chunks(device, kept, k, result) : by_sorting(device, kept, k, result);
+}
+
 tvlm_status opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result) {
     opencl_device *device = (opencl_device *)base;
-    const cl_mem from = ((opencl_buffer *)scores)->memory, to = ((opencl_buffer *)result)->memory;
-    if (n <= device->tuning.rank_below) return by_rank(device, from, n, k, to);
+    const opencl_tuning *tuning = &device->tuning;
+    const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};
+    const cl_mem to = ((opencl_buffer *)result)->memory;
+    if (n <= tuning->rank_below) return by_rank(device, from.scores, n, k, to);
+    /* Where most are kept anyway there is nothing to select. */
+    if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);
     /* Chunks shrink the list only when they keep at most half of themselves; one chunk holds any k. */
-    if (n <= device->tuning.topk_chunk || k <= device->tuning.topk_chunk / 2)
-        return by_chunks(device, from, n, k, to);
-    return by_sorting(device, from, n, k, to);
+    if (n <= tuning->topk_chunk || k <= tuning->topk_chunk / 2) return by_chunks(device, from, k, to);
+    return by_sorting(device, from, k, to);
 }

@@ -1,0 +1,306 @@
+/*
+ * score.h: scores against a straightforward computation from sampled channels, queries, and what is refused.
+ */
+#include "stack_helper.h"
+
+enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6 }; /* 10 x 6 cells of 16 pixels */
+
+static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_t seed) {
+    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
+    const tvlm_image image = {pixels, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    tvlm_stack *stack = NULL;
+    assert_int_equal(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.format = format), &stack),
+                     TVLM_OK);
+    free(pixels);
+    return stack;
+}
+
+/* What a score may lose: a part's values by hardware filtering, divided by the part's range. */
+static const float score_tolerance = 5e-3f;
+
+/* ---- Scores, straightforwardly ---- */
+
+typedef struct grid {
+    int32_t columns, rows;
+    float step_x, step_y, level;
+} grid;
+
+static grid cell_grid(const tvlm_stack *stack, float stride) {
+    return (grid){(int32_t)ceilf((float)stack->width / stride), (int32_t)ceilf((float)stack->height / stride),
+                  stride, stride, log2f(stride)};
+}
+
+static grid level_grid(const tvlm_stack *stack, int32_t level) {
+    const int32_t w = tvlm_level_side(stack->width, level), h = tvlm_level_side(stack->height, level);
+    return (grid){w, h, (float)stack->width / (float)w, (float)stack->height / (float)h, (float)level};
+}
+
+static float middle(int32_t c, float step, int32_t side) {
+    return 0.5f * ((float)c * step + fminf((float)(c + 1) * step, (float)side));
+}
+
+/* A channel at every candidate, moved by (dx, dy) steps. */
+static float *sample_grid(tvlm_stack *stack, const grid *g, int32_t channel, int dx, int dy) {
+    const int32_t count = g->columns * g->rows;
+    tvlm_sample_point *points = malloc((size_t)count * sizeof *points);
+    float *values = malloc((size_t)count * sizeof *values);
+    assert_true(points != NULL && values != NULL);
+    for (int32_t i = 0; i < count; ++i) {
+        const float x = middle(i % g->columns, g->step_x, stack->width) + (float)dx * g->step_x;
+        const float y = middle(i / g->columns, g->step_y, stack->height) + (float)dy * g->step_y;
+        points[i] = (tvlm_sample_point){x, y, g->level, 0};
+    }
+    assert_int_equal(tvlm_stack_sample(stack, points, count, &channel, 1, values), TVLM_OK);
+    free(points);
+    return values;
+}
+
+static void normalise(float *values, int32_t count) {
+    float low = INFINITY, high = -INFINITY;
+    for (int32_t i = 0; i < count; ++i) low = fminf(low, values[i]), high = fmaxf(high, values[i]);
+    for (int32_t i = 0; i < count; ++i) values[i] = high > low ? (values[i] - low) / (high - low) : 0.0f;
+}
+
+/* CHANNELS.md, "Scores", to the letter. The query is sampled as it lies in the stack. */
+static float *expected_score(tvlm_stack *stack, const grid *g, const float weights[3]) {
+    static const int32_t channels[] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_SALIENCY,
+                                       TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_QUERY_SIMILARITY};
+    const int32_t count = g->columns * g->rows;
+    float *values[5], *parts[3], *scores = calloc((size_t)count, sizeof *scores);
+    assert_non_null(scores);
+    for (int c = 0; c < 5; ++c) values[c] = sample_grid(stack, g, channels[c], 0, 0);
+    for (int32_t i = 0; i < count; ++i) {
+        values[0][i] = 0.5f * values[0][i] + 0.5f * fminf(1.0f, 4.0f * values[1][i]);
+        values[2][i] = 0.7f * values[2][i] + 0.3f * (1.0f - values[3][i]);
+    }
+    parts[0] = values[0], parts[1] = values[2], parts[2] = values[4];
+    for (int p = 0; p < 3; ++p) {
+        normalise(parts[p], count);
+        for (int32_t i = 0; i < count; ++i) scores[i] += weights[p] * parts[p][i];
+    }
+    for (int c = 0; c < 5; ++c) free(values[c]);
+    return scores;
+}
+
+static void compare_scores(tvlm_stack *stack, const struct tvlm_query *query,
+                           const struct tvlm_score_params *params, const grid *g, const float weights[3]) {
+    const int32_t count = g->columns * g->rows;
+    int32_t columns, rows;
+    float *got = malloc((size_t)count * sizeof *got);
+    assert_non_null(got);
+    assert_int_equal(tvlm_score_size(stack, params, &columns, &rows), TVLM_OK);
+    assert_true(columns == g->columns && rows == g->rows);
+    assert_int_equal(tvlm_score(stack, query, params, (size_t)count, got), TVLM_OK);
+    float *expected = expected_score(stack, g, weights);
+    test_compare("score", got, expected, (size_t)count, score_tolerance, score_tolerance);
+    free(got);
+    free(expected);
+}
+
+static void check_scores(tvlm_device *device, tvlm_format format) {
+    static const float still[] = TVLM_WEIGHTS_STILL, asked[] = TVLM_WEIGHTS_QUERY, own[] = {0.2f, 0.0f, 2.0f};
+    static const float strides[] = {0.0f, 16.0f, 7.5f, 1.0f, 40.0f, 1000.0f};
+    float similarity[5 * 3];
+    uint64_t seed = 47;
+    tvlm_stack *stack = random_stack(device, format, 53);
+    for (int i = 0; i < 15; ++i) similarity[i] = 2.0f * test_random_unit(&seed) - 1.0f;
+    const struct tvlm_query query = {similarity, 5, 3};
+    for (size_t i = 0; i < sizeof strides / sizeof strides[0]; ++i) {
+        struct tvlm_score_params params = {.stride = strides[i]};
+        const grid g = cell_grid(stack, strides[i] > 0.0f ? strides[i] : 16.0f);
+        if (test_small() && strides[i] == 1.0f) continue;
+        compare_scores(stack, NULL, &params, &g, still);
+        compare_scores(stack, &query, &params, &g, asked);
+        params.weights = own;
+        compare_scores(stack, &query, &params, &g, own);
+        compare_scores(stack, NULL, &params, &g, (const float[]){0.2f, 0.0f, 0.0f});
+    }
+    for (int32_t level = 0; level < stack->levels; level += 2) {
+        const struct tvlm_score_params params = {.dense = true, .level = level};
+        const grid g = level_grid(stack, level);
+        compare_scores(stack, NULL, &params, &g, still);
+        compare_scores(stack, &query, &params, &g, asked);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
+/* ---- Linear scorers ---- */
+
+static void compare_scorer(tvlm_stack *stack, const tvlm_scorer *scorer, const struct tvlm_query *query) {
+    const grid g = cell_grid(stack, 16.0f);
+    float got[CELLS], expected[CELLS];
+    assert_int_equal(tvlm_score(stack, query, tvlm_score_params(.scorer = scorer), CELLS, got), TVLM_OK);
+    for (int i = 0; i < CELLS; ++i) expected[i] = scorer->bias;
+    for (int32_t c = 0; c < scorer->channel_count; ++c)
+        for (int tap = 0; tap < scorer->taps; ++tap) {
+            const int at = scorer->taps == 1 ? 4 : tap;
+            float *values = sample_grid(stack, &g, scorer->channels[c], at % 3 - 1, at / 3 - 1);
+            for (int i = 0; i < CELLS; ++i)
+                expected[i] += scorer->weights[c * scorer->taps + tap] * values[i];
+            free(values);
+        }
+    float *similarity = sample_grid(stack, &g, TVLM_CHANNEL_QUERY_SIMILARITY, 0, 0);
+    for (int i = 0; i < CELLS; ++i) expected[i] += scorer->similarity_weight * similarity[i];
+    free(similarity);
+    test_compare("scorer", got, expected, CELLS, 2.0f * score_tolerance, score_tolerance);
+}
+
+static void check_scorers(tvlm_device *device, tvlm_format format) {
+    static const int32_t channels[] = {
+        TVLM_CHANNEL_EDGES,     TVLM_CHANNEL_MOTION,       TVLM_CHANNEL_X, TVLM_CHANNEL_ENTROPY,
+        TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_SALIENCY_MID, TVLM_CHANNEL_R};
+    static const float similarity[] = {-0.5f, 0.25f, 3.0f, -9.0f};
+    const struct tvlm_query query = {similarity, 2, 2};
+    float weights[7 * 9];
+    uint64_t seed = 59;
+    tvlm_stack *stack = random_stack(device, format, 61);
+    for (int i = 0; i < 63; ++i) weights[i] = 2.0f * test_random_unit(&seed) - 1.0f;
+    tvlm_scorer scorer = {7, channels, 1, weights, 0.3f, 0.0f};
+    compare_scorer(stack, &scorer, NULL);
+    scorer.taps = 9;
+    compare_scorer(stack, &scorer, NULL);
+    scorer.similarity_weight = 0.7f;
+    compare_scorer(stack, &scorer, &query);
+    compare_scorer(stack, &scorer, NULL); /* similarity is 0 without a query */
+    scorer.taps = 1;
+    compare_scorer(stack, &scorer, &query);
+    scorer.channel_count = 0;
+    compare_scorer(stack, &scorer, &query);
+    compare_scorer(stack, &scorer, NULL);
+    tvlm_stack_destroy(&stack);
+}
+
+/* What has no weight is not made. */
+static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
+    static const int32_t channels[] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_Y};
+    static const float perspective[] = {0.0f, 1.0f, 0.0f}, nothing[] = {0.0f, 0.0f, 0.0f},
+                       weights[] = {0.0f, 2.0f, 1.0f};
+    const tvlm_scorer scorer = {3, channels, 1, weights, 0.0f, 0.0f};
+    const uint32_t source = 1u << TVLM_GRID_SOURCE;
+    float scores[CELLS];
+    tvlm_stack *stack = random_stack(device, format, 67);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.weights = nothing), CELLS, scores), TVLM_OK);
+    for (int i = 0; i < CELLS; ++i) assert_true(scores[i] == 0.0f);
+    assert_int_equal(stack->chunks[0].valid, 0);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.weights = perspective), CELLS, scores),
+                     TVLM_OK);
+    assert_int_equal(stack->chunks[0].valid, source | 1u << TVLM_GRID_SALIENCY);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &scorer), CELLS, scores), TVLM_OK);
+    assert_int_equal(stack->chunks[0].valid, source | 1u << TVLM_GRID_SALIENCY | 1u << TVLM_GRID_LAPLACIAN);
+    stack->bundle_max = 1;
+    assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, scores), TVLM_ERROR_UNSUPPORTED);
+    tvlm_stack_destroy(&stack);
+}
+
+/* ---- Queries ---- */
+
+static void check_query_read(tvlm_stack *stack, int32_t index, int32_t columns, int32_t rows,
+                             const float *expected) {
+    float texels[16];
+    int32_t width, height;
+    assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_QUERY_SIMILARITY, 0, &width, &height),
+                     TVLM_OK);
+    assert_true(width == columns && height == rows);
+    assert_int_equal(tvlm_stack_read(stack, index, TVLM_CHANNEL_QUERY_SIMILARITY, 0, 16, texels), TVLM_OK);
+    for (int i = 0; i < columns * rows; ++i)
+        assert_true(fabsf(texels[i] - (expected != NULL ? expected[i] : 0.0f)) <= 1e-3f);
+}
+
+/* The last question is what the stack holds, for its own image; others are 0; without one it is 0 everywhere.
+ */
+static void check_queries(tvlm_device *device, tvlm_format format) {
+    static const float wide[] = {0.5f, -7.0f, 0.25f, 1.5f, -0.125f, 0.0f},
+                       clamped[] = {0.5f, -1.0f, 0.25f, 1.0f, -0.125f, 0.0f};
+    static const float small[] = {0.75f, -0.75f};
+    const struct tvlm_query six = {wide, 3, 2}, two = {small, 1, 2};
+    const int32_t slices = device->info.image_slices_max;
+    float scores[4];
+    tvlm_stack *stack = NULL;
+    device->info.image_slices_max = 32; /* chunks of two images */
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 32, .height = 32, .images = 3, .format = format),
+                          &stack),
+        TVLM_OK);
+    device->info.image_slices_max = slices;
+    for (int32_t index = 0; index < 3; ++index) {
+        assert_int_equal(tvlm_score(stack, &six, tvlm_score_params(.index = index), 4, scores), TVLM_OK);
+        for (int32_t other = 0; other < 3; ++other)
+            check_query_read(stack, other, 3, 2, other == index ? clamped : NULL);
+    }
+    assert_int_equal(tvlm_score(stack, &two, tvlm_score_params(.index = 1), 4, scores), TVLM_OK);
+    check_query_read(stack, 0, 1, 2, NULL);
+    check_query_read(stack, 1, 1, 2, small);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.index = 1), 4, scores), TVLM_OK);
+    assert_int_equal(stack->query_image, -1);
+    const tvlm_sample_point point = {16, 1, 0, 1};
+    const int32_t channel = TVLM_CHANNEL_QUERY_SIMILARITY;
+    assert_int_equal(tvlm_stack_sample(stack, &point, 1, &channel, 1, scores), TVLM_OK);
+    assert_true(scores[0] == 0.0f);
+    tvlm_stack_destroy(&stack);
+}
+
+/* ---- Refusals ---- */
+
+#define REFUSE_SELECT(LINE, ...)                                                                             \
+    refused(tvlm_select(stack, NULL, tvlm_select_params(__VA_ARGS__), &selection), LINE)
+#define REFUSE_SCORE(LINE, ...)                                                                              \
+    refused(tvlm_score(stack, NULL, tvlm_score_params(__VA_ARGS__), CELLS, scores), LINE)
+
+static void test_score_refusals(void **state) {
+    static const int32_t channels[] = {0, 99999}, fine[] = {0, 1};
+    static const float weights[] = {1, NAN};
+    float scores[CELLS];
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 103);
+    int32_t columns, rows;
+    (void)state;
+    REFUSE_SCORE("level 8", .dense = true, .level = 8);
+    REFUSE_SCORE("level -1", .dense = true, .level = -1);
+    REFUSE_SCORE("room for 60", .stride = 8);
+    REFUSE_SCORE("no channel 99999", .scorer = &(tvlm_scorer){2, channels, 1, weights, 0, 0});
+    REFUSE_SCORE("weight of channel 1", .scorer = &(tvlm_scorer){2, fine, 1, weights, 0, 0});
+    REFUSE_SCORE("3 taps", .scorer = &(tvlm_scorer){1, fine, 3, weights, 0, 0});
+    REFUSE_SCORE("0 taps", .scorer = &(tvlm_scorer){1, fine, 0, weights, 0, 0});
+    REFUSE_SCORE("-1 channels", .scorer = &(tvlm_scorer){-1, fine, 1, weights, 0, 0});
+    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, NULL, 1, weights, 0, 0});
+    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, fine, 1, NULL, 0, 0});
+    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, NAN, 0});
+    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, 0, INFINITY});
+    assert_int_equal(tvlm_score(NULL, NULL, NULL, CELLS, scores), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, NULL), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_score_size(stack, NULL, NULL, &rows), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_score_size(stack, NULL, &columns, &rows), TVLM_OK);
+    assert_true(columns == 10 && rows == 6);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+static void test_query_refusals(void **state) {
+    static const float similarity[] = {0, 1, 0, NAN, INFINITY, 0};
+    float scores[CELLS];
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 107);
+    (void)state;
+    refused(tvlm_score(stack, tvlm_query(similarity, 3, 2), NULL, CELLS, scores),
+            "similarity 3 is not finite");
+    refused(tvlm_score(stack, tvlm_query(similarity + 4, 1, 1), NULL, CELLS, scores),
+            "similarity 0 is not finite");
+    refused(tvlm_score(stack, tvlm_query(NULL, 3, 2), NULL, CELLS, scores), "without similarities");
+    refused(tvlm_score(stack, tvlm_query(similarity, 0, 2), NULL, CELLS, scores), "0x2 cells");
+    refused(tvlm_score(stack, tvlm_query(similarity, 1, -2), NULL, CELLS, scores), "1x-2 cells");
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+DEVICE_CHECKS(check_scores, check_scorers, check_only_what_counts, check_queries)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_f32),
+        cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_score_refusals),
+        cmocka_unit_test(test_query_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
