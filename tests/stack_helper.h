@@ -30,7 +30,8 @@ static inline tvlm_stack *stack_of(tvlm_device *device, tvlm_format format, cons
 }
 
 /* A level of a channel in new memory, and its size. */
-static inline float *read_level(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level, size_t *count) {
+static inline float *read_level(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
+                                size_t *count) {
     int32_t width, height;
     assert_int_equal(tvlm_stack_channel_size(stack, channel, level, &width, &height), TVLM_OK);
     *count = (size_t)width * (size_t)height;
@@ -48,7 +49,8 @@ static inline void refused(tvlm_status status, tvlm_status expected, const char 
 
 typedef void device_check(tvlm_device *device, tvlm_format format);
 
-/* Makes three tests of the checks: on the reference device in either format, and on every device under test. */
+/* Makes three tests of the checks: on the reference device in either format, and on every device under test.
+ */
 #define DEVICE_CHECKS(...)                                                                                   \
     static void run_checks(tvlm_device *device, tvlm_format format) {                                        \
         static device_check *const checks[] = {__VA_ARGS__};                                                 \

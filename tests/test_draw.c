@@ -393,13 +393,13 @@ typedef struct sample_options {
 
 static const char *const sample_choices[] = {"red", "green", NULL};
 static const option_spec sample_specs[] = {
-    {'f', "flag", OPTION_FLAG, offsetof(sample_options, flag), NULL, "a flag", 0, 0, NULL},
-    {0, "choice", OPTION_CHOICE, offsetof(sample_options, choice), "C", "one of two", 0, 0, sample_choices},
-    {'t', "text", OPTION_TEXT, offsetof(sample_options, text), "T", "a text", 0, 0, NULL},
-    {'i', NULL, OPTION_INTEGER, offsetof(sample_options, integer), "N", "a number", -5, 5, NULL},
-    {0, "number", OPTION_NUMBER, offsetof(sample_options, number), "X", "any number", 0, 1, NULL},
-    {0, "triple", OPTION_TRIPLE, offsetof(sample_options, triple), "A,B,C", "three", 0, 0, NULL},
-    {0, "size", OPTION_SIZE, offsetof(sample_options, size), "WxH", "a size", 1, 100, NULL},
+    {'f', OPTION_FLAG, "flag", offsetof(sample_options, flag), NULL, "a flag", 0, 0, NULL},
+    {0, OPTION_CHOICE, "choice", offsetof(sample_options, choice), "C", "one of two", 0, 0, sample_choices},
+    {'t', OPTION_TEXT, "text", offsetof(sample_options, text), "T", "a text", 0, 0, NULL},
+    {'i', OPTION_INTEGER, NULL, offsetof(sample_options, integer), "N", "a number", -5, 5, NULL},
+    {0, OPTION_NUMBER, "number", offsetof(sample_options, number), "X", "any number", 0, 1, NULL},
+    {0, OPTION_TRIPLE, "triple", offsetof(sample_options, triple), "A,B,C", "three", 0, 0, NULL},
+    {0, OPTION_SIZE, "size", offsetof(sample_options, size), "WxH", "a size", 1, 100, NULL},
 };
 static const option_table sample_table = {sample_specs, sample_specs + 5, 5, 2};
 

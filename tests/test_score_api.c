@@ -242,9 +242,9 @@ static void check_queries(tvlm_device *device, tvlm_format format) {
 /* ---- Refusals ---- */
 
 #define REFUSE_SELECT(LINE, ...)                                                                             \
-    refused(tvlm_select(stack, NULL, tvlm_select_params(__VA_ARGS__), &selection), LINE)
+    refused(tvlm_select(stack, NULL, tvlm_select_params(__VA_ARGS__), &selection), TVLM_ERROR_ARGUMENT, LINE)
 #define REFUSE_SCORE(LINE, ...)                                                                              \
-    refused(tvlm_score(stack, NULL, tvlm_score_params(__VA_ARGS__), CELLS, scores), LINE)
+    refused(tvlm_score(stack, NULL, tvlm_score_params(__VA_ARGS__), CELLS, scores), TVLM_ERROR_ARGUMENT, LINE)
 
 static void test_score_refusals(void **state) {
     static const int32_t channels[] = {0, 99999}, fine[] = {0, 1};
@@ -281,13 +281,16 @@ static void test_query_refusals(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 107);
     (void)state;
-    refused(tvlm_score(stack, tvlm_query(similarity, 3, 2), NULL, CELLS, scores),
+    refused(tvlm_score(stack, tvlm_query(similarity, 3, 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "similarity 3 is not finite");
-    refused(tvlm_score(stack, tvlm_query(similarity + 4, 1, 1), NULL, CELLS, scores),
+    refused(tvlm_score(stack, tvlm_query(similarity + 4, 1, 1), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "similarity 0 is not finite");
-    refused(tvlm_score(stack, tvlm_query(NULL, 3, 2), NULL, CELLS, scores), "without similarities");
-    refused(tvlm_score(stack, tvlm_query(similarity, 0, 2), NULL, CELLS, scores), "0x2 cells");
-    refused(tvlm_score(stack, tvlm_query(similarity, 1, -2), NULL, CELLS, scores), "1x-2 cells");
+    refused(tvlm_score(stack, tvlm_query(NULL, 3, 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+            "without similarities");
+    refused(tvlm_score(stack, tvlm_query(similarity, 0, 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+            "0x2 cells");
+    refused(tvlm_score(stack, tvlm_query(similarity, 1, -2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+            "1x-2 cells");
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }
@@ -296,10 +299,8 @@ DEVICE_CHECKS(check_scores, check_scorers, check_only_what_counts, check_queries
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_score_refusals),
+        cmocka_unit_test(test_reference_f32),  cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),        cmocka_unit_test(test_score_refusals),
         cmocka_unit_test(test_query_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

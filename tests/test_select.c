@@ -1,5 +1,6 @@
 /*
- * select.h: the rules of selecting, positions in the pixels that were handed in, batches, and what is refused.
+ * select.h: the rules of selecting, positions in the pixels that were handed in, batches, and what is
+ * refused.
  */
 #include "stack_helper.h"
 
@@ -206,9 +207,9 @@ static void check_tiny(tvlm_device *device, tvlm_format format) {
 /* ---- Refusals ---- */
 
 #define REFUSE_SELECT(LINE, ...)                                                                             \
-    refused(tvlm_select(stack, NULL, tvlm_select_params(__VA_ARGS__), &selection), LINE)
+    refused(tvlm_select(stack, NULL, tvlm_select_params(__VA_ARGS__), &selection), TVLM_ERROR_ARGUMENT, LINE)
 #define REFUSE_SCORE(LINE, ...)                                                                              \
-    refused(tvlm_score(stack, NULL, tvlm_score_params(__VA_ARGS__), CELLS, scores), LINE)
+    refused(tvlm_score(stack, NULL, tvlm_score_params(__VA_ARGS__), CELLS, scores), TVLM_ERROR_ARGUMENT, LINE)
 
 static void test_select_refusals(void **state) {
     static const float bad[3][3] = {{NAN, 1, 1}, {1, -1, 1}, {1, 1, INFINITY}};

@@ -1,6 +1,6 @@
 /*
- * A backend that counts its calls and fails when told to: what a failing device leaves behind, and that asking again
- * takes no new device memory.
+ * A backend that counts its calls and fails when told to: what a failing device leaves behind, and that
+ * asking again takes no new device memory.
  */
 #include "stack_helper.h"
 

@@ -1,5 +1,6 @@
 /*
- * Pixels into a stack: every type, resampling against its definition, the device's limit, and what is refused.
+ * Pixels into a stack: every type, resampling against its definition, the device's limit, and what is
+ * refused.
  */
 #include "stack_helper.h"
 
@@ -274,14 +275,10 @@ DEVICE_CHECKS(check_pixel_types, check_resampled_image)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_resample_area),
-        cmocka_unit_test(test_resample_bilinear),
-        cmocka_unit_test(test_resample_constant),
-        cmocka_unit_test(test_resample_alpha),
-        cmocka_unit_test(test_scaled_to_limit),
+        cmocka_unit_test(test_reference_f32),     cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),           cmocka_unit_test(test_resample_area),
+        cmocka_unit_test(test_resample_bilinear), cmocka_unit_test(test_resample_constant),
+        cmocka_unit_test(test_resample_alpha),    cmocka_unit_test(test_scaled_to_limit),
         cmocka_unit_test(test_image_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -221,10 +221,8 @@ DEVICE_CHECKS(check_packing, check_pack_is_read, check_split_bundles, check_clam
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-        cmocka_unit_test(test_reader_refusals),
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),       cmocka_unit_test(test_reader_refusals),
         cmocka_unit_test(test_pack_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,13 +25,13 @@ typedef struct bench_options {
 } bench_options;
 
 static const option_spec specs[] = {
-    {0, "size", OPTION_SIZE, offsetof(bench_options, size), "WxH",
+    {0, OPTION_SIZE, "size", offsetof(bench_options, size), "WxH",
      "of the image (default: the image's own, or 1024x1024)", 1, 32767, NULL},
-    {0, "image", OPTION_TEXT, offsetof(bench_options, image), "FILE", "instead of the pattern made here", 0,
+    {0, OPTION_TEXT, "image", offsetof(bench_options, image), "FILE", "instead of the pattern made here", 0,
      0, NULL},
-    {0, "repeat", OPTION_INTEGER, offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
+    {0, OPTION_INTEGER, "repeat", offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
      1, 100000, NULL},
-    {0, "stage", OPTION_TEXT, offsetof(bench_options, stage), "TEXT",
+    {0, OPTION_TEXT, "stage", offsetof(bench_options, stage), "TEXT",
      "only stages with this in their name, and the copy", 0, 0, NULL},
 };
 

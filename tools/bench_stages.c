@@ -138,7 +138,7 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(make_copies(bench));
     TVLM_TRY(fill_random(bench));
     TVLM_TRY(fill_points(bench));
-    TVLM_TRY(device->backend->buffer_create(device, BENCH_K * 2 * sizeof(int32_t), &bench->ranking));
+    TVLM_TRY(device->backend->buffer_create(device, (size_t)BENCH_K * 2 * sizeof(int32_t), &bench->ranking));
     return device->backend->finish(device);
 }
 

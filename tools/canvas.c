@@ -1,6 +1,7 @@
 #include "canvas.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void draw_glyph(struct canvas *canvas, int32_t x, int32_t y, int32_t scal
     char text[2] = {printable(letter), '\0'};
     const int quads = stb_easy_font_print(0.0f, 0.0f, text, NULL, corners, sizeof corners);
     for (int i = 0; i < quads; ++i) {
-        const float *const first = corners + 16 * i, *const opposite = first + 8;
+        const float *const first = corners + (size_t)16 * (size_t)i, *const opposite = first + 8;
         const rect area = {x + scale * (int32_t)first[0], y + scale * (int32_t)first[1],
                            x + scale * (int32_t)opposite[0], y + scale * (int32_t)opposite[1]};
         canvas_fill(canvas, area, ink, 1.0f);
@@ -121,8 +122,7 @@ void canvas_fit_text(const char *text, int32_t scale, int32_t width, char *out, 
         used += scale * glyph_advance(text[count]);
         if (!whole && used + dots > width) break;
     }
-    memcpy(out, text, count);
-    strcpy(out + count, text[count] == '\0' ? "" : "..");
+    snprintf(out, size, "%.*s%s", (int)count, text, text[count] == '\0' ? "" : "..");
 }
 
 /* ---- Scaling: per axis, the inputs and weights that make each output ---- */
@@ -149,10 +149,7 @@ static bool make_axis(int32_t in, int32_t out, struct axis *axis) {
     const int32_t most = in > out ? in / out + 2 : 2;
     axis->taps = calloc((size_t)out, sizeof *axis->taps);
     axis->weights = calloc((size_t)out * (size_t)most, sizeof *axis->weights);
-    if (axis->taps == NULL || axis->weights == NULL) {
-        release_axis(axis);
-        return false;
-    }
+    if (axis->taps == NULL || axis->weights == NULL) return false;
     for (int32_t i = 0; i < out; ++i) {
         float *const weights = axis->weights + (size_t)i * (size_t)most;
         struct tap *const tap = &axis->taps[i];
@@ -190,38 +187,43 @@ static void resize_row(const float *in, int32_t channels, const struct axis *axi
 }
 
 /* Where rows come from. */
-typedef const float *row_source(const void *from, int32_t y, float *buffer);
+typedef void row_source(const void *from, int32_t y, float *buffer);
+
+/* Each input row is scaled once and added to the output rows that it belongs to, which are neighbours. */
+static void add_rows(row_source *source, const void *from, int32_t height, int32_t channels,
+                     const struct axis *across, const struct axis *down, float *buffer, float *scaled,
+                     float *out, int32_t out_width, int32_t out_height) {
+    const size_t out_row = (size_t)out_width * (size_t)channels;
+    int32_t first = 0;
+    for (int32_t y = 0; y < height; ++y) {
+        while (first < out_height && down->taps[first].first + down->taps[first].count <= y) ++first;
+        if (first == out_height || down->taps[first].first > y) continue;
+        source(from, y, buffer);
+        resize_row(buffer, channels, across, scaled, out_width);
+        for (int32_t i = first; i < out_height && down->taps[i].first <= y; ++i) {
+            const float weight = down->taps[i].weights[y - down->taps[i].first];
+            float *const row = out + (size_t)i * out_row;
+            for (size_t x = 0; x < out_row; ++x) row[x] += weight * scaled[x];
+        }
+    }
+}
 
 static bool resize_rows(row_source *source, const void *from, int32_t width, int32_t height, int32_t channels,
                         float *out, int32_t out_width, int32_t out_height) {
     const size_t out_row = (size_t)out_width * (size_t)channels;
     struct axis across = {0}, down = {0};
-    float *const buffer = malloc((size_t)width * (size_t)channels * sizeof *buffer);
-    float *const scaled = malloc(out_row * sizeof *scaled);
-    bool done = false;
-    if (buffer == NULL || scaled == NULL || !make_axis(width, out_width, &across)) goto end;
-    if (!make_axis(height, out_height, &down)) goto release;
+    float *const buffer = calloc((size_t)width * (size_t)channels, sizeof *buffer);
+    float *const scaled = calloc(out_row, sizeof *scaled);
+    const bool ready = buffer != NULL && scaled != NULL && make_axis(width, out_width, &across) &&
+                       make_axis(height, out_height, &down);
     memset(out, 0, out_row * (size_t)out_height * sizeof *out);
-    /* Each input row is scaled once and added to the output rows that it belongs to, which are neighbours. */
-    int32_t first = 0;
-    for (int32_t y = 0; y < height; ++y) {
-        while (first < out_height && down.taps[first].first + down.taps[first].count <= y) ++first;
-        if (first == out_height || down.taps[first].first > y) continue;
-        resize_row(source(from, y, buffer), channels, &across, scaled, out_width);
-        for (int32_t i = first; i < out_height && down.taps[i].first <= y; ++i) {
-            const float weight = down.taps[i].weights[y - down.taps[i].first];
-            float *const row = out + (size_t)i * out_row;
-            for (size_t x = 0; x < out_row; ++x) row[x] += weight * scaled[x];
-        }
-    }
-    done = true;
+    if (ready)
+        add_rows(source, from, height, channels, &across, &down, buffer, scaled, out, out_width, out_height);
     release_axis(&down);
-release:
     release_axis(&across);
-end:
     free(buffer);
     free(scaled);
-    return done;
+    return ready;
 }
 
 typedef struct float_rows {
@@ -229,10 +231,9 @@ typedef struct float_rows {
     size_t row;
 } float_rows;
 
-static const float *row_of_floats(const void *from, int32_t y, float *buffer) {
+static void row_of_floats(const void *from, int32_t y, float *buffer) {
     const float_rows *const rows = from;
-    (void)buffer;
-    return rows->values + (size_t)y * rows->row;
+    memcpy(buffer, rows->values + (size_t)y * rows->row, rows->row * sizeof *buffer);
 }
 
 bool resize_floats(const float *in, int32_t width, int32_t height, int32_t channels, float *out,
@@ -258,7 +259,7 @@ static float read_value(const unsigned char *at, tvlm_pixel_type type) {
 }
 
 /* Any image's row as RGB floats, alpha on white. */
-static const float *row_of_image(const void *from, int32_t y, float *buffer) {
+static void row_of_image(const void *from, int32_t y, float *buffer) {
     const tvlm_image *const image = from;
     const size_t bytes = type_bytes(image->type), step = bytes * (size_t)image->channels;
     const size_t stride = image->row_stride != 0 ? image->row_stride : step * (size_t)image->width;
@@ -271,7 +272,6 @@ static const float *row_of_image(const void *from, int32_t y, float *buffer) {
             buffer[3 * x + (int32_t)c] = value * opaque + (1.0f - opaque);
         }
     }
-    return buffer;
 }
 
 bool canvas_image(struct canvas *canvas, rect area, const tvlm_image *image) {

@@ -298,7 +298,7 @@ static int compare_floats(const void *a, const void *b) {
 
 /* A hundredth of the values lies below, a hundredth above: single bright pixels do not make the rest dark. */
 static bool find_span(tile_style style, const float *values, size_t count, float middle, struct span *span) {
-    float *const sorted = malloc(count * sizeof *sorted);
+    float *const sorted = calloc(count, sizeof *sorted);
     if (sorted == NULL) return false;
     for (size_t i = 0; i < count; ++i) sorted[i] = isfinite(values[i]) ? values[i] : 0.0f;
     qsort(sorted, count, sizeof *sorted, compare_floats);
@@ -340,13 +340,13 @@ static void pick_nearest(const float *plane, int32_t width, int32_t height, floa
 
 static void draw_label(draw_sheet *sheet, const tvlm_channel_info *channel, int32_t x, int32_t y, float low,
                        float high) {
-    char name[64], range[64], text[64];
+    char name[64], range[64], shown[64];
     snprintf(name, sizeof name, "%d %s", channel->channel, channel->name);
     snprintf(range, sizeof range, "[%.3g %.3g]", (double)low, (double)high);
-    canvas_fit_text(name, TEXT_SCALE, TILE_SIDE, text, sizeof text);
-    canvas_text(&sheet->canvas, x, y, TEXT_SCALE, text_color, text);
-    canvas_fit_text(range, TEXT_SCALE, TILE_SIDE, text, sizeof text);
-    canvas_text(&sheet->canvas, x, y + TILE_LABEL / 2 - 1, TEXT_SCALE, faint_text, text);
+    canvas_fit_text(name, TEXT_SCALE, TILE_SIDE, shown, sizeof shown);
+    canvas_text(&sheet->canvas, x, y, TEXT_SCALE, text_color, shown);
+    canvas_fit_text(range, TEXT_SCALE, TILE_SIDE, shown, sizeof shown);
+    canvas_text(&sheet->canvas, x, y + TILE_LABEL / 2 - 1, TEXT_SCALE, faint_text, shown);
 }
 
 bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int32_t width, int32_t height) {
@@ -359,7 +359,7 @@ bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int3
     float low, high;
     struct span span;
     if (style == TILE_EMPTY) return true;
-    float *const scaled = malloc(count * sizeof *scaled);
+    float *const scaled = calloc(count, sizeof *scaled);
     bool done = scaled != NULL;
     if (done && style == TILE_IDENTIFIER)
         pick_nearest(plane, width, height, scaled, tile_width, tile_height);

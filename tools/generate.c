@@ -19,17 +19,17 @@ typedef struct generate_options {
 #define SIDE_MAX 16777216.0
 
 static const option_spec specs[] = {
-    {'o', "output", OPTION_TEXT, offsetof(generate_options, output), "STACK.npy",
+    {'o', OPTION_TEXT, "output", offsetof(generate_options, output), "STACK.npy",
      "channels x height x width, float32, in the layout's order", 0, 0, NULL},
-    {0, "sheet", OPTION_TEXT, offsetof(generate_options, sheet), "SHEET.png",
+    {0, OPTION_TEXT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
-    {0, "layout", OPTION_TEXT, offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
+    {0, OPTION_TEXT, "layout", offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
      0, 0, NULL},
-    {0, "channels", OPTION_TEXT, offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
+    {0, OPTION_TEXT, "channels", offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
      0, 0, NULL},
-    {0, "level", OPTION_INTEGER, offsetof(generate_options, level), "N",
+    {0, OPTION_INTEGER, "level", offsetof(generate_options, level), "N",
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
-    {0, "size", OPTION_SIZE, offsetof(generate_options, size), "WxH",
+    {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH",
      "size of the result, sampled at --level or, without it, at the\nlevel that fits (default: the level's "
      "own size)",
      1, SIDE_MAX, NULL},

@@ -15,11 +15,11 @@ static const tool_command *const commands[] = {
 #ifdef TVLM_BUILD_BENCH
     &bench_command,
 #endif
+    NULL,
 };
-#define COMMAND_COUNT ((int)(sizeof commands / sizeof *commands))
 
 static const tool_command *find_command(const char *name) {
-    for (int i = 0; i < COMMAND_COUNT; ++i) {
+    for (int i = 0; commands[i] != NULL; ++i) {
         if (strcmp(commands[i]->name, name) == 0) return commands[i];
     }
     return NULL;
@@ -33,7 +33,7 @@ static option_table table_of(const tool_command *command) {
 static int print_overview(void) {
     printf("tvlm " TVLM_VERSION
            ": where a vision-language model should look\n\nusage: tvlm COMMAND [OPTIONS]\n\n");
-    for (int i = 0; i < COMMAND_COUNT; ++i) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    for (int i = 0; commands[i] != NULL; ++i) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n'tvlm COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage.\n");
     return TOOL_DONE;
 }

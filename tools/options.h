@@ -41,9 +41,9 @@ typedef struct option_size {
 } option_size;
 
 typedef struct option_spec {
-    char letter;      /* 0: none */
-    const char *name; /* NULL: the letter only */
+    char letter; /* 0: none */
     option_kind kind;
+    const char *name;           /* NULL: the letter only */
     size_t offset;              /* of its value in the command's options */
     const char *argument;       /* as --help calls it; NULL for flags */
     const char *help;           /* may have several lines */

@@ -22,28 +22,28 @@ typedef struct select_options {
 static const char *const strategies[] = {"grid", NULL};
 
 static const option_spec specs[] = {
-    {'k', NULL, OPTION_INTEGER, offsetof(select_options, k), "K",
+    {'k', OPTION_INTEGER, NULL, offsetof(select_options, k), "K",
      "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
-    {'o', "output", OPTION_TEXT, offsetof(select_options, output), "FILE", "the JSON (default: to stdout)", 0,
+    {'o', OPTION_TEXT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)", 0,
      0, NULL},
-    {0, "overlay", OPTION_TEXT, offsetof(select_options, overlay), "FILE.png",
+    {0, OPTION_TEXT, "overlay", offsetof(select_options, overlay), "FILE.png",
      "the photo with the chosen cells, coloured by rank", 0, 0, NULL},
-    {0, "heatmap", OPTION_TEXT, offsetof(select_options, heatmap), "FILE.png",
+    {0, OPTION_TEXT, "heatmap", offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo", 0, 0, NULL},
-    {0, "strategy", OPTION_CHOICE, offsetof(select_options, strategy), "NAME",
+    {0, OPTION_CHOICE, "strategy", offsetof(select_options, strategy), "NAME",
      "grid (default): the best cells of a regular grid", 0, 0, strategies},
-    {0, "stride", OPTION_NUMBER, offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)",
+    {0, OPTION_NUMBER, "stride", offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)",
      1, 65536, NULL},
-    {0, "patch", OPTION_NUMBER, offsetof(select_options, patch), "PIXELS",
+    {0, OPTION_NUMBER, "patch", offsetof(select_options, patch), "PIXELS",
      "side of the encoder's patch; the level of a position is\nlog2(stride / patch), at least 0 (default: "
      "16)",
      1, 65536, NULL},
-    {0, "min-distance", OPTION_NUMBER, offsetof(select_options, min_distance), "PIXELS",
+    {0, OPTION_NUMBER, "min-distance", offsetof(select_options, min_distance), "PIXELS",
      "between positions, greedy by rank; there may be fewer\nthan K then (default: 0)", 0, 1e9, NULL},
-    {0, "weights", OPTION_TRIPLE, offsetof(select_options, weights), "I,P,Q",
+    {0, OPTION_TRIPLE, "weights", offsetof(select_options, weights), "I,P,Q",
      "of information, perspective and participation; the last one\nis not used: there is no query yet", 0, 0,
      NULL},
-    {0, "scorer", OPTION_TEXT, offsetof(select_options, scorer), "FILE.safetensors",
+    {0, OPTION_TEXT, "scorer", offsetof(select_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
 };
 

@@ -14,17 +14,17 @@ static const char *const storage_choices[] = {"auto", "image", "buffer", "mipmap
 static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
 
 const option_spec tool_common_options[] = {
-    {0, "device", OPTION_TEXT, offsetof(tool_common, device), "NAME",
+    {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
      "index, part of a name, or 'reference'; default: $TVLM_DEVICE,\nelse the first GPU, else the first CPU",
      0, 0, NULL},
-    {0, "storage", OPTION_CHOICE, offsetof(tool_common, storage), "KIND",
+    {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
-    {0, "format", OPTION_CHOICE, offsetof(tool_common, format), "FORMAT",
+    {0, OPTION_CHOICE, "format", offsetof(tool_common, format), "FORMAT",
      "of the texels: f16, f32 or auto (f16 on a GPU, else f32)", 0, 0, format_choices},
-    {0, "json", OPTION_FLAG, offsetof(tool_common, json), NULL, "results as JSON", 0, 0, NULL},
-    {'v', "verbose", OPTION_FLAG, offsetof(tool_common, verbose), NULL,
+    {0, OPTION_FLAG, "json", offsetof(tool_common, json), NULL, "results as JSON", 0, 0, NULL},
+    {'v', OPTION_FLAG, "verbose", offsetof(tool_common, verbose), NULL,
      "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},
-    {'h', "help", OPTION_FLAG, offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
+    {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
 };
 const int tool_common_option_count = sizeof tool_common_options / sizeof *tool_common_options;
 

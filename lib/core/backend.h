@@ -123,6 +123,11 @@ struct tvlm_backend {
     tvlm_status (*texture_read)(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba);
     tvlm_status (*texture_write)(tvlm_device *device, tvlm_texture *texture, int32_t slice, const float *rgba);
 
+    /* For lib/stack/interop.c: what the backend itself works with (cl_mem), not retained. UNSUPPORTED where it has none. */
+    tvlm_status (*texture_native)(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
+    /* A buffer around the application's own memory; it is retained until buffer_destroy. */
+    tvlm_status (*buffer_wrap)(tvlm_device *device, void *handle, tvlm_buffer **buffer);
+
     /* Pixels to r, g, b, luma in level 0 of one image: clamped to [0, 1], NaN to 0, composited on white. */
     tvlm_status (*source)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
                           tvlm_texture *out);

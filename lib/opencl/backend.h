@@ -107,6 +107,8 @@ void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer);
 tvlm_status opencl_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, const void *host);
 tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host);
 tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
+tvlm_status opencl_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer);
+tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
 /* scratch[which] with at least so many bytes */
 tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
 

@@ -19,6 +19,25 @@ tvlm_status opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **
     return TVLM_OK;
 }
 
+tvlm_status opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **buffer) {
+    opencl_device *device = (opencl_device *)base;
+    cl_context context = NULL;
+    cl_mem memory = handle;
+    size_t bytes = 0;
+    cl_int error = clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
+    if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
+    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "the cl_mem handed in");
+    if (context != device->context)
+        return tvlm_fail(&base->log, TVLM_ERROR_ARGUMENT, "the cl_mem belongs to another context than the device");
+    opencl_buffer *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
+    clRetainMemObject(memory);
+    made->base.bytes = bytes;
+    made->memory = memory;
+    *buffer = &made->base;
+    return TVLM_OK;
+}
+
 void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     (void)device;
     if (*buffer == NULL) return;

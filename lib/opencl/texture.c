@@ -166,3 +166,10 @@ tvlm_status opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32
     free(texels);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "writing a texture");
 }
+
+tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
+    (void)device;
+    handles[0] = ((opencl_texture *)texture)->level0;
+    handles[1] = ((opencl_texture *)texture)->rest;
+    return TVLM_OK;
+}

@@ -58,6 +58,18 @@ static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buff
 }
 
 #define GENERATE(ID, function) [TVLM_GRID_##ID] = tvlm_reference_##function,
+static tvlm_status no_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
+    (void)texture;
+    handles[0] = handles[1] = NULL;
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the reference device has no OpenCL memory to hand out");
+}
+
+static tvlm_status no_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer) {
+    (void)handle;
+    *buffer = NULL;
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the reference device cannot read OpenCL memory");
+}
+
 static const tvlm_backend reference_backend = {
     .name = "reference",
     .destroy = destroy,
@@ -71,6 +83,8 @@ static const tvlm_backend reference_backend = {
     .texture_destroy = tvlm_reference_texture_destroy,
     .texture_read = tvlm_reference_texture_read,
     .texture_write = tvlm_reference_texture_write,
+    .texture_native = no_texture_native,
+    .buffer_wrap = no_buffer_wrap,
     .source = tvlm_reference_source,
     .mips = tvlm_reference_mips,
     .generate = {TVLM_GENERATED_GRIDS(GENERATE)},

@@ -184,7 +184,7 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
     for (int32_t c = 0; c < scorer->channel_count; ++c) {
         if (!counts(scorer, c)) continue;
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
-        const float *weights = scorer->weights + c * scorer->taps;
+        const float *weights = scorer->weights + (size_t)c * (size_t)scorer->taps;
         if (scorer->taps == 1) group->weight[CENTRE][place] = weights[0];
         for (int32_t tap = 0; scorer->taps > 1 && tap < scorer->taps; ++tap)
             group->weight[tap][place] = weights[tap];
@@ -211,7 +211,7 @@ static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p
                          "a scorer that reads more than %d textures; give weight to fewer families",
                          (int)stack->bundle_max);
     for (int32_t g = 0; g < p->count; ++g)
-        memcpy(p->groups[g].refs, p->refs + 4 * g, sizeof p->groups[g].refs);
+        memcpy(p->groups[g].refs, p->refs + 4 * (size_t)g, sizeof p->groups[g].refs);
     return TVLM_OK;
 }
 

@@ -13,8 +13,8 @@ static uint64_t component_bytes(tvlm_format format) {
 /* Components of one layer of one image: all levels, or level 0. */
 static uint64_t layer_components(int32_t width, int32_t height, bool all_levels) {
     const int32_t levels = all_levels ? tvlm_level_count(width, height) : 1;
-    uint64_t components = 0;
-    for (int32_t level = 0; level < levels; ++level)
+    uint64_t components = (uint64_t)width * (uint64_t)height * 4;
+    for (int32_t level = 1; level < levels; ++level)
         components += (uint64_t)tvlm_level_side(width, level) * (uint64_t)tvlm_level_side(height, level) * 4;
     return components;
 }

@@ -53,7 +53,7 @@ static tvlm_status reference_info(int32_t index, tvlm_device_info *info) {
 tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count) {
     if (count == NULL || capacity < 0 || (infos == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
     const int32_t opencl = tvlm_opencl_list(capacity, infos);
-    if (opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
+    if (infos != NULL && opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
     *count = opencl + 1;
     return TVLM_OK;
 }

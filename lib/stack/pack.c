@@ -58,7 +58,7 @@ static tvlm_status resolve_size(const tvlm_stack *stack, const struct tvlm_pack_
 
 static tvlm_status packed_make(const tvlm_stack *stack, const packing *p, tvlm_packed **packed) {
     tvlm_packed *made = tvlm_allocate(1, sizeof *made);
-    tvlm_texture **textures = tvlm_allocate((size_t)stack->chunk_count, sizeof *textures);
+    tvlm_texture **textures = tvlm_allocate((size_t)stack->chunk_count, sizeof(tvlm_texture *));
     if (made == NULL || textures == NULL) {
         free(made);
         free(textures);

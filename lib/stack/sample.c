@@ -127,8 +127,8 @@ tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points
                   .points = points,
                   .count = count,
                   .channels = channels,
-                  .channel_count = channel_count,
-                  .out = out};
+                  .channel_count = channel_count};
+    s.out = out;
     s.batch = (size_t)count < fit ? count : (int32_t)fit;
     s.sent = tvlm_allocate((size_t)s.batch, sizeof *s.sent);
     s.origin = tvlm_allocate((size_t)s.batch, sizeof *s.origin);

@@ -12,7 +12,8 @@ cd "$work/out"
 failures=0 checks=0
 unset TVLM_DEVICE
 
-if [ ! "$device" ] && ! "$tvlm" devices --json 2>/dev/null | grep -q '"type": "[^r]'; then
+devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
+if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
     echo "SKIPPED: no OpenCL device"
     exit 77
 fi

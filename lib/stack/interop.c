@@ -1,0 +1,102 @@
+/*
+ * interop.c: the public functions of texturevlm/opencl.h that concern stacks. The only file of this folder
+ * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
+ * backend as void *.
+ */
+#include "texturevlm/opencl.h"
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* What the two functions that hand textures out have in common. */
+static tvlm_status describe(tvlm_device *device, tvlm_texture *found, tvlm_opencl_texture *texture) {
+    void *handles[2] = {NULL, NULL};
+    TVLM_TRY(device->backend->texture_native(device, found, handles));
+    *texture = (tvlm_opencl_texture){.storage = device->info.storage,
+                                     .format = found->format,
+                                     .base = handles[0],
+                                     .rest = handles[1],
+                                     .width = found->width,
+                                     .height = found->height,
+                                     .levels = found->levels,
+                                     .layers = found->layers,
+                                     .images = found->images};
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
+                                  tvlm_opencl_texture *texture) {
+    tvlm_texture *found = NULL;
+    int32_t layer = 0, component = 0, first = 0;
+    if (stack == NULL || texture == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    TVLM_TRY(tvlm_stack_texture(stack, index, channel, &found, &layer, &component, &first));
+    TVLM_TRY(describe(stack->device, found, texture));
+    texture->layer = layer;
+    texture->component = component;
+    texture->first_image = first;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_opencl_texture *texture) {
+    tvlm_texture *found = NULL;
+    int32_t first = 0;
+    if (packed == NULL || texture == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_packed_texture(packed, index, &found, &first));
+    TVLM_TRY(describe(packed->device, found, texture));
+    texture->first_image = first;
+    return TVLM_OK;
+}
+
+/* The bytes that the pixels reach to, from the start of the buffer; false when that overflows. */
+static bool bytes_needed(const tvlm_image *image, size_t pixel_bytes, size_t row_stride, size_t offset,
+                         size_t *bytes) {
+    size_t rows;
+    if (!tvlm_multiply((size_t)image->height - 1, row_stride, &rows)) return false;
+    *bytes = offset + rows + (size_t)image->width * pixel_bytes;
+    return *bytes >= offset && *bytes >= rows;
+}
+
+static tvlm_status check_pixels(const tvlm_stack *stack, const tvlm_image *image, size_t offset,
+                                tvlm_pixels *pixels) {
+    static const size_t value_bytes[] = {1, 2, 4};
+    const tvlm_log *log = &stack->device->log;
+    if (image->width != stack->width || image->height != stack->height)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the pixels are %d x %d, but the stack is %d x %d",
+                         (int)image->width, (int)image->height, (int)stack->width, (int)stack->height);
+    if (image->channels < 1 || image->channels > 4)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "pixels of %d channels; 1 to 4 are known",
+                         (int)image->channels);
+    if ((int)image->type < 0 || image->type > TVLM_PIXEL_F32)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no pixel type %d", (int)image->type);
+    const size_t value = value_bytes[image->type], pixel = value * (size_t)image->channels;
+    const size_t row = (size_t)image->width * pixel,
+                 stride = image->row_stride != 0 ? image->row_stride : row;
+    if (stride < row || stride % value != 0 || offset % value != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a row stride of %zu bytes at offset %zu: rows have %zu bytes, values %zu", stride,
+                         offset, row, value);
+    *pixels = (tvlm_pixels){image->width, image->height, image->channels, image->type, offset, stride};
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                        cl_mem memory, size_t byte_offset) {
+    static const size_t value_bytes[] = {1, 2, 4};
+    tvlm_buffer *buffer = NULL;
+    tvlm_pixels pixels;
+    size_t needed = 0;
+    if (stack == NULL || image == NULL || memory == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(check_pixels(stack, image, byte_offset, &pixels));
+    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, memory, &buffer));
+    const size_t pixel_bytes = value_bytes[image->type] * (size_t)image->channels;
+    tvlm_status status = TVLM_OK;
+    if (!bytes_needed(image, pixel_bytes, pixels.row_stride, byte_offset, &needed) || needed > buffer->bytes)
+        status = tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                           "the pixels reach beyond the cl_mem's %zu bytes", buffer->bytes);
+    if (status == TVLM_OK) status = tvlm_stack_source_from_buffer(stack, index, buffer, &pixels);
+    stack->device->backend->buffer_destroy(stack->device, &buffer);
+    return status;
+}

@@ -1,0 +1,167 @@
+/*
+ * An application's own context: pixels as cl_mem in, textures as cl_mem out, nothing copied in between.
+ */
+#include <string.h>
+
+#include "support.h"
+#include "texturevlm/opencl.h"
+
+enum { WIDTH = 37, HEIGHT = 21, OFFSET = 16, STRIDE = WIDTH * 3 + 5 };
+
+typedef struct application {
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;
+} application;
+
+/* The first CPU device, as tests run on by default; false when there is none. */
+static bool start(application *app) {
+    cl_platform_id platforms[8];
+    cl_uint count = 0;
+    if (clGetPlatformIDs(8, platforms, &count) != CL_SUCCESS) return false;
+    for (cl_uint p = 0; p < count && p < 8; ++p)
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_CPU, 1, &app->id, NULL) == CL_SUCCESS) {
+            app->context = clCreateContext(NULL, 1, &app->id, NULL, NULL, NULL);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+            app->queue = clCreateCommandQueue(app->context, app->id, 0, NULL);
+#pragma GCC diagnostic pop
+            return app->queue != NULL;
+        }
+    return false;
+}
+
+static void stop(application *app) {
+    clReleaseCommandQueue(app->queue);
+    clReleaseContext(app->context);
+}
+
+/* The same pixels through the host and through a cl_mem with an offset and a stride make the same stack. */
+static void pixels_from_memory(void **state) {
+    application app;
+    if (!start(&app)) skip();
+    uint64_t seed = 3;
+    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3), bytes[OFFSET + STRIDE * HEIGHT];
+    (void)state;
+    memset(bytes, 0xa5, sizeof bytes);
+    for (int y = 0; y < HEIGHT; ++y) memcpy(bytes + OFFSET + y * STRIDE, pixels + y * WIDTH * 3, WIDTH * 3);
+    cl_mem memory = clCreateBuffer(app.context, CL_MEM_COPY_HOST_PTR, sizeof bytes, bytes, NULL);
+    assert_non_null(memory);
+
+    tvlm_device *device = NULL;
+    tvlm_stack *stack = NULL;
+    float from_host[WIDTH * HEIGHT], from_memory[WIDTH * HEIGHT];
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    tvlm_image described = {.width = WIDTH, .height = HEIGHT, .channels = 3, .row_stride = STRIDE};
+    assert_int_equal(
+        tvlm_device_open_opencl(app.context, app.id, app.queue, tvlm_device_params(.log = &test_log), &device), TVLM_OK);
+    assert_int_equal(tvlm_device_get_info(device)->index, -1);
+    assert_int_equal(tvlm_stack_create_for_image(device, &image, NULL, &stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_read(stack, 0, TVLM_CHANNEL_EDGES, 0, WIDTH * HEIGHT, from_host), TVLM_OK);
+    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET), TVLM_OK);
+    assert_int_equal(tvlm_stack_read(stack, 0, TVLM_CHANNEL_EDGES, 0, WIDTH * HEIGHT, from_memory), TVLM_OK);
+    assert_memory_equal(from_host, from_memory, sizeof from_host);
+
+    /* Refused: beyond the end, another size, a stride shorter than a row. */
+    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET + 64), TVLM_ERROR_ARGUMENT);
+    described.width = WIDTH - 1;
+    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET), TVLM_ERROR_ARGUMENT);
+    described.width = WIDTH;
+    described.row_stride = WIDTH * 3 - 1;
+    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET), TVLM_ERROR_ARGUMENT);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+    clReleaseMemObject(memory);
+    free(pixels);
+    stop(&app);
+}
+
+/* One component of a slice of level 0 as the application finds it in what is handed out. */
+static void read_component(const application *app, const tvlm_opencl_texture *t, int32_t image, float *texels) {
+    static float rgba[WIDTH * HEIGHT * 4];
+    const size_t count = (size_t)t->width * (size_t)t->height;
+    const size_t slice = (size_t)((image - t->first_image) * t->layers + t->layer);
+    assert_int_equal(t->format, TVLM_FORMAT_F32);
+    if (t->storage == TVLM_STORAGE_BUFFER) {
+        assert_int_equal(clEnqueueReadBuffer(app->queue, t->base, CL_TRUE, slice * count * 16, count * 16, rgba, 0, NULL,
+                                             NULL),
+                         CL_SUCCESS);
+    } else {
+        const size_t origin[3] = {0, 0, slice}, region[3] = {(size_t)t->width, (size_t)t->height, 1};
+        assert_int_equal(clEnqueueReadImage(app->queue, t->base, CL_TRUE, origin, region, 0, 0, rgba, 0, NULL, NULL),
+                         CL_SUCCESS);
+    }
+    for (size_t i = 0; i < count; ++i) texels[i] = rgba[4 * i + (size_t)t->component];
+}
+
+static void check_handed_out(const application *app, tvlm_storage storage) {
+    tvlm_device *device = NULL;
+    tvlm_stack *stack = NULL;
+    tvlm_packed *packed = NULL;
+    tvlm_opencl_texture texture;
+    uint64_t seed = 4;
+    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_X, TVLM_CHANNEL_LOW, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_HIGH};
+    float read[WIDTH * HEIGHT], found[WIDTH * HEIGHT], planes[5 * WIDTH * HEIGHT];
+    const struct tvlm_device_params params = {.storage = storage, .log = &test_log};
+    const tvlm_status status = tvlm_device_open_opencl(app->context, app->id, app->queue, &params, &device);
+    if (status == TVLM_ERROR_UNSUPPORTED) {
+        free(pixels);
+        return;
+    }
+    assert_int_equal(status, TVLM_OK);
+    assert_int_equal(tvlm_stack_create(device,
+                                       tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .images = 2,
+                                                         .format = TVLM_FORMAT_F32),
+                                       &stack),
+                     TVLM_OK);
+    assert_int_equal(tvlm_stack_set_image(stack, 1, &image), TVLM_OK);
+    assert_int_equal(tvlm_stack_get_opencl(stack, 1, TVLM_CHANNEL_HIGH, &texture), TVLM_OK);
+    assert_int_equal(texture.storage, storage);
+    assert_int_equal(texture.levels, 6);
+    read_component(app, &texture, 1, found);
+    assert_int_equal(tvlm_stack_read(stack, 1, TVLM_CHANNEL_HIGH, 0, WIDTH * HEIGHT, read), TVLM_OK);
+    assert_memory_equal(found, read, sizeof read);
+    assert_int_equal(tvlm_stack_get_opencl(stack, 1, TVLM_CHANNEL_X, &texture), TVLM_ERROR_ARGUMENT);
+
+    assert_int_equal(tvlm_stack_pack(stack, tvlm_pack_params(.channels = channels, .channel_count = 5), &packed), TVLM_OK);
+    assert_int_equal(tvlm_packed_get_opencl(packed, 1, &texture), TVLM_OK);
+    assert_int_equal(texture.layers, 2);
+    texture.layer = 1; /* the fifth channel: layer 1, component 0 */
+    texture.component = 0;
+    read_component(app, &texture, 1, found);
+    assert_int_equal(tvlm_packed_read(packed, 1, 5 * WIDTH * HEIGHT, planes), TVLM_OK);
+    assert_memory_equal(found, planes + 4 * WIDTH * HEIGHT, sizeof found);
+    tvlm_packed_destroy(&packed);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+    free(pixels);
+}
+
+static void textures_handed_out(void **state) {
+    application app;
+    (void)state;
+    if (!start(&app)) skip();
+    check_handed_out(&app, TVLM_STORAGE_IMAGE);
+    check_handed_out(&app, TVLM_STORAGE_BUFFER);
+    stop(&app);
+}
+
+static void reference_has_none(void **state) {
+    tvlm_device *device = NULL;
+    tvlm_stack *stack = NULL;
+    tvlm_opencl_texture texture;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device), TVLM_OK);
+    assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 3, .height = 2), &stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_get_opencl(stack, 0, TVLM_CHANNEL_R, &texture), TVLM_ERROR_UNSUPPORTED);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_from_memory), cmocka_unit_test(textures_handed_out),
+                                       cmocka_unit_test(reference_has_none)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
