@@ -241,7 +241,7 @@ static tvlm_texture family_shape(tvlm_grid grid, test_size size, int32_t images,
 static void generate(tvlm_device *device, tvlm_grid grid, tvlm_texture *source, tvlm_texture *out) {
     tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
     test_poison(device, out);
-    if (device->backend->generate[grid](device, grids, out) != TVLM_OK)
+    if (device->backend->generate[grid](device, &(tvlm_generate_args){.grids = grids, .out = out}) != TVLM_OK)
         fail_msg("%s: %s", tvlm_grid_get_info(grid)->name, test_last_log());
 }
 

@@ -138,7 +138,7 @@ static tvlm_texture *generate(tvlm_grid id, tvlm_texture *source) {
                                                .extent_x = extent_x,
                                                .extent_y = extent_y});
     tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
-    assert_int_equal(backend->generate[id](device, grids, out), TVLM_OK);
+    assert_int_equal(backend->generate[id](device, &(tvlm_generate_args){.grids = grids, .out = out}), TVLM_OK);
     return out;
 }
 
@@ -510,7 +510,7 @@ static void test_batch(void **state) {
             shape.images = 2;
             if (both == NULL) {
                 both = create(&shape);
-                assert_int_equal(backend->generate[id](device, grids, both), TVLM_OK);
+                assert_int_equal(backend->generate[id](device, &(tvlm_generate_args){.grids = grids, .out = both}), TVLM_OK);
             }
             assert_int_equal(backend->texture_read(device, both, 0, image, got), TVLM_OK);
             assert_int_equal(backend->texture_read(device, one, 0, 0, alone), TVLM_OK);

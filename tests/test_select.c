@@ -121,7 +121,7 @@ static void check_spacing(tvlm_stack *stack, float distance, int32_t k) {
         select_with(stack, tvlm_select_params(.stride = 4, .k = k, .min_distance = distance));
     const tvlm_position *ranked = tvlm_selection_positions(all, &all_count);
     const tvlm_position *got = tvlm_selection_positions(spaced, &count);
-    const tvlm_position *chosen[ALL];
+    const tvlm_position *chosen[ALL] = {NULL};
     for (int32_t i = 0; i < all_count && kept < k; ++i) {
         bool far = true;
         for (int32_t j = 0; j < kept; ++j)

@@ -40,7 +40,7 @@ static void check_levels(tvlm_stack *stack, int32_t channel, tvlm_format format)
 }
 
 static void check_size(tvlm_device *device, tvlm_format format, int32_t width, int32_t height) {
-    uint64_t seed = (uint64_t)(width * 1000 + height);
+    uint64_t seed = (uint64_t)width * 1000 + (uint64_t)height;
     uint8_t *pixels = test_random_pixels(&seed, width, height, 3);
     const tvlm_image image = u8_image(pixels, width, height, 3);
     tvlm_stack *stack = stack_of(device, format, &image);

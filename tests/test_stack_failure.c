@@ -59,8 +59,8 @@ static tvlm_status fake_topk(tvlm_device *d, tvlm_buffer *scores, int32_t n, int
     PASS(topk(d, scores, n, k, result));
 }
 #define FAKE_GENERATE(ID, NAME)                                                                              \
-    static tvlm_status fake_##NAME(tvlm_device *d, tvlm_texture *const *grids, tvlm_texture *out) {          \
-        PASS(generate[TVLM_GRID_##ID](d, grids, out));                                                       \
+    static tvlm_status fake_##NAME(tvlm_device *d, const tvlm_generate_args *args) {                         \
+        PASS(generate[TVLM_GRID_##ID](d, args));                                                             \
     }
 TVLM_GENERATED_GRIDS(FAKE_GENERATE)
 
@@ -99,7 +99,7 @@ static tvlm_status work(tvlm_stack *stack, const tvlm_image *image, float out[4]
     TVLM_TRY(tvlm_stack_read(stack, 1, TVLM_CHANNEL_EDGES, 4, 2, &out[1]));
     TVLM_TRY(tvlm_stack_pack(stack, tvlm_pack_params(.channels = &channel, .channel_count = 1, .level = 1),
                              &packed));
-    const tvlm_status status = tvlm_packed_read(packed, 1, 20 * 15, plane);
+    const tvlm_status status = tvlm_packed_read(packed, 1, sizeof plane / sizeof plane[0], plane);
     out[2] = plane[77];
     tvlm_packed_destroy(&packed);
     TVLM_TRY(status);

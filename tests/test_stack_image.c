@@ -57,12 +57,13 @@ static void check_image(tvlm_device *device, tvlm_format format, const tvlm_imag
 static void check_pixel_types(tvlm_device *device, tvlm_format format) {
     static const size_t bytes[] = {1, 2, 4};
     uint64_t seed = 5;
-    unsigned char *pixels = malloc(20 * 9 * 16);
+    const size_t size = 3072; /* more than 13 x 9 pixels of 16 bytes with their gaps */
+    unsigned char *pixels = malloc(size);
     assert_non_null(pixels);
     for (int type = TVLM_PIXEL_U8; type <= TVLM_PIXEL_F32; ++type) {
         for (int32_t channels = 1; channels <= 4; ++channels) {
-            for (size_t i = 0; i < 20 * 9 * 16; ++i) pixels[i] = (unsigned char)test_random(&seed);
-            for (size_t i = 0; type == TVLM_PIXEL_F32 && i < 20 * 9 * 4; ++i) {
+            for (size_t i = 0; i < size; ++i) pixels[i] = (unsigned char)test_random(&seed);
+            for (size_t i = 0; type == TVLM_PIXEL_F32 && i < size / 4; ++i) {
                 const float value = i == 7 ? NAN : i == 9 ? INFINITY : 1.5f * test_random_unit(&seed) - 0.25f;
                 memcpy(pixels + 4 * i, &value, sizeof value);
             }

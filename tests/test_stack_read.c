@@ -21,10 +21,11 @@ static void compare_plane_to_samples(tvlm_stack *stack, const float *plane, int3
     tvlm_sample_point *points = malloc(count * sizeof *points);
     float *expected = malloc(count * sizeof *expected);
     assert_true(points != NULL && expected != NULL);
-    for (size_t i = 0; i < count; ++i)
-        points[i] = (tvlm_sample_point){
-            ((float)(i % (size_t)width) + 0.5f) * (float)stack->width / (float)width,
-            ((float)(i / (size_t)width) + 0.5f) * (float)stack->height / (float)height, level, 0};
+    for (size_t i = 0; i < count; ++i) {
+        const size_t column = i % (size_t)width, row = i / (size_t)width;
+        points[i] = (tvlm_sample_point){((float)column + 0.5f) * (float)stack->width / (float)width,
+                                        ((float)row + 0.5f) * (float)stack->height / (float)height, level, 0};
+    }
     assert_int_equal(tvlm_stack_sample(stack, points, (int32_t)count, &channel, 1, expected), TVLM_OK);
     test_compare("pack against sample", plane, expected, count, tolerance(format), tolerance(format));
     free(points);
@@ -90,10 +91,10 @@ static void check_pack_is_read(tvlm_device *device, tvlm_format format) {
     float *levels[5];
     size_t count;
     for (int c = 0; c < 5; ++c) levels[c] = read_level(stack, 0, channels[c], 1, &count);
-    memset(pixels, 0, 41 * 26 * 3);
+    memset(pixels, 0, (size_t)41 * 26 * 3);
     assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
     tvlm_stack_destroy(&stack);
-    assert_int_equal(tvlm_packed_read(packed, 0, 5 * 20 * 13, planes), TVLM_OK);
+    assert_int_equal(tvlm_packed_read(packed, 0, sizeof planes / sizeof planes[0], planes), TVLM_OK);
     for (int c = 0; c < 5; ++c) {
         test_compare("pack against read", planes + (size_t)c * 260, levels[c], 260, tolerance(format),
                      tolerance(format));

@@ -24,7 +24,9 @@ static void check_topk(tvlm_device *device, const float *scores, int32_t n, int3
     entry *expected = calloc((size_t)n, sizeof *expected);
     int32_t *indices = calloc((size_t)k + 1, sizeof *indices);
     float *values = calloc((size_t)k + 1, sizeof *values);
-    assert_true(expected != NULL && indices != NULL && values != NULL);
+    assert_non_null(expected);
+    assert_non_null(indices);
+    assert_non_null(values);
     for (int32_t i = 0; i < n; ++i) expected[i] = (entry){scores[i], i};
     qsort(expected, (size_t)n, sizeof *expected, by_rank);
     indices[k] = -7;

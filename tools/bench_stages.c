@@ -175,8 +175,9 @@ static tvlm_status run_source(struct bench *bench, int32_t unused) {
 }
 
 static tvlm_status run_family(struct bench *bench, int32_t grid) {
-    return bench->device->backend->generate[grid](bench->device, bench->chunk->grids,
-                                                  bench->chunk->grids[grid]);
+    return bench->device->backend->generate[grid](
+        bench->device, &(tvlm_generate_args){bench->chunk->grids, bench->chunk->grids[grid], &bench->stack->settings,
+                                             bench->chunk->products});
 }
 
 static tvlm_status run_levels(struct bench *bench, int32_t grid) {

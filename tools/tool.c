@@ -101,15 +101,17 @@ int tool_end(struct tool *tool, int code) {
 }
 
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {
+    const struct tvlm_device_params params = {
+        .name = common->device, .storage = (tvlm_storage)common->storage, .log = &tool->log};
     const char *const subject = tool->subject;
-    tool->subject = NULL;
-    const int code =
-        tool_status(tool, tvlm_device_open(tvlm_device_params(.name = common->device,
-                                                              .storage = (tvlm_storage)common->storage,
-                                                              .log = &tool->log),
-                                           device));
+    tool->subject = NULL; /* what fails now is not about the file */
+    const int code = tool_status(tool, tvlm_device_open(&params, device));
     tool->subject = subject;
-    return code;
+    if (code != TOOL_DONE) return code;
+    const tvlm_device_info *const info = tvlm_device_get_info(*device);
+    tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s: %s storage (%s)", info->name,
+                     tvlm_storage_name(info->storage), info->storage_reason);
+    return TOOL_DONE;
 }
 
 int tool_check_output(struct tool *tool, const char *path) {

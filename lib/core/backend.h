@@ -100,8 +100,31 @@ typedef struct tvlm_pixels {
     size_t offset, row_stride; /* bytes */
 } tvlm_pixels;
 
-/* A generator makes level 0 of `out` for all its images; grids[] holds what the registry says it needs. */
-typedef tvlm_status tvlm_generate_function(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out);
+/*
+ * What a generator leaves behind for others beside its texture: a plain buffer for each chunk, made or grown by
+ * tvlm_product_reserve, valid as long as the grid that made it.
+ */
+typedef enum tvlm_product {
+    TVLM_PRODUCT_LABELS = 0, /* CLUSTER: the region of each pixel, int32, image after image */
+    TVLM_PRODUCT_REGIONS,    /* CLUSTER: the region table (tvlm_region), image after image */
+    TVLM_PRODUCT_COUNT
+} tvlm_product;
+
+/* How families are made: the stack's parameters, defaults filled in. */
+typedef struct tvlm_family_settings {
+    int32_t clusters;  /* regions asked for */
+    float compactness; /* of SLIC */
+} tvlm_family_settings;
+
+typedef struct tvlm_generate_args {
+    tvlm_texture *const *grids; /* what the registry says that this one needs, with all levels */
+    tvlm_texture *out;
+    const tvlm_family_settings *settings;
+    tvlm_buffer **products; /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
+} tvlm_generate_args;
+
+/* A generator makes level 0 of args->out for all its images. */
+typedef tvlm_status tvlm_generate_function(tvlm_device *device, const tvlm_generate_args *args);
 
 struct tvlm_backend {
     const char *name;
@@ -151,6 +174,9 @@ struct tvlm_backend {
 
 /* The two implementations' ways in. opencl: `choice` is what tvlm_device_params.name resolved to. */
 tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device);
+
+/* args->products[which] with at least `bytes`, made anew when it is too small; its content is undefined then. */
+tvlm_status tvlm_product_reserve(tvlm_device *device, const tvlm_generate_args *args, tvlm_product which, size_t bytes);
 
 /* The side of level `level` of a grid whose level 0 has `side` texels. */
 static inline int32_t tvlm_level_side(int32_t side, int32_t level) {

@@ -154,7 +154,7 @@ tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 
 /* One file a family or stage. */
 #define TVLM_OPENCL_PROTOTYPE(ID, name)                                                                               \
-    tvlm_status tvlm_opencl_##name(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out);
+    tvlm_status tvlm_opencl_##name(tvlm_device *device, const tvlm_generate_args *args);
 TVLM_GENERATED_GRIDS(TVLM_OPENCL_PROTOTYPE)
 tvlm_status opencl_source_convert(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
                                   tvlm_texture *out);

@@ -1,6 +1,8 @@
 #include "opencl/backend.h"
 
-tvlm_status tvlm_opencl_gradient(tvlm_device *base, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_opencl_gradient(tvlm_device *base, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     opencl_call call;
     TVLM_TRY(opencl_call_begin_tiles((opencl_device *)base, "gradient.cl", "gradient", out->format, &call));
     opencl_call_input(&call, grids[TVLM_GRID_SOURCE]);

@@ -74,7 +74,9 @@ static tvlm_status contrast(opencl_device *device, const tvlm_texture *source, c
     return opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, out->images);
 }
 
-tvlm_status tvlm_opencl_saliency(tvlm_device *base, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_opencl_saliency(tvlm_device *base, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     opencl_device *device = (opencl_device *)base;
     const tvlm_texture *source = grids[TVLM_GRID_SOURCE];
     saliency_scratch scratch;

@@ -9,7 +9,9 @@ static void laplacian(const tvlm_texture *source, int32_t slice, int32_t x, int3
     value[0] = (around - 4 * reference_luma(source, slice, x, y)) / 4;
 }
 
-tvlm_status tvlm_reference_laplacian(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_reference_laplacian(tvlm_device *device, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     (void)device;
     reference_each_texel(grids[TVLM_GRID_SOURCE], out, laplacian);
     return TVLM_OK;
@@ -34,7 +36,9 @@ static void entropy(const tvlm_texture *source, int32_t slice, int32_t column, i
     value[0] = bits / (double)TVLM_ENTROPY_BITS;
 }
 
-tvlm_status tvlm_reference_entropy(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_reference_entropy(tvlm_device *device, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     (void)device;
     reference_each_texel(grids[TVLM_GRID_SOURCE], out, entropy);
     return TVLM_OK;

@@ -27,7 +27,9 @@ static void gradient(const tvlm_texture *source, int32_t slice, int32_t x, int32
     value[3] = mean;
 }
 
-tvlm_status tvlm_reference_gradient(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_reference_gradient(tvlm_device *device, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     (void)device;
     reference_each_texel(grids[TVLM_GRID_SOURCE], out, gradient);
     return TVLM_OK;

@@ -106,7 +106,9 @@ static bool make_image(const tvlm_texture *source, int32_t image, tvlm_texture *
     return true;
 }
 
-tvlm_status tvlm_reference_saliency(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_reference_saliency(tvlm_device *device, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     double(*values)[4] = tvlm_allocate((size_t)out->width * (size_t)out->height, sizeof *values);
     bool made = values != NULL;
     for (int32_t image = 0; made && image < out->images; ++image)

@@ -24,7 +24,9 @@ static void visual(const tvlm_texture *source, int32_t slice, int32_t x, int32_t
     value[3] = low;
 }
 
-tvlm_status tvlm_reference_visual(tvlm_device *device, tvlm_texture *const *grids, tvlm_texture *out) {
+tvlm_status tvlm_reference_visual(tvlm_device *device, const tvlm_generate_args *args) {
+    tvlm_texture *const *grids = args->grids;
+    tvlm_texture *out = args->out;
     (void)device;
     reference_each_texel(grids[TVLM_GRID_SOURCE], out, visual);
     return TVLM_OK;

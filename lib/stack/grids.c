@@ -86,7 +86,8 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
             return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
                              "backend %s does not make the grid '%s'", backend->name,
                              tvlm_grid_get_info(grid)->name);
-        TVLM_TRY(backend->generate[grid](stack->device, chunk->grids, texture));
+        const tvlm_generate_args args = {chunk->grids, texture, &stack->settings, chunk->products};
+        TVLM_TRY(backend->generate[grid](stack->device, &args));
     }
     if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
     chunk->valid |= UINT32_C(1) << grid;

@@ -140,6 +140,7 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     stack->images = params->images > 0 ? params->images : 1;
     stack->levels = tvlm_level_count(stack->width, stack->height);
     stack->format = tvlm_stack_format(stack->device, params->format);
+    stack->settings = (tvlm_family_settings){.clusters = 50, .compactness = 10.0f};
     stack->query_image = -1;
     stack->bundle_max = TVLM_BUNDLE_MAX;
     TVLM_TRY(set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
@@ -169,9 +170,12 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     if (stack == NULL || *stack == NULL) return;
     tvlm_stack *s = *stack;
     const tvlm_backend *backend = s->device->backend;
-    for (int32_t i = 0; s->chunks != NULL && i < s->chunk_count; ++i)
+    for (int32_t i = 0; s->chunks != NULL && i < s->chunk_count; ++i) {
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
             backend->texture_destroy(s->device, &s->chunks[i].grids[grid]);
+        for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
+            backend->buffer_destroy(s->device, &s->chunks[i].products[product]);
+    }
     for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) backend->buffer_destroy(s->device, &s->scratch[i]);
     free(s->chunks);
     free(s->originals);

@@ -18,6 +18,7 @@
 typedef struct tvlm_chunk {
     int32_t first, images;                /* of the batch */
     tvlm_texture *grids[TVLM_GRID_COUNT]; /* NULL until needed */
+    tvlm_buffer *products[TVLM_PRODUCT_COUNT];
     uint32_t valid;                       /* grids whose content and levels are up to date */
     int32_t query_written;                /* the image whose slice of the QUERY texture is not 0 */
 } tvlm_chunk;
@@ -42,6 +43,7 @@ struct tvlm_stack {
     tvlm_device *device;
     int32_t width, height, images, levels;
     tvlm_format format;
+    tvlm_family_settings settings;
     float fixation_x, fixation_y, farthest;
     int32_t channel_count;
     int32_t *channels; /* of the layout */

@@ -129,6 +129,15 @@ json "$work/stdout" 'd["shape"] == [12, 17, 33]'
 succeeds "${generate[@]}" "$photo" -o patch.npy --layout patch13 --json
 json "$work/stdout" 'd["shape"] == [13, 32, 32]'
 
+if "$tvlm" --help | grep -q '^  bench '; then
+    echo "== bench"
+    succeeds "$tvlm" bench ${device:+"$device"} --size 100x60 --repeat 1
+    succeeds "$tvlm" bench ${device:+"$device"} --image "$photo" --stage select --repeat 2 --json
+    json "$work/stdout" 'd["width"] == 320 and d["stages"][0]["name"] == "copy" and all(s["median_ms"] > 0 for s in d["stages"])'
+    refused 1 'none.png' "$tvlm" bench --image none.png
+    refused 2 'not in' "$tvlm" bench --repeat 0
+fi
+
 echo "== scorers"
 # scorer FILE METADATA SHAPE BYTES: a .safetensors with the tensor "weights".
 scorer() {
@@ -156,6 +165,18 @@ with 'bad.safetensors.*shape'
 cp "$photo" "$work/in/bad.safetensors"
 with 'bad.safetensors'
 refused 1 'none.safetensors' "${select[@]}" "$photo" --scorer none.safetensors
+
+echo "== no OpenCL"
+# No driver of any kind, for each of the two common loaders.
+bare() { OCL_ICD_VENDORS=/nonexistent OCL_ICD_FILENAMES='' "$@"; }
+if ! bare "$tvlm" devices --json 2>/dev/null | grep -q '"type": "[^r]'; then
+    bare "$tvlm" devices >"$work/stdout" 2>"$work/stderr"
+    is "devices without OpenCL ends well" test $? -eq 0
+    is "it names what to install" grep -q 'no OpenCL platform: install' "$work/stderr"
+    is "it has the reference device" grep -q '^0: reference' "$work/stdout"
+    refused 1 'install' bare "$tvlm" select "$photo"
+    succeeds bare "$tvlm" select "$photo" --device reference
+fi
 
 echo "== bad input"
 : >"$work/in/empty.png"
