@@ -150,7 +150,10 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
 #define SPAN_1 19 /* with the border: 2 * 9 + 1 */
 #define SPAN_2 9  /* 2 * 4 + 1 */
 
-/* Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. */
+/*
+ * Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. Every work-item comes to every barrier and to the end:
+ * PoCL 3.1 runs what follows a return between barriers for work-items that have returned.
+ */
 kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
 void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, const int made, const int4 rules) {
     local float4 first[SPAN_1 * SPAN_1], second[SPAN_2 * SPAN_2];
@@ -159,43 +162,47 @@ void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, co
     const int w0 = level_side(size.x, level), h0 = level_side(size.y, level);
     const int w1 = level_side(size.x, level + 1), h1 = level_side(size.y, level + 1);
     const int w2 = level_side(size.x, level + 2), h2 = level_side(size.y, level + 2);
-    const int span1 = made == 1 ? TILE : SPAN_1;
+    const int w3 = level_side(size.x, level + 3), h3 = level_side(size.y, level + 3);
+    const int span1 = made == 1 ? TILE : SPAN_1, span2 = made == 1 ? 0 : SPAN_2, span3 = made == 3 ? TILE / 4 : 0;
 
     for (int at = lane; at < span1 * span1; at += lanes) {
         const int tx = at % span1, ty = at / span1, i = TILE * gx + tx, j = TILE * gy + ty;
-        if (i >= w1 || j >= h1) continue;
-        float4 value;
+        if (i < w1 && j < h1) {
+            float4 value;
 #define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
-        REDUCE(value, w0, h0, i, j, rules, LOAD);
+            REDUCE(value, w0, h0, i, j, rules, LOAD);
 #undef LOAD
-        first[ty * SPAN_1 + tx] = texel_round(value);
-        if (tx < TILE && ty < TILE)
-            level_store(LEVELS, size, slices, level + 1, level + made, i, j, slice, value);
+            first[ty * SPAN_1 + tx] = texel_round(value);
+            if (tx < TILE && ty < TILE)
+                level_store(LEVELS, size, slices, level + 1, level + made, i, j, slice, value);
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (made == 1) return;
 
-    for (int at = lane; at < SPAN_2 * SPAN_2; at += lanes) {
+    for (int at = lane; at < span2 * span2; at += lanes) {
         const int tx = at % SPAN_2, ty = at / SPAN_2, i = TILE / 2 * gx + tx, j = TILE / 2 * gy + ty;
-        if (i >= w2 || j >= h2) continue;
-        float4 value;
+        if (i < w2 && j < h2) {
+            float4 value;
 #define LOAD(x, y) first[((y) - TILE * gy) * SPAN_1 + (x) - TILE * gx]
-        REDUCE(value, w1, h1, i, j, rules, LOAD);
+            REDUCE(value, w1, h1, i, j, rules, LOAD);
 #undef LOAD
-        second[at] = texel_round(value);
-        if (tx < TILE / 2 && ty < TILE / 2)
-            level_store(LEVELS, size, slices, level + 2, level + made, i, j, slice, value);
+            second[at] = texel_round(value);
+            if (tx < TILE / 2 && ty < TILE / 2)
+                level_store(LEVELS, size, slices, level + 2, level + made, i, j, slice, value);
+        }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (made == 2 || lane >= TILE) return;
 
-    const int i = TILE / 4 * gx + lane % (TILE / 4), j = TILE / 4 * gy + lane / (TILE / 4);
-    if (i >= level_side(size.x, level + 3) || j >= level_side(size.y, level + 3)) return;
-    float4 value;
+    for (int at = lane; at < span3 * span3; at += lanes) {
+        const int i = TILE / 4 * gx + at % (TILE / 4), j = TILE / 4 * gy + at / (TILE / 4);
+        if (i < w3 && j < h3) {
+            float4 value;
 #define LOAD(x, y) second[((y) - TILE / 2 * gy) * SPAN_2 + (x) - TILE / 2 * gx]
-    REDUCE(value, w2, h2, i, j, rules, LOAD);
+            REDUCE(value, w2, h2, i, j, rules, LOAD);
 #undef LOAD
-    level_store(LEVELS, size, slices, level + 3, level + made, i, j, slice, value);
+            level_store(LEVELS, size, slices, level + 3, level + made, i, j, slice, value);
+        }
+    }
 }
 
 #define TAIL       32 /* level `level` + 1 is at most so large */

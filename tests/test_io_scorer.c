@@ -175,12 +175,9 @@ static void does_not_save_what_it_would_not_load(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(loads_what_was_saved),
-        io_test(the_optional_are_zero),
-        io_test(refuses_other_metadata),
-        io_test(refuses_other_tensors),
-        io_test(refuses_other_files),
-        io_test(does_not_save_what_it_would_not_load),
+        io_test(loads_what_was_saved),   io_test(the_optional_are_zero),
+        io_test(refuses_other_metadata), io_test(refuses_other_tensors),
+        io_test(refuses_other_files),    io_test(does_not_save_what_it_would_not_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,12 +124,10 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     char names[2048];
     *bench = (struct bench){.device = device, .image = image};
     (void)list_channels(names, sizeof names);
-    TVLM_TRY(tvlm_stack_create_for_image(device, image, tvlm_stack_params(.layout = names, .format = format),
-                                         &bench->stack));
-    if (bench->stack->width != image->width || bench->stack->height != image->height)
-        return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
-                         "the device holds at most %d x %d of this shape", bench->stack->width,
-                         bench->stack->height);
+    const struct tvlm_stack_params params = {
+        .layout = names, .width = image->width, .height = image->height, .format = format};
+    TVLM_TRY(tvlm_stack_create(device, &params, &bench->stack));
+    TVLM_TRY(tvlm_stack_set_image(bench->stack, 0, image));
     TVLM_TRY(tvlm_stack_generate(bench->stack));
     bench->chunk = tvlm_stack_chunk(bench->stack, 0);
     TVLM_TRY(fill_pixels(bench, image));
@@ -176,8 +174,8 @@ static tvlm_status run_source(struct bench *bench, int32_t unused) {
 
 static tvlm_status run_family(struct bench *bench, int32_t grid) {
     return bench->device->backend->generate[grid](
-        bench->device, &(tvlm_generate_args){bench->chunk->grids, bench->chunk->grids[grid], &bench->stack->settings,
-                                             bench->chunk->products});
+        bench->device, &(tvlm_generate_args){bench->chunk->grids, bench->chunk->grids[grid],
+                                             &bench->stack->settings, bench->chunk->products});
 }
 
 static tvlm_status run_levels(struct bench *bench, int32_t grid) {

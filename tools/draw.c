@@ -369,7 +369,7 @@ bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int3
     if (done) {
         value_range(plane, (size_t)width * (size_t)height, &low, &high);
         draw_label(sheet, &info, left, top, low, high);
-        const int32_t x0 = left + (TILE_SIDE - tile_width) / 2, y0 = top + TILE_LABEL;
+        const int32_t x0 = left, y0 = top + TILE_LABEL;
         for (int32_t y = 0; y < tile_height; ++y) {
             for (int32_t x = 0; x < tile_width; ++x)
                 canvas_set(&sheet->canvas, x0 + x, y0 + y,

@@ -214,7 +214,7 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
         return tool_usage(tool, "nothing to write: -o STACK.npy or --sheet SHEET.png is missing");
     if (options->layout != NULL && options->channels != NULL)
         return tool_usage(tool, "--layout and --channels exclude each other");
-    if (options->output != NULL && options->sheet != NULL && strcmp(options->output, options->sheet) == 0)
+    if (tool_same_output(options->output, options->sheet))
         return tool_usage(tool, "-o and --sheet name the same file");
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE ||
         (code = tool_check_output(tool, options->sheet)) != TOOL_DONE ||

@@ -97,14 +97,11 @@ static int check_picture(struct tool *tool, const char *pattern, int count, char
     return code;
 }
 
-static bool same_text(const char *a, const char *b) {
-    return a != NULL && b != NULL && strcmp(a, b) == 0;
-}
-
 static int check_outputs(struct tool *tool, const select_options *options, int count, char *const *images) {
     int code = TOOL_DONE;
-    if (same_text(options->overlay, options->heatmap) || same_text(options->output, options->overlay) ||
-        same_text(options->output, options->heatmap))
+    if (tool_same_output(options->overlay, options->heatmap) ||
+        tool_same_output(options->output, options->overlay) ||
+        tool_same_output(options->output, options->heatmap))
         return tool_usage(tool, "two outputs name the same file");
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE ||
         (code = check_picture(tool, options->overlay, count, images)) != TOOL_DONE ||

@@ -145,6 +145,12 @@ int tool_check_distinct(struct tool *tool, const char *output, const char *input
     return tool_fail(tool, "%s: is the input; it is not overwritten", output);
 }
 
+bool tool_same_output(const char *a, const char *b) {
+    struct stat info;
+    if (a == NULL || b == NULL || strcmp(a, b) != 0) return false;
+    return stat(a, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 void tool_stem(const char *path, char *stem, size_t size) {
     const char *const slash = strrchr(path, '/');
     const char *const name = slash != NULL ? slash + 1 : path;

@@ -79,6 +79,9 @@ int tool_check_output(struct tool *tool, const char *path);
 /* Refuses an output that is the same file as an input. NULL is fine. */
 int tool_check_distinct(struct tool *tool, const char *output, const char *input);
 
+/* Two outputs that would replace each other: the same name, unless it is a device or a pipe. NULL is fine. */
+bool tool_same_output(const char *a, const char *b);
+
 /* "a/b/photo.final.jpg" -> "photo.final", cut to `size`. */
 void tool_stem(const char *path, char *stem, size_t size);
 

@@ -44,6 +44,10 @@
 #define TVLM_SALIENCY_RANGE         100.0f
 #define TVLM_SALIENCY_FLOOR         1e-3f /* an image whose largest contrast is below it is flat: rounding, no signal */
 
+/* Distance: ridges of `edges` above this are edge pixels; the distance is over max(W, H) / TVLM_DISTANCE_SHARE. */
+#define TVLM_DISTANCE_EDGE  0.25f
+#define TVLM_DISTANCE_SHARE 8.0f
+
 /* Scores (CHANNELS.md). */
 #define TVLM_SCORE_ENTROPY      0.5f
 #define TVLM_SCORE_EDGES        0.5f

@@ -16,6 +16,9 @@
 #define REDUCE_MEAN                                                                                          \
     { TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN }
 
+#define REDUCE_MIN                                                                                           \
+    { TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN }
+
 /* ---- Grids: name, size, layers, reduce, needs, reach ---- */
 
 static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
@@ -27,6 +30,7 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_LAPLACIAN] = {"laplacian", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
     [TVLM_GRID_ENTROPY] = {"entropy", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE), TVLM_ENTROPY_CELL},
     [TVLM_GRID_GRADIENT] = {"gradient", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
+    [TVLM_GRID_DISTANCE] = {"distance", TVLM_SIZE_IMAGE, 1, REDUCE_MIN, BIT(VISUAL), -1},
     [TVLM_GRID_QUERY] = {"query", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
 };
 
@@ -94,7 +98,7 @@ static const channel_row rows[] = {
     LATER(16, "prev_saliency", "temporal", 0.0f, 1.0f),
     LATER(17, "fixation", "temporal", 0.0f, 1.0f),
     LATER_RUN(TVLM_CHANNEL_EMBEDDING_0, 16, 0, "embedding", "embedding", -1.0f, 1.0f),
-    LATER(34, "distance", "distance", 0.0f, 1.0f),
+    STORED(34, "distance", "distance", 0.0f, 1.0f, DISTANCE, 0, 0),
     LATER(35, "attention_prev", "attention", 0.0f, 1.0f),
     LATER(36, "attention", "attention", 0.0f, 1.0f),
     LATER(37, "gaze", "attention", 0.0f, 1.0f),

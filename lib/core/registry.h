@@ -19,7 +19,8 @@
     X(SALIENCY, saliency)                                                                                             \
     X(LAPLACIAN, laplacian)                                                                                           \
     X(ENTROPY, entropy)                                                                                               \
-    X(GRADIENT, gradient)
+    X(GRADIENT, gradient)                                                                                             \
+    X(DISTANCE, distance)
 
 #define TVLM_GRID_ENUM(ID, name) TVLM_GRID_##ID,
 typedef enum tvlm_grid {

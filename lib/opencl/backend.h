@@ -21,6 +21,7 @@ typedef struct opencl_tuning {
     int32_t topk_group, topk_chunk;
     int32_t rank_below; /* top-K by counting for n up to this; 0: never */
     int32_t select_from, select_group, select_span; /* radix select for n from this on; its work-groups */
+    bool scan_rows;     /* serial passes along rows and columns: few work-items that do much */
     bool tiled_mips;    /* several levels a launch */
 } opencl_tuning;
 

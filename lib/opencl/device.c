@@ -88,6 +88,7 @@ static opencl_tuning tuning_for(const opencl_device *device) {
                             .select_from = 32768,
                             .select_group = gpu ? 256 : 1,
                             .select_span = gpu ? 8192 : 65536,
+                            .scan_rows = !gpu,
                             .tiled_mips = gpu};
     return tuning;
 }

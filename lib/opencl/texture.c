@@ -46,14 +46,43 @@ static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateImage");
 }
 
+/*
+ * At a level's edge the linear filter reads the texel beyond with weight 0, which no level may own: it must not be NaN,
+ * since 0 * NaN is NaN.
+ */
+static tvlm_status clear_rest(opencl_device *device, const opencl_texture *texture) {
+    const float zero[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+    const size_t origin[3] = {0, 0, 0};
+    const size_t region[3] = {(size_t)texture->rest_width, (size_t)texture->rest_height, slices_of(&texture->base)};
+    const cl_int error = clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillImage");
+}
+
+/* Asked for more, drivers answer with whatever error they like (PoCL 3.1: CL_INVALID_OPERATION). */
+static tvlm_status check_limits(const opencl_device *device, const tvlm_texture *shape) {
+    const tvlm_device_info *info = &device->base.info;
+    if (shape->width <= info->image_width_max && shape->height <= info->image_height_max &&
+        slices_of(shape) <= (size_t)info->image_slices_max)
+        return TVLM_OK;
+    return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
+                     "an image of %dx%d with %zu slices; %s has at most %dx%d with %d", (int)shape->width,
+                     (int)shape->height, slices_of(shape), info->name, (int)info->image_width_max,
+                     (int)info->image_height_max, (int)info->image_slices_max);
+}
+
 static tvlm_status images_create(opencl_device *device, opencl_texture *texture) {
     const tvlm_texture *shape = &texture->base;
     const bool native = MIP_LEVELS_ARE_NATIVE(device);
+    TVLM_TRY(check_limits(device, shape));
     TVLM_TRY(image_create(device, shape, shape->width, shape->height, native ? (cl_uint)shape->levels : 1,
                           &texture->level0));
     if (shape->levels == 1 || native) return TVLM_OK;
     rest_size(texture);
-    const tvlm_status status = image_create(device, shape, texture->rest_width, texture->rest_height, 1, &texture->rest);
+    tvlm_status status = image_create(device, shape, texture->rest_width, texture->rest_height, 1, &texture->rest);
+    if (status == TVLM_OK) {
+        status = clear_rest(device, texture);
+        if (status != TVLM_OK) clReleaseMemObject(texture->rest);
+    }
     if (status != TVLM_OK) clReleaseMemObject(texture->level0);
     return status;
 }

@@ -1,0 +1,167 @@
+/*
+ * distance.cl: Euclidean distance to the nearest edge pixel, exact, over R = max(W, H) / 8 and at most 1.
+ *
+ * 1. distance_mask: edge pixels (ridges of `edges`) as bits, 32 rows of a column in a word.
+ * 2. columns: each pixel's distance to the nearest edge pixel of its column, at most `reach` (ceil of R), else reach + 1.
+ *    distance_columns_search from the bits (a GPU has a work-item for each pixel), distance_columns_scan by a pass down
+ *    and one up, many columns at a time (CPUs).
+ * 3. rows: sqrt of the least (x - i)^2 + column[i]^2 over i. distance_rows_search looks outwards until no farther i can
+ *    be nearer; distance_rows_envelope walks the lower envelope of the parabolas (Meijster, Roerdink & Hesselink 2000),
+ *    one row a work-item, a few steps a pixel whatever the distance.
+ * The distance saturates at R, so nothing ever looks farther: exact, and cheaper than flooding (FACTS.md).
+ */
+#include "tile.clh"
+
+/* Bits of `column` of an image: word (row / 32, x) at (row / 32) * width + x. */
+inline int words_of(int height) { return (height + 31) / 32; }
+
+/* A pixel is an edge pixel where `edges` is high and largest across the direction in which it falls off faster. */
+inline bool is_ridge(float e, float left, float right, float up, float down) {
+    const bool across_x = left + right <= up + down;
+    const float before = across_x ? left : up, after = across_x ? right : down;
+    return e > TVLM_DISTANCE_EDGE && e >= before && e > after;
+}
+
+/* Work-item: a word, or on CPUs (RUN > 1) RUN words beside each other. z is the image. */
+#ifndef RUN
+#define RUN 1
+#endif
+kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask) {
+    const int first = get_global_id(0) * RUN, word = get_global_id(1), image = get_global_id(2);
+    const int w = visual_size.x, h = visual_size.y, slice = image * visual_size.z, words = words_of(h);
+    if (first >= w || word >= words) return;
+    float above[RUN + 2], here[RUN + 2], below[RUN + 2];
+    uint bits[RUN];
+    for (int i = 0; i < RUN + 2; ++i) {
+        above[i] = texel_fetch(visual, first + i - 1, 32 * word - 1, slice, 0).x;
+        here[i] = texel_fetch(visual, first + i - 1, 32 * word, slice, 0).x;
+    }
+    for (int i = 0; i < RUN; ++i) bits[i] = 0;
+    for (int row = 0; row < min(32, h - 32 * word); ++row) {
+        for (int i = 0; i < RUN + 2; ++i) below[i] = texel_fetch(visual, first + i - 1, 32 * word + row + 1, slice, 0).x;
+        for (int i = 0; i < RUN; ++i)
+            bits[i] |= (uint)is_ridge(here[i + 1], here[i], here[i + 2], above[i + 1], below[i + 1]) << row;
+        for (int i = 0; i < RUN + 2; ++i) {
+            above[i] = here[i];
+            here[i] = below[i];
+        }
+    }
+    for (int i = 0; i < min(RUN, w - first); ++i) mask[(image * words + word) * w + first + i] = bits[i];
+}
+
+/* Work-item a pixel; z is the image. */
+kernel void distance_columns_search(global const uint *restrict mask, const int2 size, const int reach,
+                                    global ushort *restrict columns) {
+    const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2), words = words_of(size.y);
+    if (x >= size.x || y >= size.y) return;
+    global const uint *restrict column = mask + image * words * size.x + x;
+    const int word = y / 32, bit = y % 32;
+    int best = reach + 1;
+    /* Bits at or above this row, nearest first: highest of the words upwards. */
+    for (int n = word; n >= 0 && y - 32 * n - 31 <= best; --n) {
+        const uint bits = n == word ? column[n * size.x] << (31 - bit) >> (31 - bit) : column[n * size.x];
+        if (bits != 0) {
+            best = min(best, y - (32 * n + 31 - (int)clz(bits)));
+            break;
+        }
+    }
+    for (int n = word; n < words && 32 * n - y <= best; ++n) {
+        const uint bits = n == word ? column[n * size.x] >> bit << bit : column[n * size.x];
+        if (bits != 0) {
+            best = min(best, 32 * n + 31 - (int)clz(bits & (~bits + 1u)) - y); /* the lowest bit set */
+            break;
+        }
+    }
+    columns[(image * size.y + y) * size.x + x] = (ushort)best;
+}
+
+/* Work-item SCAN columns beside each other; y is the image. */
+#define SCAN 64
+kernel void distance_columns_scan(global const uint *restrict mask, const int2 size, const int reach,
+                                  global ushort *restrict columns) {
+    const int first = get_global_id(0) * SCAN, image = get_global_id(1), count = min(SCAN, size.x - first);
+    if (first >= size.x) return;
+    global const uint *restrict bits = mask + image * words_of(size.y) * size.x + first;
+    global ushort *restrict out = columns + image * size.y * size.x + first;
+    ushort last[SCAN];
+    for (int i = 0; i < SCAN; ++i) last[i] = (ushort)(reach + 1);
+    for (int y = 0; y < size.y; ++y)
+        for (int i = 0; i < count; ++i) {
+            const bool edge = bits[y / 32 * size.x + i] >> (y % 32) & 1u;
+            last[i] = edge ? (ushort)0 : min((ushort)(last[i] + 1), (ushort)(reach + 1));
+            out[y * size.x + i] = last[i];
+        }
+    for (int y = size.y - 2; y >= 0; --y)
+        for (int i = 0; i < count; ++i) {
+            last[i] = min(out[y * size.x + i], (ushort)(last[i] + 1));
+            out[y * size.x + i] = last[i];
+        }
+}
+
+inline float4 channel_of(int square, float range) {
+    return (float4)(min(1.0f, sqrt((float)square) / range), 0.0f, 0.0f, 0.0f);
+}
+
+/*
+ * Work-group ROW pixels of a row, with `reach` on either side in local memory (ROW + 2 reach of them); y is the row, z
+ * the image.
+ */
+#define ROW 256
+kernel __attribute__((reqd_work_group_size(ROW, 1, 1)))
+void distance_rows_search(global const ushort *restrict columns, const int reach, const float range,
+                          TEXTURE_OUT(result), local ushort *restrict near) {
+    const int lane = get_local_id(0), start = (int)get_group_id(0) * ROW, y = get_global_id(1), image = get_global_id(2);
+    const int w = result_size.x;
+    global const ushort *restrict row = columns + (image * result_size.y + y) * w;
+    for (int i = lane; i < ROW + 2 * reach; i += ROW) {
+        const int x = start + i - reach;
+        near[i] = x >= 0 && x < w ? row[x] : (ushort)(reach + 1);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (start + lane >= w) return;
+    local const ushort *at = near + lane + reach;
+    const int far = (reach + 1) * (reach + 1);
+    int best = at[0] > reach ? far : at[0] * at[0];
+    for (int d = 1; d <= reach && d * d < best; ++d) {
+        const int side = min(at[-d], at[d]);
+        if (side <= reach) best = min(best, d * d + side * side);
+    }
+    texel_store(result, start + lane, y, image, channel_of(best, range));
+}
+
+/* How far a parabola at i of that height stands at x. */
+inline int parabola(int x, int i, int height) { return (x - i) * (x - i) + height * height; }
+
+/*
+ * Work-item a row; y is the image. places, starts: a row's envelope, in local memory: parabola places[q] is the lowest
+ * from starts[q] on.
+ */
+kernel __attribute__((reqd_work_group_size(1, 1, 1)))
+void distance_rows_envelope(global const ushort *restrict columns, const int reach, const float range,
+                            TEXTURE_OUT(result), local int *restrict places, local int *restrict starts) {
+    const int y = get_global_id(0), image = get_global_id(1), w = result_size.x;
+    global const ushort *restrict row = columns + (image * result_size.y + y) * w;
+    int q = -1;
+    for (int u = 0; u < w; ++u) {
+        const int height = row[u];
+        if (height > reach) continue;
+        while (q >= 0 && parabola(starts[q], places[q], row[places[q]]) > parabola(starts[q], u, height)) --q;
+        int start = 0;
+        if (q >= 0) {
+            const int i = places[q], below = row[i];
+            start = 1 + (u * u - i * i + height * height - below * below) / (2 * (u - i));
+        }
+        if (start < w) {
+            ++q;
+            places[q] = u;
+            starts[q] = start;
+        }
+    }
+    if (q < 0)
+        for (int x = 0; x < w; ++x) texel_store(result, x, y, image, (float4)(1.0f, 0.0f, 0.0f, 0.0f));
+    for (int end = w; q >= 0; end = starts[q], --q) {
+        const int i = places[q], height = row[i];
+        for (int x = starts[q]; x < end; ++x)
+            texel_store(result, x, y, image, channel_of(parabola(x, i, height), range));
+    }
+}
