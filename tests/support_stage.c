@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "opencl/backend.h"
 #include "reference/texture.h"
 
 static const test_size sizes[] = {{1, 1},   {1, 7},   {9, 1},    {2, 3},    {17, 33},
@@ -58,6 +59,33 @@ void test_on_targets(test_body *body) {
 int test_exit(int failed) { return failed != 0 ? failed : targets_seen == 0 ? 77 : 0; }
 
 bool test_is_opencl(const tvlm_device *device) { return strcmp(device->backend->name, "opencl") == 0; }
+
+static opencl_tuning tuned(opencl_tuning tuning, bool gpu) {
+    tuning.group_width = gpu ? 16 : 64;
+    tuning.group_height = gpu ? 16 : 4;
+    tuning.tile_group_width = tuning.tile_group_height = gpu ? 16 : 1;
+    tuning.tile_width = gpu ? 16 : 64;
+    tuning.tile_height = 16;
+    tuning.run = gpu ? 1 : 16;
+    tuning.score_group = gpu ? 64 : 4;
+    tuning.scan_rows = !gpu;
+    return tuning;
+}
+
+void test_with_tunings(const test_target *target, tvlm_device *reference, test_body *body) {
+    if (!test_is_opencl(target->device)) {
+        body(target, reference);
+        return;
+    }
+    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
+    const opencl_tuning usual = *tuning;
+    for (int gpu = 0; gpu < 2; ++gpu) {
+        *tuning = tuned(usual, gpu == 1);
+        printf("    tuned as for a %s\n", gpu == 1 ? "GPU" : "CPU");
+        body(target, reference);
+    }
+    *tuning = usual;
+}
 
 /* ---- Textures ---- */
 
@@ -332,4 +360,78 @@ float test_sample_tolerance(const test_target *target, int32_t side, float range
      */
     const float weights = 2.0f * measured_weights(target), coordinate = 4.0f * 6e-8f * (float)side;
     return range * 2.0f * (weights + coordinate) + 1e-6f;
+}
+
+enum { BUNDLE_WIDTH = 97, BUNDLE_HEIGHT = 61, BUNDLE_IMAGES = 3 };
+
+static int32_t below(uint64_t *random, int32_t bound) { return (int32_t)(test_random(random) % (uint64_t)bound); }
+
+static tvlm_texture bundle_shape(int32_t index, bool identifiers, tvlm_format format, uint64_t *random) {
+    tvlm_texture shape =
+        test_shape((test_size){BUNDLE_WIDTH, BUNDLE_HEIGHT}, 1 + below(random, 2), BUNDLE_IMAGES, format);
+    if (index > 0) {
+        shape.width = 1 + below(random, 60);
+        shape.height = 1 + below(random, 60);
+        shape.levels = tvlm_level_count(shape.width, shape.height);
+    }
+    if (index % 3 == 2) { /* cells that reach beyond the image */
+        shape.extent_x = BUNDLE_WIDTH + 15.0f;
+        shape.extent_y = BUNDLE_HEIGHT + 3.0f;
+    }
+    for (int c = 0; c < 4; ++c)
+        shape.reduce[c] = identifiers && test_random(random) % 3 == 0 ? TVLM_REDUCE_MODE : TVLM_REDUCE_MEAN;
+    return shape;
+}
+
+static void fill_mixed(const test_pair *pair, float low, float high, uint64_t *random) {
+    const size_t texels = test_texels(pair->got, 0);
+    float *rgba = malloc(4 * texels * sizeof *rgba);
+    assert_non_null(rgba);
+    for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
+        for (size_t i = 0; i < 4 * texels; ++i)
+            rgba[i] = pair->got->reduce[i % 4] == TVLM_REDUCE_MODE ? (float)(test_random(random) % 2048)
+                                                                  : low + (high - low) * test_random_unit(random);
+        test_pair_write(pair, slice, rgba);
+    }
+    free(rgba);
+}
+
+test_bundle test_bundle_create(const test_target *target, tvlm_device *reference, int32_t count, bool identifiers,
+                               float low, float high, uint64_t *random) {
+    test_bundle bundle = {.side = BUNDLE_WIDTH + 15};
+    tvlm_bundle common = {.count = count,
+                          .width = BUNDLE_WIDTH,
+                          .height = BUNDLE_HEIGHT,
+                          .fixation_x = 31.5f,
+                          .fixation_y = 40.25f};
+    common.farthest = hypotf(BUNDLE_WIDTH - 31.5f, 40.25f);
+    bundle.got = bundle.expected = common;
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_texture shape = bundle_shape(i, identifiers, target->format, random);
+        bundle.pairs[i] = test_pair_create(target, reference, &shape);
+        fill_mixed(&bundle.pairs[i], low, high, random);
+        test_pair_mips(&bundle.pairs[i]);
+        test_pair_equalise(&bundle.pairs[i]);
+        bundle.got.textures[i] = bundle.pairs[i].got;
+        bundle.expected.textures[i] = bundle.pairs[i].expected;
+    }
+    return bundle;
+}
+
+void test_bundle_destroy(test_bundle *bundle) {
+    for (int32_t i = 0; i < bundle->got.count; ++i) test_pair_destroy(&bundle->pairs[i]);
+}
+
+bool test_is_identifier(const tvlm_bundle *bundle, int32_t ref) {
+    if (ref < 0 || TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA) return false;
+    return bundle->textures[TVLM_REF_TEXTURE(ref)]->reduce[TVLM_REF_COMPONENT(ref)] == TVLM_REDUCE_MODE;
+}
+
+int32_t test_random_ref(const tvlm_bundle *bundle, int32_t like, uint64_t *random) {
+    const int32_t component = below(random, 4), kind = below(random, 8);
+    if (kind == 0) return TVLM_REF_ZERO;
+    if (kind == 1 || bundle->count == 0) return TVLM_REF(TVLM_BUNDLE_FORMULA, 0, component);
+    if (like >= 0 && kind < 4) return (like & ~3) | component;
+    const int32_t texture = below(random, bundle->count);
+    return TVLM_REF(texture, below(random, bundle->textures[texture]->layers), component);
 }

@@ -42,6 +42,12 @@ int test_exit(int failed);
 
 bool test_is_opencl(const tvlm_device *device);
 
+/*
+ * Runs `body` twice, with what is tuned as on a CPU and as on a GPU (tiles, runs, work-groups), whatever the device is;
+ * once where there is nothing to tune.
+ */
+void test_with_tunings(const test_target *target, tvlm_device *reference, test_body *body);
+
 /* ---- Textures ---- */
 
 /* The same texture twice: on the device under test and on the reference. */
@@ -94,7 +100,8 @@ typedef enum test_picture {
 test_pair test_source(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
                       test_picture picture, uint64_t *random);
 
-/* Generates `grid` for all sizes, pictures, and batches of 1 and 3 on the device and on the reference; compares. */
+/* Generates `grid` for all sizes, pictures, and batches of 1 and 3 on the device and on the reference; compares. To be
+ * called under test_with_tunings where its kernels have tiles. */
 void test_family(const test_target *target, tvlm_device *reference, tvlm_grid grid, const char *const names[4],
                  const test_tolerance tolerances[4]);
 
@@ -107,6 +114,24 @@ tvlm_buffer *test_buffer(tvlm_device *device, size_t bytes, const void *data);
 void test_buffer_take(tvlm_device *device, tvlm_buffer **buffer, size_t bytes, void *data);
 
 /* ---- Sampling ---- */
+
+/*
+ * A bundle of textures of different sizes over one image of 97 x 61 pixels, on the device and on the reference, the
+ * same at all levels: grids as large as the image and coarser, some that reach beyond it; one or two layers, 3 images.
+ * Components hold values of [low, high], or whole numbers below 2048 where they are identifiers.
+ */
+typedef struct test_bundle {
+    test_pair pairs[TVLM_BUNDLE_MAX];
+    tvlm_bundle got, expected;
+    int32_t side; /* of the largest grid */
+} test_bundle;
+test_bundle test_bundle_create(const test_target *target, tvlm_device *reference, int32_t count, bool identifiers,
+                               float low, float high, uint64_t *random);
+void test_bundle_destroy(test_bundle *bundle);
+bool test_is_identifier(const tvlm_bundle *bundle, int32_t ref);
+
+/* A reference into it: mostly textures, now and then the formula or 0; with `like` >= 0 perhaps of the same layer. */
+int32_t test_random_ref(const tvlm_bundle *bundle, int32_t like, uint64_t *random);
 
 /*
  * How far a bilinear sample of values that span `range` may be off: the device's own filter weights, as its self-test

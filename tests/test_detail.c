@@ -23,17 +23,17 @@ static void entropy(const test_target *target, tvlm_device *reference) {
     test_family(target, reference, TVLM_GRID_ENTROPY, entropy_names, entropy_tolerances);
 }
 
-static void test_laplacian(void **state) {
-    (void)state;
-    test_on_targets(laplacian);
+static void detail(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, laplacian);
+    entropy(target, reference);
 }
 
-static void test_entropy(void **state) {
+static void test_detail(void **state) {
     (void)state;
-    test_on_targets(entropy);
+    test_on_targets(detail);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_laplacian), cmocka_unit_test(test_entropy)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_detail)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -18,9 +18,13 @@ static void gradient(const test_target *target, tvlm_device *reference) {
     test_family(target, reference, TVLM_GRID_GRADIENT, names, tolerances);
 }
 
+static void tuned(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, gradient);
+}
+
 static void test_gradient(void **state) {
     (void)state;
-    test_on_targets(gradient);
+    test_on_targets(tuned);
 }
 
 int main(void) {

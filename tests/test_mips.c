@@ -9,8 +9,17 @@
 
 #include "opencl/backend.h"
 
-/* max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float. */
+/*
+ * max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float. Of halves
+ * many a mean lies exactly between two halves, where an error of any size decides: one in 12 with weights of a third.
+ */
 static const test_tolerance exact = {0.0f, 0.0f, 0.0f}, mean = {5e-7f, 1e-7f, TEST_HALF_ULP};
+static const test_tolerance mean_of_halves = {5e-7f, TEST_HALF_ULP / 36, TEST_HALF_ULP};
+
+static test_tolerance tolerance_of(int rule, tvlm_format format) {
+    if (rule != TVLM_REDUCE_MEAN) return exact;
+    return format == TVLM_FORMAT_F16 ? mean_of_halves : mean;
+}
 
 static const uint8_t rules[][4] = {
     {TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN},
@@ -62,7 +71,7 @@ static void compare_level(const test_pair *pair, int32_t level, int32_t slice) {
         snprintf(what, sizeof what, "mips of %dx%d, slice %d, component %zu, level %d, %s", (int)pair->got->width,
                  (int)pair->got->height, (int)slice, c, (int)level, rule_names[rule]);
         test_compare_stage(what, got + c, expected + c, test_texels(pair->got, level), 4,
-                           rule == TVLM_REDUCE_MEAN ? mean : exact, pair->got->format == TVLM_FORMAT_F16);
+                           tolerance_of(rule, pair->got->format), pair->got->format == TVLM_FORMAT_F16);
     }
     free(got);
     free(expected);
@@ -125,7 +134,7 @@ static void every_size(const test_target *target, tvlm_device *reference) {
             mips_of(target, reference, all[i], 1, 1, rules[r], &random);
             if (r == 1) mips_of(target, reference, all[i], 2, 3, rules[r], &random);
         }
-        for (size_t i = 0; i < (test_small() ? 2 : sizeof more_sizes / sizeof more_sizes[0]); ++i)
+        for (size_t i = 0; r < 2 && i < (test_small() ? 2 : sizeof more_sizes / sizeof more_sizes[0]); ++i)
             mips_of(target, reference, more_sizes[i], 1, 1, rules[r], &random);
     }
 }

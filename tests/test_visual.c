@@ -18,9 +18,13 @@ static void visual(const test_target *target, tvlm_device *reference) {
     test_family(target, reference, TVLM_GRID_VISUAL, names, tolerances);
 }
 
+static void tuned(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, visual);
+}
+
 static void test_visual(void **state) {
     (void)state;
-    test_on_targets(visual);
+    test_on_targets(tuned);
 }
 
 int main(void) {

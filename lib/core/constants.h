@@ -36,13 +36,31 @@
 /*
  * Centre-surround (Itti, Koch & Niebur 1998): a texel of the quarter-size grid at three centre levels of the source,
  * each against a surround this many levels coarser. The difference is Euclidean in L*a*b*, over the distance of black
- * from white. Until the measured version of the next issue the three count alike.
+ * from white.
  */
 #define TVLM_SALIENCY_SCALES        3
 #define TVLM_SALIENCY_CENTRE_LEVEL  2 /* fine; mid and coarse one more each */
 #define TVLM_SALIENCY_SURROUND_STEP 3
 #define TVLM_SALIENCY_RANGE         100.0f
 #define TVLM_SALIENCY_FLOOR         1e-3f /* an image whose largest contrast is below it is flat: rounding, no signal */
+
+/*
+ * What stands out from the image's border, at the first of these levels of which no side is longer than SIDE: the cost
+ * of the cheapest path to the border (geodesic saliency: Wei, Wen, Zhu & Sun 2012), and the distance from the colours
+ * along it (Mahalanobis; the least over the four sides). Each over its largest in the image, or over its floor where
+ * even the largest is small. Distances of colour in L*a*b*. The values are those that leave-one-out chooses on people's
+ * masks (bench/saliency.py), but for the contrast's weight: 0 and a quarter are equal there, and it brings the detail.
+ */
+#define TVLM_SALIENCY_SIDE            80
+#define TVLM_SALIENCY_STRIP           10    /* the colours along a side: a strip as deep as a tenth of the longer side */
+#define TVLM_SALIENCY_SPREAD          5.0f  /* added to their variances: colours nearer than that are one colour */
+#define TVLM_SALIENCY_STEP_FREE       2.0f  /* a step between texels costs what its difference exceeds this by */
+#define TVLM_SALIENCY_ROUNDS          2     /* of passes down, up, right and left */
+#define TVLM_SALIENCY_UNREACHED       1e30f /* before a path is found */
+#define TVLM_SALIENCY_PATH_FLOOR      10.0f
+#define TVLM_SALIENCY_BORDER_FLOOR    1.0f
+#define TVLM_SALIENCY_BORDER_WEIGHT   1.0f /* beside 1 for the path */
+#define TVLM_SALIENCY_CONTRAST_WEIGHT 0.25f
 
 /* Distance: ridges of `edges` above this are edge pixels; the distance is over max(W, H) / TVLM_DISTANCE_SHARE. */
 #define TVLM_DISTANCE_EDGE  0.25f

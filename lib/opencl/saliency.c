@@ -1,39 +1,67 @@
+/*
+ * saliency.c: scratch, and the four launches of cl/saliency.cl.
+ */
 #include <stdio.h>
 
 #include "opencl/backend.h"
 
-/* Levels of the source that are compared: the first centre's to the coarsest surround's, as far as there are any. */
-static void levels_used(const tvlm_texture *source, int32_t *first, int32_t *last) {
+/*
+ * Levels of the source that are read: the first centre's, the coarsest surround's, and the one at which the
+ * border is looked at, as far as there are any.
+ */
+typedef struct levels_used {
+    int32_t first, surround, prior, last;
+} levels_used;
+
+static levels_used levels_of(const tvlm_texture *source) {
     const int32_t coarsest =
-        TVLM_SALIENCY_CENTRE_LEVEL + TVLM_SALIENCY_SCALES - 1 + TVLM_SALIENCY_SURROUND_STEP, end = source->levels - 1;
-    *last = coarsest < end ? coarsest : end;
-    *first = TVLM_SALIENCY_CENTRE_LEVEL < end ? TVLM_SALIENCY_CENTRE_LEVEL : end;
+        TVLM_SALIENCY_CENTRE_LEVEL + TVLM_SALIENCY_SCALES - 1 + TVLM_SALIENCY_SURROUND_STEP;
+    const int32_t end = source->levels - 1;
+    levels_used used = {.first = TVLM_SALIENCY_CENTRE_LEVEL < end ? TVLM_SALIENCY_CENTRE_LEVEL : end,
+                        .surround = coarsest < end ? coarsest : end};
+    used.prior = used.first;
+    while (tvlm_level_side(source->width, used.prior) > TVLM_SALIENCY_SIDE ||
+           tvlm_level_side(source->height, used.prior) > TVLM_SALIENCY_SIDE)
+        ++used.prior;
+    used.last = used.prior > used.surround ? used.prior : used.surround;
+    return used;
 }
 
 typedef struct saliency_scratch {
-    cl_mem lab, contrast, largest;
-    int32_t texels, first, last; /* of lab, an image; levels */
+    cl_mem lab, contrast, largest, prior;
+    levels_used levels;
+    int32_t texels; /* of lab, an image */
+    cl_int2 prior_size;
 } saliency_scratch;
 
 static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source, const tvlm_texture *out,
                                saliency_scratch *scratch) {
     const size_t images = (size_t)out->images, texel = sizeof(cl_float4), zero = 0;
-    levels_used(source, &scratch->first, &scratch->last);
+    const levels_used levels = levels_of(source);
     const size_t texels =
-        opencl_level_offset(source, scratch->last + 1) - opencl_level_offset(source, scratch->first);
-    scratch->texels = (int32_t)texels;
+        opencl_level_offset(source, levels.last + 1) - opencl_level_offset(source, levels.first);
+    const int32_t w = tvlm_level_side(source->width, levels.prior),
+                  h = tvlm_level_side(source->height, levels.prior);
+    *scratch = (saliency_scratch){.levels = levels, .texels = (int32_t)texels, .prior_size = {{w, h}}};
     TVLM_TRY(opencl_scratch(device, SCRATCH_A, texels * images * texel, &scratch->lab));
     TVLM_TRY(opencl_scratch(device, SCRATCH_B, (size_t)out->width * (size_t)out->height * images * texel,
                             &scratch->contrast));
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, images * sizeof(cl_int4), &scratch->largest));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_D, 3 * (size_t)w * (size_t)h * images * sizeof(cl_float),
+                            &scratch->prior));
     const cl_int error = clEnqueueFillBuffer(device->queue, scratch->largest, &zero, sizeof(cl_int), 0,
                                              images * sizeof(cl_int4), 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
+/* Work-items of the group that looks at the border: one on CPUs. */
+static int32_t lanes_of(const opencl_device *device) {
+    return device->tuning.tile_group_width * device->tuning.tile_group_height;
+}
+
 static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, opencl_call *call) {
-    char options[32];
-    snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.run);
+    char options[48];
+    snprintf(options, sizeof options, "-DRUN=%d -DLANES=%d", (int)device->tuning.run, (int)lanes_of(device));
     return opencl_call_begin(device, "saliency.cl", name, format, options, call);
 }
 
@@ -43,31 +71,47 @@ static int32_t runs_of(const opencl_device *device, int32_t count) {
 }
 
 static tvlm_status lab(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch) {
-    const size_t before = opencl_level_offset(source, scratch->first);
-    for (int32_t level = scratch->first; level <= scratch->last; ++level) {
-        const int32_t texels = tvlm_level_side(source->width, level) * tvlm_level_side(source->height, level);
-        opencl_call call;
-        TVLM_TRY(begin(device, "saliency_lab", source->format, &call));
-        opencl_call_input(&call, source);
-        opencl_call_memory(&call, scratch->lab);
-        opencl_call_int(&call, scratch->texels);
-        opencl_call_int(&call, level);
-        opencl_call_int(&call, (int32_t)(opencl_level_offset(source, level) - before));
-        TVLM_TRY(opencl_call_run_list(&call, (size_t)runs_of(device, texels), (size_t)source->images));
-    }
-    return TVLM_OK;
+    const levels_used *levels = &scratch->levels;
+    const int32_t texels =
+        tvlm_level_side(source->width, levels->first) * tvlm_level_side(source->height, levels->first);
+    const size_t size[3] = {(size_t)runs_of(device, texels), (size_t)source->images,
+                            (size_t)(levels->last - levels->first + 1)};
+    const size_t group[3] = {(size_t)device->tuning.linear_group, 1, 1};
+    opencl_call call;
+    TVLM_TRY(begin(device, "saliency_lab", source->format, &call));
+    opencl_call_input(&call, source);
+    opencl_call_memory(&call, scratch->lab);
+    opencl_call_int(&call, scratch->texels);
+    opencl_call_int(&call, levels->first);
+    return opencl_call_run(&call, 3, size, group);
 }
 
-static tvlm_status contrast(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch,
-                            const tvlm_texture *out) {
+static tvlm_status prior(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch) {
+    const size_t group[2] = {(size_t)lanes_of(device), 1}, size[2] = {group[0], (size_t)source->images};
+    const size_t offset = opencl_level_offset(source, scratch->levels.prior) -
+                          opencl_level_offset(source, scratch->levels.first);
+    opencl_call call;
+    TVLM_TRY(begin(device, "saliency_prior", source->format, &call));
+    opencl_call_memory(&call, scratch->lab);
+    opencl_call_int(&call, scratch->texels);
+    opencl_call_int(&call, (int32_t)offset);
+    opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
+    opencl_call_memory(&call, scratch->prior);
+    return opencl_call_run(&call, 2, size, group);
+}
+
+static tvlm_status contrast(opencl_device *device, const tvlm_texture *source,
+                            const saliency_scratch *scratch, const tvlm_texture *out) {
     const cl_int2 size = {{out->width, out->height}};
     opencl_call call;
     TVLM_TRY(begin(device, "saliency_contrast", out->format, &call));
     opencl_call_memory(&call, scratch->lab);
     opencl_call_size(&call, source);
     opencl_call_int(&call, scratch->texels);
-    opencl_call_int(&call, scratch->first);
-    opencl_call_int(&call, scratch->last);
+    opencl_call_int(&call, scratch->levels.first);
+    opencl_call_int(&call, scratch->levels.surround);
+    opencl_call_memory(&call, scratch->prior);
+    opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
     opencl_call_bytes(&call, sizeof size, &size);
     opencl_call_memory(&call, scratch->contrast);
     opencl_call_memory(&call, scratch->largest);
@@ -83,6 +127,7 @@ tvlm_status tvlm_opencl_saliency(tvlm_device *base, const tvlm_generate_args *ar
     opencl_call call;
     TVLM_TRY(scratch_for(device, source, out, &scratch));
     TVLM_TRY(lab(device, source, &scratch));
+    TVLM_TRY(prior(device, source, &scratch));
     TVLM_TRY(contrast(device, source, &scratch, out));
     TVLM_TRY(begin(device, "saliency_scale", out->format, &call));
     opencl_call_memory(&call, scratch.contrast);

@@ -89,16 +89,190 @@ static void scale_to_maximum(double (*values)[4], size_t count) {
     for (int c = 0; c < 4; ++c) {
         double maximum = 0;
         for (size_t i = 0; i < count; ++i) maximum = fmax(maximum, values[i][c]);
-        for (size_t i = 0; i < count; ++i) values[i][c] = maximum > TVLM_SALIENCY_FLOOR ? values[i][c] / maximum : 0;
+        for (size_t i = 0; i < count; ++i)
+            values[i][c] = maximum > TVLM_SALIENCY_FLOOR ? values[i][c] / maximum : 0;
     }
 }
 
+/* ---- What stands out from the border ---- */
+
+/* The first level of which no side is longer than SIDE. */
+static int32_t prior_level(const tvlm_texture *source) {
+    int32_t level = level_above(source, TVLM_SALIENCY_CENTRE_LEVEL, 0);
+    while (tvlm_level_side(source->width, level) > TVLM_SALIENCY_SIDE ||
+           tvlm_level_side(source->height, level) > TVLM_SALIENCY_SIDE)
+        ++level;
+    return level;
+}
+
+/* The colours along one side of the image: their mean and the inverse of their covariance. */
+typedef struct side_colours {
+    double mean[3], inverse[3][3];
+} side_colours;
+
+typedef struct rectangle {
+    int32_t x, y, width, height;
+} rectangle;
+
+/* Top, bottom, left, right. */
+static rectangle side_strip(const lab_level *level, int side) {
+    const int32_t w = level->width, h = level->height, longer = w > h ? w : h;
+    const int32_t wanted = longer / TVLM_SALIENCY_STRIP > 1 ? longer / TVLM_SALIENCY_STRIP : 1;
+    const int32_t rows = wanted < h ? wanted : h, columns = wanted < w ? wanted : w;
+    switch (side) {
+    case 0: return (rectangle){0, 0, w, rows};
+    case 1: return (rectangle){0, h - rows, w, rows};
+    case 2: return (rectangle){0, 0, columns, h};
+    default: return (rectangle){w - columns, 0, columns, h};
+    }
+}
+
+static void lab_from(const reference_lab *colour, const double mean[3], double apart[3]) {
+    apart[0] = colour->l - mean[0];
+    apart[1] = colour->a - mean[1];
+    apart[2] = colour->b - mean[2];
+}
+
+/* Adds to each of `sums` the products of component i and j, apart from the mean; i = 3 stands for 1. */
+static void add_products(const lab_level *level, rectangle strip, const double mean[3], double sums[4][3]) {
+    for (int32_t y = strip.y; y < strip.y + strip.height; ++y)
+        for (int32_t x = strip.x; x < strip.x + strip.width; ++x) {
+            double apart[3];
+            lab_from(&level->texels[(size_t)y * (size_t)level->width + (size_t)x], mean, apart);
+            for (int j = 0; j < 3; ++j) {
+                for (int i = 0; i < 3; ++i) sums[i][j] += apart[i] * apart[j];
+                sums[3][j] += apart[j];
+            }
+        }
+}
+
+/* By the adjugate: transposed cofactors over the determinant. */
+static void invert(double m[4][3], double inverse[3][3]) {
+    double determinant = 0;
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) {
+            const int a = (i + 1) % 3, b = (i + 2) % 3, c = (j + 1) % 3, d = (j + 2) % 3;
+            inverse[j][i] = m[a][c] * m[b][d] - m[a][d] * m[b][c];
+        }
+    for (int j = 0; j < 3; ++j) determinant += m[0][j] * inverse[j][0];
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) inverse[i][j] /= determinant;
+}
+
+static side_colours describe_side(const lab_level *level, int side) {
+    side_colours colours = {{0, 0, 0}, {{0}}};
+    const rectangle strip = side_strip(level, side);
+    const double count = (double)strip.width * strip.height, origin[3] = {0, 0, 0};
+    double sums[4][3] = {{0}}, covariance[4][3] = {{0}};
+    add_products(level, strip, origin, sums);
+    for (int i = 0; i < 3; ++i) colours.mean[i] = sums[3][i] / count;
+    add_products(level, strip, colours.mean, covariance);
+    for (int i = 0; i < 3; ++i) {
+        for (int j = 0; j < 3; ++j) covariance[i][j] /= count;
+        covariance[i][i] += (double)TVLM_SALIENCY_SPREAD;
+    }
+    invert(covariance, colours.inverse);
+    return colours;
+}
+
+/* Mahalanobis */
+static double distance_to_side(const reference_lab *colour, const side_colours *side) {
+    double apart[3], square = 0;
+    lab_from(colour, side->mean, apart);
+    for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) square += apart[i] * side->inverse[i][j] * apart[j];
+    return sqrt(fmax(0, square));
+}
+
+static void border_distances(const lab_level *level, double *distances) {
+    const size_t count = (size_t)level->width * (size_t)level->height;
+    for (size_t i = 0; i < count; ++i) distances[i] = INFINITY;
+    for (int side = 0; side < 4; ++side) {
+        const side_colours colours = describe_side(level, side);
+        for (size_t i = 0; i < count; ++i)
+            distances[i] = fmin(distances[i], distance_to_side(&level->texels[i], &colours));
+    }
+}
+
+/* Texel `to` may be reached by way of its neighbour `from`. */
+static void relax(const lab_level *level, double *costs, int32_t to_x, int32_t to_y, int32_t from_x,
+                  int32_t from_y) {
+    const size_t to = (size_t)to_y * (size_t)level->width + (size_t)to_x;
+    const size_t from = (size_t)from_y * (size_t)level->width + (size_t)from_x;
+    const reference_lab p = level->texels[to], q = level->texels[from];
+    const double l = p.l - q.l, a = p.a - q.a, b = p.b - q.b;
+    const double step = fmax(0, sqrt(l * l + a * a + b * b) - (double)TVLM_SALIENCY_STEP_FREE);
+    costs[to] = fmin(costs[to], costs[from] + step);
+}
+
+static void path_costs(const lab_level *level, double *costs) {
+    const int32_t w = level->width, h = level->height;
+    for (int32_t y = 0; y < h; ++y)
+        for (int32_t x = 0; x < w; ++x)
+            costs[(size_t)y * (size_t)w + (size_t)x] =
+                x == 0 || y == 0 || x == w - 1 || y == h - 1 ? 0 : (double)TVLM_SALIENCY_UNREACHED;
+    for (int round = 0; round < TVLM_SALIENCY_ROUNDS; ++round) {
+        for (int32_t y = 1; y < h; ++y)
+            for (int32_t x = 0; x < w; ++x) relax(level, costs, x, y, x, y - 1);
+        for (int32_t y = h - 2; y >= 0; --y)
+            for (int32_t x = 0; x < w; ++x) relax(level, costs, x, y, x, y + 1);
+        for (int32_t x = 1; x < w; ++x)
+            for (int32_t y = 0; y < h; ++y) relax(level, costs, x, y, x - 1, y);
+        for (int32_t x = w - 2; x >= 0; --x)
+            for (int32_t y = 0; y < h; ++y) relax(level, costs, x, y, x + 1, y);
+    }
+}
+
+/* Adds `values`, over the largest of them or `floor`, and times `weight`. */
+static void add_scaled(const double *values, size_t count, double floor, double weight, double *sum) {
+    double largest = floor;
+    for (size_t i = 0; i < count; ++i) largest = fmax(largest, values[i]);
+    for (size_t i = 0; i < count; ++i) sum[i] += weight * values[i] / largest;
+}
+
+/* Bilinear at the texel coordinates (u, v) of a plane of the level's size. */
+static double plane_at(const lab_level *level, const double *plane, double u, double v) {
+    const reference_between x = reference_locate(u, level->width), y = reference_locate(v, level->height);
+    const double *top = plane + (size_t)y.first * (size_t)level->width;
+    const double *bottom = plane + (size_t)y.second * (size_t)level->width;
+    return reference_lerp(reference_lerp(top[x.first], top[x.second], x.fraction),
+                          reference_lerp(bottom[x.first], bottom[x.second], x.fraction), y.fraction);
+}
+
+/* values[texel][0] */
+static bool make_prior(const tvlm_texture *source, int32_t slice, const tvlm_texture *out,
+                       double (*values)[4]) {
+    const lab_level level = lab_level_make(source, prior_level(source), slice);
+    const size_t count = (size_t)level.width * (size_t)level.height;
+    double *prior = tvlm_allocate(count, sizeof *prior), *part = tvlm_allocate(count, sizeof *part);
+    const bool made = level.texels != NULL && prior != NULL && part != NULL;
+    if (made) {
+        path_costs(&level, part);
+        add_scaled(part, count, (double)TVLM_SALIENCY_PATH_FLOOR, 1, prior);
+        border_distances(&level, part);
+        add_scaled(part, count, (double)TVLM_SALIENCY_BORDER_FLOOR, (double)TVLM_SALIENCY_BORDER_WEIGHT,
+                   prior);
+        for (int32_t y = 0; y < out->height; ++y)
+            for (int32_t x = 0; x < out->width; ++x)
+                (*values++)[0] = plane_at(&level, prior, (x + 0.5) / out->width * level.width,
+                                          (y + 0.5) / out->height * level.height);
+    }
+    free(level.texels);
+    free(prior);
+    free(part);
+    return made;
+}
+
+/* ---- All together ---- */
+
 static bool make_image(const tvlm_texture *source, int32_t image, tvlm_texture *out, double (*values)[4]) {
     const size_t count = (size_t)out->width * (size_t)out->height;
+    if (!make_prior(source, reference_slice(source, image, 0), out, values)) return false;
     for (int32_t scale = 0; scale < TVLM_SALIENCY_SCALES; ++scale)
         if (!make_scale(source, reference_slice(source, image, 0), scale, out, values)) return false;
     for (size_t i = 0; i < count; ++i)
-        values[i][0] = (values[i][1] + values[i][2] + values[i][3]) / TVLM_SALIENCY_SCALES;
+        values[i][0] += (double)TVLM_SALIENCY_CONTRAST_WEIGHT * (values[i][1] + values[i][2] + values[i][3]) /
+                        TVLM_SALIENCY_SCALES;
     scale_to_maximum(values, count);
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x)

@@ -213,6 +213,11 @@ class _StackParams(ctypes.Structure):
                 ("images", ctypes.c_int32), ("format", ctypes.c_int), ("fixation", ctypes.POINTER(ctypes.c_float))]
 
 
+class _ScoreParams(ctypes.Structure):
+    _fields_ = [("index", ctypes.c_int32), ("stride", ctypes.c_float), ("level", ctypes.c_int32), ("dense", ctypes.c_bool),
+                ("weights", ctypes.POINTER(ctypes.c_float)), ("scorer", ctypes.c_void_p)]
+
+
 FORMATS = {"auto": 0, "f16": 1, "f32": 2}
 
 
@@ -276,6 +281,17 @@ class Library:
         out = np.zeros((len(points), len(channels)), np.float32)
         self.call("tvlm_stack_sample", stack, record.ctypes.data_as(ctypes.c_void_p), len(points),
                   numbers.ctypes.data_as(ctypes.c_void_p), len(channels), out.ctypes.data_as(ctypes.c_void_p))
+        return out
+
+    def score(self, stack, weights, stride=16.0):
+        """The score of every cell, [row][column]; weights of information, perspective and participation."""
+        array = (ctypes.c_float * 3)(*weights)
+        params = _ScoreParams(0, stride, 0, False, array, None)
+        columns, rows = ctypes.c_int32(), ctypes.c_int32()
+        self.call("tvlm_score_size", stack, ctypes.byref(params), ctypes.byref(columns), ctypes.byref(rows))
+        out = np.zeros((rows.value, columns.value), np.float32)
+        self.call("tvlm_score", stack, None, ctypes.byref(params), ctypes.c_size_t(out.size),
+                  out.ctypes.data_as(ctypes.c_void_p))
         return out
 
     def topk(self, device, scores, k):

@@ -1,0 +1,479 @@
+#!/usr/bin/env python3
+"""peers.py TVLM [--rounds N] [--threads N] [--device NAME] [--json FILE]: each stage beside the same done by OpenCV and PyTorch.
+
+One 1024x1024 image, the same cores, one session: `tvlm bench` of one family, then the peers' versions of it, then again,
+N rounds; the median of all rounds counts (machines are noisy, and drift). Both sides start from data in memory and the peers
+write into arrays that exist already where their interface can. What is compared is the time of the same result: first of
+all each peer's result is compared with the tool's own. The fastest peer counts.
+
+A stage "loses" when it is slower than the fastest peer; issue 2 asks that of no family, and of no stage of more than 5 ms.
+Exit 1 when one loses that must not, 77 where neither OpenCV nor PyTorch is there.
+"""
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+
+parser = argparse.ArgumentParser()
+parser.add_argument("tool")
+parser.add_argument("--rounds", type=int, default=7)
+parser.add_argument("--threads", type=int, default=2)
+parser.add_argument("--device")
+parser.add_argument("--json")
+parser.add_argument("--only", help="stages with this in their name")
+options = parser.parse_args()
+os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import SKIPPED, generate, need, np, random_pixels, run, save_ppm  # noqa: E402
+
+try:
+    import cv2
+    cv2.setNumThreads(options.threads)
+except ImportError:
+    cv2 = None
+try:
+    import torch
+    import torch.nn.functional as F
+    torch.set_num_threads(options.threads)
+    torch.set_grad_enabled(False)
+except ImportError:
+    torch = None
+if cv2 is None or torch is None:
+    print("note: OpenCV and PyTorch are both needed for a full table; missing:",
+          ", ".join(name for name, module in (("OpenCV", cv2), ("PyTorch", torch)) if module is None))
+if cv2 is None:
+    sys.exit(SKIPPED)  # it prepares the data, too
+
+SIDE, CELL, K = 1024, 16, 273
+FAMILIES = ("source", "visual", "saliency", "laplacian", "entropy", "gradient")
+SLOW_MS = 5.0
+LUMA = np.array([[0.299, 0.587, 0.114]], np.float32)
+BINOMIAL = np.array([1, 4, 6, 4, 1], np.float32) / 16
+EDGE = cv2.BORDER_REPLICATE
+
+
+def plane(*shape):
+    return np.zeros(shape, np.float32)
+
+
+# ---- What the peers work on and into ----
+
+pixels = random_pixels(SIDE, SIDE, 1)
+rgba = plane(SIDE, SIDE, 4)
+rgba[..., :3] = pixels / np.float32(255)
+rgba[..., 3] = rgba[..., :3] @ LUMA[0]
+luma = np.ascontiguousarray(rgba[..., 3])
+rgb = np.ascontiguousarray(rgba[..., :3])
+ys, xs = np.mgrid[0:SIDE, 0:SIDE].astype(np.float32) + 0.5
+x_map, y_map = xs / SIDE, ys / SIDE
+eccentricity = np.hypot(xs - SIDE / 2, ys - SIDE / 2).astype(np.float32) / np.float32(np.hypot(SIDE / 2, SIDE / 2))
+
+
+def halves(side):
+    while side > 1:
+        side //= 2
+        yield side
+
+
+def buffers_for(side, channels):
+    return [plane(n, n, channels) if channels > 1 else plane(n, n) for n in halves(side)]
+
+
+def cv_levels(first, buffers):
+    for buffer in buffers:
+        n = buffer.shape[0]
+        cv2.resize(first, (n, n), dst=buffer, interpolation=cv2.INTER_AREA)
+        first = buffer
+
+
+def torch_levels(first):
+    while first.shape[-1] > 1:
+        first = F.avg_pool2d(first, 2)
+
+
+def levels_of(first):
+    buffers = buffers_for(first.shape[0], first.shape[2] if first.ndim == 3 else 1)
+    cv_levels(first, buffers)
+    return buffers
+
+
+source_levels = levels_of(rgba)
+tensor = None if torch is None else (lambda array: torch.from_numpy(np.ascontiguousarray(array)))
+out = {name: plane(SIDE, SIDE) for name in "abcdefgh"}
+out4 = {name: plane(SIDE, SIDE, 4) for name in "ab"}
+out3 = {name: plane(SIDE, SIDE, 3) for name in "ab"}
+
+
+def cv_source():
+    cv2.multiply(pixels, (1 / 255.0,) * 4, dst=out3["a"], dtype=cv2.CV_32F)
+    cv2.transform(out3["a"], LUMA, dst=out["a"])
+    cv2.mixChannels([out3["a"], out["a"]], [out4["a"]], [0, 0, 1, 1, 2, 2, 3, 3])
+    return out4["a"]
+
+
+to_rgba = np.concatenate([np.eye(3), LUMA.astype(np.float64)]).astype(np.float32) / 255
+
+
+def cv_source_in_one():
+    cv2.transform(pixels.astype(np.float32), to_rgba, dst=out4["b"])
+    return out4["b"]
+
+
+def torch_source():
+    f = tensor(pixels).float().mul_(1 / 255.0)
+    y = f[..., 0:1] * 0.299 + f[..., 1:2] * 0.587 + f[..., 2:3] * 0.114
+    return torch.cat([f, y], -1).numpy()
+
+
+def cv_visual():
+    gx = cv2.Sobel(luma, cv2.CV_32F, 1, 0, dst=out["a"], ksize=3, scale=0.25, borderType=EDGE)
+    gy = cv2.Sobel(luma, cv2.CV_32F, 0, 1, dst=out["b"], ksize=3, scale=0.25, borderType=EDGE)
+    edges = cv2.magnitude(gx, gy, magnitude=out["c"])
+    cv2.min(edges, 1.0, dst=edges)
+    inverse = cv2.subtract(1.0, edges, dst=out["d"])
+    low = cv2.sepFilter2D(luma, cv2.CV_32F, BINOMIAL, BINOMIAL, dst=out["e"], borderType=EDGE)
+    high = cv2.addWeighted(luma, 0.5, low, -0.5, 0.5, dst=out["f"])
+    return cv2.merge([edges, inverse, high, low], dst=out4["a"])
+
+
+if torch is not None:
+    luma_t = tensor(luma)[None, None]
+    sobel = torch.tensor([[[-1., 0, 1], [-2, 0, 2], [-1, 0, 1]], [[-1, -2, -1], [0, 0, 0], [1, 2, 1]]])[:, None] / 4
+    row_t, column_t = tensor(BINOMIAL).view(1, 1, 1, 5), tensor(BINOMIAL).view(1, 1, 5, 1)
+    laplace_t = torch.tensor([[0., 1, 0], [1, -4, 1], [0, 1, 0]]).view(1, 1, 3, 3) / 4
+    rgb_t = tensor(rgb.transpose(2, 0, 1))[None]
+
+
+def torch_visual():
+    g = F.conv2d(F.pad(luma_t, (1, 1, 1, 1), mode="replicate"), sobel)
+    edges = (g * g).sum(1, True).sqrt_().clamp_(max=1)
+    low = F.conv2d(F.conv2d(F.pad(luma_t, (2, 2, 2, 2), mode="replicate"), row_t), column_t)
+    return torch.cat([edges, 1 - edges, 0.5 + 0.5 * (luma_t - low), low], 1)[0].permute(1, 2, 0).numpy()
+
+
+def cv_laplacian():
+    return cv2.Laplacian(luma, cv2.CV_32F, dst=out["a"], ksize=1, scale=0.25, borderType=EDGE)
+
+
+def torch_laplacian():
+    return F.conv2d(F.pad(luma_t, (1, 1, 1, 1), mode="replicate"), laplace_t)[0, 0].numpy()
+
+
+CELLS = SIDE // CELL
+cell_base = (np.arange(SIDE) // CELL)[:, None] * CELLS + (np.arange(SIDE) // CELL)[None]
+cell_base = np.ascontiguousarray(16 * cell_base, np.int32)
+
+
+def entropy_from(counts):
+    p = counts.reshape(CELLS, CELLS, 16) * np.float32(1 / (CELL * CELL))
+    return -(p * np.log2(np.maximum(p, 1e-30))).sum(2) / 4
+
+
+def numpy_entropy():
+    bins = np.minimum((luma * 16).astype(np.int32), 15)
+    return entropy_from(np.bincount((bins + cell_base).ravel(), minlength=16 * CELLS * CELLS).astype(np.float32))
+
+
+def cv_entropy():
+    """OpenCV has no histogram a cell: one mask a bin, averaged over the cells by resize's INTER_AREA."""
+    bins = cv2.multiply(luma, 16.0, dst=out["a"])
+    counts = np.empty((16, CELLS, CELLS), np.float32)
+    quantised = np.minimum(bins, 15).astype(np.uint8)
+    for b in range(16):
+        mask = cv2.compare(quantised, b, cv2.CMP_EQ)
+        # boxFilter would do; INTER_AREA of bytes rounds to 1/255 of 256 pixels, so in float
+        counts[b] = cv2.resize(mask.astype(np.float32), (CELLS, CELLS), interpolation=cv2.INTER_AREA)
+    p = counts.transpose(1, 2, 0) / np.float32(255)
+    return -(p * np.log2(np.maximum(p, 1e-30))).sum(2) / 4
+
+
+cell_base_t = None if torch is None else tensor(cell_base).long()
+
+
+def torch_entropy():
+    bins = (luma_t[0, 0] * 16).int().clamp_(max=15)
+    counts = torch.bincount((bins + cell_base_t).flatten(), minlength=16 * CELLS * CELLS)
+    p = counts.view(CELLS, CELLS, 16).float() / (CELL * CELL)
+    return (-(p * p.clamp(min=1e-30).log2()).sum(2) / 4).numpy()
+
+
+def cv_gradient():
+    gx = cv2.Sobel(luma, cv2.CV_32F, 1, 0, dst=out["a"], ksize=3, scale=0.25, borderType=EDGE)
+    gy = cv2.Sobel(luma, cv2.CV_32F, 0, 1, dst=out["b"], ksize=3, scale=0.25, borderType=EDGE)
+    total = cv2.transform(rgb, np.full((1, 3), 1 / 3, np.float32), dst=out["c"])
+    squares = cv2.transform(cv2.multiply(rgb, rgb, dst=out3["a"]), np.full((1, 3), 1 / 3, np.float32), dst=out["d"])
+    mean = cv2.blur(total, (3, 3), dst=out["e"], borderType=EDGE)
+    square = cv2.blur(squares, (3, 3), dst=out["f"], borderType=EDGE)
+    cv2.multiply(mean, mean, dst=out["g"])
+    variance = cv2.addWeighted(square, 4.0, out["g"], -4.0, 0.0, dst=out["h"])
+    cv2.max(variance, 0.0, dst=variance)
+    cv2.min(variance, 1.0, dst=variance)
+    return cv2.merge([gx, gy, variance, mean], dst=out4["a"])
+
+
+def torch_gradient():
+    g = F.conv2d(F.pad(luma_t, (1, 1, 1, 1), mode="replicate"), sobel)
+    both = torch.cat([rgb_t.mean(1, True), (rgb_t * rgb_t).mean(1, True)], 1)
+    means = F.avg_pool2d(F.pad(both, (1, 1, 1, 1), mode="replicate"), 3, 1)
+    mean, square = means[:, :1], means[:, 1:]
+    variance = (4 * (square - mean * mean)).clamp_(0, 1)
+    return torch.cat([g, variance, mean], 1)[0].permute(1, 2, 0).numpy()
+
+
+QUARTER = SIDE // 4
+quarter = [plane(QUARTER, QUARTER, 3) for _ in range(3)]
+
+
+def cv_saliency():
+    """As cl/saliency.cl: L*a*b* of levels 2..7, centres 2, 3, 4 against surrounds three levels coarser."""
+    lab = {n: cv2.cvtColor(np.ascontiguousarray(source_levels[n - 1][..., :3]), cv2.COLOR_RGB2Lab) for n in range(2, 8)}
+    maps = []
+    for n in (2, 3, 4):
+        centre = lab[n] if n == 2 else cv2.resize(lab[n], (QUARTER, QUARTER), dst=quarter[0])
+        surround = cv2.resize(lab[n + 3], (QUARTER, QUARTER), dst=quarter[1])
+        apart = cv2.subtract(centre, surround, dst=quarter[2])
+        square = cv2.transform(cv2.multiply(apart, apart, dst=apart), np.ones((1, 3), np.float32))
+        distance = cv2.sqrt(square)
+        maps.append(cv2.min(cv2.multiply(distance, 0.01, dst=distance), 1.0, dst=distance))
+    maps.insert(0, (maps[0] + maps[1] + maps[2]) * np.float32(1 / 3))
+    return cv2.merge([m * np.float32(1 / cv2.minMaxLoc(m)[1]) for m in maps])
+
+
+visual = cv_visual().copy()
+gradient = cv_gradient().copy()
+laplacian = cv_laplacian().copy()
+entropy = numpy_entropy().astype(np.float32)
+saliency = cv_saliency().copy()
+visual_levels, saliency_levels = levels_of(visual), levels_of(saliency)
+edges_plane = np.ascontiguousarray(visual[..., 0])
+saliency_plane = np.ascontiguousarray(saliency[..., 0])
+
+
+def combine(edges, entropy_map, saliency_map, distance):
+    """The three-part score without a query: both parts by their smallest and largest, equal weights."""
+    information = cv2.addWeighted(cv2.min(cv2.multiply(edges, 4.0), 1.0), 0.5, entropy_map, 0.5, 0)
+    perspective = cv2.addWeighted(saliency_map, 0.7, distance, -0.3, 0.3)
+    (low_i, high_i), (low_p, high_p) = cv2.minMaxLoc(information)[:2], cv2.minMaxLoc(perspective)[:2]
+    a, b = 0.5 / (high_i - low_i), 0.5 / (high_p - low_p)
+    return cv2.addWeighted(information, a, perspective, b, -a * low_i - b * low_p)
+
+
+def cv_score_pixels():
+    return combine(edges_plane, cv2.resize(entropy, (SIDE, SIDE)), cv2.resize(saliency_plane, (SIDE, SIDE)), eccentricity)
+
+
+def torch_score_pixels():
+    up = dict(size=(SIDE, SIDE), mode="bilinear", align_corners=False)
+    e = F.interpolate(tensor(entropy)[None, None], **up)[0, 0]
+    s = F.interpolate(tensor(saliency_plane)[None, None], **up)[0, 0]
+    i = 0.5 * (4 * tensor(edges_plane)).clamp(max=1) + 0.5 * e
+    p = 0.7 * s + 0.3 * (1 - tensor(eccentricity))
+    (low_i, high_i), (low_p, high_p) = torch.aminmax(i), torch.aminmax(p)
+    return 0.5 * (i - low_i) / (high_i - low_i) + 0.5 * (p - low_p) / (high_p - low_p)
+
+
+cell_eccentricity = cv2.resize(eccentricity, (CELLS, CELLS), interpolation=cv2.INTER_AREA)
+
+
+def cv_score_cells(visual_levels=visual_levels, entropy=entropy, saliency_levels=saliency_levels):
+    return combine(np.ascontiguousarray(visual_levels[3][..., 0]), entropy,
+                   np.ascontiguousarray(saliency_levels[1][..., 0]), cell_eccentricity)
+
+
+rng = np.random.default_rng(1)
+few, many = rng.random(4096, np.float32), rng.random(1 << 20, np.float32)
+
+
+def numpy_topk(scores):
+    best = np.argpartition(scores, len(scores) - K)[-K:]
+    return best[np.argsort(-scores[best], kind="stable")]
+
+
+def torch_topk(scores):
+    return torch.topk(tensor(scores), K)
+
+
+if torch is not None:
+    family_t = [tensor(array.transpose(2, 0, 1) if array.ndim == 3 else array[None])[None]
+                for array in (rgba, visual, saliency, laplacian, entropy, gradient)]
+    points_t = torch.rand(1, 1, K, 2) * 2 - 1
+
+
+def torch_sample():
+    """Level 0 only: half of what the tool does, which reads two levels."""
+    return [F.grid_sample(t, points_t, mode="bilinear", padding_mode="border", align_corners=False) for t in family_t]
+
+
+PACKED = 20
+packed = [plane(SIDE, SIDE, 4) for _ in range(PACKED // 4)]
+
+
+def cv_pack():
+    """20 channels, four to an array; what is of another size is brought to this one; position comes from memory."""
+    s = cv2.resize(saliency, (SIDE, SIDE), dst=out4["b"])
+    e = cv2.resize(entropy, (SIDE, SIDE), dst=out["a"])
+    # inputs' channels: rgba 0-3, visual 4-7, saliency 8-11, gradient 12-15, laplacian 16, entropy 17, x 18, y 19, e. 20
+    take = [0, 1, 2, 4, 5, 6, 7, 8, 18, 19, 20, 16, 17, 12, 13, 14, 15, 9, 10, 11]
+    cv2.mixChannels([rgba, visual, s, gradient, laplacian, e, x_map, y_map, eccentricity], packed,
+                    [n for i, channel in enumerate(take) for n in (channel, i)])
+    return packed
+
+
+def cv_select():
+    """From pixels to the 273 best cells: what the default score reads."""
+    global rgb, luma
+    source = cv_source()
+    levels = buffers_select["source"]
+    cv_levels(source, levels)
+    v = cv_visual()
+    cv_levels(v, buffers_select["visual"][:4])
+    s = cv_saliency()
+    cv_levels(s, buffers_select["saliency"][:2])
+    e = numpy_entropy().astype(np.float32)
+    return numpy_topk(cv_score_cells(buffers_select["visual"], e, buffers_select["saliency"]).ravel())
+
+
+def cv_select_again():
+    return numpy_topk(cv_score_cells().ravel())
+
+
+buffers_select = {"source": buffers_for(SIDE, 4), "visual": buffers_for(SIDE, 4), "saliency": buffers_for(QUARTER, 4)}
+buffers = {4: buffers_for(SIDE, 4), 1: buffers_for(SIDE, 1), "quarter": buffers_for(QUARTER, 4),
+           "cells": buffers_for(CELLS, 1)}
+
+
+def torch_chain(array):
+    planes = tensor(array.transpose(2, 0, 1) if array.ndim == 3 else array[None])[None]
+    return lambda: torch_levels(planes)
+
+
+upload_to = np.empty_like(pixels)
+copy_from, copy_to = np.ones(64 << 18, np.float32), np.zeros(64 << 18, np.float32)  # 64 MB, as the tool's
+PEERS = {
+    "copy": [("numpy", lambda: np.copyto(copy_to, copy_from))],
+    "upload": [("numpy", lambda: np.copyto(upload_to, pixels))],
+    "source": [("OpenCV", cv_source), ("OpenCV, one", cv_source_in_one), ("PyTorch", torch_source)],
+    "source levels": [("OpenCV", lambda: cv_levels(rgba, buffers[4])), ("PyTorch", torch and torch_chain(rgba))],
+    "visual": [("OpenCV", cv_visual), ("PyTorch", torch_visual)],
+    "visual levels": [("OpenCV", lambda: cv_levels(visual, buffers[4])), ("PyTorch", torch and torch_chain(visual))],
+    "saliency": [("OpenCV", cv_saliency)],
+    "saliency levels": [("OpenCV", lambda: cv_levels(saliency, buffers["quarter"])),
+                        ("PyTorch", torch and torch_chain(saliency))],
+    "laplacian": [("OpenCV", cv_laplacian), ("PyTorch", torch_laplacian)],
+    "laplacian levels": [("OpenCV", lambda: cv_levels(laplacian, buffers[1])),
+                         ("PyTorch", torch and torch_chain(laplacian))],
+    "entropy": [("NumPy", numpy_entropy), ("OpenCV", cv_entropy), ("PyTorch", torch_entropy)],
+    "entropy levels": [("OpenCV", lambda: cv_levels(entropy, buffers["cells"])), ("PyTorch", torch and torch_chain(entropy))],
+    "gradient": [("OpenCV", cv_gradient), ("PyTorch", torch_gradient)],
+    "gradient levels": [("OpenCV", lambda: cv_levels(gradient, buffers[4])), ("PyTorch", torch and torch_chain(gradient))],
+    "score of cells": [("OpenCV", cv_score_cells)],
+    "score of pixels": [("OpenCV", cv_score_pixels), ("PyTorch", torch_score_pixels)],
+    "top 273 of 4096": [("NumPy", lambda: numpy_topk(few)), ("PyTorch", lambda: torch_topk(few))],
+    "top 273 of 1048576": [("NumPy", lambda: numpy_topk(many)), ("PyTorch", lambda: torch_topk(many))],
+    "sample 273": [("PyTorch, 1 level", torch_sample)],
+    "pack": [("OpenCV", cv_pack)],
+    "select, uploaded": [("OpenCV, NumPy", cv_select)],
+    "select, again": [("OpenCV, NumPy", cv_select_again)],
+}
+PEERS = {stage: [(who, work) for who, work in peers if work is not None and (torch is not None or "Torch" not in who)]
+         for stage, peers in PEERS.items()}
+
+
+def check_results(path):
+    """The peers do make what the tool makes. Saliency: OpenCV's cube root and gamma are tables and splines."""
+    channels = {"visual": ["edges", "edges_inv", "high", "low"], "laplacian": ["laplacian"],
+                "gradient": ["edge_x", "edge_y", "rgb_var", "rgb_mean"], "source": ["r", "g", "b"]}
+    words = dict(device=options.device)
+    made = {stage: generate(options.tool, path, names, **words) for stage, names in channels.items()}
+    made["saliency"] = generate(options.tool, path, ["saliency", "saliency_fine", "saliency_mid", "saliency_coarse"],
+                                level=2, **words)
+    made["entropy"] = generate(options.tool, path, ["entropy"], level=4, **words)
+    limits = {"saliency": 2e-2, "entropy": 0.1}  # entropy: values on a bin's border
+    print("peers' results against the tool's, largest difference:", end="")
+    for stage, expected in made.items():
+        for who, work in PEERS[stage]:
+            got = np.asarray(work())
+            got = got.transpose(2, 0, 1)[:len(expected)] if got.ndim == 3 else got[None]
+            apart = float(np.abs(got - expected).max())
+            print(f"  {stage} {who} {apart:.0e}", end="")
+            if apart > limits.get(stage, 1e-5):
+                sys.exit(f"\n{stage}, {who}: not the same result ({apart})")
+    print()
+
+
+def time_work(work, seconds=0.25):
+    """Milliseconds of one call, the median over `seconds`; at least three."""
+    work()
+    times, start = [], time.perf_counter()
+    while len(times) < 3 or time.perf_counter() - start < seconds:
+        before = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - before)
+    return 1e3 * statistics.median(times)
+
+
+def time_tool(path, stage):
+    words = ["bench", "--json", "--image", path, "--stage", stage, "--repeat", "7"]
+    if options.device:
+        words += ["--device", options.device]
+    report = json.loads(run(options.tool, *words))
+    return report, {row["name"]: row["median_ms"] for row in report["stages"]}
+
+
+def groups():
+    """One run of the tool measures a family and its levels."""
+    names = [name for name in PEERS if not options.only or options.only in name]
+    while names:
+        text = names[0].split(",")[0] if names[0].startswith("select") else names[0]
+        mine = [name for name in names if text in name]
+        names = [name for name in names if name not in mine]
+        yield text, mine
+
+
+ours, theirs, report = {}, {}, {}
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "image.ppm")
+    save_ppm(path, pixels)
+    check_results(path)
+    for done in range(options.rounds):
+        for text, names in groups():
+            report, rows = time_tool(path, text)
+            for name in names:
+                if name not in rows:
+                    sys.exit(f"`tvlm bench` has no stage '{name}'")
+                ours.setdefault(name, []).append(rows[name])
+                for who, work in PEERS[name]:
+                    theirs.setdefault((name, who), []).append(time_work(work))
+        if sys.stderr.isatty():
+            print(f"\rround {done + 1} of {options.rounds}", end="", file=sys.stderr)
+
+print(f"{report['device']}, {report['storage']} storage, {report['format']}; {SIDE}x{SIDE}; peers with {options.threads} threads: "
+      f"OpenCV {cv2.__version__}, PyTorch {torch.__version__ if torch else '-'}, NumPy {np.__version__}; "
+      f"{options.rounds} rounds, milliseconds: median (smallest .. largest of the rounds)")
+print(f"{'stage':20s}{'ours':>24s}  {'fastest peer':>34s}{'peer / ours':>13s}")
+failed, table = [], []
+for name, times in ours.items():
+    mine = statistics.median(times)
+    medians = {who: statistics.median(theirs[name, who]) for who, _ in PEERS[name]}
+    who = min(medians, key=medians.get)
+    spread = theirs[name, who]
+    ratio = medians[who] / mine
+    loses = ratio < 1
+    must = (name in FAMILIES or mine > SLOW_MS) and name != "copy"
+    if loses and must:
+        failed.append(name)
+    mark = "  LOSES" if loses and must else "  loses (less than 5 ms)" if loses else ""
+    others = ", ".join(f"{other} {value:.2f}" for other, value in medians.items() if other != who)
+    print(f"{name:20s}{mine:9.3f} ({min(times):.2f} .. {max(times):.2f})".ljust(46) +
+          f"{who:>16s} {medians[who]:8.3f} ({min(spread):.2f} .. {max(spread):.2f})".ljust(44) + f"{ratio:6.2f}{mark}" +
+          (f"   [{others}]" if others else ""))
+    table.append({"stage": name, "ours_ms": mine, "peers_ms": medians, "ratio": ratio})
+if options.json:
+    with open(options.json, "w") as file:
+        json.dump({**{key: report[key] for key in ("device", "driver", "storage", "format")}, "stages": table}, file, indent=1)
+print("loses where it must not: " + (", ".join(failed) or "nothing"))
+sys.exit(1 if failed else 0)

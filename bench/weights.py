@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""weights.py LIBRARY [--device NAME] [--stride N]: which weights of information and perspective find things, without a query.
+
+The truth: the photos of ../shared/data/boxes/coco_panoptic; foreground is what COCO calls a thing. A cell is foreground
+when half of its labelled pixels are; cells without a label do not count. Photos with more than half of their area in the
+foreground are left out: there, any choice is right.
+
+For each weight: precision and recall of the best 273 cells (or as many as a quarter of the cells), of as many cells as
+the foreground has (there precision = recall), and the AUC of the scores; mean and standard deviation over photos; and, for
+an honest figure, each photo scored with the weights that are best on the others.
+"""
+import argparse
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
+from common import Library, PHOTOS, SKIPPED, need, np  # noqa: E402
+
+cv2 = need("cv2")
+FOLDER = os.path.join(PHOTOS, "..", "boxes", "coco_panoptic")
+WEIGHTS = [round(0.1 * i, 2) for i in range(11)]  # of information; perspective has the rest
+MEASURES = ["precision at 273", "recall at 273", "precision at a quarter", "recall at a quarter", "at own share", "AUC"]
+
+
+def thing_map(photo_name, annotations, things):
+    """1 thing, 0 stuff, NaN unlabelled."""
+    labels = cv2.imread(os.path.join(FOLDER, photo_name + "_panoptic.png"), cv2.IMREAD_COLOR).astype(np.int64)
+    ids = labels[..., 2] + 256 * labels[..., 1] + 65536 * labels[..., 0]
+    result = np.full(ids.shape, np.nan)
+    for segment in annotations[photo_name]["segments_info"]:
+        result[ids == segment["id"]] = float(things[segment["category_id"]])
+    return result
+
+
+def cells_of(mask, stride):
+    """The share of things in each cell's labelled pixels, NaN where there are none."""
+    rows, columns = -(-mask.shape[0] // stride), -(-mask.shape[1] // stride)
+    padded = np.full((rows * stride, columns * stride), np.nan)
+    padded[:mask.shape[0], :mask.shape[1]] = mask
+    cells = padded.reshape(rows, stride, columns, stride).transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    count = np.isfinite(cells).sum(2)
+    return np.where(count > 0, np.nansum(cells, 2) / np.maximum(count, 1), np.nan)
+
+
+def auc(scores, truth):
+    """The chance that a foreground cell scores above a background one; ties count half."""
+    order = np.argsort(scores, kind="stable")
+    values = scores[order]
+    ranks = np.empty(len(scores))
+    first = 0
+    for last in np.append(np.flatnonzero(np.diff(values)), len(values) - 1):
+        ranks[order[first:last + 1]] = 0.5 * (first + last) + 1
+        first = last + 1
+    positive = truth.sum()
+    return (ranks[truth].sum() - positive * (positive + 1) / 2) / (positive * (len(truth) - positive))
+
+
+def figures(scores, truth):
+    """MEASURES of one photo."""
+    order = np.argsort(-scores, kind="stable")
+    hits = np.cumsum(truth[order])
+    total = truth.sum()
+    many, quarter = min(273, len(order)), max(1, len(order) // 4)
+    return [hits[many - 1] / many, hits[many - 1] / total, hits[quarter - 1] / quarter, hits[quarter - 1] / total,
+            hits[total - 1] / total, auc(scores, truth)]
+
+
+def load(library, device, stride):
+    """Per photo: (name, both parts of the score, foreground, share), only cells with a label."""
+    with open(os.path.join(FOLDER, "panoptic_val2017.json")) as file:
+        described = json.load(file)
+    things = {category["id"]: category["isthing"] for category in described["categories"]}
+    annotations = {os.path.splitext(entry["file_name"])[0]: entry for entry in described["annotations"]}
+    c = Library(library)
+    handle = c.open(device)
+    for name in sorted(os.path.splitext(entry)[0] for entry in os.listdir(FOLDER) if entry.endswith(".jpg")):
+        mask = thing_map(name, annotations, things)
+        share = (mask == 1).mean()
+        if share > 0.5:
+            print(f"left out: {name}, {100 * share:.0f} % foreground")
+            continue
+        pixels = np.ascontiguousarray(cv2.imread(os.path.join(FOLDER, name + ".jpg"))[..., ::-1])
+        stack = c.stack(handle, pixels, ["edges", "entropy", "saliency", "eccentricity"])
+        parts = [c.score(stack, weights, stride) for weights in ((1, 0, 0), (0, 1, 0))]
+        c.destroy_stack(stack)
+        cells = cells_of(mask, stride)
+        known = np.isfinite(cells)
+        truth = cells[known] >= 0.5
+        if truth.any() and not truth.all():
+            yield name, [part[known].astype(np.float64) for part in parts], truth, share
+    c.close(handle)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("library")
+    parser.add_argument("--device", default="reference")
+    parser.add_argument("--stride", type=int, default=16)
+    options = parser.parse_args()
+    if not os.path.isdir(FOLDER):
+        print(f"SKIPPED: no {FOLDER}")
+        sys.exit(SKIPPED)
+    photos = list(load(options.library, options.device, options.stride))
+    # [photo][weight][measure]
+    table = np.array([[figures(w * i + (1 - w) * p, truth) for w in WEIGHTS] for _, (i, p), truth, _ in photos])
+    chance = np.array([[truth.mean(), min(1, 273 / len(truth)), truth.mean(), 0.25, truth.mean(), 0.5]
+                       for _, _, truth, _ in photos])
+
+    print(f"{len(photos)} photos, cells of {options.stride} px; mean (standard deviation over photos)")
+    print(f"{'i':>5s}{'p':>5s}" + "".join(f"{name:>24s}" for name in MEASURES))
+    for n, w in enumerate(WEIGHTS):
+        print(f"{w:5.2f}{1 - w:5.2f}" + "".join(
+            f"{table[:, n, m].mean():15.3f} ({table[:, n, m].std(ddof=1):.3f})" + " " for m in range(len(MEASURES))))
+    print(f"{'chance':>10s}" + "".join(f"{chance[:, m].mean():24.3f}" for m in range(len(MEASURES))))
+
+    print("\nchosen on the other photos, measured on each:")
+    best = {}
+    for m, name in enumerate(MEASURES):
+        chosen = [int(np.argmax(np.delete(table, k, 0)[:, :, m].mean(0))) for k in range(len(photos))]
+        honest = np.array([table[k, n, m] for k, n in enumerate(chosen)])
+        equal = table[:, WEIGHTS.index(0.5), m]
+        gain = honest - equal
+        best[name] = int(np.argmax(table[:, :, m].mean(0)))
+        print(f"  {name:24s} {honest.mean():.3f}; i = 0.33, p = 0.33: {equal.mean():.3f}; difference {gain.mean():+.3f} "
+              f"+- {gain.std(ddof=1) / np.sqrt(len(gain)):.3f}; i chosen {min(WEIGHTS[n] for n in chosen):.1f} .. "
+              f"{max(WEIGHTS[n] for n in chosen):.1f}, on all {WEIGHTS[best[name]]:.1f}")
+
+    print("\nAUC of each photo:")
+    for (name, _, truth, share), rows in zip(photos, table):
+        print(f"  {name}  {100 * share:5.1f} % foreground, {truth.sum():4d} of {len(truth)} cells:  " +
+              "  ".join(f"{w:.1f}:{row[-1]:.2f}" for w, row in zip(WEIGHTS, rows)))
+
+    # One number: the mean of the AUC and of the precision at the foreground's own share, both of them free of K.
+    both = table[:, :, [4, 5]].mean((0, 2))
+    w = WEIGHTS[int(np.argmax(both))]
+    print(f"\nrecommended: TVLM_WEIGHTS_STILL {{{w:.1f}f, {1 - w:.1f}f, 0.0f}} (AUC and precision at own share, averaged: "
+          f"{both.max():.3f}; equal weights {both[WEIGHTS.index(0.5)]:.3f})")
+
+
+main()

@@ -1,0 +1,205 @@
+/*
+ * test_sample.c: channels of bundles of textures at points and at every texel of an array, against the reference.
+ */
+#include "support_stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "reference/sample.h"
+
+/* Position is a division (2.5 ulp) and a root (3 ulp) of values below 1. */
+static const test_tolerance formula_tolerance = {6e-7f, 1.5e-7f, TEST_HALF_ULP};
+
+/* Most points are far better than the worst: the error grows with the coordinate and the step between two texels. */
+static test_tolerance linear_tolerance(const test_target *target, const test_bundle *bundle) {
+    const float maximum = test_sample_tolerance(target, bundle->side, 2.0f);
+    return (test_tolerance){maximum, maximum / 8.0f, TEST_HALF_ULP};
+}
+
+/* ---- Collecting what is compared together ---- */
+
+typedef struct values {
+    float *got, *expected;
+    size_t count, capacity;
+} values;
+
+static values values_make(size_t capacity) {
+    values made = {malloc((capacity + 1) * sizeof(float)), malloc((capacity + 1) * sizeof(float)), 0, capacity};
+    assert_non_null(made.got);
+    assert_non_null(made.expected);
+    return made;
+}
+
+static void values_add(values *v, float got, double expected) {
+    assert_true(v->count < v->capacity);
+    v->got[v->count] = got;
+    v->expected[v->count++] = (float)expected;
+}
+
+static void values_compare(values *v, const char *what, test_tolerance tolerance, bool half) {
+    test_compare_stage(what, v->got, v->expected, v->count, 1, tolerance, half);
+    free(v->got);
+    free(v->expected);
+}
+
+/*
+ * An identifier is exactly that of the texel, or of its neighbour where the point lies on the border between them (or
+ * between two levels) but for the rounding of coordinates.
+ */
+static void check_identifier(const tvlm_bundle *bundle, int32_t ref, const reference_point *point, float got) {
+    for (int corner = 0; corner < 27; ++corner) {
+        const reference_point near = {point->x + 1e-4 * (corner % 3 - 1), point->y + 1e-4 * (corner / 3 % 3 - 1),
+                                      point->level + 1e-5 * (corner / 9 - 1), point->image};
+        if ((double)got == reference_sample(bundle, ref, &near)) return;
+    }
+    fail_msg("at (%g, %g), level %g: identifier %g instead of %g", point->x, point->y, point->level, (double)got,
+             reference_sample(bundle, ref, point));
+}
+
+typedef struct comparison {
+    const tvlm_bundle *bundle;
+    values linear, formula;
+} comparison;
+
+static void compare_value(comparison *c, int32_t ref, const reference_point *point, float got) {
+    if (ref < 0) {
+        if (got != 0.0f) fail_msg("a channel that is not there is %g", (double)got);
+    } else if (test_is_identifier(c->bundle, ref)) {
+        check_identifier(c->bundle, ref, point, got);
+    } else {
+        values_add(TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA ? &c->formula : &c->linear, got,
+                   reference_sample(c->bundle, ref, point));
+    }
+}
+
+static void finish_comparison(comparison *c, const char *what, test_tolerance linear, bool half) {
+    char line[120];
+    snprintf(line, sizeof line, "%s, textures", what);
+    values_compare(&c->linear, line, linear, half);
+    snprintf(line, sizeof line, "%s, position", what);
+    values_compare(&c->formula, line, formula_tolerance, half);
+}
+
+static void random_refs(const tvlm_bundle *bundle, int32_t *refs, int32_t count, uint64_t *random) {
+    for (int32_t i = 0; i < count; ++i) refs[i] = test_random_ref(bundle, i > 0 ? refs[i - 1] : -1, random);
+}
+
+/* ---- At points ---- */
+
+/* Inside and outside, on corners and texel borders, between levels and beyond the last. */
+static tvlm_point random_point(const tvlm_bundle *bundle, uint64_t *random) {
+    tvlm_point p = {bundle->width * (1.4f * test_random_unit(random) - 0.2f),
+                    bundle->height * (1.4f * test_random_unit(random) - 0.2f), 8.0f * test_random_unit(random),
+                    (float)(test_random(random) % 3)};
+    switch (test_random(random) % 8) {
+    case 0: p.x = 0.0f, p.y = bundle->height; break;
+    case 1: p.x = floorf(p.x), p.y = floorf(p.y) + 0.5f; break;
+    case 2: p.x = 1e6f, p.y = -1e6f; break;
+    case 3: p.level = floorf(p.level); break;
+    case 4: p.level = 0.0f; break;
+    case 5: p.level = -1.5f; break;
+    case 6: p.level = 40.0f; break;
+    default: break;
+    }
+    return p;
+}
+
+static void at_points(const test_target *target, const test_bundle *bundle, int32_t count4, int32_t count,
+                      uint64_t *random) {
+    const size_t floats = (size_t)count4 * 4 * (size_t)count, points_bytes = (size_t)count * sizeof(tvlm_point);
+    int32_t refs[64];
+    tvlm_point *points = malloc(points_bytes);
+    float *got = malloc(floats * sizeof *got);
+    assert_non_null(points);
+    assert_non_null(got);
+    random_refs(&bundle->got, refs, 4 * count4, random);
+    for (int32_t i = 0; i < count; ++i) points[i] = random_point(&bundle->got, random);
+    tvlm_buffer *in = test_buffer(target->device, points_bytes, points);
+    tvlm_buffer *out = test_buffer(target->device, floats * sizeof *got, NULL);
+    if (target->device->backend->sample(target->device, &bundle->got, refs, count4, in, count, out) != TVLM_OK)
+        fail_msg("sampling %d textures: %s", (int)bundle->got.count, test_last_log());
+    test_buffer_take(target->device, &out, floats * sizeof *got, got);
+    target->device->backend->buffer_destroy(target->device, &in);
+
+    comparison c = {&bundle->expected, values_make(floats), values_make(floats)};
+    for (size_t i = 0; i < floats; ++i) {
+        const tvlm_point *p = &points[i / (4 * (size_t)count4)];
+        const reference_point at = {p->x, p->y, p->level, (int32_t)p->image};
+        compare_value(&c, refs[i % (4 * (size_t)count4)], &at, got[i]);
+    }
+    char what[64];
+    snprintf(what, sizeof what, "%d points of %d textures", (int)count, (int)bundle->got.count);
+    finish_comparison(&c, what, linear_tolerance(target, bundle), false); /* results are floats */
+    free(points);
+    free(got);
+}
+
+/* ---- At every texel ---- */
+
+static void compare_packed(const test_target *target, const test_bundle *bundle, const int32_t *refs, float level,
+                           tvlm_texture *out) {
+    const size_t texels = test_texels(out, 0);
+    const double width = (double)bundle->got.width, height = (double)bundle->got.height;
+    comparison c = {&bundle->expected, values_make(4 * texels * (size_t)test_slices(out)),
+                    values_make(4 * texels * (size_t)test_slices(out))};
+    for (int32_t slice = 0; slice < test_slices(out); ++slice) {
+        float *got = test_read(target->device, out, 0, slice);
+        for (size_t i = 0; i < 4 * texels; ++i) {
+            const size_t texel = i / 4, row = texel / (size_t)out->width;
+            const reference_point at = {((double)(texel % (size_t)out->width) + 0.5) * width / out->width,
+                                        ((double)row + 0.5) * height / out->height, level, slice / out->layers};
+            compare_value(&c, refs[4 * (slice % out->layers) + (int32_t)(i % 4)], &at, got[i]);
+        }
+        free(got);
+    }
+    char what[80];
+    snprintf(what, sizeof what, "packed to %dx%d at level %g of %d textures", (int)out->width, (int)out->height,
+             (double)level, (int)bundle->got.count);
+    finish_comparison(&c, what, linear_tolerance(target, bundle), out->format == TVLM_FORMAT_F16);
+}
+
+static void at_texels(const test_target *target, const test_bundle *bundle, test_size size, int32_t layers, float level,
+                      uint64_t *random) {
+    tvlm_texture shape = test_shape(size, layers, 3, target->format);
+    int32_t refs[16];
+    shape.levels = 1;
+    tvlm_texture *out = test_texture(target->device, &shape);
+    random_refs(&bundle->got, refs, 4 * layers, random);
+    test_poison(target->device, out);
+    if (target->device->backend->pack(target->device, &bundle->got, refs, level, out) != TVLM_OK)
+        fail_msg("packing %d textures: %s", (int)bundle->got.count, test_last_log());
+    compare_packed(target, bundle, refs, level, out);
+    target->device->backend->texture_destroy(target->device, &out);
+}
+
+/* ---- Everything ---- */
+
+static void bundles(const test_target *target, tvlm_device *reference) {
+    static const int32_t counts[] = {0, 1, 2, 4, 9, 16};
+    static const test_size sizes[] = {{1, 1}, {5, 3}, {97, 61}, {41, 77}, {150, 90}};
+    uint64_t random = 7;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
+        test_bundle bundle = test_bundle_create(target, reference, counts[i], true, -1.0f, 1.0f, &random);
+        at_points(target, &bundle, 1, 1, &random);
+        at_points(target, &bundle, 5, test_small() ? 20 : 300, &random);
+        for (size_t s = 0; s < (test_small() ? 2 : 5); ++s)
+            at_texels(target, &bundle, sizes[s], 1 + (int32_t)(s % 3), s == 1 ? 3.25f : (float)(s % 3), &random);
+        test_bundle_destroy(&bundle);
+    }
+}
+
+static void tuned(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, bundles);
+}
+
+static void test_sampling(void **state) {
+    (void)state;
+    test_on_targets(tuned);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sampling)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,177 @@
+/*
+ * test_topk.c: every method of top-K on every device, against the reference (qsort): exact, to the bit.
+ */
+#include "support_stage.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/backend.h"
+
+/* ---- Methods ---- */
+
+typedef struct method {
+    const char *name;
+    int32_t rank_below, select_from, topk_group, topk_chunk, select_group, select_span, largest;
+} method;
+
+/*
+ * Small chunks make many rounds, and large sorts, of few scores. What is not a method's own (k too large for chunks or
+ * for selecting) falls through to sorting, as it does in use.
+ */
+static const method methods[] = {
+    {"counting", INT_MAX, INT_MAX, 256, 2048, 1, 65536, 10000},
+    {"chunks of 2048", 0, INT_MAX, 256, 2048, 1, 65536, INT_MAX},
+    {"chunks of 128", 0, INT_MAX, 64, 128, 1, 65536, 10000},
+    {"selecting, a work-item a span", 0, 1, 256, 2048, 1, 1000, INT_MAX},
+    {"selecting, 256 work-items a span", 0, 1, 256, 2048, 256, 8192, INT_MAX},
+    {"selecting, chunks of 128", 0, 1, 64, 128, 32, 777, 10000},
+};
+
+static void use(opencl_tuning *tuning, const method *m) {
+    tuning->rank_below = m->rank_below;
+    tuning->select_from = m->select_from;
+    tuning->topk_group = m->topk_group;
+    tuning->topk_chunk = m->topk_chunk;
+    tuning->select_group = m->select_group;
+    tuning->select_span = m->select_span;
+}
+
+/* ---- Scores ---- */
+
+typedef enum kind { RANDOM, TIES, EQUAL, SPECIAL, RISING, FALLING, NOT_NUMBERS, KINDS } kind;
+
+static float score_of(kind what, int32_t i, uint64_t *random) {
+    static const float special[] = {NAN,  INFINITY, -INFINITY, 0.0f,   -0.0f, 1.0f,
+                                    1.0f, -1.0f,    3.4e38f,   -3.4e38f, -NAN,  1.17549435e-38f};
+    switch (what) {
+    case TIES: return (float)(test_random(random) % 8) - 3.0f;
+    case EQUAL: return 0.5f;
+    case SPECIAL: return special[test_random(random) % (sizeof special / sizeof special[0])];
+    case RISING: return (float)i;
+    case FALLING: return -(float)i;
+    case NOT_NUMBERS: return i % 2 == 0 ? NAN : -NAN;
+    default: return 2.0f * test_random_unit(random) - 1.0f;
+    }
+}
+
+/* Behind the end stand infinities: whoever reads them as scores puts them first. */
+enum { BEHIND = 64 };
+
+static float *make_scores(kind what, int32_t n, uint64_t *random) {
+    float *scores = malloc(((size_t)n + BEHIND) * sizeof *scores);
+    assert_non_null(scores);
+    for (int32_t i = 0; i < n + BEHIND; ++i) scores[i] = i < n ? score_of(what, i, random) : INFINITY;
+    return scores;
+}
+
+/* ---- Running ---- */
+
+/* The k best as pairs (index, bits). free() them. */
+static int32_t *run(tvlm_device *device, const float *scores, int32_t n, int32_t k) {
+    const size_t bytes = (size_t)k * 2 * sizeof(int32_t);
+    int32_t *pairs = malloc(bytes);
+    assert_non_null(pairs);
+    tvlm_buffer *in = test_buffer(device, ((size_t)n + BEHIND) * sizeof *scores, scores);
+    tvlm_buffer *out = test_buffer(device, bytes, NULL);
+    if (device->backend->topk(device, in, n, k, out) != TVLM_OK)
+        fail_msg("top %d of %d: %s", (int)k, (int)n, test_last_log());
+    test_buffer_take(device, &out, bytes, pairs);
+    device->backend->buffer_destroy(device, &in);
+    return pairs;
+}
+
+static void check(const char *name, const int32_t *got, const int32_t *expected, int32_t n, int32_t k, kind what) {
+    for (size_t i = 0; i < (size_t)k; ++i)
+        if (got[2 * i] != expected[2 * i] || got[2 * i + 1] != expected[2 * i + 1])
+            fail_msg("%s, top %d of %d, kind %d: place %zu is index %d (bits %08x) instead of %d (%08x)", name, (int)k,
+                     (int)n, (int)what, i, (int)got[2 * i], (unsigned)got[2 * i + 1], (int)expected[2 * i],
+                     (unsigned)expected[2 * i + 1]);
+}
+
+static void check_counts(tvlm_device *device, const method *m, const float *scores, const int32_t *expected, int32_t n,
+                         kind what) {
+    const int32_t all[] = {1, 2, 64, 65, 273, 1024, 1025, n / 2, n / 2 + 1, n - 1, n};
+    int32_t last = 0;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+        const int32_t k = all[i];
+        const bool many = n > 3000 && k != 1 && k != 273 && k != n / 2 && k != n;
+        if (k < 1 || k > n || k == last || (many && what != TIES)) continue;
+        int32_t *got = run(device, scores, n, k);
+        check(m->name, got, expected, n, k, what);
+        free(got);
+        last = k;
+    }
+}
+
+static void each_method(tvlm_device *device, const float *scores, const int32_t *expected, int32_t n, kind what) {
+    const method usual = {.name = "as tuned", .largest = INT_MAX};
+    check_counts(device, &usual, scores, expected, n, what);
+    if (!test_is_opencl(device)) return;
+    opencl_tuning *tuning = &((opencl_device *)device)->tuning;
+    const opencl_tuning kept = *tuning;
+    for (size_t m = 0; m < sizeof methods / sizeof methods[0]; ++m) {
+        if (n > methods[m].largest) continue;
+        use(tuning, &methods[m]);
+        check_counts(device, &methods[m], scores, expected, n, what);
+        *tuning = kept;
+    }
+}
+
+static void topk(const test_target *target, tvlm_device *reference) {
+    static const int32_t counts[] = {1, 2, 3, 273, 2048, 2049, 4096, 10000, 300001};
+    static const int32_t small_counts[] = {1, 2, 3, 100, 129, 300};
+    const int32_t *all = test_small() ? small_counts : counts;
+    const size_t count = test_small() ? sizeof small_counts / sizeof *all : sizeof counts / sizeof *all;
+    uint64_t random = 9;
+    if (target->format != TVLM_FORMAT_F32) return; /* scores are floats */
+    for (size_t i = 0; i < count; ++i)
+        for (int what = RANDOM; what < KINDS; ++what) {
+            const int32_t n = all[i];
+            if (n > 20000 && what != RANDOM && what != TIES && what != SPECIAL) continue;
+            float *scores = make_scores((kind)what, n, &random);
+            int32_t *expected = run(reference, scores, n, n);
+            each_method(target->device, scores, expected, n, (kind)what);
+            free(expected);
+            free(scores);
+        }
+}
+
+/* ---- Subnormal scores: compared as what they are where the device has them, else as zeros, all alike. ---- */
+
+static bool has_subnormals(const tvlm_device *device) {
+    cl_device_fp_config config = 0;
+    if (!test_is_opencl(device)) return true;
+    clGetDeviceInfo(((const opencl_device *)device)->id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof config, &config, NULL);
+    return (config & CL_FP_DENORM) != 0;
+}
+
+static void subnormal(const test_target *target, tvlm_device *reference) {
+    enum { N = 100 };
+    float scores[N + BEHIND];
+    uint64_t random = 10;
+    if (target->format != TVLM_FORMAT_F32) return;
+    for (int i = 0; i < N + BEHIND; ++i)
+        scores[i] = i < N ? ldexpf(test_random_unit(&random) - 0.5f, -127 - i % 20) : INFINITY;
+    if (!has_subnormals(target->device)) printf("    no subnormal numbers here; ordered by their bits all the same\n");
+    int32_t *expected = run(reference, scores, N, N);
+    each_method(target->device, scores, expected, N, RANDOM);
+    free(expected);
+}
+
+static void everything(const test_target *target, tvlm_device *reference) {
+    topk(target, reference);
+    subnormal(target, reference);
+}
+
+static void test_topk(void **state) {
+    (void)state;
+    test_on_targets(everything);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_topk)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}
