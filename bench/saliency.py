@@ -29,8 +29,8 @@ CHANNELS = ["saliency", "saliency_fine", "saliency_mid", "saliency_coarse"]
 # lib/core/constants.h
 FIRST, STEP, SIDE, STRIP, ROUNDS = 2, 3, 80, 10, 2
 COST_FLOOR, BORDER_FLOOR = 10.0, 1.0
-SHIPPED = {"clip": 2.0, "spread": 5.0, "border": 1.0, "contrast": 0.25}
-SEARCH = {"clip": (1.0, 2.0, 3.0), "spread": (2.5, 5.0, 10.0), "border": (0.5, 1.0, 2.0),
+SHIPPED = {"clip": 2.0, "spread": 2.5, "border": 1.0, "contrast": 0.25}
+SEARCH = {"clip": (1.0, 2.0, 3.0), "spread": (1.25, 2.5, 5.0, 10.0), "border": (0.5, 1.0, 2.0),
           "contrast": (0.0, 0.25, 0.5, 1.0)}
 
 

@@ -23,33 +23,37 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
 
 #define CELL  TVLM_ENTROPY_CELL
 #define BINS  TVLM_ENTROPY_BINS
-#define CELLS 4 /* a work-group does so many cells, CELL work-items each */
+/* A work-group does CELLS cells, LANES work-items each: 4 x 16 on GPUs, 1 x 1 on CPUs. */
+#ifndef LANES
+#define LANES 16
+#define CELLS 4
+#endif
 
 /*
- * Work-item (lane, cell): counts one column of the cell into bins of its own, then sums one bin over the lanes: no
- * atomics, and integers until the last step, so every device finds the same counts.
+ * Work-item (lane, cell): counts columns of the cell into bins of its own, then sums bins over the lanes: no atomics,
+ * and integers until the last step, so every device finds the same counts.
  */
-kernel __attribute__((reqd_work_group_size(CELL, CELLS, 1)))
+kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1)))
 void entropy(TEXTURE_IN(source), TEXTURE_OUT(result)) {
-    local int counts[CELLS][BINS][CELL];
+    local int counts[CELLS][BINS][LANES];
     local float terms[CELLS][BINS];
     const int lane = get_local_id(0), cell = get_local_id(1);
     const int column = get_group_id(0) * CELLS + cell, row = get_group_id(1), image = get_global_id(2);
-    const int x = column * CELL + lane;
+    const int rows = min(CELL, source_size.y - row * CELL), columns = min(CELL, source_size.x - column * CELL);
     for (int bin = 0; bin < BINS; ++bin) counts[cell][bin][lane] = 0;
-    const int rows = min(CELL, source_size.y - row * CELL);
-    if (x < source_size.x)
-        for (int i = 0; i < rows; ++i) {
-            const float luma = texel_fetch(source, x, row * CELL + i, image * source_size.z, 0).w;
+    for (int y = 0; y < rows; ++y)
+        for (int x = lane; x < columns; x += LANES) {
+            const float luma = texel_fetch(source, column * CELL + x, row * CELL + y, image * source_size.z, 0).w;
             ++counts[cell][min(BINS - 1, (int)(luma * BINS))][lane];
         }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    int count = 0;
-    for (int i = 0; i < CELL; ++i) count += counts[cell][lane][i];
-    const int pixels = rows * min(CELL, source_size.x - column * CELL);
-    const float p = count / (float)max(pixels, 1);
-    terms[cell][lane] = count > 0 ? -p * log2(p) : 0.0f;
+    for (int bin = lane; bin < BINS; bin += LANES) {
+        int count = 0;
+        for (int i = 0; i < LANES; ++i) count += counts[cell][bin][i];
+        const float p = count / (float)max(rows * columns, 1);
+        terms[cell][bin] = count > 0 ? -p * log2(p) : 0.0f;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
 
     if (lane == 0 && column < result_size.x) {

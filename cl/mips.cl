@@ -11,12 +11,13 @@
  * otherwise a scratch buffer that holds levels 1.. as buffer storage would (an image is never read while it is
  * written). In mip-mapped storage the host copies the levels from the scratch buffer.
  *
- * Compiled with MIPS_RULES 0 (every component is a mean) or 1 (as `rules` says).
+ * Compiled with MIPS_RULE for the rule that all components have, or MIPS_MIXED (as `rules` says).
  */
 #include "texture.clh"
 
-#ifndef MIPS_RULES
-#define MIPS_RULES 1
+#define MIPS_MIXED 4
+#ifndef MIPS_RULE
+#define MIPS_RULE MIPS_MIXED
 #endif
 
 #if TVLM_STORAGE == STORAGE_BUFFER
@@ -65,7 +66,7 @@ inline int tap_area(int side, int i, int tap) {
     return tap == 0 ? side / 2 - i : tap == 1 ? side / 2 : i + 1;
 }
 
-#if MIPS_RULES
+#if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
 /* The value with the largest area, the lower of those that tie. */
 inline float mode_of(const float *values, const int *areas, int count) {
     float best = values[0];
@@ -98,7 +99,32 @@ inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
  * The body of a reduction, whatever LOAD(x, y) reads: texel (i, j) of the level after one of w x h texels. A macro,
  * since OpenCL C has no functions as arguments.
  */
-#if MIPS_RULES
+#if MIPS_RULE == TVLM_REDUCE_MEAN
+#define REDUCE_FOUR(a, b, c, d) (0.25f * (((a) + (b)) + ((c) + (d))))
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
+    do {                                                                                                              \
+        value = 0.0f;                                                                                                 \
+        for (int dy = 0; dy < taps_of(h); ++dy) {                                                                     \
+            float4 row = 0.0f;                                                                                        \
+            for (int dx = 0; dx < taps_of(w); ++dx)                                                                   \
+                row += LOAD(2 * (i) + dx, 2 * (j) + dy) * (tap_area(w, i, dx) / (float)area_of(w));                   \
+            value += row * (tap_area(h, j, dy) / (float)area_of(h));                                                  \
+        }                                                                                                             \
+    } while (0)
+#elif MIPS_RULE == TVLM_REDUCE_MAX || MIPS_RULE == TVLM_REDUCE_MIN
+#if MIPS_RULE == TVLM_REDUCE_MAX
+#define FURTHEST(a, b) max(a, b)
+#else
+#define FURTHEST(a, b) min(a, b)
+#endif
+#define REDUCE_FOUR(a, b, c, d) FURTHEST(FURTHEST(a, b), FURTHEST(c, d))
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
+    do {                                                                                                              \
+        value = LOAD(2 * (i), 2 * (j));                                                                               \
+        for (int dy = 0; dy < taps_of(h); ++dy)                                                                       \
+            for (int dx = 0; dx < taps_of(w); ++dx) value = FURTHEST(value, LOAD(2 * (i) + dx, 2 * (j) + dy));        \
+    } while (0)
+#else
 #define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
     do {                                                                                                              \
         float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                            \
@@ -118,32 +144,37 @@ inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
         if (any((rules) == TVLM_REDUCE_MODE))                                                                         \
             value = select(value, mode_of_each(texels, areas, taps), (rules) == TVLM_REDUCE_MODE);                    \
     } while (0)
-#else
-#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
-    do {                                                                                                              \
-        value = 0.0f;                                                                                                 \
-        for (int dy = 0; dy < taps_of(h); ++dy) {                                                                     \
-            float4 row = 0.0f;                                                                                        \
-            for (int dx = 0; dx < taps_of(w); ++dx)                                                                   \
-                row += LOAD(2 * (i) + dx, 2 * (j) + dy) * (tap_area(w, i, dx) / (float)area_of(w));                   \
-            value += row * (tap_area(h, j, dy) / (float)area_of(h));                                                  \
-        }                                                                                                             \
-    } while (0)
 #endif
 
-/* Level `level` + 1 from `level`. Work-item a texel; z is the slice. */
+/* Level `level` + 1 from `level`. Work-item RUN texels of a row; z is the slice. */
+#ifndef RUN
+#define RUN 1
+#endif
 kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
-    const int i = get_global_id(0), j = get_global_id(1), slice = get_global_id(2);
+    const int first = get_global_id(0) * RUN, j = get_global_id(1), slice = get_global_id(2);
     const int w = level_side(size.x, level), h = level_side(size.y, level);
-    if (i >= level_side(size.x, level + 1) || j >= level_side(size.y, level + 1)) return;
-    float4 value;
+    const int next_w = level_side(size.x, level + 1), next_h = level_side(size.y, level + 1);
+    if (first >= next_w || j >= next_h) return;
+#if TVLM_STORAGE == STORAGE_BUFFER && defined(REDUCE_FOUR)
+    /* Even sides: two rows in, one out, where they lie. */
+    if ((w % 2 == 0) & (h % 2 == 0)) {
+        const int top = level_offset(size, slices, level) + (slice * h + 2 * j) * w;
+        const int out = level_offset(size, slices, level + 1) + (slice * next_h + j) * next_w;
+        for (int i = first; i < min(first + RUN, next_w); ++i) {
+            const int at = top + 2 * i;
+            TEXEL_STORE(data, out + i, REDUCE_FOUR(TEXEL_LOAD(data, at), TEXEL_LOAD(data, at + 1),
+                                                   TEXEL_LOAD(data, at + w), TEXEL_LOAD(data, at + w + 1)));
+        }
+        return;
+    }
+#endif
+    for (int i = first; i < min(first + RUN, next_w); ++i) {
+        float4 value;
 #define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
-    if (!MIPS_RULES & (w % 2 == 0) & (h % 2 == 0))
-        value = 0.25f * ((LOAD(2 * i, 2 * j) + LOAD(2 * i + 1, 2 * j)) + (LOAD(2 * i, 2 * j + 1) + LOAD(2 * i + 1, 2 * j + 1)));
-    else
         REDUCE(value, w, h, i, j, rules, LOAD);
 #undef LOAD
-    level_store(LEVELS, size, slices, level + 1, level + 1, i, j, slice, value);
+        level_store(LEVELS, size, slices, level + 1, level + 1, i, j, slice, value);
+    }
 }
 
 #define TILE   16 /* a work-group's own texels of the first level it makes; half as many of the second, ... */

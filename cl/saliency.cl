@@ -11,7 +11,7 @@
  * 4. saliency_scale: each over its image's largest.
  */
 // check-kernels: -DRUN=1 -DLANES=256
-// check-kernels: -DRUN=16 -DLANES=1
+// check-kernels: -DRUN=16 -DLANES=16
 #include "colour.clh"
 #include "texture.clh"
 
@@ -21,7 +21,7 @@
 #define RUN 1 /* texels of a work-item; more on CPUs, where the loop over them vectorises */
 #endif
 #ifndef LANES
-#define LANES 256 /* work-items of saliency_prior's group; 1 on CPUs */
+#define LANES 256 /* work-items of saliency_prior's group, a multiple of SIDES */
 #endif
 
 /* Texels of `lab` before `level`. */
@@ -53,7 +53,7 @@ kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const 
 
 #define SIDES 4 /* top, bottom, left, right */
 #define PITCH (TVLM_SALIENCY_SIDE | 1) /* odd, so that neither the texels of a row nor of a column share a bank */
-#define PARTS (LANES < SIDES ? 1 : LANES / SIDES) /* of a side's sums, each one work-item's */
+#define PARTS (LANES / SIDES) /* of a side's sums, each one work-item's */
 
 /* The colours along a side: their mean, and the factor of Cholesky of their covariance, its diagonal inverted. */
 typedef struct border_side {
@@ -67,7 +67,7 @@ inline int4 side_strip(int2 size, int side) {
     return (int4)(side == 2 ? 0 : size.x - deep.x, 0, deep.x, size.y);
 }
 
-/* Sums over every PARTS-th texel of a strip: of d, or of its squares and products (0,1), (0,2), (1,2); d = colour - mean. */
+/* Sums over every PARTS-th texel of a strip: of d = colour - mean, its squares, and its products 01, 02, 12. */
 inline void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
                        float4 *sum, float4 *squares, float4 *products) {
     *sum = *squares = *products = 0.0f;

@@ -31,6 +31,13 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
     out[i] = texel_sample(source, points[i].x, points[i].y, (int)points[i].z, points[i].w);
 }
 
+/* The n-th number of a generator: a loop that nothing shortens. */
+kernel void self_test_loop(const int n, global uint *restrict out) {
+    uint number = 1;
+    for (int i = 0; i < n; ++i) number = number * 1664525u + 1013904223u;
+    *out = number;
+}
+
 /* Texel i of row 0 is values[i], stored as this format stores it. */
 kernel void self_test_store(global const float4 *restrict values, TEXTURE_OUT(result)) {
     const int x = get_global_id(0);

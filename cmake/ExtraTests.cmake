@@ -22,3 +22,18 @@ if(PROJECT_IS_TOP_LEVEL AND NOT TVLM_SANITIZE) # a sanitized library only links 
   tvlm_script_test(install ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_BINARY_DIR})
   set_tests_properties(install PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
 endif()
+
+# The results against OpenCV, SciPy, PyTorch and NumPy. Debian's own python3: that is the one apt gives these packages.
+find_program(TVLM_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python cannot load a sanitized library
+  function(tvlm_python_test name script)
+    add_test(NAME ${name} COMMAND ${TVLM_PYTHON} ${PROJECT_SOURCE_DIR}/tests/python/${script}.py ${ARGN})
+    set_tests_properties(${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 1200)
+  endfunction()
+  foreach(check filters mips sampling topk decoding)
+    tvlm_python_test(python_${check} check_${check} $<TARGET_FILE:tvlm> $<TARGET_FILE:texturevlm>)
+  endforeach()
+  tvlm_python_test(python_photos check_photos $<TARGET_FILE:tvlm> --photos 3)
+  tvlm_python_test(python_all_photos check_photos $<TARGET_FILE:tvlm>)
+  set_tests_properties(python_all_photos PROPERTIES LABELS "python;slow" TIMEOUT 3600)
+endif()

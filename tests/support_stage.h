@@ -42,9 +42,12 @@ int test_exit(int failed);
 
 bool test_is_opencl(const tvlm_device *device);
 
+/* False where the driver ends loops early (self-test): what suits a CPU is never run there. */
+bool test_has_long_loops(const tvlm_device *device);
+
 /*
  * Runs `body` twice, with what is tuned as on a CPU and as on a GPU (tiles, runs, work-groups), whatever the device is;
- * once where there is nothing to tune.
+ * once where there is nothing to tune, or the device has no long loops.
  */
 void test_with_tunings(const test_target *target, tvlm_device *reference, test_body *body);
 

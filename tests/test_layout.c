@@ -140,10 +140,11 @@ static void test_infos(void **state) {
     check_info(TVLM_CHANNEL_EDGE_Y, "gradient", -1, 1, false, true);
     check_info(TVLM_CHANNEL_RGB_VAR, "gradient", 0, 1, false, true);
     check_info(TVLM_CHANNEL_QUERY_SIMILARITY, "query", -1, 1, false, true);
-    check_info(TVLM_CHANNEL_CLUSTER_ID, "cluster", 0, 2047, true, false);
-    check_info(TVLM_CHANNEL_OBJECT_ID, "scene", 0, INFINITY, true, false);
-    check_info(TVLM_CHANNEL_FLOW_U, "motion", -INFINITY, INFINITY, false, false);
-    check_info(TVLM_CHANNEL_BOUNDARY, "cluster", 0, 1, false, false);
+    check_info(TVLM_CHANNEL_OBJECT_ID, "scene", 0, 2048, true, true);
+    check_info(TVLM_CHANNEL_FLOW_U, "motion", -INFINITY, INFINITY, false, true);
+    check_info(TVLM_CHANNEL_GAZE, "attention", 0, 1, false, true);
+    check_info(TVLM_CHANNEL_EMBEDDING_16, "embedding", -1, 1, false, true);
+    check_info(TVLM_CHANNEL_NORMAL_Z, "scene", -1, 1, false, true);
     check_info(TVLM_CHANNEL_FEATURE_0, "features", -INFINITY, INFINITY, false, false);
 }
 
@@ -153,7 +154,8 @@ static void test_places(void **state) {
         const tvlm_channel_place place = tvlm_channel_get_place(channel);
         tvlm_channel_info info;
         assert_int_equal(tvlm_channel_get_info(channel, &info), TVLM_OK);
-        assert_int_equal(info.available, place.grid != TVLM_GRID_NONE);
+        assert_int_equal(info.available, place.grid != TVLM_GRID_NONE ||
+                                             tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE);
         assert_in_range(place.component, 0, 3);
         if (place.grid >= TVLM_GRID_COUNT) continue;
         const tvlm_grid_info *grid = tvlm_grid_get_info(place.grid);
@@ -169,15 +171,24 @@ static void test_places(void **state) {
 static void test_needs_come_first(void **state) {
     (void)state;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
-        const uint32_t bit = UINT32_C(1) << grid;
+        const tvlm_grid_mask bit = TVLM_GRID_BIT(grid);
         assert_true(tvlm_grid_get_info((tvlm_grid)grid)->needs < bit);
         assert_int_equal(tvlm_grids_with_needs(bit) & bit, bit);
         assert_int_equal(tvlm_grids_with_needs(bit) & tvlm_grid_get_info((tvlm_grid)grid)->needs,
                          tvlm_grid_get_info((tvlm_grid)grid)->needs);
+        /* and dependents are what needs turned around */
+        for (int other = 0; other < TVLM_GRID_COUNT; ++other)
+            if ((tvlm_grids_with_needs(TVLM_GRID_BIT(other)) & bit) != 0)
+                assert_true((tvlm_grids_with_dependents(bit) & TVLM_GRID_BIT(other)) != 0);
     }
+    assert_int_equal(tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_GAZE)), TVLM_GRID_BIT(TVLM_GRID_GAZE));
+    assert_int_equal(tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_DEPTH)),
+                     TVLM_GRID_BIT(TVLM_GRID_DEPTH) | TVLM_GRID_BIT(TVLM_GRID_OCCLUSION) |
+                         TVLM_GRID_BIT(TVLM_GRID_NORMAL) | TVLM_GRID_BIT(TVLM_GRID_OCCLUSION_MAP) |
+                         TVLM_GRID_BIT(TVLM_GRID_NORMAL_MAP));
     assert_int_equal(tvlm_grids_with_needs(0), 0);
-    assert_int_equal(tvlm_grids_with_needs(1u << TVLM_GRID_VISUAL),
-                     1u << TVLM_GRID_VISUAL | 1u << TVLM_GRID_SOURCE);
+    assert_int_equal(tvlm_grids_with_needs(TVLM_GRID_BIT(TVLM_GRID_VISUAL)),
+                     TVLM_GRID_BIT(TVLM_GRID_VISUAL) | TVLM_GRID_BIT(TVLM_GRID_SOURCE));
 }
 
 /* ---- Layouts ---- */
@@ -243,8 +254,7 @@ static void test_refusals(void **state) {
     check_refused("ful40", "unknown layout 'ful40'; did you mean 'full40'?");
     check_refused("r,full40", "unknown channel 'full40'");
     check_refused("Edges", "did you mean 'edges'?");
-    check_refused("r,motion", "channel 'motion': this version does not make the family 'motion'");
-    check_refused("cluster_id", "'cluster_id'");
+    check_refused("r,word_3", "channel 'word_3': this version does not make the family 'words'");
     check_refused("feature_7", "'features'");
     check_refused("", "empty");
     check_refused("  ", "empty");

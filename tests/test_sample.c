@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "reference/sample.h"
 
 /* Position is a division (2.5 ulp) and a root (3 ulp) of values below 1. */
@@ -32,10 +33,10 @@ static values values_make(size_t capacity) {
     return made;
 }
 
-static void values_add(values *v, float got, double expected) {
+static void values_add(values *v, float got, float expected) {
     assert_true(v->count < v->capacity);
     v->got[v->count] = got;
-    v->expected[v->count++] = (float)expected;
+    v->expected[v->count++] = expected;
 }
 
 static void values_compare(values *v, const char *what, test_tolerance tolerance, bool half) {
@@ -60,8 +61,13 @@ static void check_identifier(const tvlm_bundle *bundle, int32_t ref, const refer
 
 typedef struct comparison {
     const tvlm_bundle *bundle;
+    bool half; /* results are stored in half */
     values linear, formula;
 } comparison;
+
+static comparison begin_comparison(const tvlm_bundle *bundle, bool half, size_t capacity) {
+    return (comparison){bundle, half, values_make(capacity), values_make(capacity)};
+}
 
 static void compare_value(comparison *c, int32_t ref, const reference_point *point, float got) {
     if (ref < 0) {
@@ -69,17 +75,18 @@ static void compare_value(comparison *c, int32_t ref, const reference_point *poi
     } else if (test_is_identifier(c->bundle, ref)) {
         check_identifier(c->bundle, ref, point, got);
     } else {
+        const float expected = (float)reference_sample(c->bundle, ref, point);
         values_add(TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA ? &c->formula : &c->linear, got,
-                   reference_sample(c->bundle, ref, point));
+                   c->half ? tvlm_half_to_float(tvlm_half_from_float(expected)) : expected);
     }
 }
 
-static void finish_comparison(comparison *c, const char *what, test_tolerance linear, bool half) {
+static void finish_comparison(comparison *c, const char *what, test_tolerance linear) {
     char line[120];
     snprintf(line, sizeof line, "%s, textures", what);
-    values_compare(&c->linear, line, linear, half);
+    values_compare(&c->linear, line, linear, c->half);
     snprintf(line, sizeof line, "%s, position", what);
-    values_compare(&c->formula, line, formula_tolerance, half);
+    values_compare(&c->formula, line, formula_tolerance, c->half);
 }
 
 static void random_refs(const tvlm_bundle *bundle, int32_t *refs, int32_t count, uint64_t *random) {
@@ -123,7 +130,7 @@ static void at_points(const test_target *target, const test_bundle *bundle, int3
     test_buffer_take(target->device, &out, floats * sizeof *got, got);
     target->device->backend->buffer_destroy(target->device, &in);
 
-    comparison c = {&bundle->expected, values_make(floats), values_make(floats)};
+    comparison c = begin_comparison(&bundle->expected, false, floats);
     for (size_t i = 0; i < floats; ++i) {
         const tvlm_point *p = &points[i / (4 * (size_t)count4)];
         const reference_point at = {p->x, p->y, p->level, (int32_t)p->image};
@@ -131,7 +138,7 @@ static void at_points(const test_target *target, const test_bundle *bundle, int3
     }
     char what[64];
     snprintf(what, sizeof what, "%d points of %d textures", (int)count, (int)bundle->got.count);
-    finish_comparison(&c, what, linear_tolerance(target, bundle), false); /* results are floats */
+    finish_comparison(&c, what, linear_tolerance(target, bundle));
     free(points);
     free(got);
 }
@@ -142,8 +149,8 @@ static void compare_packed(const test_target *target, const test_bundle *bundle,
                            tvlm_texture *out) {
     const size_t texels = test_texels(out, 0);
     const double width = (double)bundle->got.width, height = (double)bundle->got.height;
-    comparison c = {&bundle->expected, values_make(4 * texels * (size_t)test_slices(out)),
-                    values_make(4 * texels * (size_t)test_slices(out))};
+    comparison c = begin_comparison(&bundle->expected, out->format == TVLM_FORMAT_F16,
+                                    4 * texels * (size_t)test_slices(out));
     for (int32_t slice = 0; slice < test_slices(out); ++slice) {
         float *got = test_read(target->device, out, 0, slice);
         for (size_t i = 0; i < 4 * texels; ++i) {
@@ -157,7 +164,7 @@ static void compare_packed(const test_target *target, const test_bundle *bundle,
     char what[80];
     snprintf(what, sizeof what, "packed to %dx%d at level %g of %d textures", (int)out->width, (int)out->height,
              (double)level, (int)bundle->got.count);
-    finish_comparison(&c, what, linear_tolerance(target, bundle), out->format == TVLM_FORMAT_F16);
+    finish_comparison(&c, what, linear_tolerance(target, bundle));
 }
 
 static void at_texels(const test_target *target, const test_bundle *bundle, test_size size, int32_t layers, float level,

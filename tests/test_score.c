@@ -63,8 +63,8 @@ static float span_of(tvlm_device *reference, const tvlm_bundle *bundle, const pr
 }
 
 /*
- * A sum is off by what its samples are, each times its weight, and by a rounding of each term; what is normalised is
- * stretched by the part's span, and its ends are off themselves.
+ * A sum is off by what its samples are, each times its weight, independently, so that squares add up; twice that for
+ * the worst. What is normalised is stretched by the part's span, whose ends are off themselves.
  */
 static test_tolerance tolerance_of(const test_target *target, tvlm_device *reference, const test_bundle *bundle,
                                    const program *p, const tvlm_candidates *candidates) {
@@ -72,16 +72,16 @@ static test_tolerance tolerance_of(const test_target *target, tvlm_device *refer
     float maximum = 1e-6f;
     for (int part = 0; part < TVLM_SCORE_PARTS; ++part) {
         const float span = span_of(reference, &bundle->expected, p, candidates, part);
-        float weights = 0.0f;
+        float squares = 0.0f;
         for (int32_t g = 0; g < p->count; ++g)
             for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
                 for (int c = 0; c < 4 && p->groups[g].part == part; ++c)
                     if (p->groups[g].taps == TVLM_SCORE_TAPS || tap == TVLM_SCORE_TAPS / 2)
-                        weights += fabsf(p->groups[g].weight[tap][c]);
-        const float stretch = !p->combination.normalise[part] ? 1.0f : span > TVLM_SCORE_FLOOR ? 3.0f / span : 0.0f;
-        maximum += p->combination.weight[part] * weights * sample * stretch;
+                        squares += p->groups[g].weight[tap][c] * p->groups[g].weight[tap][c];
+        const float stretch = !p->combination.normalise[part] ? 1.0f : span > TVLM_SCORE_FLOOR ? 2.0f / span : 0.0f;
+        maximum += p->combination.weight[part] * 2.0f * sqrtf(squares) * sample * stretch;
     }
-    return (test_tolerance){maximum, maximum / 4.0f, 0.0f};
+    return (test_tolerance){maximum, maximum / 8.0f, 0.0f};
 }
 
 static void compare(const test_target *target, tvlm_device *reference, const test_bundle *bundle, const program *p,

@@ -176,7 +176,7 @@ static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
     static const float perspective[] = {0.0f, 1.0f, 0.0f}, nothing[] = {0.0f, 0.0f, 0.0f},
                        weights[] = {0.0f, 2.0f, 1.0f};
     const tvlm_scorer scorer = {3, channels, 1, weights, 0.0f, 0.0f};
-    const uint32_t source = 1u << TVLM_GRID_SOURCE;
+    const tvlm_grid_mask source = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     float scores[CELLS];
     tvlm_stack *stack = random_stack(device, format, 67);
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.weights = nothing), CELLS, scores), TVLM_OK);
@@ -184,9 +184,9 @@ static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
     assert_int_equal(stack->chunks[0].valid, 0);
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.weights = perspective), CELLS, scores),
                      TVLM_OK);
-    assert_int_equal(stack->chunks[0].valid, source | 1u << TVLM_GRID_SALIENCY);
+    assert_int_equal(stack->chunks[0].valid, source | TVLM_GRID_BIT(TVLM_GRID_SALIENCY));
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &scorer), CELLS, scores), TVLM_OK);
-    assert_int_equal(stack->chunks[0].valid, source | 1u << TVLM_GRID_SALIENCY | 1u << TVLM_GRID_LAPLACIAN);
+    assert_int_equal(stack->chunks[0].valid, source | TVLM_GRID_BIT(TVLM_GRID_SALIENCY) | TVLM_GRID_BIT(TVLM_GRID_LAPLACIAN));
     stack->bundle_max = 1;
     assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, scores), TVLM_ERROR_UNSUPPORTED);
     tvlm_stack_destroy(&stack);

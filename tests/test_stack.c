@@ -91,7 +91,7 @@ static void check_shapes(tvlm_device *device, tvlm_format format) {
     assert_true(width == 7 && height == 3);
     assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_ENTROPY, 3, &width, &height),
                      TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_MOTION, 1, &width, &height), TVLM_OK);
+    assert_int_equal(tvlm_stack_channel_size(stack, TVLM_CHANNEL_PREVIOUS_PASS, 1, &width, &height), TVLM_OK);
     assert_true(width == 50 && height == 17);
     tvlm_stack_destroy(&stack);
 }
@@ -119,10 +119,10 @@ static void check_black(tvlm_device *device, tvlm_format format) {
 
 /* ---- Laziness ---- */
 
-static uint32_t created_grids(const tvlm_stack *stack) {
-    uint32_t mask = 0;
+static tvlm_grid_mask created_grids(const tvlm_stack *stack) {
+    tvlm_grid_mask mask = 0;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-        if (stack->chunks[0].grids[grid] != NULL) mask |= UINT32_C(1) << grid;
+        if (stack->chunks[0].grids[grid] != NULL) mask |= TVLM_GRID_BIT(grid);
     return mask;
 }
 
@@ -139,12 +139,13 @@ static void check_lazy(tvlm_device *device, tvlm_format format) {
                          &stack),
                      TVLM_OK);
     free(read_level(stack, 0, TVLM_CHANNEL_R, 2, &count));
-    assert_int_equal(created_grids(stack), 1u << TVLM_GRID_SOURCE);
+    assert_int_equal(created_grids(stack), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     free(read_level(stack, 0, TVLM_CHANNEL_X, 0, &count));
     free(read_level(stack, 0, TVLM_CHANNEL_TEXT, 0, &count));
-    assert_int_equal(created_grids(stack), 1u << TVLM_GRID_SOURCE);
+    assert_int_equal(created_grids(stack), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
-    const uint32_t visual12 = 1u << TVLM_GRID_SOURCE | 1u << TVLM_GRID_VISUAL | 1u << TVLM_GRID_SALIENCY;
+    const tvlm_grid_mask visual12 = TVLM_GRID_BIT(TVLM_GRID_SOURCE) | TVLM_GRID_BIT(TVLM_GRID_VISUAL) |
+                                    TVLM_GRID_BIT(TVLM_GRID_SALIENCY);
     assert_int_equal(created_grids(stack), visual12);
     assert_int_equal(stack->chunks[0].valid, visual12);
     assert_int_equal(tvlm_stack_get_info(stack, &before), TVLM_OK);
@@ -347,7 +348,7 @@ static void test_create_refusals(void **state) {
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "format", .width = 4, .height = 4, .format = (tvlm_format)9);
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "did you mean 'visual12'", .width = 4, .height = 4,
                  .layout = "visual21");
-    REFUSE_STACK(TVLM_ERROR_ARGUMENT, "family 'motion'", .width = 4, .height = 4, .layout = "r,motion");
+    REFUSE_STACK(TVLM_ERROR_ARGUMENT, "family 'words'", .width = 4, .height = 4, .layout = "r,word_0");
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "fixation", .width = 4, .height = 4, .fixation = nowhere);
     REFUSE_STACK(TVLM_ERROR_DEVICE_MEMORY, "2^31", .width = 32768, .height = 32768);
     device->info.allocation_max = 10000;
@@ -368,17 +369,26 @@ static void test_create_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* What full40 needs and this version does not make, whatever that is. */
 static void test_missing_families_are_named(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = NULL;
     int32_t count;
+    bool missing = false;
     (void)state;
+    tvlm_log_message(&test_log, TVLM_LOG_INFO, "nothing yet");
     assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 4, .height = 4), &stack), TVLM_OK);
-    assert_non_null(strstr(test_last_log(),
-                           "full40: 0 everywhere, not made by this version: motion, cluster, temporal, "
-                           "embedding, distance, attention, text"));
-    assert_non_null(tvlm_stack_channels(stack, &count));
+    const int32_t *channels = tvlm_stack_channels(stack, &count);
+    assert_non_null(channels);
     assert_int_equal(count, 40);
+    for (int32_t i = 0; i < count; ++i) {
+        tvlm_channel_info info;
+        assert_int_equal(tvlm_channel_get_info(channels[i], &info), TVLM_OK);
+        if (info.available) continue;
+        missing = true;
+        assert_non_null(strstr(test_last_log(), info.family));
+    }
+    assert_int_equal(strstr(test_last_log(), "full40: 0 everywhere, not made by this version: ") != NULL, missing);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

@@ -77,7 +77,7 @@ static void check_packing(tvlm_device *device, tvlm_format format) {
 /* A packed level of a channel of the image's size is that level; it stays when the stack changes. */
 static void check_pack_is_read(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_B, TVLM_CHANNEL_EDGE_X,
-                                       TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_MOTION};
+                                       TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_PREVIOUS_PASS};
     uint64_t seed = 17;
     uint8_t *pixels = test_random_pixels(&seed, 41, 26, 3);
     const tvlm_image image = u8_image(pixels, 41, 26, 3);

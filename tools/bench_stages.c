@@ -173,9 +173,9 @@ static tvlm_status run_source(struct bench *bench, int32_t unused) {
 }
 
 static tvlm_status run_family(struct bench *bench, int32_t grid) {
-    return bench->device->backend->generate[grid](
-        bench->device, &(tvlm_generate_args){bench->chunk->grids, bench->chunk->grids[grid],
-                                             &bench->stack->settings, bench->chunk->products});
+    const tvlm_generate_args args =
+        tvlm_stack_generate_args(bench->stack, bench->chunk, bench->chunk->grids[grid]);
+    return bench->device->backend->generate[grid](bench->device, &args);
 }
 
 static tvlm_status run_levels(struct bench *bench, int32_t grid) {
@@ -240,7 +240,7 @@ static double all_levels(const tvlm_texture *texture) {
 /* What it reads of the grids it needs, once, and level 0 of its own. */
 static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     tvlm_texture *const *const grids = bench->chunk->grids;
-    const uint32_t needs = tvlm_grid_get_info(grid)->needs;
+    const tvlm_grid_mask needs = tvlm_grid_get_info(grid)->needs;
     double bytes = level_bytes(grids[grid], 0, 0);
     for (int32_t need = 0; need < TVLM_GRID_COUNT; ++need) {
         if ((needs >> need & 1u) == 0 || grids[need] == NULL) continue;

@@ -63,12 +63,14 @@ enum {
     TVLM_CHANNEL_WORD_0 = 60,
     TVLM_CHANNEL_FEATURE_0 = 124,
     TVLM_CHANNEL_EMBEDDING_16 = 8192, /* embedding_16..63 of a larger basis: "by name only", numbered out of the way */
+    TVLM_CHANNEL_USER_0 = 65536, /* planes of the application's own, in the order in which a stack learnt of them */
     TVLM_CHANNEL_NONE = -1
 };
 
 #define TVLM_WORDS_MAX            64
 #define TVLM_FEATURES_MAX         4096
 #define TVLM_EMBEDDING_MAX        64
+#define TVLM_USER_PLANES_MAX      16
 #define TVLM_CHANNEL_NAME_SIZE    32
 #define TVLM_LAYOUT_CHANNELS_MAX  8192 /* channels of one list */
 #define TVLM_LAYOUT_DEFAULT       "full40"

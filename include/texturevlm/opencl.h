@@ -13,6 +13,7 @@
 #endif
 #include <CL/cl.h>
 
+#include "input.h"
 #include "stack.h"
 
 #ifdef __cplusplus
@@ -34,6 +35,17 @@ TVLM_API tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id
 TVLM_API tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                                  cl_mem pixels, size_t byte_offset);
 
+/*
+ * As tvlm_stack_set_grid and tvlm_stack_set_user, with the grid in a buffer on the device, from byte_offset on;
+ * input->data is not read. With replace_nonfinite the kernel that reads the buffer has been enqueued when they return;
+ * without it, and for identifiers, they wait.
+ */
+TVLM_API tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
+                                                const struct tvlm_grid_input *input, cl_mem data, size_t byte_offset);
+TVLM_API tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const char *name, float low,
+                                                float high, tvlm_reduce reduce, const struct tvlm_grid_input *input,
+                                                cl_mem data, size_t byte_offset, int32_t *channel);
+
 /* Where a family's texels are. */
 typedef struct tvlm_opencl_texture {
     tvlm_storage storage;
@@ -49,7 +61,8 @@ typedef struct tvlm_opencl_texture {
     int32_t layer, component;        /* of the channel asked for */
 } tvlm_opencl_texture;
 
-/* The texture that holds a channel of image `index`; generates it. ARGUMENT for channels that are not stored. */
+/* The texture that holds a channel of image `index`; generates it. Of vectors (embedding, normals) level 0 holds unit
+ * vectors, further levels their means: whoever reads those makes them unit. ARGUMENT for channels that are not stored. */
 TVLM_API tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                            tvlm_opencl_texture *texture);
 TVLM_API tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_opencl_texture *texture);

@@ -6,10 +6,12 @@
 
 #include "device.h"
 #include "image.h"
+#include "input.h"
 #include "layout.h"
 #include "score.h"
 #include "select.h"
 #include "stack.h"
 #include "status.h"
+#include "temporal.h"
 
 #endif

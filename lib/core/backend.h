@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/constants.h"
+#include "core/input.h"
 #include "core/registry.h"
 #include "texturevlm/device.h"
 #include "texturevlm/image.h"
@@ -106,7 +107,8 @@ typedef struct tvlm_pixels {
  */
 typedef enum tvlm_product {
     TVLM_PRODUCT_LABELS = 0, /* CLUSTER: the region of each pixel, int32, image after image */
-    TVLM_PRODUCT_REGIONS,    /* CLUSTER: the region table (tvlm_region), image after image */
+    TVLM_PRODUCT_REGIONS,    /* CLUSTER: the region tables: core/cluster.h */
+    TVLM_PRODUCT_LABELS_GIVEN, /* handed in for CLUSTER: dense labels as in LABELS */
     TVLM_PRODUCT_COUNT
 } tvlm_product;
 
@@ -116,12 +118,46 @@ typedef struct tvlm_family_settings {
     float compactness; /* of SLIC */
 } tvlm_family_settings;
 
+/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c). */
+typedef enum tvlm_previous {
+    TVLM_PREVIOUS_LUMA = 0, /* level 1 of the source: Y, and 1 where there was a frame (else 0, 0) */
+    TVLM_PREVIOUS_STATE,    /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame */
+    TVLM_PREVIOUS_COUNT
+} tvlm_previous;
+
+/* How one image's state comes into the present frame. */
+typedef struct tvlm_carry {
+    bool flow;        /* along grids[TVLM_GRID_FLOW]; otherwise it stays where it is */
+    float confidence; /* the least that counts; where there is less, the state is cleared */
+} tvlm_carry;
+
+/* A pinhole camera, in pixels of the working image. */
+typedef struct tvlm_camera {
+    float fx, fy, cx, cy;
+} tvlm_camera;
+
 typedef struct tvlm_generate_args {
     tvlm_texture *const *grids; /* what the registry says that this one needs, with all levels */
     tvlm_texture *out;
     const tvlm_family_settings *settings;
     tvlm_buffer **products; /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
+    const int32_t *label_counts; /* of each image: regions of its map in LABELS_GIVEN, 0: it has none; NULL: no image has */
+    tvlm_texture *const *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or NULL in it, where no frame was kept: all is 0 */
+    const tvlm_carry *carry;       /* [out->images]; not looked at without `previous` */
+    const tvlm_camera *cameras;    /* [out->images], of grids made from depth */
 } tvlm_generate_args;
+
+/* What becomes of a frame when the next one comes: one image's slice of TVLM_PREVIOUS_STATE. */
+typedef struct tvlm_remember_args {
+    int32_t image;                 /* of the chunk */
+    const tvlm_texture *relevance; /* one image, all levels; NULL: 0 everywhere */
+    const tvlm_texture *saliency;  /* of the chunk, all levels; in its first layer, */
+    int32_t component;             /* this one */
+    const tvlm_texture *temporal;  /* the chunk's grid of this frame; NULL: there was no fixation yet */
+    tvlm_buffer *positions;        /* x, y in pixels of the working image, `count` of them */
+    int32_t count;
+    float decay, sigma; /* of the fixation; sigma in pixels */
+} tvlm_remember_args;
 
 /* A generator makes level 0 of args->out for all its images. */
 typedef tvlm_status tvlm_generate_function(tvlm_device *device, const tvlm_generate_args *args);
@@ -156,7 +192,20 @@ struct tvlm_backend {
                           tvlm_texture *out);
     /* Levels 1.. of all slices from level 0. */
     tvlm_status (*mips)(tvlm_device *device, tvlm_texture *texture);
+    /*
+     * A grid handed in to level 0 of one image of `out`, all layers: what is not finite becomes 0, vectors unit vectors,
+     * all else clamped. And before that: the number of the first value that is not finite, (row * columns + column) *
+     * channels + channel, or -1. Waits.
+     */
+    tvlm_status (*input)(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
+                         tvlm_texture *out);
+    tvlm_status (*input_check)(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int64_t *first);
     tvlm_generate_function *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */
+    /* One image of the source into its slice of TVLM_PREVIOUS_LUMA; and all else into that of TVLM_PREVIOUS_STATE. */
+    tvlm_status (*remember_luma)(tvlm_device *device, const tvlm_texture *source, int32_t image, tvlm_texture *out);
+    tvlm_status (*remember)(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
+    /* out->width * out->height floats into level 0 of `out`'s only slice: clamped to [0, 1], NaN to 0. */
+    tvlm_status (*relevance)(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 
     /* count4 groups of four channels each (refs[4 * count4]) at `count` points: out[point * 4 * count4 + c], floats */
     tvlm_status (*sample)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,

@@ -12,9 +12,15 @@
 #include "core/constants.h"
 #include "texturevlm/layout.h"
 
-#define BIT(ID) (UINT32_C(1) << TVLM_GRID_##ID)
+#define BIT(ID) TVLM_GRID_BIT(TVLM_GRID_##ID)
 #define REDUCE_MEAN                                                                                          \
     { TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN }
+
+#define REDUCE_MAX                                                                                           \
+    { TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX }
+
+#define REDUCE_MODE                                                                                          \
+    { TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE }
 
 #define REDUCE_MIN                                                                                           \
     { TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN }
@@ -23,6 +29,15 @@
 
 static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_SOURCE] = {"source", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, 0, 0},
+    /* flow_u, flow_v, flow_confidence */
+    [TVLM_GRID_FLOW] = {"flow", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_ATTENTION_PREV] = {"attention_prev", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_ATTENTION] = {"attention", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_GAZE] = {"gaze", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    /* as many layers as the vectors handed in need */
+    [TVLM_GRID_EMBEDDING] = {"embedding", TVLM_SIZE_GIVEN, TVLM_EMBEDDING_MAX / 4, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_DEPTH] = {"depth", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_OBJECT] = {"object", TVLM_SIZE_GIVEN, 1, REDUCE_MODE, 0, 0},
     /* edges, edges_inv, high, low: the 5x5 binomial looks two pixels away */
     [TVLM_GRID_VISUAL] = {"visual", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 2},
     /* scaled by the image's maximum, hence the whole image */
@@ -31,8 +46,32 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_ENTROPY] = {"entropy", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE), TVLM_ENTROPY_CELL},
     [TVLM_GRID_GRADIENT] = {"gradient", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
     [TVLM_GRID_DISTANCE] = {"distance", TVLM_SIZE_IMAGE, 1, REDUCE_MIN, BIT(VISUAL), -1},
+    /* these two also need the previous frame, which is no grid: tvlm_generate_args.previous */
+    [TVLM_GRID_MOTION] = {"motion", TVLM_SIZE_HALF, 1, REDUCE_MAX, BIT(SOURCE), 1},
+    [TVLM_GRID_TEMPORAL] = {"temporal", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE) | BIT(FLOW), -1},
+    [TVLM_GRID_OCCLUSION] = {"occlusion", TVLM_SIZE_DEPTH, 1, REDUCE_MAX, BIT(DEPTH), 1},
+    [TVLM_GRID_NORMAL] = {"normal", TVLM_SIZE_DEPTH, 1, REDUCE_MEAN, BIT(DEPTH), 1},
+    [TVLM_GRID_MOTION_MAP] = {"motion_map", TVLM_SIZE_GIVEN, 1, REDUCE_MAX, 0, 0},
+    [TVLM_GRID_SALIENCY_MAP] = {"saliency_map", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_TEXT_MAP] = {"text_map", TVLM_SIZE_GIVEN, 1, REDUCE_MAX, 0, 0},
+    [TVLM_GRID_OCCLUSION_MAP] = {"occlusion_map", TVLM_SIZE_GIVEN, 1, REDUCE_MAX, 0, 0},
+    [TVLM_GRID_NORMAL_MAP] = {"normal_map", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    /* id, distance, size, boundary */
+    [TVLM_GRID_CLUSTER] = {"cluster",
+                           TVLM_SIZE_IMAGE,
+                           1,
+                           {TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX},
+                           BIT(SOURCE),
+                           -1},
+    /* windows of the coarsest level, their quiet neighbours, and what marks grow by */
+    [TVLM_GRID_TEXT] = {"text", TVLM_SIZE_QUARTER, 1, REDUCE_MAX, BIT(SOURCE),
+                        (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 1) * TVLM_TEXT_BLOCK
+                            << (TVLM_TEXT_LEVELS - 1)},
     [TVLM_GRID_QUERY] = {"query", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
 };
+
+/* The application's own planes: all alike, but for the reduction that comes with each (tvlm_stack_set_user). */
+static const tvlm_grid_info user_grid = {"user", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0};
 
 /* ---- Channels: runs of numbers with one name, or one name and an index ---- */
 
@@ -49,6 +88,18 @@ typedef struct channel_row {
 #define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                      \
     {                                                                                                        \
         NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
+            TVLM_GRID_##GRID, LAYER, COMPONENT                                                               \
+        }                                                                                                    \
+    }
+#define STORED_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, GRID, LAYER)                               \
+    {                                                                                                        \
+        NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {                                              \
+            TVLM_GRID_##GRID, LAYER, 0                                                                       \
+        }                                                                                                    \
+    }
+#define STORED_ID(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                   \
+    {                                                                                                        \
+        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {                                                      \
             TVLM_GRID_##GRID, LAYER, COMPONENT                                                               \
         }                                                                                                    \
     }
@@ -86,24 +137,24 @@ static const channel_row rows[] = {
     STORED(4, "edges_inv", "visual", 0.0f, 1.0f, VISUAL, 0, 1),
     STORED(5, "high", "visual", 0.0f, 1.0f, VISUAL, 0, 2),
     STORED(6, "low", "visual", 0.0f, 1.0f, VISUAL, 0, 3),
-    LATER(7, "motion", "motion", 0.0f, 1.0f),
+    STORED(7, "motion", "motion", 0.0f, 1.0f, MOTION, 0, 0),
     STORED(8, "saliency", "saliency", 0.0f, 1.0f, SALIENCY, 0, 0),
     FORMULA(9, "x", "position", 0),
     FORMULA(10, "y", "position", 1),
     FORMULA(11, "eccentricity", "position", 2),
-    LATER_ID(12, "cluster_id", "cluster", 0.0f, 2047.0f),
-    LATER(13, "cluster_distance", "cluster", 0.0f, 1.0f),
-    LATER(14, "cluster_size", "cluster", 0.0f, 1.0f),
-    LATER(15, "prev_relevance", "temporal", 0.0f, 1.0f),
-    LATER(16, "prev_saliency", "temporal", 0.0f, 1.0f),
-    LATER(17, "fixation", "temporal", 0.0f, 1.0f),
-    LATER_RUN(TVLM_CHANNEL_EMBEDDING_0, 16, 0, "embedding", "embedding", -1.0f, 1.0f),
+    STORED_ID(12, "cluster_id", "cluster", 0.0f, 2047.0f, CLUSTER, 0, 0),
+    STORED(13, "cluster_distance", "cluster", 0.0f, 1.0f, CLUSTER, 0, 1),
+    STORED(14, "cluster_size", "cluster", 0.0f, 1.0f, CLUSTER, 0, 2),
+    STORED(15, "prev_relevance", "temporal", 0.0f, 1.0f, TEMPORAL, 0, 0),
+    STORED(16, "prev_saliency", "temporal", 0.0f, 1.0f, TEMPORAL, 0, 1),
+    STORED(17, "fixation", "temporal", 0.0f, 1.0f, TEMPORAL, 0, 2),
+    STORED_RUN(TVLM_CHANNEL_EMBEDDING_0, 16, 0, "embedding", "embedding", -1.0f, 1.0f, EMBEDDING, 0),
     STORED(34, "distance", "distance", 0.0f, 1.0f, DISTANCE, 0, 0),
-    LATER(35, "attention_prev", "attention", 0.0f, 1.0f),
-    LATER(36, "attention", "attention", 0.0f, 1.0f),
-    LATER(37, "gaze", "attention", 0.0f, 1.0f),
-    LATER(38, "boundary", "cluster", 0.0f, 1.0f),
-    LATER(39, "text", "text", 0.0f, 1.0f),
+    STORED(35, "attention_prev", "attention", 0.0f, 1.0f, ATTENTION_PREV, 0, 0),
+    STORED(36, "attention", "attention", 0.0f, 1.0f, ATTENTION, 0, 0),
+    STORED(37, "gaze", "attention", 0.0f, 1.0f, GAZE, 0, 0),
+    STORED(38, "boundary", "cluster", 0.0f, 1.0f, CLUSTER, 0, 3),
+    STORED(39, "text", "text", 0.0f, 1.0f, TEXT, 0, 0),
     STORED(40, "laplacian", "detail", -1.0f, 1.0f, LAPLACIAN, 0, 0),
     STORED(41, "entropy", "detail", 0.0f, 1.0f, ENTROPY, 0, 0),
     STORED(42, "edge_x", "gradient", -1.0f, 1.0f, GRADIENT, 0, 0),
@@ -113,20 +164,21 @@ static const channel_row rows[] = {
     STORED(46, "saliency_fine", "saliency", 0.0f, 1.0f, SALIENCY, 0, 1),
     STORED(47, "saliency_mid", "saliency", 0.0f, 1.0f, SALIENCY, 0, 2),
     STORED(48, "saliency_coarse", "saliency", 0.0f, 1.0f, SALIENCY, 0, 3),
-    LATER(49, "flow_u", "motion", -INFINITY, INFINITY),
-    LATER(50, "flow_v", "motion", -INFINITY, INFINITY),
-    LATER(51, "flow_confidence", "motion", 0.0f, 1.0f),
-    LATER(52, "depth", "scene", -INFINITY, INFINITY),
-    LATER(53, "occlusion", "scene", 0.0f, 1.0f),
-    LATER_ID(54, "object_id", "scene", 0.0f, INFINITY),
-    LATER(55, "normal_x", "scene", -1.0f, 1.0f),
-    LATER(56, "normal_y", "scene", -1.0f, 1.0f),
-    LATER(57, "normal_z", "scene", -1.0f, 1.0f),
+    STORED(49, "flow_u", "motion", -INFINITY, INFINITY, FLOW, 0, 0),
+    STORED(50, "flow_v", "motion", -INFINITY, INFINITY, FLOW, 0, 1),
+    STORED(51, "flow_confidence", "motion", 0.0f, 1.0f, FLOW, 0, 2),
+    STORED(52, "depth", "scene", -INFINITY, INFINITY, DEPTH, 0, 0),
+    STORED(53, "occlusion", "scene", 0.0f, 1.0f, OCCLUSION, 0, 0),
+    STORED_ID(54, "object_id", "scene", 0.0f, 2048.0f, OBJECT, 0, 0),
+    STORED(55, "normal_x", "scene", -1.0f, 1.0f, NORMAL, 0, 0),
+    STORED(56, "normal_y", "scene", -1.0f, 1.0f, NORMAL, 0, 1),
+    STORED(57, "normal_z", "scene", -1.0f, 1.0f, NORMAL, 0, 2),
     STORED(58, "query_similarity", "query", -1.0f, 1.0f, QUERY, 0, 0),
     LATER(59, "previous_pass", "query", 0.0f, 1.0f),
     LATER_RUN(TVLM_CHANNEL_WORD_0, TVLM_WORDS_MAX, 0, "word", "words", -1.0f, 1.0f),
     LATER_RUN(TVLM_CHANNEL_FEATURE_0, TVLM_FEATURES_MAX, 0, "feature", "features", -INFINITY, INFINITY),
-    LATER_RUN(TVLM_CHANNEL_EMBEDDING_16, TVLM_EMBEDDING_MAX - 16, 16, "embedding", "embedding", -1.0f, 1.0f),
+    STORED_RUN(TVLM_CHANNEL_EMBEDDING_16, TVLM_EMBEDDING_MAX - 16, 16, "embedding", "embedding", -1.0f, 1.0f,
+               EMBEDDING, 4),
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -138,7 +190,7 @@ static const channel_row *find_row(int32_t channel) {
 }
 
 const tvlm_grid_info *tvlm_grid_get_info(tvlm_grid grid) {
-    return &grids[grid];
+    return grid >= TVLM_GRID_USER_0 && grid <= TVLM_GRID_USER_LAST ? &user_grid : &grids[grid];
 }
 
 tvlm_channel_place tvlm_channel_get_place(int32_t channel) {
@@ -153,10 +205,53 @@ tvlm_channel_place tvlm_channel_get_place(int32_t channel) {
 }
 
 /* Needs stand before what needs them, so one pass downwards collects them all. */
-uint32_t tvlm_grids_with_needs(uint32_t mask) {
+tvlm_grid_mask tvlm_grids_with_needs(tvlm_grid_mask mask) {
     for (int grid = TVLM_GRID_COUNT - 1; grid >= 0; --grid)
-        if ((mask >> grid & 1u) != 0) mask |= grids[grid].needs;
+        if ((mask & TVLM_GRID_BIT(grid)) != 0) mask |= grids[grid].needs;
     return mask;
+}
+
+/* And one pass upwards what needs them. A replacing grid may hold some of what it replaces. */
+tvlm_grid_mask tvlm_grids_with_dependents(tvlm_grid_mask mask) {
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        int32_t first;
+        if (tvlm_grid_get_replaced((tvlm_grid)grid, &first) > 0) {
+            const tvlm_grid made = tvlm_channel_get_place(first).grid;
+            if (made < TVLM_GRID_COUNT && (mask & TVLM_GRID_BIT(made)) != 0) mask |= TVLM_GRID_BIT(grid);
+        }
+        if ((mask & grids[grid].needs) != 0) mask |= TVLM_GRID_BIT(grid);
+    }
+    return mask;
+}
+
+/* ---- What is handed in ---- */
+
+int32_t tvlm_grid_get_replaced(tvlm_grid grid, int32_t *first) {
+#define CASE(ID, FIRST, COUNT)                                                                               \
+    case TVLM_GRID_##ID: *first = FIRST; return COUNT;
+    switch ((int)grid) {
+        TVLM_REPLACING_GRIDS(CASE)
+    default: return 0;
+    }
+#undef CASE
+}
+
+tvlm_channel_place tvlm_channel_get_replacement(int32_t channel) {
+#define TRY(ID, FIRST, COUNT)                                                                                \
+    if (channel >= (FIRST) && channel < (FIRST) + (COUNT))                                                   \
+        return (tvlm_channel_place){TVLM_GRID_##ID, 0, channel - (FIRST)};
+    TVLM_REPLACING_GRIDS(TRY)
+#undef TRY
+    return (tvlm_channel_place){TVLM_GRID_NONE, 0, 0};
+}
+
+bool tvlm_grid_is_given(tvlm_grid grid) {
+    return grid < TVLM_GRID_COUNT && grid != TVLM_GRID_QUERY &&
+           tvlm_grid_get_info(grid)->size == TVLM_SIZE_GIVEN;
+}
+
+bool tvlm_grid_is_unit(tvlm_grid grid) {
+    return grid == TVLM_GRID_EMBEDDING || grid == TVLM_GRID_NORMAL || grid == TVLM_GRID_NORMAL_MAP;
 }
 
 /* ---- layout.h: single channels ---- */
@@ -174,7 +269,8 @@ tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     info->low = row->low;
     info->high = row->high;
     info->identifier = row->identifier;
-    info->available = row->place.grid != TVLM_GRID_NONE;
+    info->available = row->place.grid != TVLM_GRID_NONE ||
+                      tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE;
     return TVLM_OK;
 }
 

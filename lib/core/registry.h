@@ -13,6 +13,23 @@
 
 #include "texturevlm/layout.h"
 
+/*
+ * Grids that the application hands in (texturevlm/input.h), each as large as it comes; X(ID). They stand before what
+ * may need them. Nobody generates them: a chunk for none of whose images one was handed in has none.
+ */
+#define TVLM_GIVEN_GRIDS(X) X(FLOW) X(ATTENTION_PREV) X(ATTENTION) X(GAZE) X(EMBEDDING) X(DEPTH) X(OBJECT)
+
+/*
+ * Grids that are handed in instead of channels that are otherwise generated; X(ID, first channel, channels). Images
+ * without one keep what is generated, brought to the same size.
+ */
+#define TVLM_REPLACING_GRIDS(X)                                                                                       \
+    X(MOTION_MAP, TVLM_CHANNEL_MOTION, 1)                                                                             \
+    X(SALIENCY_MAP, TVLM_CHANNEL_SALIENCY, 1)                                                                         \
+    X(TEXT_MAP, TVLM_CHANNEL_TEXT, 1)                                                                                 \
+    X(OCCLUSION_MAP, TVLM_CHANNEL_OCCLUSION, 1)                                                                       \
+    X(NORMAL_MAP, TVLM_CHANNEL_NORMAL_X, 3)
+
 /* Grids that a backend generates from other grids; X(ID, function name). In an order that satisfies every need. */
 #define TVLM_GENERATED_GRIDS(X)                                                                                       \
     X(VISUAL, visual)                                                                                                 \
@@ -20,13 +37,24 @@
     X(LAPLACIAN, laplacian)                                                                                           \
     X(ENTROPY, entropy)                                                                                               \
     X(GRADIENT, gradient)                                                                                             \
-    X(DISTANCE, distance)
+    X(DISTANCE, distance)                                                                                             \
+    X(CLUSTER, cluster)                                                                                             \
+    X(MOTION, motion)                                                                                                 \
+    X(TEMPORAL, temporal)                                                                                             \
+    X(OCCLUSION, occlusion)                                                                                           \
+    X(NORMAL, normal)                                                                                                 \
+    X(TEXT, text)
 
-#define TVLM_GRID_ENUM(ID, name) TVLM_GRID_##ID,
+#define TVLM_GRID_ENUM(ID, ...) TVLM_GRID_##ID,
+#define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,
 typedef enum tvlm_grid {
     TVLM_GRID_SOURCE = 0, /* r, g, b, luma: handed in */
+    TVLM_GIVEN_GRIDS(TVLM_GRID_ENUM_GIVEN)
     TVLM_GENERATED_GRIDS(TVLM_GRID_ENUM)
+    TVLM_REPLACING_GRIDS(TVLM_GRID_ENUM)
     TVLM_GRID_QUERY, /* query_similarity: handed in with each question */
+    TVLM_GRID_USER_0, /* and one for each further plane of the application's */
+    TVLM_GRID_USER_LAST = TVLM_GRID_USER_0 + TVLM_USER_PLANES_MAX - 1,
     TVLM_GRID_COUNT,
     TVLM_GRID_FORMULA, /* position: never stored */
     TVLM_GRID_NONE     /* not made by this version: 0 everywhere */
@@ -34,17 +62,23 @@ typedef enum tvlm_grid {
 
 typedef enum tvlm_grid_size {
     TVLM_SIZE_IMAGE = 0, /* the image's */
+    TVLM_SIZE_HALF,      /* the image's level 1 */
     TVLM_SIZE_QUARTER,   /* the image's level 2 */
     TVLM_SIZE_CELLS,     /* one texel a cell of 16 x 16 pixels; the extent is cells * 16 */
-    TVLM_SIZE_GIVEN      /* as handed in */
+    TVLM_SIZE_GIVEN,     /* as handed in */
+    TVLM_SIZE_DEPTH      /* that of the depth handed in */
 } tvlm_grid_size;
+
+/* A set of grids. */
+typedef uint64_t tvlm_grid_mask;
+#define TVLM_GRID_BIT(grid) ((tvlm_grid_mask)1 << (grid))
 
 typedef struct tvlm_grid_info {
     const char *name;
     tvlm_grid_size size;
     int32_t layers;
     uint8_t reduce[4];        /* TVLM_REDUCE_*, per component of every layer; MODE also means sampled nearest */
-    uint32_t needs;           /* bits 1 << tvlm_grid, with all their levels */
+    tvlm_grid_mask needs;     /* with all their levels; what is handed in may be missing */
     int32_t reach;            /* pixels of level 0 that a texel looks beyond its own place; -1: the whole image */
 } tvlm_grid_info;
 
@@ -60,6 +94,21 @@ const tvlm_grid_info *tvlm_grid_get_info(tvlm_grid grid);
 tvlm_channel_place tvlm_channel_get_place(int32_t channel);
 
 /* The grids in `mask` and all that they need, directly or not. */
-uint32_t tvlm_grids_with_needs(uint32_t mask);
+tvlm_grid_mask tvlm_grids_with_needs(tvlm_grid_mask mask);
+
+/* The grids in `mask` and all that need one of them, directly or not. */
+tvlm_grid_mask tvlm_grids_with_dependents(tvlm_grid_mask mask);
+
+/* The channels that a replacing grid stands for, from component 0 on; 0 of them for all other grids. */
+int32_t tvlm_grid_get_replaced(tvlm_grid grid, int32_t *first);
+
+/* Where a channel is stored when it is handed in instead of generated; NONE where that cannot be. */
+tvlm_channel_place tvlm_channel_get_replacement(int32_t channel);
+
+/* Handed in through texturevlm/input.h, replacing ones and the application's own planes among them. */
+bool tvlm_grid_is_given(tvlm_grid grid);
+
+/* Its channels are one vector, brought to unit length wherever it is read. */
+bool tvlm_grid_is_unit(tvlm_grid grid);
 
 #endif

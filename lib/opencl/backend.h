@@ -21,6 +21,8 @@ typedef struct opencl_tuning {
     int32_t topk_group, topk_chunk;
     int32_t rank_below; /* top-K by counting for n up to this; 0: never */
     int32_t select_from, select_group, select_span; /* radix select for n from this on; its work-groups */
+    int32_t mips_run;          /* texels of a row that a work-item of mips_level makes */
+    int32_t cell_lanes, cells; /* of entropy's work-groups */
     bool scan_rows;     /* serial passes along rows and columns: few work-items that do much */
     bool tiled_mips;    /* several levels a launch */
 } opencl_tuning;
@@ -37,6 +39,8 @@ typedef struct opencl_texture {
     int32_t rest_width, rest_height;
 } opencl_texture;
 
+enum { SCRATCH_LEVELS = 0, SCRATCH_A = 0, SCRATCH_B, SCRATCH_C, SCRATCH_D, SCRATCH_E, SCRATCH_COUNT };
+
 typedef struct opencl_device {
     tvlm_device base;
     cl_platform_id platform;
@@ -50,13 +54,12 @@ typedef struct opencl_device {
     char *cache_dir;    /* NULL: none */
     size_t group_max;   /* work-items */
     bool round_stores;  /* images do not round to the nearest half: kernels do it before they write */
+    bool short_loops;   /* the driver ends long loops early: no work-item may do much */
     opencl_tuning tuning;
-    cl_mem scratch[4]; /* grown when needed; the queue is in order, so one user follows another */
-    size_t scratch_bytes[4];
+    cl_mem scratch[SCRATCH_COUNT]; /* grown when needed; the queue is in order, so one user follows another */
+    size_t scratch_bytes[SCRATCH_COUNT];
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
 } opencl_device;
-
-enum { SCRATCH_LEVELS = 0, SCRATCH_A = 0, SCRATCH_B = 1, SCRATCH_C = 2, SCRATCH_D = 3 };
 
 /* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY). */
 const char *opencl_error_name(cl_int error);
@@ -159,6 +162,9 @@ tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 TVLM_GENERATED_GRIDS(TVLM_OPENCL_PROTOTYPE)
 tvlm_status opencl_source_convert(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
                                   tvlm_texture *out);
+tvlm_status opencl_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
+                         tvlm_texture *out);
+tvlm_status opencl_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int64_t *first);
 tvlm_status opencl_mips(tvlm_device *device, tvlm_texture *texture);
 tvlm_status opencl_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out);
@@ -167,6 +173,10 @@ tvlm_status opencl_pack(tvlm_device *device, const tvlm_bundle *bundle, const in
 tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                          int32_t group_count, const tvlm_score_combination *combination,
                          const tvlm_candidates *candidates, tvlm_buffer *scores);
+/* motion.c, temporal.c */
+tvlm_status opencl_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image, tvlm_texture *out);
+tvlm_status opencl_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
+tvlm_status opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 tvlm_status opencl_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
 
 #endif

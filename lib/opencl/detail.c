@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_laplacian(tvlm_device *base, const tvlm_generate_args *args) {
@@ -11,16 +13,18 @@ tvlm_status tvlm_opencl_laplacian(tvlm_device *base, const tvlm_generate_args *a
 }
 
 tvlm_status tvlm_opencl_entropy(tvlm_device *base, const tvlm_generate_args *args) {
-    tvlm_texture *const *grids = args->grids;
-    tvlm_texture *out = args->out;
-    enum { CELL = TVLM_ENTROPY_CELL, CELLS = 4 }; /* as in detail.cl */
-    const size_t size[3] = {(size_t)CELL * (size_t)out->width, (size_t)CELLS * (size_t)out->height, (size_t)out->images};
-    /* A group is CELL lanes x CELLS cells beside each other: x counts groups of CELLS cells. */
-    const size_t group[3] = {CELL, CELLS, 1};
-    const size_t groups[3] = {(size[0] / CELL + CELLS - 1) / CELLS * CELL, size[1], size[2]};
+    opencl_device *device = (opencl_device *)base;
+    const tvlm_texture *out = args->out;
+    const size_t lanes = (size_t)device->tuning.cell_lanes, cells = (size_t)device->tuning.cells;
+    const size_t group[3] = {lanes, cells, 1};
+    /* A group is `lanes` wide and does `cells` cells of a row. */
+    const size_t size[3] = {((size_t)out->width + cells - 1) / cells * lanes, (size_t)out->height * cells,
+                            (size_t)out->images};
+    char options[48];
     opencl_call call;
-    TVLM_TRY(opencl_call_begin((opencl_device *)base, "detail.cl", "entropy", out->format, "", &call));
-    opencl_call_input(&call, grids[TVLM_GRID_SOURCE]);
+    snprintf(options, sizeof options, "-DLANES=%zu -DCELLS=%zu", lanes, cells);
+    TVLM_TRY(opencl_call_begin(device, "detail.cl", "entropy", out->format, options, &call));
+    opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
     opencl_call_output(&call, out);
-    return opencl_call_run(&call, 3, groups, group);
+    return opencl_call_run(&call, 3, size, group);
 }

@@ -14,7 +14,7 @@ static void device_destroy(tvlm_device *base) {
     if (device->queue != NULL) clFinish(device->queue);
     opencl_texture_destroy(base, &device->empty);
     opencl_programs_destroy(device);
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
     if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);
     if (device->queue != NULL) clReleaseCommandQueue(device->queue);
@@ -48,7 +48,12 @@ static const tvlm_backend opencl_backend = {
     .buffer_wrap = opencl_buffer_wrap,
     .source = opencl_source_convert,
     .mips = opencl_mips,
+    .input = opencl_input,
+    .input_check = opencl_input_check,
     .generate = {TVLM_GENERATED_GRIDS(GENERATOR)},
+    .remember_luma = opencl_remember_luma,
+    .remember = opencl_remember,
+    .relevance = opencl_relevance,
     .sample = opencl_sample,
     .pack = opencl_pack,
     .score = opencl_score,
@@ -56,23 +61,34 @@ static const tvlm_backend opencl_backend = {
 };
 
 /* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none. */
-static char *cache_folder(const char *asked) {
-    char path[4096];
-    const char *home = getenv("XDG_CACHE_HOME");
-    if (asked != NULL) return asked[0] != '\0' ? strdup(asked) : NULL;
-    if (home != NULL && home[0] == '/') {
-        snprintf(path, sizeof path, "%s/texturevlm", home);
-        return strdup(path);
+static const char *cache_folder(const char *asked, char *path, size_t size) {
+    const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
+    if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
+    if (home == NULL || home[0] != '/') {
+        home = getenv("HOME");
+        below = ".cache/texturevlm";
     }
-    home = getenv("HOME");
     if (home == NULL || home[0] != '/') return NULL;
-    snprintf(path, sizeof path, "%s/.cache/texturevlm", home);
-    return strdup(path);
+    const int length = snprintf(path, size, "%s/%s", home, below);
+    return length > 0 && (size_t)length < size ? path : NULL;
+}
+
+static tvlm_status copy_text(const tvlm_log *log, const char *text, char **copy) {
+    if (text == NULL || text[0] == '\0') return TVLM_OK;
+    *copy = strdup(text);
+    return *copy != NULL ? TVLM_OK : tvlm_fail(log, TVLM_ERROR_MEMORY, "out of memory for the name of a folder");
+}
+
+static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_params *params) {
+    char path[4096];
+    TVLM_TRY(copy_text(params->log, params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR"),
+                       &device->kernel_dir));
+    return copy_text(params->log, cache_folder(params->cache_dir, path, sizeof path), &device->cache_dir);
 }
 
 /* Group sizes: FACTS: 16 x 16 is what block-linear memory likes; rows vectorise on CPUs, and launches are cheap there. */
 static opencl_tuning tuning_for(const opencl_device *device) {
-    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
+    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU || device->short_loops;
     opencl_tuning tuning = {.group_width = gpu ? 16 : 64,
                             .group_height = gpu ? 16 : 4,
                             .tile_group_width = gpu ? 16 : 1,
@@ -88,6 +104,9 @@ static opencl_tuning tuning_for(const opencl_device *device) {
                             .select_from = 32768,
                             .select_group = gpu ? 256 : 1,
                             .select_span = gpu ? 8192 : 65536,
+                            .mips_run = gpu ? 1 : 256,
+                            .cell_lanes = gpu ? 16 : 1,
+                            .cells = gpu ? 4 : 1,
                             .scan_rows = !gpu,
                             .tiled_mips = gpu};
     return tuning;
@@ -165,6 +184,7 @@ static tvlm_status prepare(opencl_device *device, tvlm_storage asked) {
     device->tuning = tuning_for(device);
     prepare_mipmaps(device);
     TVLM_TRY(opencl_self_test(device, &able));
+    device->tuning = tuning_for(device); /* now that it is known what the device can do */
     TVLM_TRY(choose_storage(device, asked, &able));
     device->cl_std = opencl_language(device, device->base.info.storage);
     device->round_stores = device->base.info.storage != TVLM_STORAGE_BUFFER && !able.image_rounds;
@@ -179,18 +199,16 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
         clReleaseContext(context);
         return tvlm_fail(params->log, TVLM_ERROR_MEMORY, "out of memory for a device");
     }
-    const char *kernel_dir = params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR");
     made->base.backend = &opencl_backend;
     if (params->log != NULL) made->base.log = *params->log;
     made->id = id;
     made->context = context;
     made->queue = queue;
     made->cl_std = "CL1.2";
-    made->cache_dir = cache_folder(params->cache_dir);
-    if (kernel_dir != NULL && kernel_dir[0] != '\0') made->kernel_dir = strdup(kernel_dir);
     opencl_describe(id, index, &made->base.info);
     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
-    const tvlm_status status = prepare(made, params->storage);
+    tvlm_status status = take_folders(made, params);
+    if (status == TVLM_OK) status = prepare(made, params->storage);
     if (status != TVLM_OK) {
         device_destroy(&made->base);
         return status;

@@ -1,22 +1,26 @@
 /*
  * mips.c: the levels in as few launches as the device likes; cl/mips.cl says how.
  */
+#include <stdio.h>
+
 #include "opencl/backend.h"
 
-enum { TILE = 16, TILE_LEVELS = 3, TAIL = 32, TAIL_LANES = 256 }; /* as in mips.cl */
+enum { TILE = 16, TILE_LEVELS = 3, TAIL = 32, TAIL_LANES = 256, MIXED = 4 }; /* as in mips.cl */
 
-static bool only_means(const tvlm_texture *texture) {
-    for (int c = 0; c < 4; ++c)
-        if (texture->reduce[c] != TVLM_REDUCE_MEAN) return false;
-    return true;
+/* The rule of all components, or MIXED. */
+static int common_rule(const tvlm_texture *texture) {
+    for (int c = 1; c < 4; ++c)
+        if (texture->reduce[c] != texture->reduce[0]) return MIXED;
+    return texture->reduce[0];
 }
 
 /* Begins a call that reads `level`, with the arguments that all kernels of mips.cl share. */
 static tvlm_status begin(opencl_device *device, const opencl_texture *texture, const char *name, cl_mem scratch,
                          int32_t level, opencl_call *call) {
     const tvlm_texture *shape = &texture->base;
-    TVLM_TRY(opencl_call_begin(device, "mips.cl", name, shape->format,
-                               only_means(shape) ? "-DMIPS_RULES=0" : "-DMIPS_RULES=1", call));
+    char options[48];
+    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d", common_rule(shape), (int)device->tuning.mips_run);
+    TVLM_TRY(opencl_call_begin(device, "mips.cl", name, shape->format, options, call));
     opencl_call_memory(call, texture->level0);
     if (device->base.info.storage == TVLM_STORAGE_IMAGE) opencl_call_memory(call, texture->rest);
     if (device->base.info.storage != TVLM_STORAGE_BUFFER) opencl_call_memory(call, scratch);
@@ -35,8 +39,8 @@ static tvlm_status one_level(opencl_device *device, const opencl_texture *textur
     opencl_call call;
     TVLM_TRY(begin(device, texture, "mips_level", scratch, level, &call));
     rules(&call, shape);
-    return opencl_call_run_pixels(&call, tvlm_level_side(shape->width, level + 1),
-                                  tvlm_level_side(shape->height, level + 1), shape->layers * shape->images);
+    const int32_t width = tvlm_level_side(shape->width, level + 1), run = device->tuning.mips_run;
+    return opencl_call_run_pixels(&call, (width + run - 1) / run, tvlm_level_side(shape->height, level + 1), shape->layers * shape->images);
 }
 
 static tvlm_status tile(opencl_device *device, const opencl_texture *texture, cl_mem scratch, int32_t level,

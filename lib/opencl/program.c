@@ -19,27 +19,33 @@ struct opencl_program {
     } kernels[KERNELS_MAX];
 };
 
-static void log_build(const opencl_device *device, cl_program program, const char *file) {
+/* The whole of it, since drivers give nothing where not all fits. NULL: none. free() it. */
+static char *build_log(const opencl_device *device, cl_program program) {
     size_t size = 0;
-    clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size);
+    if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS) return NULL;
     char *text = tvlm_allocate(size + 1, 1);
     if (text != NULL &&
         clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS)
-        tvlm_log_message(&device->base.log, TVLM_LOG_INFO, "%s: %s", file, text);
+        return text;
     free(text);
+    return NULL;
 }
 
 /* The first line of the build log that names an error: what the one line of the failure carries. */
 static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file, cl_int error) {
-    char text[2048] = "";
-    clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, sizeof text - 1, text, NULL);
-    log_build(device, program, file);
-    char *line = strstr(text, "error:");
-    while (line != NULL && line > text && line[-1] != '\n') --line;
-    if (line == NULL) line = text;
-    line[strcspn(line, "\n")] = '\0';
-    return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
-                     device->base.info.name, opencl_error_name(error), line[0] != '\0' ? ": " : "", line);
+    char *text = build_log(device, program), *line = NULL;
+    if (text != NULL) {
+        tvlm_log_message(&device->base.log, TVLM_LOG_INFO, "%s: %s", file, text);
+        line = strstr(text, "error:");
+        while (line != NULL && line > text && line[-1] != '\n') --line;
+        if (line == NULL) line = text;
+        line[strcspn(line, "\n")] = '\0';
+    }
+    const tvlm_status status =
+        tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
+                  device->base.info.name, opencl_error_name(error), line != NULL ? ": " : "", line != NULL ? line : "");
+    free(text);
+    return status;
 }
 
 static void store_binary(const opencl_device *device, cl_program program, const char *key) {

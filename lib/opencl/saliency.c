@@ -54,9 +54,12 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
-/* Work-items of the group that looks at the border: one on CPUs. */
+/*
+ * Work-items of the group that looks at the border. Not one on CPUs: llvmpipe ends loops, without a word,
+ * when a work-item has done 65535 steps.
+ */
 static int32_t lanes_of(const opencl_device *device) {
-    return device->tuning.tile_group_width * device->tuning.tile_group_height;
+    return device->tuning.run > 1 ? 16 : 256;
 }
 
 static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, opencl_call *call) {

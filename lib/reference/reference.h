@@ -30,9 +30,13 @@ tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *textu
 tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
                                          const float *rgba);
 
-/* source.c, mips.c, sample.c, score.c, topk.c */
+/* source.c, input.c, mips.c, sample.c, score.c, topk.c */
 tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                   int32_t image, tvlm_texture *out);
+tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
+                                 tvlm_texture *out);
+tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                                       int64_t *first);
 tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture);
 tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                   int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out);
@@ -44,6 +48,12 @@ tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
                                  tvlm_buffer *scores);
 tvlm_status tvlm_reference_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k,
                                 tvlm_buffer *result);
+
+/* motion.c, temporal.c */
+tvlm_status tvlm_reference_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
+                                         tvlm_texture *out);
+tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
+tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 
 /* The generators: tvlm_reference_visual and so on. */
 #define REFERENCE_GENERATOR(ID, name) tvlm_generate_function tvlm_reference_##name;

@@ -72,12 +72,26 @@ static double nearest(const tvlm_texture *texture, double level, int32_t slice, 
                            nearest_index(point->y, height, texture->extent_y))[component];
 }
 
+/* One of the channels of a vector, made unit; of one that is too short to have a direction: 0. */
+static double of_unit(const tvlm_texture *texture, double level, int32_t ref, const reference_point *point) {
+    double squares = 0, wanted = 0;
+    for (int32_t layer = 0; layer < TVLM_REF_LAYERS(ref); ++layer)
+        for (int component = 0; component < 4; ++component) {
+            const double value =
+                trilinear(texture, level, reference_slice(texture, point->image, layer), component, point);
+            if (layer == TVLM_REF_LAYER(ref) && component == TVLM_REF_COMPONENT(ref)) wanted = value;
+            squares += value * value;
+        }
+    return sqrt(squares) >= (double)TVLM_UNIT_FLOOR ? wanted / sqrt(squares) : 0;
+}
+
 double reference_sample(const tvlm_bundle *bundle, int32_t ref, const reference_point *point) {
     if (ref < 0) return 0;
     const int component = TVLM_REF_COMPONENT(ref);
     if (TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA) return formula(bundle, component, point);
     const tvlm_texture *texture = bundle->textures[TVLM_REF_TEXTURE(ref)];
     const double level = own_level(texture, point->level);
+    if (TVLM_REF_LAYERS(ref) > 0) return of_unit(texture, level, ref, point);
     const int32_t slice = reference_slice(texture, point->image, TVLM_REF_LAYER(ref));
     if (texture->reduce[component] == TVLM_REDUCE_MODE)
         return nearest(texture, level, slice, component, point);

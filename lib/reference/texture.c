@@ -37,6 +37,12 @@ static bool total_floats(const tvlm_texture *texture, size_t *total) {
     return true;
 }
 
+static bool within_limits(const tvlm_device_info *info, const tvlm_texture *shape) {
+    return shape->width <= info->image_width_max && shape->height <= info->image_height_max &&
+           shape->levels <= REFERENCE_LEVELS_MAX &&
+           (int64_t)shape->layers * shape->images <= info->image_slices_max;
+}
+
 /* What was never written is NaN, so that whoever reads it notices. */
 static void fill_with_nan(float *values, size_t count) {
     for (size_t i = 0; i < count; ++i) values[i] = NAN;
@@ -47,7 +53,7 @@ tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_textur
     reference_texture *created = NULL;
     float *texels = NULL;
     size_t count = 0;
-    if (shape->levels <= REFERENCE_LEVELS_MAX && total_floats(shape, &count)) {
+    if (within_limits(&device->info, shape) && total_floats(shape, &count)) {
         created = tvlm_allocate(1, sizeof *created);
         texels = tvlm_allocate(count, sizeof *texels);
     }
@@ -56,8 +62,10 @@ tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_textur
         free(texels);
         return tvlm_fail(
             &device->log, TVLM_ERROR_DEVICE_MEMORY,
-            "reference: no memory for a texture of %d x %d, %d images of %d layers", shape->width, shape->height,
-            shape->images, shape->layers);
+            "reference: no texture of %d x %d, %d images of %d layers: out of memory or larger than "
+            "%d x %d x %d slices",
+            shape->width, shape->height, shape->images, shape->layers, device->info.image_width_max,
+            device->info.image_height_max, device->info.image_slices_max);
     }
     fill_with_nan(texels, count);
     created->base = *shape;

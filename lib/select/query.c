@@ -76,7 +76,7 @@ tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvl
     }
     chunk->query_written = index;
     if (texture->levels > 1) TVLM_TRY(stack->device->backend->mips(stack->device, texture));
-    chunk->valid |= UINT32_C(1) << TVLM_GRID_QUERY;
+    chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
     stack->query_image = index;
     return TVLM_OK;
 }

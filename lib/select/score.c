@@ -159,8 +159,8 @@ static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scor
 }
 
 /* Channels that cannot change the score are neither read nor made. */
-static bool counts(const tvlm_scorer *scorer, int32_t c) {
-    if (tvlm_channel_get_place(scorer->channels[c]).grid == TVLM_GRID_NONE) return false;
+static bool counts(const tvlm_stack *stack, const tvlm_scorer *scorer, int32_t c) {
+    if (tvlm_stack_place(stack, scorer->channels[c]).grid == TVLM_GRID_NONE) return false;
     for (int32_t tap = 0; tap < scorer->taps; ++tap)
         if (scorer->weights[c * scorer->taps + tap] != 0.0f) return true;
     return false;
@@ -182,7 +182,7 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
     TVLM_TRY(check_scorer(stack, scorer));
     TVLM_TRY(program_allocate(&stack->device->log, p, scorer->channel_count / 4 + 1));
     for (int32_t c = 0; c < scorer->channel_count; ++c) {
-        if (!counts(scorer, c)) continue;
+        if (!counts(stack, scorer, c)) continue;
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
         const float *weights = scorer->weights + (size_t)c * (size_t)scorer->taps;
         if (scorer->taps == 1) group->weight[CENTRE][place] = weights[0];
@@ -204,7 +204,7 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
 static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p, tvlm_bundle *bundle) {
     int32_t taken;
     if (p->count == 0) (void)add_group(p, 0, 1);
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(p->channels, 4 * p->count)));
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(stack, p->channels, 4 * p->count)));
     tvlm_stack_bundle(stack, chunk, p->channels, 4 * p->count, bundle, p->refs, &taken);
     if (taken < 4 * p->count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
@@ -217,12 +217,13 @@ static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p
 
 static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
                        const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
-    const size_t count = (size_t)tvlm_candidate_count(candidates);
     tvlm_bundle bundle;
     TVLM_TRY(resolve_refs(stack, tvlm_stack_chunk(stack, params->index), p, &bundle));
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SCORES, count * sizeof(float), scores));
-    return stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination,
-                                         candidates, *scores);
+    TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
+    TVLM_TRY(stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination,
+                                           candidates, *scores));
+    stack->frames[params->index].scored = true;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,

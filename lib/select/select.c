@@ -143,6 +143,17 @@ static tvlm_status selection_make(const task *t, const tvlm_ranked *ranking, int
     return TVLM_OK;
 }
 
+/* For the next frame's fixation (texturevlm/temporal.h). */
+static tvlm_status keep_positions(const task *t, const tvlm_ranked *ranking, int32_t count) {
+    float *kept;
+    TVLM_TRY(tvlm_stack_keep_positions(t->stack, t->params->index, count, &kept));
+    for (int32_t i = 0; i < count; ++i) {
+        kept[2 * i] = (float)centre_x(t, &ranking[i]);
+        kept[2 * i + 1] = (float)centre_y(t, &ranking[i]);
+    }
+    return TVLM_OK;
+}
+
 /* A minimum distance may pass over any number of candidates: all of them are ranked then. */
 static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_selection **selection) {
     const bool spaced = t->params->min_distance > 0.0f;
@@ -154,6 +165,7 @@ static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_se
                          (int)wanted);
     tvlm_status status = rank(t, query, wanted, ranking);
     if (status == TVLM_OK && spaced) status = space_out(t, ranking, &kept);
+    if (status == TVLM_OK) status = keep_positions(t, ranking, kept);
     if (status == TVLM_OK) status = selection_make(t, ranking, kept, selection);
     free(ranking);
     return status;

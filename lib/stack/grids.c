@@ -13,6 +13,7 @@ static int32_t cells(int32_t side) {
 
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    const tvlm_given *given = &stack->given[info->size == TVLM_SIZE_DEPTH ? TVLM_GRID_DEPTH : grid];
     const bool query = stack->query_image >= 0;
     tvlm_texture shape = {.width = stack->width,
                           .height = stack->height,
@@ -23,6 +24,10 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
                           .extent_y = (float)stack->height};
     switch (info->size) {
     case TVLM_SIZE_IMAGE: break;
+    case TVLM_SIZE_HALF:
+        shape.width = tvlm_level_side(stack->width, 1);
+        shape.height = tvlm_level_side(stack->height, 1);
+        break;
     case TVLM_SIZE_QUARTER:
         shape.width = tvlm_level_side(stack->width, 2);
         shape.height = tvlm_level_side(stack->height, 2);
@@ -34,11 +39,21 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         shape.extent_y = (float)(shape.height * TVLM_ENTROPY_CELL);
         break;
     case TVLM_SIZE_GIVEN:
-        if (query) shape.width = stack->query_columns, shape.height = stack->query_rows;
+        if (query && grid == TVLM_GRID_QUERY) shape.width = stack->query_columns, shape.height = stack->query_rows;
+        if (given->columns > 0) shape.layers = given->layers;
+        /* fall through */
+    case TVLM_SIZE_DEPTH:
+        if (given->columns == 0) break; /* nothing behind it: the image's */
+        shape.width = given->columns;
+        shape.height = given->rows;
+        shape.extent_x = given->extent_x;
+        shape.extent_y = given->extent_y;
         break;
     }
     shape.levels = tvlm_level_count(shape.width, shape.height);
     memcpy(shape.reduce, info->reduce, sizeof shape.reduce);
+    if (grid >= TVLM_GRID_USER_0 && grid <= TVLM_GRID_USER_LAST)
+        memset(shape.reduce, stack->users[grid - TVLM_GRID_USER_0].reduce, sizeof shape.reduce);
     return shape;
 }
 
@@ -75,53 +90,109 @@ static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_text
     return TVLM_OK;
 }
 
+tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_texture *out) {
+    return (tvlm_generate_args){.grids = chunk->grids,
+                                .out = out,
+                                .settings = &stack->settings,
+                                .products = chunk->products,
+                                .previous = chunk->previous,
+                                .carry = tvlm_stack_carries(stack, chunk),
+                                .cameras = stack->cameras + chunk->first};
+}
+
 static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
     const tvlm_backend *backend = stack->device->backend;
     tvlm_texture *texture;
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, grid, &texture));
     if (grid == TVLM_GRID_SOURCE) {
         TVLM_TRY(blacken(stack, chunk, texture));
+    } else if (tvlm_grid_is_given(grid)) {
+        TVLM_TRY(tvlm_stack_given_complete(stack, chunk, grid, texture));
     } else {
         if (backend->generate[grid] == NULL)
             return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
                              "backend %s does not make the grid '%s'", backend->name,
                              tvlm_grid_get_info(grid)->name);
-        const tvlm_generate_args args = {chunk->grids, texture, &stack->settings, chunk->products};
+        const tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
         TVLM_TRY(backend->generate[grid](stack->device, &args));
     }
     if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
-    chunk->valid |= UINT32_C(1) << grid;
+    chunk->valid |= TVLM_GRID_BIT(grid);
     return TVLM_OK;
+}
+
+/* Whether there is anything to make it of. */
+static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid) {
+    int32_t first;
+    if (grid == TVLM_GRID_QUERY || !tvlm_stack_has_previous(chunk, grid)) return false;
+    if (tvlm_grid_get_replaced(grid, &first) > 0) return stack->given[grid].images > 0;
+    if (tvlm_grid_is_given(grid)) return (chunk->given & TVLM_GRID_BIT(grid)) != 0;
+    return tvlm_grid_get_info(grid)->size != TVLM_SIZE_DEPTH ||
+           (chunk->given & TVLM_GRID_BIT(TVLM_GRID_DEPTH)) != 0;
+}
+
+/* And what replacing grids stand for, where some images have none. */
+static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        int32_t channel;
+        if ((mask & TVLM_GRID_BIT(grid)) == 0 || tvlm_grid_get_replaced((tvlm_grid)grid, &channel) == 0) continue;
+        const tvlm_grid made = tvlm_channel_get_place(channel).grid;
+        for (int32_t i = 0; made < TVLM_GRID_COUNT && i < chunk->images; ++i)
+            if ((stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid)) == 0) mask |= TVLM_GRID_BIT(made);
+    }
+    return mask;
 }
 
 /* The registry's order satisfies every need. The query comes with a question (select/query.c), never from
  * here. */
-tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, uint32_t mask) {
-    const uint32_t missing = tvlm_grids_with_needs(mask) & ~chunk->valid;
+tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    const tvlm_grid_mask stale = mask & ~chunk->valid;
+    stack->asked |= mask;
+    const tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-        if ((missing >> grid & 1u) != 0 && grid != TVLM_GRID_QUERY)
+        if ((missing & TVLM_GRID_BIT(grid)) != 0 && can_be_made(stack, chunk, (tvlm_grid)grid))
             TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
     return TVLM_OK;
 }
 
 void tvlm_stack_drop_query(tvlm_stack *stack) {
     if (stack->query_image < 0) return;
-    tvlm_stack_chunk(stack, stack->query_image)->valid &= ~(UINT32_C(1) << TVLM_GRID_QUERY);
+    tvlm_stack_chunk(stack, stack->query_image)->valid &= ~(TVLM_GRID_BIT(TVLM_GRID_QUERY));
     stack->query_image = -1;
 }
 
-uint32_t tvlm_stack_grids_of(const int32_t *channels, int32_t count) {
-    uint32_t mask = 0;
+void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids) {
+    chunk->valid &= ~tvlm_grids_with_dependents(grids);
+}
+
+/* What is handed in stands before what would be made. */
+tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
+    const tvlm_channel_place none = {TVLM_GRID_NONE, 0, 0}, replacement = tvlm_channel_get_replacement(channel);
+    if (channel >= TVLM_CHANNEL_USER_0) {
+        const int32_t plane = channel - TVLM_CHANNEL_USER_0;
+        return plane < stack->user_count ? (tvlm_channel_place){TVLM_GRID_USER_0 + plane, 0, 0} : none;
+    }
+    if (replacement.grid != TVLM_GRID_NONE && stack->given[replacement.grid].images > 0) return replacement;
+    const tvlm_channel_place place = tvlm_channel_get_place(channel);
+    /* An embedding of fewer channels has fewer layers. */
+    return tvlm_grid_is_given(place.grid) && stack->given[place.grid].columns > 0 &&
+                   place.layer >= stack->given[place.grid].layers
+               ? none
+               : place;
+}
+
+tvlm_grid_mask tvlm_stack_grids_of(const tvlm_stack *stack, const int32_t *channels, int32_t count) {
+    tvlm_grid_mask mask = 0;
     for (int32_t i = 0; i < count; ++i) {
-        const tvlm_grid grid = tvlm_channel_get_place(channels[i]).grid;
-        if (grid < TVLM_GRID_COUNT) mask |= UINT32_C(1) << grid;
+        const tvlm_grid grid = tvlm_stack_place(stack, channels[i]).grid;
+        if (grid < TVLM_GRID_COUNT) mask |= TVLM_GRID_BIT(grid);
     }
     return mask;
 }
 
 tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
-    const uint32_t mask = tvlm_stack_grids_of(stack->channels, stack->channel_count);
+    const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
     for (int32_t i = 0; i < stack->chunk_count; ++i)
         TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));
     return TVLM_OK;
@@ -131,10 +202,10 @@ tvlm_status tvlm_stack_texture(tvlm_stack *stack, int32_t index, int32_t channel
                                int32_t *layer, int32_t *component, int32_t *first_image) {
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
-    const tvlm_channel_place place = tvlm_channel_get_place(channel);
+    const tvlm_channel_place place = tvlm_stack_place(stack, channel);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
-    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, UINT32_C(1) << place.grid));
-    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1u) == 0)
+    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(place.grid)));
+    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1) == 0)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "channel %d is not stored in a texture",
                          (int)channel);
     *texture = chunk->grids[place.grid];

@@ -26,12 +26,13 @@ static uint64_t layer_bytes(const tvlm_device *device, int32_t width, int32_t he
 }
 
 static bool stored_in_images(const tvlm_device *device) {
-    return device->info.storage == TVLM_STORAGE_IMAGE || device->info.storage == TVLM_STORAGE_MIPMAPPED;
+    return device->info.storage != TVLM_STORAGE_BUFFER;
 }
 
 static bool sides_fit(const tvlm_device *device, int32_t width, int32_t height) {
     const tvlm_device_info *info = &device->info;
-    if (!stored_in_images(device)) return true;
+    /* The reference states limits of its own; an OpenCL device's are those of its images. */
+    if (!stored_in_images(device) && info->type != TVLM_DEVICE_REFERENCE) return true;
     return width <= info->image_width_max && height <= info->image_height_max;
 }
 

@@ -82,7 +82,7 @@ static tvlm_status pack_chunk(tvlm_stack *stack, tvlm_chunk *chunk, const packin
     const int32_t layers = (p->channel_count + 3) / 4;
     tvlm_bundle bundle;
     int32_t taken;
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(p->channels, p->channel_count)));
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(stack, p->channels, p->channel_count)));
     tvlm_stack_bundle(stack, chunk, p->channels, p->channel_count, &bundle, refs, &taken);
     if (taken < p->channel_count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,

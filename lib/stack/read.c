@@ -10,7 +10,7 @@
 static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
                                 int32_t *height) {
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
-    const tvlm_grid grid = tvlm_channel_get_place(channel).grid;
+    const tvlm_grid grid = tvlm_stack_place(stack, channel).grid;
     const tvlm_texture shape =
         tvlm_stack_grid_shape(stack, grid < TVLM_GRID_COUNT ? grid : TVLM_GRID_SOURCE, stack->images);
     if (level < 0 || level >= shape.levels)
@@ -44,14 +44,31 @@ static void read_formula(const tvlm_stack *stack, int32_t component, int32_t wid
                                 ((float)y + 0.5f) / (float)height);
 }
 
+/* A component of a vector of that length, brought to length 1. */
+static float of_unit(float component, double length) {
+    return length >= (double)TVLM_UNIT_FLOOR ? (float)((double)component / length) : 0.0f;
+}
+
 static tvlm_status read_stored(tvlm_stack *stack, const tvlm_chunk *chunk, int32_t image,
                                tvlm_channel_place place, int32_t level, size_t count, float *texels) {
     tvlm_texture *texture = chunk->grids[place.grid];
+    const bool unit = tvlm_grid_is_unit(place.grid);
     float *rgba = tvlm_allocate(count, 4 * sizeof *rgba);
-    if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to read a channel");
-    const tvlm_status status = stack->device->backend->texture_read(
-        stack->device, texture, level, image * texture->layers + place.layer, rgba);
-    for (size_t i = 0; status == TVLM_OK && i < count; ++i) texels[i] = rgba[4 * i + (size_t)place.component];
+    double *squares = unit ? tvlm_allocate(count, sizeof *squares) : NULL;
+    tvlm_status status = TVLM_OK;
+    if (rgba == NULL || (unit && squares == NULL))
+        status = tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to read a channel");
+    for (int32_t layer = 0; status == TVLM_OK && layer < texture->layers; ++layer) {
+        if (!unit && layer != place.layer) continue;
+        status = stack->device->backend->texture_read(stack->device, texture, level, image * texture->layers + layer,
+                                                      rgba);
+        for (size_t i = 0; status == TVLM_OK && layer == place.layer && i < count; ++i)
+            texels[i] = rgba[4 * i + (size_t)place.component];
+        for (size_t i = 0; status == TVLM_OK && unit && i < 4 * count; ++i)
+            squares[i / 4] += (double)rgba[i] * (double)rgba[i];
+    }
+    for (size_t i = 0; status == TVLM_OK && unit && i < count; ++i) texels[i] = of_unit(texels[i], sqrt(squares[i]));
+    free(squares);
     free(rgba);
     return status;
 }
@@ -66,14 +83,14 @@ tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, i
     if (capacity < count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %zu texels; the level has %zu",
                          capacity, count);
-    const tvlm_channel_place place = tvlm_channel_get_place(channel);
+    const tvlm_channel_place place = tvlm_stack_place(stack, channel);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if (place.grid == TVLM_GRID_FORMULA) {
         read_formula(stack, place.component, width, height, texels);
         return TVLM_OK;
     }
-    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, UINT32_C(1) << place.grid));
-    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1u) == 0) {
+    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(place.grid)));
+    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1) == 0) {
         for (size_t i = 0; i < count; ++i) texels[i] = 0.0f;
         return TVLM_OK;
     }

@@ -93,7 +93,7 @@ static tvlm_status sample_batch(const sampling *s, const tvlm_chunk *chunk, int3
 }
 
 static tvlm_status sample_all(const sampling *s) {
-    const uint32_t mask = tvlm_stack_grids_of(s->channels, s->channel_count);
+    const tvlm_grid_mask mask = tvlm_stack_grids_of(s->stack, s->channels, s->channel_count);
     for (int32_t i = 0; i < s->stack->chunk_count; ++i) {
         tvlm_chunk *chunk = &s->stack->chunks[i];
         int32_t next = 0;

@@ -21,7 +21,7 @@ tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index) {
 
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel) {
     tvlm_channel_info info;
-    if (tvlm_channel_get_info(channel, &info) == TVLM_OK) return TVLM_OK;
+    if (tvlm_stack_channel_info(stack, channel, &info) == TVLM_OK) return TVLM_OK;
     return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channel);
 }
 
@@ -86,8 +86,9 @@ static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
 static int32_t max_layers(const tvlm_stack *stack) {
     int32_t layers = (stack->channel_count + 3) / 4; /* of a packed array of the layout */
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
-        const int32_t own = tvlm_grid_get_info((tvlm_grid)grid)->layers;
-        if (own > layers) layers = own;
+        const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
+        /* What is handed in has a size of its own. */
+        if (info->size != TVLM_SIZE_GIVEN && info->layers > layers) layers = info->layers;
     }
     return layers;
 }
@@ -99,7 +100,11 @@ static tvlm_status make_images(tvlm_stack *stack) {
     stack->chunk_count = (stack->images - 1) / stack->chunk_images + 1;
     stack->chunks = tvlm_allocate((size_t)stack->chunk_count, sizeof *stack->chunks);
     stack->originals = tvlm_allocate((size_t)stack->images, sizeof *stack->originals);
-    if (stack->chunks == NULL || stack->originals == NULL)
+    stack->frames = tvlm_allocate((size_t)stack->images, sizeof *stack->frames);
+    stack->carries = tvlm_allocate((size_t)stack->images, sizeof *stack->carries);
+    stack->cameras = tvlm_allocate((size_t)stack->images, sizeof *stack->cameras);
+    if (stack->chunks == NULL || stack->originals == NULL || stack->frames == NULL || stack->carries == NULL ||
+        stack->cameras == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a batch of %d images",
                          (int)stack->images);
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
@@ -175,10 +180,20 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
             backend->texture_destroy(s->device, &s->chunks[i].grids[grid]);
         for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
             backend->buffer_destroy(s->device, &s->chunks[i].products[product]);
+        for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
+            backend->texture_destroy(s->device, &s->chunks[i].previous[previous]);
     }
     for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) backend->buffer_destroy(s->device, &s->scratch[i]);
     free(s->chunks);
+    for (int32_t i = 0; s->frames != NULL && i < s->images; ++i) {
+        backend->buffer_destroy(s->device, &s->frames[i].scores);
+        free(s->frames[i].positions);
+    }
+    backend->texture_destroy(s->device, &s->relevance);
+    free(s->frames);
+    free(s->carries);
     free(s->originals);
+    free(s->cameras);
     free(s->channels);
     free(s);
     *stack = NULL;
@@ -193,10 +208,15 @@ tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
 tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) {
     if (stack == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
     *info = (tvlm_stack_info){stack->width, stack->height, stack->images, stack->levels, stack->format, 0};
-    for (int32_t i = 0; i < stack->chunk_count; ++i)
+    for (int32_t i = 0; i < stack->chunk_count; ++i) {
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
             if (stack->chunks[i].grids[grid] != NULL)
                 info->device_bytes += stack->chunks[i].grids[grid]->bytes;
+        for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
+            if (stack->chunks[i].previous[previous] != NULL)
+                info->device_bytes += stack->chunks[i].previous[previous]->bytes;
+    }
+    if (stack->relevance != NULL) info->device_bytes += stack->relevance->bytes;
     return TVLM_OK;
 }
 

@@ -13,21 +13,48 @@
 #include <stdint.h>
 
 #include "core/backend.h"
+#include "texturevlm/input.h"
 #include "texturevlm/stack.h"
 
 typedef struct tvlm_chunk {
     int32_t first, images;                /* of the batch */
     tvlm_texture *grids[TVLM_GRID_COUNT]; /* NULL until needed */
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
-    uint32_t valid;                       /* grids whose content and levels are up to date */
+    tvlm_grid_mask valid;                 /* grids whose content and levels are up to date */
+    tvlm_grid_mask given;                 /* grids that were handed in for some of its images */
     int32_t query_written;                /* the image whose slice of the QUERY texture is not 0 */
+    tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
 } tvlm_chunk;
 
 /* What the stack remembers of each image. */
 typedef struct tvlm_stack_image {
     bool set;              /* pixels are in the source; otherwise it is made black when first read */
     int32_t width, height; /* as it was handed in */
+    tvlm_grid_mask given;  /* grids that were handed in for it */
 } tvlm_stack_image;
+
+/* What the grids of all images that were handed in for one family have in common; 0 columns where there is none. */
+typedef struct tvlm_given {
+    int32_t columns, rows, layers;
+    float extent_x, extent_y;
+    int32_t images; /* that have one */
+} tvlm_given;
+
+/* A plane of the application's own: channel TVLM_CHANNEL_USER_0 and grid TVLM_GRID_USER_0 + its place. */
+typedef struct tvlm_user_plane {
+    char name[TVLM_CHANNEL_NAME_SIZE];
+    float low, high;
+    uint8_t reduce;
+} tvlm_user_plane;
+
+/* What questions leave of the present frame, for temporal.c. */
+typedef struct tvlm_frame {
+    tvlm_buffer *scores; /* kept from question to question, so that asking again allocates nothing */
+    tvlm_candidates candidates;
+    bool scored;      /* `scores` are those of this frame */
+    float *positions; /* [2 * position_capacity]: x, y in pixels of the working image */
+    int32_t position_count, position_capacity;
+} tvlm_frame;
 
 /* Device memory that is kept and reused, so that asking again allocates nothing. */
 typedef enum tvlm_scratch {
@@ -48,6 +75,14 @@ struct tvlm_stack {
     int32_t channel_count;
     int32_t *channels; /* of the layout */
     tvlm_stack_image *originals;
+    tvlm_frame *frames;      /* [images] */
+    tvlm_carry *carries;     /* [images] */
+    tvlm_texture *relevance; /* a map of scores on its way to the previous frame */
+    tvlm_grid_mask asked;    /* what readers ever asked for */
+    tvlm_camera *cameras; /* [images] of their depths */
+    tvlm_given given[TVLM_GRID_COUNT];
+    int32_t user_count;
+    tvlm_user_plane users[TVLM_USER_PLANES_MAX];
     int32_t chunk_images, chunk_count;
     tvlm_chunk *chunks;
     tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
@@ -86,7 +121,7 @@ tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format);
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images);
 
 /* Makes the grids of `mask` (bits 1 << tvlm_grid) and what they need, with their levels, in one chunk. */
-tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, uint32_t mask);
+tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask);
 
 /* The texture of a grid, created when there is none; its content is not made. */
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
@@ -95,8 +130,14 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
 /* Forgets the query: query_similarity is 0 everywhere again. */
 void tvlm_stack_drop_query(tvlm_stack *stack);
 
+/* Where a channel of this stack is stored: handed in, generated, a formula, or nowhere (NONE: 0 everywhere). */
+tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel);
+
 /* The grids that channels are stored in. */
-uint32_t tvlm_stack_grids_of(const int32_t *channels, int32_t count);
+tvlm_grid_mask tvlm_stack_grids_of(const tvlm_stack *stack, const int32_t *channels, int32_t count);
+
+/* What `grids` hold has changed: whatever was made from them is out of date, and their levels are. */
+void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids);
 
 /*
  * The texture in which a channel of image `index` is stored, made if need be, with its levels. The image is
@@ -105,6 +146,54 @@ uint32_t tvlm_stack_grids_of(const int32_t *channels, int32_t count);
  */
 tvlm_status tvlm_stack_texture(tvlm_stack *stack, int32_t index, int32_t channel, tvlm_texture **texture,
                                int32_t *layer, int32_t *component, int32_t *first_image);
+
+/* ---- given.c ---- */
+
+/*
+ * Makes room for a grid of that size for image `index`: its texture, with whatever the chunk's other images have in it.
+ * ARGUMENT where another image's grid has another size (`name` for the line).
+ */
+tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid grid, const tvlm_given *size,
+                                   const char *name, tvlm_texture **texture);
+
+/* The image's slices are written: it has one. */
+void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid);
+
+/* It has none, whatever is in its slices. */
+void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid);
+
+/* The slices of images that have none: zeros, or what the grid stands for, which is made. */
+tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture *texture);
+
+/* ---- input.c ---- */
+
+/* Of set_grid and set_user: the data are in `buffer` from `offset` on where that is not NULL. */
+tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel, const struct tvlm_grid_input *input,
+                             tvlm_buffer *buffer, size_t offset);
+tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
+                                  tvlm_reduce reduce, const struct tvlm_grid_input *input, tvlm_buffer *buffer,
+                                  size_t offset, int32_t *channel);
+
+/* What the backend gets to make a grid of that chunk into its texture. */
+tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_texture *out);
+
+/* ---- temporal.c ---- */
+
+/* Device memory for the scores of image `index`. frames[index].scored is to be set when they are there. */
+tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                              tvlm_buffer **buffer);
+
+/* Room for `count` selected positions of image `index`: x, y in pixels of the working image, to be filled in. */
+tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions);
+
+/* Image `index` has new pixels: scores and positions were those of the old ones. */
+void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index);
+
+/* False for grids that need a previous frame (motion, temporal) where there is none. */
+bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid);
+
+/* tvlm_generate_args.carry of a chunk, as things are now. */
+const tvlm_carry *tvlm_stack_carries(tvlm_stack *stack, const tvlm_chunk *chunk);
 
 /* ---- upload.c ---- */
 
@@ -129,6 +218,9 @@ int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t
                                int32_t layers);
 
 /* ---- bundle.c ---- */
+
+/* A bundle without textures: what the formulas need. */
+tvlm_bundle tvlm_stack_bundle_view(const tvlm_stack *stack);
 
 /*
  * Puts the textures of as many of the first channels as fit into a bundle: *taken of them, whose references

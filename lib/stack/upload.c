@@ -44,9 +44,12 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
     tvlm_stack_drop_query(stack); /* it was about the images as they were */
-    chunk->valid = 0;
+    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
-    stack->originals[index] = (tvlm_stack_image){true, stack->width, stack->height};
+    stack->originals[index].set = true;
+    tvlm_stack_new_frame(stack, index);
+    stack->originals[index].width = stack->width;
+    stack->originals[index].height = stack->height;
     return TVLM_OK;
 }
 

@@ -44,6 +44,13 @@ for language in c cpp; do
     LD_LIBRARY_PATH=$lib expect "$work/pc_${language}_shared"
     expect "$work/pc_${language}_static"
 done
+echo "README:"
+sed -n '/^```c$/,/^```$/p' "$here/../../README.md" | sed '1d;$d' >"$work/look.c"
+"$cc" -std=c11 "${flags[@]}" "$work/look.c" -o "$work/look" "${shared[@]}"
+{ printf 'P6 64 48 255\n'; printf '%9216s' '' | tr ' ' 'x'; } >"$work/picture.ppm"
+LD_LIBRARY_PATH=$lib TVLM_DEVICE=reference "$work/look" "$work/picture.ppm" | wc -l | grep -qx 12 ||
+    { echo "the README's example did not print the 12 positions of a picture of 12 cells"; exit 1; }
+echo "its example prints its positions"
 if [ -x "$prefix/bin/tvlm" ]; then
     "$prefix/bin/tvlm" --help >/dev/null # finds its libraries by itself
     echo "bin/tvlm runs"

@@ -1,0 +1,70 @@
+/*
+ * input.cl: grids that an application hands in -> texels; and whether all their values are finite.
+ *
+ * Values are float or half (INPUT_HALF), the channels of a cell beside each other, rows a stride apart.
+ */
+#include "texture.clh"
+
+#ifndef INPUT_HALF
+#define INPUT_HALF 0
+#endif
+
+#if INPUT_HALF
+#define INPUT_LOAD(row, index) vload_half(index, (global const half *)(row))
+#else
+#define INPUT_LOAD(row, index) ((global const float *)(row))[index]
+#endif
+
+/* shape: columns, rows, channels. One work-item a row; *first begins as TVLM_INPUT_NONE. */
+kernel void input_check(global const uchar *restrict data, const ulong offset, const ulong row_stride, const int4 shape,
+                        global int *restrict first) {
+    const int y = get_global_id(0), width = shape.x * shape.z;
+    if (y >= shape.y) return;
+    global const uchar *row = data + offset + y * row_stride;
+    int found = TVLM_INPUT_NONE;
+    for (int i = width - 1; i >= 0; --i) {
+        const float value = INPUT_LOAD(row, i);
+        if (!isfinite(value)) found = i;
+    }
+    if (found != TVLM_INPUT_NONE) atomic_min(first, y * width + found);
+}
+
+/* `value` as the texture holds it but for the length of vectors. */
+inline float input_value(float value, int mode, float low, float high) {
+    value = isfinite(value) ? value : 0.0f;
+    if (mode == TVLM_INPUT_BINARY) return value >= 0.5f ? 1.0f : 0.0f;
+    return mode == TVLM_INPUT_CLAMP ? clamp(value, low, high) : value;
+}
+
+/* One work-item a cell: a vector's length is that of all its channels. */
+kernel void input(global const uchar *restrict data, const ulong offset, const ulong row_stride, const int4 shape,
+                  const int mode, const float4 low, const float4 high, const float4 fill, const int image,
+                  TEXTURE_OUT(result)) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= shape.x || y >= shape.y) return;
+    global const uchar *row = data + offset + y * row_stride;
+    const int first = x * shape.z;
+    float largest = 1.0f, length = 1.0f;
+    if (mode == TVLM_INPUT_UNIT) {
+        /* Over the largest first: squares of what float can hold need not be finite. */
+        float sum = 0.0f;
+        largest = 0.0f;
+        for (int i = 0; i < shape.z; ++i) largest = max(largest, fabs(input_value(INPUT_LOAD(row, first + i), mode, 0.0f, 0.0f)));
+        largest = largest > 0.0f ? largest : 1.0f;
+        for (int i = 0; i < shape.z; ++i) {
+            const float part = input_value(INPUT_LOAD(row, first + i), mode, 0.0f, 0.0f) / largest;
+            sum += part * part;
+        }
+        length = sum > 0.0f ? sqrt(sum) : 1.0f;
+    }
+    for (int layer = 0; layer < result_size.z; ++layer) {
+        float4 texel = fill;
+        const int left = shape.z - 4 * layer, at = first + 4 * layer;
+        if (left > 0) texel.x = input_value(INPUT_LOAD(row, at), mode, low.x, high.x);
+        if (left > 1) texel.y = input_value(INPUT_LOAD(row, at + 1), mode, low.y, high.y);
+        if (left > 2) texel.z = input_value(INPUT_LOAD(row, at + 2), mode, low.z, high.z);
+        if (left > 3) texel.w = input_value(INPUT_LOAD(row, at + 3), mode, low.w, high.w);
+        if (mode == TVLM_INPUT_UNIT) texel = texel / largest / length;
+        texel_store(result, x, y, image * result_size.z + layer, texel);
+    }
+}

@@ -1,0 +1,48 @@
+/*
+ * motion.cl: |Y - Y of the previous frame|, on the source's level 1.
+ *
+ * The previous frame is a texture of that size: Y, and 1 where there was a frame.
+ */
+#include "texture.clh"
+
+// check-kernels: -DRUN=16
+
+#ifndef RUN
+#define RUN 1 /* texels of a work-item; more on CPUs */
+#endif
+
+/* The last one of a single texel is its own level 1. */
+inline int half_level(int4 source_size) { return min(1, source_size.w - 1); }
+
+kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)) {
+    const int first = get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
+    if (first >= result_size.x || y >= result_size.y) return;
+    const int slice = image * source_size.z, level = half_level(source_size);
+    const int4 now = level_place_(TEXTURE(source), slice, level), before = level_place_(TEXTURE(previous), image, 0);
+    float values[RUN];
+    for (int i = 0; i < RUN; ++i) {
+        const float luma = texel_fetch_at_(TEXTURE(source), now, slice, level, first + i, y).w;
+        const float4 last = texel_fetch_at_(TEXTURE(previous), before, image, 0, first + i, y);
+        values[i] = min(1.0f, fabs(luma - last.x) * last.y);
+    }
+    for (int i = 0; i < min(RUN, result_size.x - first); ++i)
+        texel_store(result, first + i, y, image, (float4)(values[i], 0.0f, 0.0f, 0.0f));
+}
+
+/* No image of the batch has a previous frame. */
+kernel void motion_none(TEXTURE_OUT(result)) {
+    const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2);
+    if (x < result_size.x && y < result_size.y) texel_store(result, x, y, image, (float4)(0.0f));
+}
+
+/* What the next frame needs of this one: its own slice of `previous`. */
+kernel void motion_remember(TEXTURE_IN(source), const int image, TEXTURE_OUT(previous)) {
+    const int first = get_global_id(0) * RUN, y = get_global_id(1);
+    if (first >= previous_size.x || y >= previous_size.y) return;
+    const int slice = image * source_size.z, level = half_level(source_size);
+    const int4 now = level_place_(TEXTURE(source), slice, level);
+    for (int i = 0; i < min(RUN, previous_size.x - first); ++i) {
+        const float luma = texel_fetch_at_(TEXTURE(source), now, slice, level, first + i, y).w;
+        texel_store(previous, first + i, y, image, (float4)(luma, 1.0f, 0.0f, 0.0f));
+    }
+}

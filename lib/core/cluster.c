@@ -1,0 +1,35 @@
+#include "core/cluster.h"
+
+/* How many cells, times the root of how far they are from squares. */
+static double merit(int32_t columns, int32_t rows, int32_t width, int32_t height) {
+    const double tall = (double)width * rows, wide = (double)height * columns;
+    const double aspect = tall < wide ? tall / wide : wide / tall, count = (double)columns * rows;
+    return count * count * aspect; /* squared */
+}
+
+tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t levels,
+                                        const tvlm_family_settings *settings) {
+    tvlm_cluster_plan plan = {1, 1, 0, 0.0f};
+    for (int32_t rows = 1; rows <= settings->clusters && rows <= height; ++rows) {
+        const int32_t fit = settings->clusters / rows, columns = fit < width ? fit : width;
+        if (merit(columns, rows, width, height) <= merit(plan.columns, plan.rows, width, height)) continue;
+        plan.columns = columns;
+        plan.rows = rows;
+    }
+    const double area = (double)width * height / ((double)plan.columns * plan.rows);
+    const double colour = (double)settings->compactness * (double)TVLM_LAB_STEPS;
+    plan.weight = (float)(colour * colour / area);
+    plan.coarse = levels > 1 && area >= TVLM_CLUSTER_COARSE_SIDE * TVLM_CLUSTER_COARSE_SIDE &&
+                  plan.columns <= tvlm_level_side(width, 1) && plan.rows <= tvlm_level_side(height, 1);
+    return plan;
+}
+
+tvlm_region_layout tvlm_region_layout_for(const tvlm_cluster_plan *plan, const int32_t *label_counts, int32_t images) {
+    tvlm_region_layout layout = {.capacity = plan->columns * plan->rows};
+    for (int32_t i = 0; label_counts != NULL && i < images; ++i)
+        if (label_counts[i] > layout.capacity) layout.capacity = label_counts[i];
+    layout.row = (layout.capacity + 31) / 32;
+    layout.neighbours = TVLM_REGION_HEADER + layout.capacity * TVLM_REGION_WORDS;
+    layout.words = (layout.neighbours + layout.capacity * layout.row + 3) / 4 * 4;
+    return layout;
+}

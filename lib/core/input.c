@@ -1,0 +1,53 @@
+#include "core/input.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/constants.h"
+#include "core/half.h"
+
+float tvlm_input_value(const tvlm_input *input, const void *data, int32_t column, int32_t row, int32_t channel) {
+    const size_t size = input->half ? sizeof(uint16_t) : sizeof(float);
+    const size_t place = (size_t)column * (size_t)input->channels + (size_t)channel;
+    const unsigned char *at =
+        (const unsigned char *)data + input->offset + (size_t)row * input->row_stride + place * size;
+    uint16_t half;
+    float value;
+    if (!input->half) {
+        memcpy(&value, at, sizeof value);
+        return value;
+    }
+    memcpy(&half, at, sizeof half);
+    return tvlm_half_to_float(half);
+}
+
+int64_t tvlm_input_check(const tvlm_input *input, const void *data) {
+    int64_t index = 0;
+    for (int32_t row = 0; row < input->rows; ++row)
+        for (int32_t column = 0; column < input->columns; ++column)
+            for (int32_t channel = 0; channel < input->channels; ++channel, ++index)
+                if (!isfinite(tvlm_input_value(input, data, column, row, channel))) return index;
+    return -1;
+}
+
+/* What a vector is divided by; 1 for the zero vector, which stays what it is. */
+static double length_of(const float *values, int32_t count) {
+    double sum = 0;
+    for (int32_t i = 0; i < count; ++i) sum += (double)values[i] * (double)values[i];
+    return sum > 0 ? sqrt(sum) : 1;
+}
+
+void tvlm_input_convert(const tvlm_input *input, const void *data, int32_t column, int32_t row, int32_t layers,
+                        float *rgba) {
+    for (int32_t i = 0; i < 4 * layers; ++i) {
+        rgba[i] = input->fill[i & 3];
+        if (i >= input->channels) continue;
+        const float value = tvlm_input_value(input, data, column, row, i);
+        rgba[i] = isfinite(value) ? value : 0.0f;
+        if (input->mode == TVLM_INPUT_CLAMP) rgba[i] = fminf(fmaxf(rgba[i], input->low[i & 3]), input->high[i & 3]);
+        if (input->mode == TVLM_INPUT_BINARY) rgba[i] = rgba[i] >= 0.5f ? 1.0f : 0.0f;
+    }
+    if (input->mode != TVLM_INPUT_UNIT) return;
+    const double length = length_of(rgba, input->channels);
+    for (int32_t i = 0; i < input->channels; ++i) rgba[i] = (float)((double)rgba[i] / length);
+}

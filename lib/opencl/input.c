@@ -1,0 +1,48 @@
+#include <stdio.h>
+
+#include "opencl/backend.h"
+
+static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, tvlm_buffer *data,
+                         const tvlm_input *input, opencl_call *call) {
+    char options[32];
+    snprintf(options, sizeof options, "-DINPUT_HALF=%d", input->half);
+    TVLM_TRY(opencl_call_begin(device, "input.cl", name, format, options, call));
+    opencl_call_memory(call, ((opencl_buffer *)data)->memory);
+    opencl_call_ulong(call, input->offset);
+    opencl_call_ulong(call, input->row_stride);
+    opencl_call_int4(call, input->columns, input->rows, input->channels, 0);
+    return TVLM_OK;
+}
+
+tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input, int64_t *first) {
+    opencl_device *device = (opencl_device *)base;
+    const size_t rows = (size_t)input->rows;
+    cl_int found = TVLM_INPUT_NONE;
+    cl_mem memory;
+    opencl_call call;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
+    cl_int error =
+        clEnqueueWriteBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
+    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+    TVLM_TRY(begin(device, "input_check", TVLM_FORMAT_F32, data, input, &call));
+    opencl_call_memory(&call, memory);
+    TVLM_TRY(opencl_call_run(&call, 1, &rows, NULL));
+    error = clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
+    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    *first = found == TVLM_INPUT_NONE ? -1 : found;
+    return TVLM_OK;
+}
+
+tvlm_status opencl_input(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input, int32_t image,
+                         tvlm_texture *out) {
+    const float *low = input->low, *high = input->high, *fill = input->fill;
+    opencl_call call;
+    TVLM_TRY(begin((opencl_device *)base, "input", out->format, data, input, &call));
+    opencl_call_int(&call, input->mode);
+    opencl_call_float4(&call, low[0], low[1], low[2], low[3]);
+    opencl_call_float4(&call, high[0], high[1], high[2], high[3]);
+    opencl_call_float4(&call, fill[0], fill[1], fill[2], fill[3]);
+    opencl_call_int(&call, image);
+    opencl_call_output(&call, out);
+    return opencl_call_run_pixels(&call, out->width, out->height, 1);
+}

@@ -1,0 +1,359 @@
+/*
+ * SLIC (Achanta et al. 2012), then what makes every region one piece: components by flood fill, the largest of each
+ * label stays, the others go to a neighbour.
+ */
+#include "reference/cluster.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+#include "reference/reference.h"
+
+/* ---- Colours ---- */
+
+static int32_t whole_steps(double value) {
+    return (int32_t)floor(value * (double)TVLM_LAB_STEPS + 0.5);
+}
+
+reference_colours tvlm_reference_colours(const tvlm_texture *source, int32_t level, int32_t slice) {
+    reference_colours made = {tvlm_level_side(source->width, level), tvlm_level_side(source->height, level), NULL};
+    made.texels = tvlm_allocate((size_t)made.width * (size_t)made.height, sizeof *made.texels);
+    if (made.texels == NULL) return made;
+    int32_t(*texel)[3] = made.texels;
+    for (int32_t y = 0; y < made.height; ++y)
+        for (int32_t x = 0; x < made.width; ++x, ++texel) {
+            const reference_lab lab = tvlm_reference_lab(reference_fetch(source, level, slice, x, y));
+            (*texel)[0] = whole_steps(lab.l);
+            (*texel)[1] = whole_steps(lab.a) + TVLM_LAB_ZERO;
+            (*texel)[2] = whole_steps(lab.b) + TVLM_LAB_ZERO;
+        }
+    return made;
+}
+
+/* ---- SLIC ---- */
+
+/* Place in pixels of the image, colour in steps. Floats, as distances are compared by the kernels. */
+typedef struct slic_centre {
+    float x, y, colour[3];
+} slic_centre;
+
+typedef struct centre_sums {
+    int64_t pixels, x, y, colour[3];
+} centre_sums;
+
+typedef struct slic_state {
+    const tvlm_cluster_plan *plan;
+    int32_t width, height; /* of the image */
+    slic_centre *centres;
+    centre_sums *sums;
+    int32_t *labels; /* of the last pass */
+} slic_state;
+
+/* How wide a texel of a level is in pixels. */
+static float scale_of(int32_t side, int32_t level_side) {
+    return (float)((double)side / (double)level_side);
+}
+
+/* The middle of a cell, with the colour that is there. */
+static slic_centre seed(const slic_state *slic, const reference_colours *colours, int32_t column, int32_t row) {
+    const tvlm_cluster_plan *plan = slic->plan;
+    const int32_t x = (2 * column + 1) * colours->width / (2 * plan->columns);
+    const int32_t y = (2 * row + 1) * colours->height / (2 * plan->rows);
+    const int32_t *colour = reference_colour(colours, x, y);
+    slic_centre made = {((float)column + 0.5f) * scale_of(slic->width, plan->columns),
+                   ((float)row + 0.5f) * scale_of(slic->height, plan->rows),
+                   {(float)colour[0], (float)colour[1], (float)colour[2]}};
+    return made;
+}
+
+/* Kept to TVLM_CLUSTER_PLACES of a texel and to TVLM_CLUSTER_TINTS of a step. */
+static slic_centre mean_of(const centre_sums *sums, float scale_x, float scale_y) {
+    const float place = 1.0f / TVLM_CLUSTER_PLACES, tint = 1.0f / TVLM_CLUSTER_TINTS;
+    slic_centre made;
+    made.x = ((float)(sums->x * TVLM_CLUSTER_PLACES / sums->pixels) * place + 0.5f) * scale_x;
+    made.y = ((float)(sums->y * TVLM_CLUSTER_PLACES / sums->pixels) * place + 0.5f) * scale_y;
+    for (int c = 0; c < 3; ++c)
+        made.colour[c] = (float)(sums->colour[c] * TVLM_CLUSTER_TINTS / sums->pixels) * tint;
+    return made;
+}
+
+static float distance(const slic_centre *centre, const int32_t *colour, float x, float y, float weight) {
+    const float l = (float)colour[0] - centre->colour[0], a = (float)colour[1] - centre->colour[1],
+                b = (float)colour[2] - centre->colour[2], across = x - centre->x, down = y - centre->y;
+    return (l * l + a * a + b * b) + weight * (across * across + down * down);
+}
+
+/* The nearest centre of the cell (column, row) and the eight around it; ties to the lower one. */
+static int32_t nearest(const slic_state *slic, const int32_t *colour, float x, float y, int32_t column, int32_t row) {
+    const tvlm_cluster_plan *plan = slic->plan;
+    float least = INFINITY;
+    int32_t best = 0;
+    for (int32_t r = row - 1; r <= row + 1; ++r)
+        for (int32_t c = column - 1; c <= column + 1; ++c) {
+            if (r < 0 || c < 0 || r >= plan->rows || c >= plan->columns) continue;
+            const int32_t label = r * plan->columns + c;
+            const float d = distance(&slic->centres[label], colour, x, y, plan->weight);
+            if (d < least) least = d, best = label;
+        }
+    return best;
+}
+
+/* Which of `count` cells along a side an index lies in. */
+static int32_t cell_of(int32_t index, int32_t count, int32_t side) {
+    int32_t cell = (int32_t)((int64_t)index * count / side);
+    while ((int64_t)(cell + 1) * side / count <= index) ++cell;
+    return cell;
+}
+
+/* Labels every texel of a level, and sums what it found. */
+static void assign(slic_state *slic, const reference_colours *colours) {
+    const tvlm_cluster_plan *plan = slic->plan;
+    const float scale_x = scale_of(slic->width, colours->width), scale_y = scale_of(slic->height, colours->height);
+    for (int32_t i = 0; i < plan->columns * plan->rows; ++i) slic->sums[i] = (centre_sums){0};
+    for (int32_t y = 0; y < colours->height; ++y)
+        for (int32_t x = 0; x < colours->width; ++x) {
+            const int32_t *colour = reference_colour(colours, x, y);
+            const int32_t label = nearest(slic, colour, ((float)x + 0.5f) * scale_x, ((float)y + 0.5f) * scale_y,
+                                          cell_of(x, plan->columns, colours->width),
+                                          cell_of(y, plan->rows, colours->height));
+            centre_sums *sum = &slic->sums[label];
+            slic->labels[(size_t)y * (size_t)colours->width + (size_t)x] = label;
+            ++sum->pixels;
+            sum->x += x;
+            sum->y += y;
+            for (int c = 0; c < 3; ++c) sum->colour[c] += colour[c];
+        }
+}
+
+/* The centres from the sums of the pass before, on its level; of what got no texel, and at first, the seeds. */
+static void move_centres(slic_state *slic, const reference_colours *before, const reference_colours *now) {
+    const tvlm_cluster_plan *plan = slic->plan;
+    for (int32_t i = 0; i < plan->columns * plan->rows; ++i)
+        slic->centres[i] = before != NULL && slic->sums[i].pixels > 0
+                               ? mean_of(&slic->sums[i], scale_of(slic->width, before->width),
+                                         scale_of(slic->height, before->height))
+                               : seed(slic, now, i % plan->columns, i / plan->columns);
+}
+
+static void run_passes(slic_state *slic, const reference_colours *coarse, const reference_colours *full) {
+    const reference_colours *before = NULL;
+    for (int pass = 0; pass < TVLM_CLUSTER_COARSE_PASSES + TVLM_CLUSTER_FULL_PASSES; ++pass) {
+        const reference_colours *now = pass < TVLM_CLUSTER_COARSE_PASSES ? coarse : full;
+        move_centres(slic, before, now);
+        assign(slic, now);
+        before = now;
+    }
+}
+
+/* ---- One piece each ---- */
+
+/* The pieces of the labels, 4-connected, numbered by their first pixels in reading order. */
+typedef struct piece_list {
+    int32_t width, height, count;
+    int32_t *of;    /* the piece of each pixel */
+    int32_t *stack; /* for the flood fill */
+    int32_t *first, *size, *label, *becomes; /* of each piece */
+    int64_t *offer;                          /* the best neighbour, TVLM_CLUSTER_NONE: there is none */
+} piece_list;
+
+static bool pieces_make(piece_list *pieces, int32_t width, int32_t height) {
+    const size_t count = (size_t)width * (size_t)height;
+    *pieces = (piece_list){.width = width, .height = height};
+    pieces->of = tvlm_allocate(count, sizeof *pieces->of);
+    pieces->stack = tvlm_allocate(count, sizeof *pieces->stack);
+    pieces->first = tvlm_allocate(count, sizeof *pieces->first);
+    pieces->size = tvlm_allocate(count, sizeof *pieces->size);
+    pieces->label = tvlm_allocate(count, sizeof *pieces->label);
+    pieces->becomes = tvlm_allocate(count, sizeof *pieces->becomes);
+    pieces->offer = tvlm_allocate(count, sizeof *pieces->offer);
+    return pieces->of != NULL && pieces->stack != NULL && pieces->first != NULL && pieces->size != NULL &&
+           pieces->label != NULL && pieces->becomes != NULL && pieces->offer != NULL;
+}
+
+static void pieces_release(piece_list *pieces) {
+    free(pieces->of);
+    free(pieces->stack);
+    free(pieces->first);
+    free(pieces->size);
+    free(pieces->label);
+    free(pieces->becomes);
+    free(pieces->offer);
+}
+
+/* The pixels beside pixel p: left, right, above, below; how many there are. */
+static int beside(const piece_list *pieces, int32_t p, int32_t found[4]) {
+    const int32_t x = p % pieces->width, y = p / pieces->width;
+    int count = 0;
+    if (x > 0) found[count++] = p - 1;
+    if (x + 1 < pieces->width) found[count++] = p + 1;
+    if (y > 0) found[count++] = p - pieces->width;
+    if (y + 1 < pieces->height) found[count++] = p + pieces->width;
+    return count;
+}
+
+static int32_t flood(piece_list *pieces, const int32_t *labels, int32_t start, int32_t piece) {
+    int32_t depth = 0, size = 0, near[4];
+    pieces->stack[depth++] = start;
+    pieces->of[start] = piece;
+    while (depth > 0) {
+        const int32_t p = pieces->stack[--depth];
+        ++size;
+        for (int i = beside(pieces, p, near); i-- > 0;)
+            if (pieces->of[near[i]] < 0 && labels[near[i]] == labels[start]) {
+                pieces->of[near[i]] = piece;
+                pieces->stack[depth++] = near[i];
+            }
+    }
+    return size;
+}
+
+static void find_pieces(piece_list *pieces, const int32_t *labels) {
+    const int32_t texels = pieces->width * pieces->height;
+    for (int32_t p = 0; p < texels; ++p) pieces->of[p] = -1;
+    for (int32_t p = 0; p < texels; ++p) {
+        if (pieces->of[p] >= 0) continue;
+        const int32_t piece = pieces->count++;
+        pieces->first[piece] = p;
+        pieces->label[piece] = labels[p];
+        pieces->becomes[piece] = -1;
+        pieces->offer[piece] = TVLM_CLUSTER_NONE;
+        pieces->size[piece] = flood(pieces, labels, p, piece);
+    }
+}
+
+/* The largest piece of each label keeps it; of equal ones the first. */
+static void keep_largest(piece_list *pieces) {
+    int32_t largest[TVLM_CLUSTER_MAX];
+    for (int32_t i = 0; i < TVLM_CLUSTER_MAX; ++i) largest[i] = -1;
+    for (int32_t i = 0; i < pieces->count; ++i) {
+        int32_t *best = &largest[pieces->label[i]];
+        if (*best < 0 || pieces->size[i] > pieces->size[*best]) *best = i;
+    }
+    for (int32_t i = 0; i < TVLM_CLUSTER_MAX; ++i)
+        if (largest[i] >= 0) pieces->becomes[largest[i]] = i;
+}
+
+/* How far a pixel's colour is from a region's mean, coarsely, and the region: the lower, the better. */
+static int64_t offer_of(const int32_t *colour, const slic_centre *mean, int32_t label) {
+    const float l = (float)colour[0] - mean->colour[0], a = (float)colour[1] - mean->colour[1],
+                b = (float)colour[2] - mean->colour[2], most = 1048574.0f;
+    const float apart = (l * l + a * a + b * b) * 0.0625f;
+    return (int64_t)(apart < most ? apart : most) * TVLM_CLUSTER_MAX + label;
+}
+
+/* The others join the kept piece beside them whose mean colour is nearest to that of one of their pixels there. */
+static void make_offers(piece_list *pieces, const slic_state *slic, const reference_colours *colours) {
+    for (int32_t p = 0; p < pieces->width * pieces->height; ++p) {
+        const int32_t piece = pieces->of[p];
+        int32_t near[4];
+        if (pieces->becomes[piece] >= 0) continue;
+        for (int i = beside(pieces, p, near); i-- > 0;) {
+            const int32_t label = pieces->becomes[pieces->of[near[i]]];
+            if (label < 0) continue;
+            const int64_t offer = offer_of(colours->texels[p], &slic->centres[label], label);
+            if (offer < pieces->offer[piece]) pieces->offer[piece] = offer;
+        }
+    }
+}
+
+/* What no kept piece is beside goes with the piece above its first pixel, or left of it in the top row. */
+static void settle(piece_list *pieces) {
+    for (int32_t i = 0; i < pieces->count; ++i)
+        if (pieces->becomes[i] < 0 && pieces->offer[i] != TVLM_CLUSTER_NONE)
+            pieces->becomes[i] = (int32_t)(pieces->offer[i] % TVLM_CLUSTER_MAX);
+    for (int32_t i = 1; i < pieces->count; ++i) { /* their first pixels ascend, so that the one above is settled */
+        const int32_t first = pieces->first[i], above = first >= pieces->width ? first - pieces->width : first - 1;
+        if (pieces->becomes[i] < 0) pieces->becomes[i] = pieces->becomes[pieces->of[above]];
+    }
+    /* All that hangs on piece 0 alone goes where the first pixel in reading order goes that does not. */
+    int32_t rescue = 0;
+    while (pieces->becomes[pieces->of[rescue]] < 0) ++rescue;
+    const int32_t label = pieces->becomes[pieces->of[rescue]];
+    for (int32_t i = 0; i < pieces->count; ++i)
+        if (pieces->becomes[i] < 0) pieces->becomes[i] = label;
+}
+
+/* Labels in use become 0 .. count - 1 in their order. */
+static int32_t make_dense(int32_t *labels, int32_t texels) {
+    int32_t dense[TVLM_CLUSTER_MAX] = {0}, count = 0;
+    for (int32_t p = 0; p < texels; ++p) dense[labels[p]] = 1;
+    for (int32_t i = 0; i < TVLM_CLUSTER_MAX; ++i) count += dense[i], dense[i] = count - 1;
+    for (int32_t p = 0; p < texels; ++p) labels[p] = dense[labels[p]];
+    return count;
+}
+
+static bool make_whole(const slic_state *slic, const reference_colours *colours, int32_t *labels) {
+    piece_list pieces;
+    const bool made = pieces_make(&pieces, colours->width, colours->height);
+    if (made) {
+        find_pieces(&pieces, slic->labels);
+        keep_largest(&pieces);
+        make_offers(&pieces, slic, colours);
+        settle(&pieces);
+        for (int32_t p = 0; p < colours->width * colours->height; ++p) labels[p] = pieces.becomes[pieces.of[p]];
+    }
+    pieces_release(&pieces);
+    return made;
+}
+
+bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
+                         const tvlm_cluster_plan *plan, int32_t *labels, int32_t *count) {
+    const size_t cells = (size_t)plan->columns * (size_t)plan->rows;
+    slic_state slic = {.plan = plan, .width = full->width, .height = full->height};
+    reference_colours coarse = tvlm_reference_colours(source, plan->coarse, slice);
+    slic.centres = tvlm_allocate(cells, sizeof *slic.centres);
+    slic.sums = tvlm_allocate(cells, sizeof *slic.sums);
+    slic.labels = tvlm_allocate((size_t)full->width * (size_t)full->height, sizeof *slic.labels);
+    bool made = coarse.texels != NULL && slic.centres != NULL && slic.sums != NULL && slic.labels != NULL;
+    if (made) {
+        run_passes(&slic, &coarse, full);
+        made = make_whole(&slic, full, labels);
+        if (made) *count = make_dense(labels, full->width * full->height);
+    }
+    free(coarse.texels);
+    free(slic.centres);
+    free(slic.sums);
+    free(slic.labels);
+    return made;
+}
+
+/* ---- The family ---- */
+
+static bool make_image(const tvlm_generate_args *args, const tvlm_cluster_plan *plan,
+                       const tvlm_region_layout *layout, int32_t image) {
+    const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE];
+    const size_t texels = (size_t)source->width * (size_t)source->height;
+    const int32_t slice = reference_slice(source, image, 0);
+    const int32_t given = args->label_counts != NULL ? args->label_counts[image] : 0;
+    int32_t *labels = (int32_t *)reference_data(args->products[TVLM_PRODUCT_LABELS]) + (size_t)image * texels;
+    uint32_t *block = (uint32_t *)reference_data(args->products[TVLM_PRODUCT_REGIONS]) +
+                      (size_t)image * (size_t)layout->words;
+    const reference_colours colours = tvlm_reference_colours(source, 0, slice);
+    int32_t count = given;
+    bool made = colours.texels != NULL;
+    if (given > 0) {
+        const int32_t *from = (const int32_t *)reference_data(args->products[TVLM_PRODUCT_LABELS_GIVEN]);
+        for (size_t p = 0; p < texels; ++p) labels[p] = from[(size_t)image * texels + p];
+    } else if (made) {
+        made = tvlm_reference_slic(source, slice, &colours, plan, labels, &count);
+    }
+    for (int32_t i = 0; i < layout->words; ++i) block[i] = 0;
+    made = made && tvlm_reference_regions(&colours, labels, count, given > 0, layout, block, args->out, image);
+    free(colours.texels);
+    return made;
+}
+
+tvlm_status tvlm_reference_cluster(tvlm_device *device, const tvlm_generate_args *args) {
+    const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE];
+    const tvlm_cluster_plan plan =
+        tvlm_cluster_plan_for(source->width, source->height, source->levels, args->settings);
+    const tvlm_region_layout layout = tvlm_region_layout_for(&plan, args->label_counts, source->images);
+    const size_t images = (size_t)source->images, texels = (size_t)source->width * (size_t)source->height;
+    TVLM_TRY(tvlm_product_reserve(device, args, TVLM_PRODUCT_LABELS, images * texels * sizeof(int32_t)));
+    TVLM_TRY(tvlm_product_reserve(device, args, TVLM_PRODUCT_REGIONS,
+                                  images * (size_t)layout.words * sizeof(uint32_t)));
+    for (int32_t image = 0; image < source->images; ++image)
+        if (!make_image(args, &plan, &layout, image))
+            return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for the regions");
+    return TVLM_OK;
+}

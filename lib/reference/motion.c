@@ -1,0 +1,38 @@
+#include <math.h>
+
+#include "reference/filter.h"
+#include "reference/reference.h"
+
+/* Y at half size; a single texel is its own level 1. */
+static double half_luma(const tvlm_texture *source, int32_t image, int32_t x, int32_t y) {
+    const int32_t level = source->levels > 1 ? 1 : 0;
+    return reference_fetch(source, level, reference_slice(source, image, 0), x, y)[3];
+}
+
+tvlm_status tvlm_reference_motion(tvlm_device *device, const tvlm_generate_args *args) {
+    const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE];
+    const tvlm_texture *previous = args->previous != NULL ? args->previous[TVLM_PREVIOUS_LUMA] : NULL;
+    tvlm_texture *out = args->out;
+    (void)device;
+    for (int32_t image = 0; image < out->images; ++image)
+        for (int32_t y = 0; y < out->height; ++y)
+            for (int32_t x = 0; x < out->width; ++x) {
+                const float *last = previous != NULL ? reference_fetch(previous, 0, image, x, y) : NULL;
+                double value[4] = {0, 0, 0, 0};
+                if (last != NULL && last[1] > 0)
+                    value[0] = fabs(half_luma(source, image, x, y) - (double)last[0]);
+                reference_store(out, 0, image, x, y, value);
+            }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
+                                         tvlm_texture *out) {
+    (void)device;
+    for (int32_t y = 0; y < out->height; ++y)
+        for (int32_t x = 0; x < out->width; ++x) {
+            const double value[4] = {half_luma(source, image, x, y), 1, 0, 0};
+            reference_store(out, 0, image, x, y, value);
+        }
+    return TVLM_OK;
+}

@@ -1,0 +1,197 @@
+#include "reference/text.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+#include "reference/reference.h"
+#include "reference/texture.h"
+
+static int32_t clamp(int32_t value, int32_t low, int32_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+reference_blocks reference_blocks_create(const tvlm_texture *source, int32_t level) {
+    const int32_t width = tvlm_level_side(source->width, level),
+                  height = tvlm_level_side(source->height, level);
+    reference_blocks blocks = {.columns = (width + TVLM_TEXT_BLOCK - 1) / TVLM_TEXT_BLOCK,
+                               .rows = (height + TVLM_TEXT_BLOCK - 1) / TVLM_TEXT_BLOCK};
+    const size_t count = (size_t)blocks.columns * (size_t)blocks.rows;
+    blocks.strokes = tvlm_allocate(count, sizeof *blocks.strokes);
+    blocks.marks = tvlm_allocate(count, sizeof *blocks.marks);
+    blocks.grown = tvlm_allocate(count, sizeof *blocks.grown);
+    return blocks;
+}
+
+void reference_blocks_destroy(reference_blocks *blocks) {
+    free(blocks->strokes);
+    free(blocks->marks);
+    free(blocks->grown);
+    *blocks = (reference_blocks){0};
+}
+
+static size_t at(const reference_blocks *blocks, int32_t column, int32_t row) {
+    return (size_t)clamp(row, 0, blocks->rows - 1) * (size_t)blocks->columns +
+           (size_t)clamp(column, 0, blocks->columns - 1);
+}
+
+/* ---- Strokes ---- */
+
+/* Luma in whole steps; rounded in float, as it is stored. */
+static int32_t luma(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
+    return (int32_t)(reference_fetch(source, level, slice, x, y)[3] * TVLM_TEXT_STEPS + 0.5f);
+}
+
+/* The difference across a pixel; beyond the level pixels repeat. */
+static int32_t gradient(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
+    return luma(source, level, slice, x + 1, y) - luma(source, level, slice, x - 1, y);
+}
+
+static int32_t above_floor(int32_t value) {
+    return value > TVLM_TEXT_FLOOR ? value - TVLM_TEXT_FLOOR : 0;
+}
+
+/* A stroke that begins at a pixel: the lesser of its two sides. sign 1: it is bright, -1: dark. */
+static int32_t stroke(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y,
+                      int32_t sign) {
+    const int32_t begins = above_floor(sign * gradient(source, level, slice, x, y));
+    int32_t ends = 0;
+    for (int32_t d = 1; d <= TVLM_TEXT_THIN && begins > 0; ++d) {
+        const int32_t side = above_floor(-sign * gradient(source, level, slice, x + d, y));
+        ends = side > ends ? side : ends;
+    }
+    return begins < ends ? begins : ends;
+}
+
+static void add_pixel(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y,
+                      int64_t *sums) {
+    const int32_t g = gradient(source, level, slice, x, y), value = luma(source, level, slice, x, y);
+    sums[TVLM_TEXT_BRIGHT] += stroke(source, level, slice, x, y, 1);
+    sums[TVLM_TEXT_DARK] += stroke(source, level, slice, x, y, -1);
+    sums[TVLM_TEXT_RISE] += g > 0 ? g : 0;
+    sums[TVLM_TEXT_FALL] += g < 0 ? -g : 0;
+    sums[TVLM_TEXT_LUMA] += value;
+    sums[TVLM_TEXT_SQUARE] += (int64_t)value * value;
+}
+
+void reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
+                            reference_blocks *blocks) {
+    enum { SIDE = TVLM_TEXT_BLOCK };
+    for (int32_t row = 0; row < blocks->rows; ++row) {
+        for (int32_t column = 0; column < blocks->columns; ++column) {
+            reference_strokes strokes = {{0}};
+            for (int32_t i = 0; i < SIDE * SIDE; ++i)
+                add_pixel(source, level, slice, SIDE * column + i % SIDE, SIDE * row + i / SIDE,
+                          strokes.sums);
+            blocks->strokes[at(blocks, column, row)] = strokes;
+        }
+    }
+}
+
+/* ---- Marks ---- */
+
+/* A sum over the window around a block. */
+static double window(const reference_blocks *blocks, int32_t column, int32_t row, int which) {
+    int64_t sum = 0;
+    for (int32_t dy = -TVLM_TEXT_RY; dy <= TVLM_TEXT_RY; ++dy)
+        for (int32_t dx = -TVLM_TEXT_RX; dx <= TVLM_TEXT_RX; ++dx)
+            sum += blocks->strokes[at(blocks, column + dx, row + dy)].sums[which];
+    return (double)sum;
+}
+
+/* The lesser of rises and falls in the window around a block. */
+static double activity(const reference_blocks *blocks, int32_t column, int32_t row) {
+    const int32_t inside = clamp(row, 0, blocks->rows - 1);
+    return fmin(window(blocks, column, inside, TVLM_TEXT_RISE),
+                window(blocks, column, inside, TVLM_TEXT_FALL));
+}
+
+double reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row) {
+    const double area = TVLM_TEXT_AREA, steps = TVLM_TEXT_STEPS;
+    const double thin =
+        fmin(window(blocks, column, row, TVLM_TEXT_BRIGHT), window(blocks, column, row, TVLM_TEXT_DARK)) /
+        (2 * area * steps);
+    const double quiet = fmin(activity(blocks, column, row - TVLM_TEXT_APART),
+                              activity(blocks, column, row + TVLM_TEXT_APART)) /
+                             (2 * area * steps) +
+                         (double)TVLM_TEXT_QUIET;
+    const double mean = window(blocks, column, row, TVLM_TEXT_LUMA) / area;
+    const double variance =
+        (window(blocks, column, row, TVLM_TEXT_SQUARE) / area - mean * mean) / (steps * steps);
+    const double contrast = sqrt(variance + (double)TVLM_TEXT_CONTRAST * (double)TVLM_TEXT_CONTRAST);
+    return thin / ((double)TVLM_TEXT_STRENGTH * quiet * quiet * contrast);
+}
+
+void reference_text_mark(reference_blocks *blocks) {
+    for (int32_t row = 0; row < blocks->rows; ++row)
+        for (int32_t column = 0; column < blocks->columns; ++column)
+            blocks->marks[at(blocks, column, row)] = reference_text_ratio(blocks, column, row) > 1;
+}
+
+/* ---- Regions ---- */
+
+/* Marked, and so are both neighbours in the row, as far as there are any. */
+static bool holds(const reference_blocks *blocks, int32_t column, int32_t row) {
+    return blocks->marks[at(blocks, column - 1, row)] && blocks->marks[at(blocks, column, row)] &&
+           blocks->marks[at(blocks, column + 1, row)];
+}
+
+static bool holds_near(const reference_blocks *blocks, int32_t column, int32_t row) {
+    for (int32_t y = row - TVLM_TEXT_GROW_Y; y <= row + TVLM_TEXT_GROW_Y; ++y)
+        for (int32_t x = column - TVLM_TEXT_GROW_X; x <= column + TVLM_TEXT_GROW_X; ++x)
+            if (x >= 0 && x < blocks->columns && y >= 0 && y < blocks->rows && holds(blocks, x, y))
+                return true;
+    return false;
+}
+
+void reference_text_grow(reference_blocks *blocks) {
+    for (int32_t row = 0; row < blocks->rows; ++row)
+        for (int32_t column = 0; column < blocks->columns; ++column)
+            blocks->grown[at(blocks, column, row)] = holds_near(blocks, column, row);
+}
+
+/* The block in which a texel's centre lies: of `side` texels along the grid, on a level of `pixels`. */
+static int32_t block_of(int32_t texel, int32_t side, int32_t pixels) {
+    return (int32_t)((2 * (int64_t)texel + 1) * pixels / (2 * (int64_t)side * TVLM_TEXT_BLOCK));
+}
+
+void reference_text_combine(const reference_blocks *levels, int32_t count, const tvlm_texture *source,
+                            int32_t image, tvlm_texture *out) {
+    for (int32_t y = 0; y < out->height; ++y) {
+        for (int32_t x = 0; x < out->width; ++x) {
+            double value[4] = {0, 0, 0, 0};
+            for (int32_t level = 0; level < count; ++level) {
+                const int32_t column = block_of(x, out->width, tvlm_level_side(source->width, level));
+                const int32_t row = block_of(y, out->height, tvlm_level_side(source->height, level));
+                if (levels[level].grown[at(&levels[level], column, row)]) value[0] = 1;
+            }
+            reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+        }
+    }
+}
+
+/* ---- The family ---- */
+
+static bool make_image(const tvlm_texture *source, int32_t image, tvlm_texture *out) {
+    reference_blocks levels[TVLM_TEXT_LEVELS] = {{0}};
+    const int32_t count = source->levels < TVLM_TEXT_LEVELS ? source->levels : TVLM_TEXT_LEVELS;
+    bool made = true;
+    for (int32_t level = 0; made && level < count; ++level) {
+        reference_blocks *blocks = &levels[level];
+        *blocks = reference_blocks_create(source, level);
+        made = blocks->strokes != NULL && blocks->marks != NULL && blocks->grown != NULL;
+        if (!made) break;
+        reference_text_strokes(source, reference_slice(source, image, 0), level, blocks);
+        reference_text_mark(blocks);
+        reference_text_grow(blocks);
+    }
+    if (made) reference_text_combine(levels, count, source, image, out);
+    for (int32_t level = 0; level < count; ++level) reference_blocks_destroy(&levels[level]);
+    return made;
+}
+
+tvlm_status tvlm_reference_text(tvlm_device *device, const tvlm_generate_args *args) {
+    bool made = true;
+    for (int32_t image = 0; made && image < args->out->images; ++image)
+        made = make_image(args->grids[TVLM_GRID_SOURCE], image, args->out);
+    return made ? TVLM_OK : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for the text");
+}

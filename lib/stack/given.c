@@ -1,0 +1,146 @@
+/*
+ * Grids that are handed in: one size for all images of the stack, a texture a chunk, a bit for each image that has one.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* The textures of a grid, and of what is as large as it, go: the next ones have another size. */
+static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
+    static const tvlm_grid of_depth[] = {TVLM_GRID_OCCLUSION, TVLM_GRID_NORMAL};
+    const tvlm_backend *backend = stack->device->backend;
+    for (int32_t i = 0; i < stack->chunk_count; ++i) {
+        tvlm_chunk *chunk = &stack->chunks[i];
+        backend->texture_destroy(stack->device, &chunk->grids[grid]);
+        for (size_t k = 0; grid == TVLM_GRID_DEPTH && k < sizeof of_depth / sizeof of_depth[0]; ++k)
+            backend->texture_destroy(stack->device, &chunk->grids[of_depth[k]]);
+        tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+    }
+}
+
+static bool same_size(const tvlm_given *a, const tvlm_given *b) {
+    return a->columns == b->columns && a->rows == b->rows && a->layers == b->layers && a->extent_x == b->extent_x &&
+           a->extent_y == b->extent_y;
+}
+
+/* The chunk's mask from its images' masks. */
+static void count_chunk(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
+    chunk->given &= ~TVLM_GRID_BIT(grid);
+    for (int32_t i = 0; i < chunk->images; ++i)
+        chunk->given |= stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid);
+}
+
+void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    tvlm_stack_image *image = &stack->originals[index];
+    tvlm_given *given = &stack->given[grid];
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if ((image->given & TVLM_GRID_BIT(grid)) == 0) return;
+    image->given &= ~TVLM_GRID_BIT(grid);
+    count_chunk(stack, chunk, grid);
+    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+    if (--given->images > 0) {
+        if ((chunk->given & TVLM_GRID_BIT(grid)) == 0)
+            stack->device->backend->texture_destroy(stack->device, &chunk->grids[grid]);
+        return;
+    }
+    destroy_textures(stack, grid);
+    memset(given, 0, sizeof *given);
+}
+
+tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid grid, const tvlm_given *size,
+                                   const char *name, tvlm_texture **texture) {
+    const bool has = (stack->originals[index].given & TVLM_GRID_BIT(grid)) != 0;
+    tvlm_given *given = &stack->given[grid];
+    if (!same_size(given, size)) {
+        if (given->images > has)
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                             "%s of image %d: a grid of %dx%d, but other images of the stack have %dx%d (or cells of "
+                             "another size): clear those first",
+                             name, (int)index, (int)size->columns, (int)size->rows, (int)given->columns,
+                             (int)given->rows);
+        if (has) tvlm_stack_given_clear(stack, index, grid);
+        destroy_textures(stack, grid); /* one that a failed begin has left, too */
+        *given = *size;
+        given->images = 0;
+    }
+    const tvlm_status status = tvlm_stack_grid_texture(stack, tvlm_stack_chunk(stack, index), grid, texture);
+    if (status != TVLM_OK && given->images == 0) memset(given, 0, sizeof *given);
+    return status;
+}
+
+void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    tvlm_stack_image *image = &stack->originals[index];
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    const bool first = stack->given[grid].images == 0;
+    if ((image->given & TVLM_GRID_BIT(grid)) == 0) ++stack->given[grid].images;
+    image->given |= TVLM_GRID_BIT(grid);
+    chunk->given |= TVLM_GRID_BIT(grid);
+    /* Where it is the stack's first one, every chunk has the grid from now on. */
+    for (int32_t i = 0; first && i < stack->chunk_count; ++i)
+        tvlm_stack_outdate(&stack->chunks[i], TVLM_GRID_BIT(grid));
+    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+}
+
+/* ---- Images without one ---- */
+
+/* What a replacing grid stands for, at its size: one level, all images of the chunk. NULL where there is nothing. */
+static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture **packed) {
+    int32_t first = TVLM_CHANNEL_NONE, refs[4] = {TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
+    const int32_t count = tvlm_grid_get_replaced(grid, &first);
+    const tvlm_channel_place place = tvlm_channel_get_place(first);
+    tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
+    tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
+    if (count == 0 || place.grid >= TVLM_GRID_COUNT || (chunk->valid & TVLM_GRID_BIT(place.grid)) == 0)
+        return TVLM_OK;
+    bundle.count = 1;
+    bundle.textures[0] = chunk->grids[place.grid];
+    bundle.width = shape.extent_x; /* the grid's texels lie over this much of the image */
+    bundle.height = shape.extent_y;
+    for (int32_t c = 0; c < count; ++c) {
+        refs[c] = TVLM_REF(0, place.layer, place.component + c);
+        if (tvlm_grid_is_unit(place.grid)) refs[c] += TVLM_REF_UNIT(bundle.textures[0]->layers);
+    }
+    const float across = shape.extent_x / (float)shape.width, down = shape.extent_y / (float)shape.height;
+    shape.levels = 1;
+    TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, packed));
+    const tvlm_status status = stack->device->backend->pack(stack->device, &bundle, refs,
+                                                            fmaxf(0.0f, log2f(fmaxf(across, down))), *packed);
+    if (status != TVLM_OK) stack->device->backend->texture_destroy(stack->device, packed);
+    return status;
+}
+
+/* One image's slices: from `packed`, or zeros. A mask of the text stays one: {0, 1}. */
+static tvlm_status fill_image(tvlm_stack *stack, int32_t image, tvlm_grid grid, tvlm_texture *packed,
+                              tvlm_texture *texture, float *rgba) {
+    const tvlm_backend *backend = stack->device->backend;
+    const size_t count = 4 * (size_t)texture->width * (size_t)texture->height;
+    memset(rgba, 0, count * sizeof *rgba);
+    for (int32_t layer = 0; layer < texture->layers; ++layer) {
+        const int32_t slice = image * texture->layers + layer;
+        if (packed != NULL) TVLM_TRY(backend->texture_read(stack->device, packed, 0, slice, rgba));
+        for (size_t i = 0; packed != NULL && grid == TVLM_GRID_TEXT_MAP && i < count; ++i)
+            rgba[i] = rgba[i] >= 0.5f ? 1.0f : 0.0f;
+        TVLM_TRY(backend->texture_write(stack->device, texture, slice, rgba));
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture *texture) {
+    tvlm_texture *packed = NULL;
+    float *rgba = NULL;
+    tvlm_status status = TVLM_OK;
+    for (int32_t i = 0; status == TVLM_OK && i < chunk->images; ++i) {
+        if ((stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid)) != 0) continue;
+        if (rgba == NULL) {
+            rgba = tvlm_allocate((size_t)texture->width * (size_t)texture->height, 4 * sizeof *rgba);
+            if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a grid");
+            status = pack_replaced(stack, chunk, grid, &packed);
+        }
+        if (status == TVLM_OK) status = fill_image(stack, i, grid, packed, texture, rgba);
+    }
+    stack->device->backend->texture_destroy(stack->device, &packed);
+    free(rgba);
+    return status;
+}

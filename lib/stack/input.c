@@ -1,0 +1,453 @@
+/*
+ * texturevlm/input.h: what is handed in, checked, converted and put into its grid. Data of the host are converted on the
+ * host, those of the device on the device.
+ */
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+#define HALF_MAX 65504.0f
+#define ID_MAX   2048 /* every whole number up to it is a half */
+
+/* What a channel's grid must be, and what becomes of it. */
+typedef struct input_kind {
+    tvlm_grid grid;
+    int32_t channels_min, channels_max;
+    int mode;        /* TVLM_INPUT_* */
+    float low, high; /* CLAMP */
+    bool identifier, relabel;
+    char name[TVLM_CHANNEL_NAME_SIZE];
+} input_kind;
+
+/* A grid on its way. */
+typedef struct job {
+    tvlm_stack *stack;
+    int32_t index;
+    const input_kind *kind;
+    const void *data;    /* on the host; NULL: in buffer */
+    tvlm_buffer *buffer; /* on the device */
+    bool replace_nonfinite;
+    tvlm_input input;
+    tvlm_given size;
+} job;
+
+/* ---- Which grid, and what it must be ---- */
+
+static const input_kind kinds[] = {
+    {TVLM_GRID_FLOW, 2, 3, TVLM_INPUT_CLAMP, -INFINITY, INFINITY, false, false, "flow"},
+    {TVLM_GRID_ATTENTION_PREV, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "attention_prev"},
+    {TVLM_GRID_ATTENTION, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "attention"},
+    {TVLM_GRID_GAZE, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "gaze"},
+    {TVLM_GRID_EMBEDDING, 1, TVLM_EMBEDDING_MAX, TVLM_INPUT_UNIT, 0, 0, false, false, "embedding"},
+    {TVLM_GRID_DEPTH, 1, 1, TVLM_INPUT_CLAMP, -INFINITY, INFINITY, false, false, "depth"},
+    {TVLM_GRID_OBJECT, 1, 1, TVLM_INPUT_CLAMP, 0, ID_MAX, true, true, "object_id"},
+    {TVLM_GRID_MOTION_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "motion"},
+    {TVLM_GRID_SALIENCY_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "saliency"},
+    {TVLM_GRID_TEXT_MAP, 1, 1, TVLM_INPUT_BINARY, 0, 1, false, false, "text"},
+    {TVLM_GRID_OCCLUSION_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "occlusion"},
+    {TVLM_GRID_NORMAL_MAP, 3, 3, TVLM_INPUT_UNIT, 0, 0, false, false, "normal"},
+};
+
+/* The grid that a channel is handed in as, or COUNT. */
+static tvlm_grid grid_of_channel(int32_t channel) {
+    const tvlm_grid replacement = tvlm_channel_get_replacement(channel).grid;
+    const tvlm_grid stored = tvlm_channel_get_place(channel).grid;
+    if (replacement != TVLM_GRID_NONE) return replacement;
+    return tvlm_grid_is_given(stored) ? stored : TVLM_GRID_COUNT;
+}
+
+static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
+    const tvlm_user_plane *user = &stack->users[plane];
+    input_kind kind = {TVLM_GRID_USER_0 + plane, 1, 1, TVLM_INPUT_CLAMP, user->low, user->high, false, false, ""};
+    kind.identifier = user->reduce == TVLM_REDUCE_MODE;
+    memcpy(kind.name, user->name, sizeof kind.name);
+    return kind;
+}
+
+static tvlm_status find_kind(const tvlm_stack *stack, int32_t channel, input_kind *kind) {
+    tvlm_channel_info info;
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    if (channel >= TVLM_CHANNEL_USER_0) {
+        *kind = user_kind(stack, channel - TVLM_CHANNEL_USER_0);
+        return TVLM_OK;
+    }
+    const tvlm_grid grid = grid_of_channel(channel);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
+        if (kinds[i].grid != grid) continue;
+        *kind = kinds[i];
+        return TVLM_OK;
+    }
+    TVLM_TRY(tvlm_channel_get_info(channel, &info));
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "channel '%s' is not one that is handed in", info.name);
+}
+
+/* ---- Checks ---- */
+
+static tvlm_status check_shape(const job *j, const struct tvlm_grid_input *input) {
+    const tvlm_log *log = &j->stack->device->log;
+    const input_kind *kind = j->kind;
+    const int32_t channels = input->channels != 0 ? input->channels : 1;
+    if (input->columns < 1 || input->rows < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %dx%d cells", kind->name, (int)input->columns,
+                         (int)input->rows);
+    if (channels < kind->channels_min || channels > kind->channels_max)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %d channels; it has %d%s%.0d", kind->name,
+                         (int)channels, (int)kind->channels_min, kind->channels_max > kind->channels_min ? " to " : "",
+                         kind->channels_max > kind->channels_min ? (int)kind->channels_max : 0);
+    if ((int)input->type < 0 || input->type > TVLM_VALUE_F16)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no type %d", kind->name, (int)input->type);
+    if ((int64_t)input->columns * input->rows > INT32_MAX / channels)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %dx%dx%d values is too large", kind->name,
+                         (int)input->columns, (int)input->rows, (int)channels);
+    return TVLM_OK;
+}
+
+/* Rows, and where the last one ends. */
+static tvlm_status check_rows(job *j, const struct tvlm_grid_input *input, size_t offset) {
+    const tvlm_log *log = &j->stack->device->log;
+    const size_t value = input->type == TVLM_VALUE_F16 ? 2 : 4;
+    const size_t row = (size_t)input->columns * (size_t)j->input.channels * value;
+    const size_t stride = input->row_stride != 0 ? input->row_stride : row;
+    size_t before;
+    if (stride < row || stride % value != 0 || offset % value != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "%s: a row stride of %zu bytes at offset %zu; rows have %zu bytes, values %zu", j->kind->name,
+                         stride, offset, row, value);
+    if (!tvlm_multiply((size_t)input->rows - 1, stride, &before) || offset > SIZE_MAX - row ||
+        before > SIZE_MAX - row - offset)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: larger than the address space", j->kind->name);
+    if (j->buffer != NULL && offset + before + row > j->buffer->bytes)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: the grid reaches beyond the cl_mem's %zu bytes", j->kind->name,
+                         j->buffer->bytes);
+    j->input.offset = offset;
+    j->input.row_stride = stride;
+    return TVLM_OK;
+}
+
+/* How much of the image the grid covers. */
+static tvlm_status check_extent(job *j, const struct tvlm_grid_input *input) {
+    const tvlm_stack *stack = j->stack;
+    const float width = (float)stack->width, height = (float)stack->height, cell = input->cell;
+    j->size.extent_x = width;
+    j->size.extent_y = height;
+    if (cell == 0.0f) return TVLM_OK;
+    if (!(cell > 0.0f) || !isfinite(cell))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: cells of %g pixels", j->kind->name, (double)cell);
+    j->size.extent_x = (float)input->columns * cell;
+    j->size.extent_y = (float)input->rows * cell;
+    if (fabsf(j->size.extent_x - width) > cell || fabsf(j->size.extent_y - height) > cell)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "%s: %dx%d cells of %g pixels cover %gx%g, more than a cell off the image's %dx%d",
+                         j->kind->name, (int)input->columns, (int)input->rows, (double)cell,
+                         (double)j->size.extent_x, (double)j->size.extent_y, (int)stack->width, (int)stack->height);
+    return TVLM_OK;
+}
+
+static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *input) {
+    if (isfinite(input->fx) && isfinite(input->fy) && isfinite(input->cx) && isfinite(input->cy) &&
+        input->fx >= 0.0f && input->fy >= 0.0f)
+        return TVLM_OK;
+    return tvlm_fail(&j->stack->device->log, TVLM_ERROR_ARGUMENT, "%s: a camera of fx %g, fy %g, cx %g, cy %g",
+                     j->kind->name, (double)input->fx, (double)input->fy, (double)input->cx, (double)input->cy);
+}
+
+/* What half cannot hold is clamped; infinite bounds are none. */
+static void set_ranges(job *j) {
+    const float most = j->stack->format == TVLM_FORMAT_F16 ? HALF_MAX : FLT_MAX;
+    for (int c = 0; c < 4; ++c) {
+        j->input.low[c] = fmaxf(j->kind->low, -most);
+        j->input.high[c] = fminf(j->kind->high, most);
+    }
+    if (j->kind->grid != TVLM_GRID_FLOW) return;
+    j->input.low[2] = 0.0f;
+    j->input.high[2] = 1.0f;
+    j->input.fill[2] = j->input.channels == 2 ? 1.0f : 0.0f;
+}
+
+static tvlm_status check(job *j, const struct tvlm_grid_input *input, size_t offset) {
+    TVLM_TRY(check_shape(j, input));
+    j->input = (tvlm_input){.columns = input->columns,
+                            .rows = input->rows,
+                            .channels = input->channels != 0 ? input->channels : 1,
+                            .half = input->type == TVLM_VALUE_F16,
+                            .mode = j->kind->mode};
+    j->size = (tvlm_given){.columns = input->columns, .rows = input->rows, .layers = (j->input.channels + 3) / 4};
+    j->replace_nonfinite = input->replace_nonfinite;
+    set_ranges(j);
+    TVLM_TRY(check_rows(j, input, offset));
+    TVLM_TRY(check_extent(j, input));
+    return check_camera(j, input);
+}
+
+static tvlm_status check_finite(const job *j) {
+    const tvlm_backend *backend = j->stack->device->backend;
+    int64_t bad = -1;
+    if (j->replace_nonfinite) return TVLM_OK;
+    if (j->data != NULL)
+        bad = tvlm_input_check(&j->input, j->data);
+    else
+        TVLM_TRY(backend->input_check(j->stack->device, j->buffer, &j->input, &bad));
+    if (bad < 0) return TVLM_OK;
+    const int64_t cell = bad / j->input.channels;
+    return tvlm_fail(&j->stack->device->log, TVLM_ERROR_ARGUMENT,
+                     "%s: value %lld (row %lld, column %lld, channel %lld) is not finite", j->kind->name,
+                     (long long)bad, (long long)(cell / j->input.columns), (long long)(cell % j->input.columns),
+                     (long long)(bad % j->input.channels));
+}
+
+/* ---- Identifiers ---- */
+
+static int compare_floats(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static int32_t remove_doubles(float *sorted, size_t count) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count; ++i)
+        if (i == 0 || sorted[i] != sorted[kept - 1]) sorted[kept++] = sorted[i];
+    return (int32_t)kept;
+}
+
+/* Each of values[count] becomes its place among the distinct ones. */
+static tvlm_status relabel(const job *j, float *values, size_t count) {
+    const tvlm_log *log = &j->stack->device->log;
+    float *sorted = tvlm_allocate(count, sizeof *sorted);
+    if (sorted == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for identifiers");
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_floats);
+    const int32_t distinct = remove_doubles(sorted, count);
+    for (size_t i = 0; distinct <= ID_MAX + 1 && i < count; ++i) {
+        const float *found = bsearch(&values[i], sorted, (size_t)distinct, sizeof *sorted, compare_floats);
+        values[i] = (float)(found - sorted);
+    }
+    free(sorted);
+    if (distinct <= ID_MAX + 1) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: %d different ids; at most %d fit", j->kind->name, (int)distinct,
+                     ID_MAX + 1);
+}
+
+/* The identifiers as floats without gaps, checked and relabelled. free() them. */
+static tvlm_status read_ids(const job *j, float **ids) {
+    const tvlm_log *log = &j->stack->device->log;
+    const size_t count = (size_t)j->input.columns * (size_t)j->input.rows;
+    float *values = tvlm_allocate(count, sizeof *values);
+    tvlm_status status = TVLM_OK;
+    if (values == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for identifiers");
+    for (size_t i = 0; status == TVLM_OK && i < count; ++i) {
+        const size_t columns = (size_t)j->input.columns;
+        const float value = tvlm_input_value(&j->input, j->data, (int32_t)(i % columns), (int32_t)(i / columns), 0);
+        values[i] = isfinite(value) ? value + 0.0f : 0.0f; /* and -0 is 0 */
+        if (values[i] != floorf(values[i]) || (!j->kind->relabel && fabsf(values[i]) > (float)ID_MAX))
+            status = tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is %g; ids are whole numbers%s", j->kind->name,
+                               i, (double)value, j->kind->relabel ? "" : " of -2048 .. 2048");
+    }
+    if (status == TVLM_OK && j->kind->relabel) status = relabel(j, values, count);
+    if (status == TVLM_OK)
+        *ids = values;
+    else
+        free(values);
+    return status;
+}
+
+/* ---- Into the texture ---- */
+
+/* Layer by layer, since all of a large embedding as floats would be many times what it is in the texture. */
+static tvlm_status write_host(const job *j, tvlm_texture *texture) {
+    const tvlm_backend *backend = j->stack->device->backend;
+    const size_t count = (size_t)texture->width * (size_t)texture->height;
+    const int32_t layers = texture->layers, image = j->index - tvlm_stack_chunk(j->stack, j->index)->first;
+    float *rgba = tvlm_allocate(count, 4 * (size_t)layers * sizeof *rgba);
+    tvlm_status status = TVLM_OK;
+    if (rgba == NULL) return tvlm_fail(&j->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a grid");
+    for (size_t i = 0; i < count; ++i) {
+        float cell[TVLM_EMBEDDING_MAX];
+        tvlm_input_convert(&j->input, j->data, (int32_t)(i % (size_t)texture->width),
+                           (int32_t)(i / (size_t)texture->width), layers, cell);
+        for (int32_t layer = 0; layer < layers; ++layer)
+            memcpy(rgba + 4 * ((size_t)layer * count + i), cell + 4 * layer, 4 * sizeof *rgba);
+    }
+    for (int32_t layer = 0; status == TVLM_OK && layer < layers; ++layer)
+        status = backend->texture_write(j->stack->device, texture, image * layers + layer,
+                                        rgba + 4 * (size_t)layer * count);
+    free(rgba);
+    return status;
+}
+
+static tvlm_status write_grid(const job *j) {
+    const tvlm_chunk *chunk = tvlm_stack_chunk(j->stack, j->index);
+    tvlm_texture *texture;
+    TVLM_TRY(tvlm_stack_given_begin(j->stack, j->index, j->kind->grid, &j->size, j->kind->name, &texture));
+    const tvlm_status status =
+        j->data != NULL
+            ? write_host(j, texture)
+            : j->stack->device->backend->input(j->stack->device, j->buffer, &j->input, j->index - chunk->first, texture);
+    if (status == TVLM_OK) {
+        tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
+    } else { /* neither the old one nor the new */
+        tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
+        tvlm_stack_given_clear(j->stack, j->index, j->kind->grid);
+    }
+    return status;
+}
+
+/* Identifiers are always the host's: who finds the distinct ones sees them all. */
+static tvlm_status write_ids(job *j) {
+    void *copy = NULL;
+    float *ids = NULL;
+    tvlm_status status = TVLM_OK;
+    if (j->data == NULL) {
+        const size_t bytes = j->buffer->bytes;
+        copy = tvlm_allocate(bytes, 1);
+        if (copy == NULL) return tvlm_fail(&j->stack->device->log, TVLM_ERROR_MEMORY, "no memory for identifiers");
+        status = j->stack->device->backend->buffer_read(j->stack->device, j->buffer, 0, bytes, copy);
+        j->data = copy;
+    }
+    if (status == TVLM_OK) status = check_finite(j);
+    if (status == TVLM_OK) status = read_ids(j, &ids);
+    if (status == TVLM_OK) {
+        j->data = ids;
+        j->input.half = false;
+        j->input.offset = 0;
+        j->input.row_stride = (size_t)j->input.columns * sizeof *ids;
+        status = write_grid(j);
+    }
+    free(ids);
+    free(copy);
+    return status;
+}
+
+/* Without intrinsics: a view of 53 degrees across the longer side, through the centre. */
+static void set_camera(const job *j, const struct tvlm_grid_input *input) {
+    const float width = (float)j->stack->width, height = (float)j->stack->height, longer = fmaxf(width, height);
+    const bool centre = input->cx == 0.0f && input->cy == 0.0f;
+    j->stack->cameras[j->index] = (tvlm_camera){
+        .fx = input->fx > 0.0f ? input->fx : longer,
+        .fy = input->fy > 0.0f ? input->fy : longer,
+        .cx = centre ? 0.5f * width : input->cx,
+        .cy = centre ? 0.5f * height : input->cy,
+    };
+}
+
+static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind, const struct tvlm_grid_input *input,
+                       tvlm_buffer *buffer, size_t offset) {
+    job j = {.stack = stack, .index = index, .kind = kind, .buffer = buffer};
+    if (input == NULL || (buffer == NULL && input->data == NULL))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: no data", kind->name);
+    j.data = buffer == NULL ? input->data : NULL;
+    TVLM_TRY(check(&j, input, offset));
+    if (kind->identifier) return write_ids(&j);
+    TVLM_TRY(check_finite(&j));
+    TVLM_TRY(write_grid(&j));
+    if (kind->grid == TVLM_GRID_DEPTH) set_camera(&j, input);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel, const struct tvlm_grid_input *input,
+                             tvlm_buffer *buffer, size_t offset) {
+    input_kind kind;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(find_kind(stack, channel, &kind));
+    return put(stack, index, &kind, input, buffer, offset);
+}
+
+/* ---- The application's own planes ---- */
+
+static bool is_name(const char *name) {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+    const size_t length = name != NULL ? strlen(name) : 0;
+    return length > 0 && length < TVLM_CHANNEL_NAME_SIZE && strspn(name, allowed) == length;
+}
+
+static bool is_taken(const char *name) {
+    for (int32_t i = 0; tvlm_layout_name(i) != NULL; ++i)
+        if (strcmp(name, tvlm_layout_name(i)) == 0) return true;
+    return tvlm_channel_find(name) != TVLM_CHANNEL_NONE;
+}
+
+static int32_t find_user(const tvlm_stack *stack, const char *name) {
+    for (int32_t i = 0; i < stack->user_count; ++i)
+        if (strcmp(stack->users[i].name, name) == 0) return i;
+    return -1;
+}
+
+static tvlm_status check_user(const tvlm_stack *stack, const char *name, float low, float high, tvlm_reduce reduce) {
+    const tvlm_log *log = &stack->device->log;
+    if (!is_name(name))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%.40s' is no name of a plane: letters, digits, '_', '-', '.'",
+                         name != NULL ? name : "");
+    if (is_taken(name)) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is the library's own name", name);
+    if (!(low < high) && !(low == 0.0f && high == 0.0f))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a range of %g .. %g", name, (double)low, (double)high);
+    if ((int)reduce < TVLM_MEAN || reduce > TVLM_MODE)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no reduction %d", name, (int)reduce);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
+                                  tvlm_reduce reduce, const struct tvlm_grid_input *input, tvlm_buffer *buffer,
+                                  size_t offset, int32_t *channel) {
+    static const uint8_t rules[] = {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE};
+    const tvlm_log *log = &stack->device->log;
+    tvlm_user_plane plane;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(check_user(stack, name, low, high, reduce));
+    memset(&plane, 0, sizeof plane);
+    snprintf(plane.name, sizeof plane.name, "%s", name);
+    plane.low = low < high ? low : -INFINITY;
+    plane.high = low < high ? high : INFINITY;
+    plane.reduce = rules[reduce];
+    int32_t found = find_user(stack, name);
+    const bool known = found >= 0;
+    if (known && (stack->users[found].low != plane.low || stack->users[found].high != plane.high ||
+                  stack->users[found].reduce != plane.reduce))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: it had another range or reduction before", name);
+    if (!known && stack->user_count == TVLM_USER_PLANES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: more than %d planes", name, TVLM_USER_PLANES_MAX);
+    if (!known) {
+        found = stack->user_count++;
+        stack->users[found] = plane;
+    }
+    const input_kind kind = user_kind(stack, found);
+    const tvlm_status status = put(stack, index, &kind, input, buffer, offset);
+    if (status != TVLM_OK && !known) --stack->user_count; /* as if it had never been named */
+    if (status == TVLM_OK && channel != NULL) *channel = TVLM_CHANNEL_USER_0 + found;
+    return status;
+}
+
+/* ---- input.h ---- */
+
+tvlm_status tvlm_stack_set_grid(tvlm_stack *stack, int32_t index, int32_t channel,
+                                const struct tvlm_grid_input *input) {
+    return stack != NULL ? tvlm_stack_input(stack, index, channel, input, NULL, 0) : TVLM_ERROR_ARGUMENT;
+}
+
+tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
+                                tvlm_reduce reduce, const struct tvlm_grid_input *input, int32_t *channel) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    return tvlm_stack_input_user(stack, index, name, low, high, reduce, input, NULL, 0, channel);
+}
+
+tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t channel) {
+    input_kind kind;
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    if (index != -1) TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(find_kind(stack, channel, &kind));
+    for (int32_t i = 0; i < stack->images; ++i)
+        if (index == -1 || index == i) tvlm_stack_given_clear(stack, i, kind.grid);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_invalidate(tvlm_stack *stack, int32_t channel) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    const tvlm_grid grid = tvlm_stack_place(stack, channel).grid;
+    for (int32_t i = 0; grid < TVLM_GRID_COUNT && i < stack->chunk_count; ++i)
+        tvlm_stack_outdate(&stack->chunks[i], TVLM_GRID_BIT(grid));
+    return TVLM_OK;
+}

@@ -1,0 +1,89 @@
+/*
+ * Names of channels as a stack knows them: the library's, and its own planes'.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+tvlm_status tvlm_stack_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
+    if (stack == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    if (channel < TVLM_CHANNEL_USER_0) return tvlm_channel_get_info(channel, info);
+    const int32_t plane = channel - TVLM_CHANNEL_USER_0;
+    if (plane >= stack->user_count) return TVLM_ERROR_ARGUMENT;
+    const tvlm_user_plane *user = &stack->users[plane];
+    memset(info, 0, sizeof *info);
+    memcpy(info->name, user->name, sizeof info->name);
+    info->family = "user";
+    info->channel = channel;
+    info->low = user->low;
+    info->high = user->high;
+    info->identifier = user->reduce == TVLM_REDUCE_MODE;
+    info->available = true;
+    return TVLM_OK;
+}
+
+static int32_t find_user(const tvlm_stack *stack, const char *name, size_t length) {
+    for (int32_t i = 0; i < stack->user_count; ++i)
+        if (strlen(stack->users[i].name) == length && memcmp(stack->users[i].name, name, length) == 0)
+            return TVLM_CHANNEL_USER_0 + i;
+    return TVLM_CHANNEL_NONE;
+}
+
+int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name) {
+    if (stack == NULL || name == NULL) return TVLM_CHANNEL_NONE;
+    const int32_t user = find_user(stack, name, strlen(name));
+    return user != TVLM_CHANNEL_NONE ? user : tvlm_channel_find(name);
+}
+
+/* The planes named in a list: planes[n] for its n-th word, NONE for others; in `text` each becomes "r", so that the
+ * library reads the list with all its checks. Returns the words. */
+static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes) {
+    const char *from = text;
+    char *to = text;
+    int32_t word = 0;
+    for (;; ++word) {
+        const size_t span = strcspn(from, ",");
+        size_t first = 0, last = span;
+        while (first < last && isspace((unsigned char)from[first])) ++first;
+        while (last > first && isspace((unsigned char)from[last - 1])) --last;
+        planes[word] = find_user(stack, from + first, last - first);
+        const bool end = from[span] == '\0';
+        if (planes[word] != TVLM_CHANNEL_NONE) {
+            *to++ = 'r';
+        } else {
+            memmove(to, from, span);
+            to += span;
+        }
+        from += span + 1;
+        *to++ = end ? '\0' : ',';
+        if (end) return word + 1;
+    }
+}
+
+tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t capacity, int32_t *channels,
+                             int32_t *count) {
+    if (stack == NULL || count == NULL || capacity < 0 || (channels == NULL && capacity > 0))
+        return TVLM_ERROR_ARGUMENT;
+    const tvlm_log *log = &stack->device->log;
+    if (text == NULL) return tvlm_layout_parse(text, log, capacity, channels, count);
+    size_t words = 1;
+    for (const char *c = text; *c != '\0'; ++c) words += *c == ',';
+    char *copy = tvlm_allocate(strlen(text) + 1, 1);
+    int32_t *planes = tvlm_allocate(words, sizeof *planes);
+    tvlm_status status;
+    if (copy == NULL || planes == NULL) {
+        status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
+    } else {
+        memcpy(copy, text, strlen(text));
+        const int32_t found = take_planes(stack, copy, planes);
+        status = tvlm_layout_parse(copy, log, capacity, channels, count);
+        for (int32_t i = 0; status == TVLM_OK && i < found && i < capacity; ++i)
+            if (planes[i] != TVLM_CHANNEL_NONE) channels[i] = planes[i];
+    }
+    free(copy);
+    free(planes);
+    return status;
+}

@@ -1,0 +1,274 @@
+/*
+ * From one frame to the next: what a frame leaves behind, and what of it the next one gets. The public
+ * functions are those of texturevlm/temporal.h.
+ *
+ * What is remembered is a texture of the chunk (chunk->previous), written by advance alone: the grids MOTION
+ * and TEMPORAL are made from it as often as they are asked for. The fixation, which outlives many frames,
+ * goes to and fro between TEMPORAL and the state, so that no kernel reads what it writes.
+ */
+#include "texturevlm/temporal.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+#define SIGMA_MIN 0.1f
+#define SIGMA_MAX 1e6f
+
+/* The grid that is made from each of the remembered textures. */
+static const tvlm_grid made_from[TVLM_PREVIOUS_COUNT] = {TVLM_GRID_MOTION, TVLM_GRID_TEMPORAL};
+
+/* ---- What a question leaves ---- */
+
+tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                              tvlm_buffer **buffer) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_frame *frame = &stack->frames[index];
+    const size_t bytes = (size_t)candidates->columns * (size_t)candidates->rows * sizeof(float);
+    frame->scored = false;
+    frame->candidates = *candidates;
+    if (frame->scores == NULL || frame->scores->bytes < bytes) {
+        backend->buffer_destroy(stack->device, &frame->scores);
+        TVLM_TRY(backend->buffer_create(stack->device, bytes, &frame->scores));
+    }
+    *buffer = frame->scores;
+    return TVLM_OK;
+}
+
+static tvlm_status reserve_positions(const tvlm_stack *stack, tvlm_frame *frame, int32_t count) {
+    if (count <= frame->position_capacity) return TVLM_OK;
+    float *made = tvlm_allocate((size_t)count, 2 * sizeof *made);
+    if (made == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)count);
+    free(frame->positions);
+    frame->positions = made;
+    frame->position_capacity = count;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions) {
+    tvlm_frame *frame = &stack->frames[index];
+    frame->position_count = 0;
+    TVLM_TRY(reserve_positions(stack, frame, count));
+    frame->position_count = count;
+    *positions = frame->positions;
+    return TVLM_OK;
+}
+
+void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
+    stack->frames[index].scored = false;
+    stack->frames[index].position_count = 0;
+}
+
+/* ---- What the next frame gets ---- */
+
+bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid) {
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+        if (grid == made_from[i]) return chunk->previous[i] != NULL;
+    return true;
+}
+
+const tvlm_carry *tvlm_stack_carries(tvlm_stack *stack, const tvlm_chunk *chunk) {
+    for (int32_t i = chunk->first; i < chunk->first + chunk->images; ++i)
+        stack->carries[i].flow = (stack->originals[i].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;
+    return stack->carries + chunk->first;
+}
+
+/* ---- Making and clearing what is remembered ---- */
+
+static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_texture *texture, int32_t slice) {
+    float *zeros = tvlm_allocate((size_t)texture->width * (size_t)texture->height, 4 * sizeof *zeros);
+    if (zeros == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to clear a frame");
+    const tvlm_status status = stack->device->backend->texture_write(stack->device, texture, slice, zeros);
+    free(zeros);
+    return status;
+}
+
+/* The texture, with no frame in it where it is new. */
+static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which) {
+    tvlm_texture **held = &chunk->previous[which], *made = NULL;
+    if (*held != NULL) return TVLM_OK;
+    tvlm_texture shape = tvlm_stack_grid_shape(stack, made_from[which], chunk->images);
+    shape.levels = 1;
+    TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &made));
+    tvlm_status status = TVLM_OK;
+    for (int32_t i = 0; status == TVLM_OK && i < chunk->images; ++i) status = clear_slice(stack, made, i);
+    if (status != TVLM_OK)
+        stack->device->backend->texture_destroy(stack->device, &made);
+    else
+        *held = made;
+    return status;
+}
+
+/* What was made from the frame before. */
+static void drop_made(tvlm_chunk *chunk) {
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i) tvlm_stack_outdate(chunk, TVLM_GRID_BIT(made_from[i]));
+}
+
+/* ---- Relevance and positions ---- */
+
+/* A texture for a map of that shape: the last one's where that fits. */
+static tvlm_status relevance_texture(tvlm_stack *stack, int32_t columns, int32_t rows, float extent_x,
+                                     float extent_y) {
+    const tvlm_texture shape = {.width = columns,
+                                .height = rows,
+                                .layers = 1,
+                                .images = 1,
+                                .levels = tvlm_level_count(columns, rows),
+                                .format = stack->format,
+                                .extent_x = extent_x,
+                                .extent_y = extent_y};
+    tvlm_texture **held = &stack->relevance;
+    if (*held != NULL && (*held)->width == columns && (*held)->height == rows &&
+        (*held)->extent_x == extent_x && (*held)->extent_y == extent_y)
+        return TVLM_OK;
+    stack->device->backend->texture_destroy(stack->device, held);
+    return stack->device->backend->texture_create(stack->device, &shape, held);
+}
+
+static tvlm_status upload_relevance(tvlm_stack *stack, const struct tvlm_advance_params *params,
+                                    tvlm_buffer **buffer) {
+    const size_t bytes = (size_t)params->columns * (size_t)params->rows * sizeof *params->relevance;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, bytes, buffer));
+    TVLM_TRY(
+        relevance_texture(stack, params->columns, params->rows, (float)stack->width, (float)stack->height));
+    return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, params->relevance);
+}
+
+/* *relevance: stack->relevance with its levels, or NULL where nothing is known. */
+static tvlm_status make_relevance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params,
+                                  const tvlm_texture **relevance) {
+    const tvlm_backend *backend = stack->device->backend;
+    const tvlm_frame *frame = &stack->frames[index];
+    const tvlm_candidates *c = &frame->candidates;
+    tvlm_buffer *scores = frame->scores;
+    *relevance = NULL;
+    if (params->relevance != NULL)
+        TVLM_TRY(upload_relevance(stack, params, &scores));
+    else if (frame->scored)
+        TVLM_TRY(relevance_texture(stack, c->columns, c->rows, (float)c->columns * c->step_x,
+                                   (float)c->rows * c->step_y));
+    else
+        return TVLM_OK;
+    TVLM_TRY(backend->relevance(stack->device, scores, stack->relevance));
+    if (stack->relevance->levels > 1) TVLM_TRY(backend->mips(stack->device, stack->relevance));
+    *relevance = stack->relevance;
+    return TVLM_OK;
+}
+
+/* Those handed in take the place of those that were selected. */
+static tvlm_status take_positions(tvlm_stack *stack, int32_t index,
+                                  const struct tvlm_advance_params *params) {
+    const tvlm_stack_image *original = &stack->originals[index];
+    const double scale_x = (double)stack->width / original->width,
+                 scale_y = (double)stack->height / original->height;
+    float *kept;
+    TVLM_TRY(tvlm_stack_keep_positions(stack, index, params->position_count, &kept));
+    for (int32_t i = 0; i < params->position_count; ++i) {
+        kept[2 * i] = (float)(params->positions[2 * i] * scale_x);
+        kept[2 * i + 1] = (float)(params->positions[2 * i + 1] * scale_y);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status upload_positions(tvlm_stack *stack, int32_t index, tvlm_buffer **buffer) {
+    const tvlm_frame *frame = &stack->frames[index];
+    const size_t bytes = (size_t)frame->position_count * 2 * sizeof *frame->positions;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, buffer));
+    if (bytes == 0) return TVLM_OK;
+    return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, frame->positions);
+}
+
+/* ---- Remembering ---- */
+
+static tvlm_status remember_luma(tvlm_stack *stack, int32_t index) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    TVLM_TRY(previous_texture(stack, chunk, TVLM_PREVIOUS_LUMA));
+    return stack->device->backend->remember_luma(stack->device, chunk->grids[TVLM_GRID_SOURCE],
+                                                 index - chunk->first, chunk->previous[TVLM_PREVIOUS_LUMA]);
+}
+
+static tvlm_status remember_state(tvlm_stack *stack, int32_t index,
+                                  const struct tvlm_advance_params *params) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    const bool fixated = chunk->previous[TVLM_PREVIOUS_STATE] != NULL;
+    tvlm_remember_args args = {.image = index - chunk->first,
+                               .decay = params->decay != NULL ? *params->decay : TVLM_DECAY_DEFAULT,
+                               .sigma = params->sigma > 0.0f ? params->sigma : TVLM_SIGMA_DEFAULT};
+    tvlm_texture *saliency;
+    int32_t layer, first;
+    TVLM_TRY(
+        tvlm_stack_texture(stack, index, TVLM_CHANNEL_SALIENCY, &saliency, &layer, &args.component, &first));
+    if (fixated) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)));
+    TVLM_TRY(make_relevance(stack, index, params, &args.relevance));
+    if (params->positions != NULL) TVLM_TRY(take_positions(stack, index, params));
+    TVLM_TRY(upload_positions(stack, index, &args.positions));
+    TVLM_TRY(previous_texture(stack, chunk, TVLM_PREVIOUS_STATE));
+    args.saliency = saliency;
+    args.temporal = fixated ? chunk->grids[TVLM_GRID_TEMPORAL] : NULL;
+    args.count = stack->frames[index].position_count;
+    return stack->device->backend->remember(stack->device, &args, chunk->previous[TVLM_PREVIOUS_STATE]);
+}
+
+/* ---- temporal.h ---- */
+
+static tvlm_status check_values(const tvlm_log *log, const char *what, const float *values, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (!isfinite(values[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is not finite", what, i);
+    return TVLM_OK;
+}
+
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_advance_params *params) {
+    if (params->relevance != NULL) {
+        if (params->columns < 1 || params->rows < 1)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a relevance of %dx%d values", (int)params->columns,
+                             (int)params->rows);
+        TVLM_TRY(check_values(log, "relevance", params->relevance,
+                              (size_t)params->columns * (size_t)params->rows));
+    }
+    if (params->position_count < 0 || (params->position_count > 0 && params->positions == NULL))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d positions, but none given",
+                         (int)params->position_count);
+    if (params->positions != NULL)
+        TVLM_TRY(check_values(log, "positions", params->positions, 2 * (size_t)params->position_count));
+    if (params->decay != NULL && !(*params->decay >= 0.0f && *params->decay <= 1.0f))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a decay of %g; it is 0 to 1", (double)*params->decay);
+    if (params->sigma != 0.0f && !(params->sigma >= SIGMA_MIN && params->sigma <= SIGMA_MAX))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a sigma of %g pixels; %g to %g are possible",
+                         (double)params->sigma, (double)SIGMA_MIN, (double)SIGMA_MAX);
+    return params->confidence != NULL ? check_values(log, "confidence", params->confidence, 1) : TVLM_OK;
+}
+
+tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params) {
+    static const struct tvlm_advance_params defaults = {0};
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(check_params(&stack->device->log, params));
+    const tvlm_grid_mask kept =
+        stack->asked | tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
+    /* First the state: it still needs the last frame, and may fail, where no harm is done yet. */
+    if (kept & TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)) TVLM_TRY(remember_state(stack, index, params));
+    if (kept & TVLM_GRID_BIT(TVLM_GRID_MOTION)) TVLM_TRY(remember_luma(stack, index));
+    stack->carries[index].confidence =
+        params->confidence != NULL ? *params->confidence : TVLM_CONFIDENCE_DEFAULT;
+    tvlm_stack_new_frame(stack, index);
+    tvlm_stack_given_clear(stack, index, TVLM_GRID_FLOW); /* it led to the frame that is over */
+    drop_made(tvlm_stack_chunk(stack, index));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+        if (chunk->previous[i] != NULL)
+            TVLM_TRY(clear_slice(stack, chunk->previous[i], index - chunk->first));
+    drop_made(chunk);
+    return TVLM_OK;
+}

@@ -1,0 +1,247 @@
+/*
+ * test_allocations.c: a whole job, with the n-th allocation failing, for every n there is: each time an error that says
+ * memory and a line in the log (or, where it can do without, the same result), nothing left behind, and what survived
+ * still works.
+ *
+ * Linked with -Wl,--wrap for the functions below (CMakeLists.txt).
+ */
+#include "support_stage.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <CL/cl.h>
+
+/* ---- The allocators ---- */
+
+static int left = -1; /* allocations until the one that fails; < 0: none does */
+static bool failed;
+static long host_live, device_live;
+
+static bool fails(void) {
+    if (left < 0 || left-- > 0) return false;
+    failed = true;
+    return true;
+}
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+char *__real_strdup(const char *text);
+void __real_free(void *old);
+cl_mem __real_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error);
+cl_mem __real_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host, cl_int *error);
+cl_int __real_clReleaseMemObject(cl_mem memory);
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *old);
+cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error);
+cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host, cl_int *error);
+cl_int __wrap_clReleaseMemObject(cl_mem memory);
+
+static void *counted(void *made) {
+    host_live += made != NULL;
+    return made;
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : counted(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : counted(__real_calloc(count, size));
+}
+
+void *__wrap_realloc(void *old, size_t size) {
+    if (fails()) return NULL;
+    return old == NULL ? counted(__real_realloc(NULL, size)) : __real_realloc(old, size);
+}
+
+char *__wrap_strdup(const char *text) {
+    return fails() ? NULL : counted(__real_strdup(text));
+}
+
+void __wrap_free(void *old) {
+    host_live -= old != NULL;
+    __real_free(old);
+}
+
+static cl_mem refused(cl_int *error) {
+    if (error != NULL) *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+    return NULL;
+}
+
+cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error) {
+    if (fails()) return refused(error);
+    const cl_mem made = __real_clCreateBuffer(context, flags, size, host, error);
+    device_live += made != NULL;
+    return made;
+}
+
+cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host, cl_int *error) {
+    if (fails()) return refused(error);
+    const cl_mem made = __real_clCreateImage(context, flags, format, desc, host, error);
+    device_live += made != NULL;
+    return made;
+}
+
+cl_int __wrap_clReleaseMemObject(cl_mem memory) {
+    --device_live;
+    return __real_clReleaseMemObject(memory);
+}
+
+/* ---- The log ---- */
+
+static int errors;
+static char last_error[1024];
+
+static void count_errors(void *user, tvlm_log_level level, const char *message) {
+    (void)user;
+    if (level != TVLM_LOG_ERROR) return;
+    ++errors;
+    snprintf(last_error, sizeof last_error, "%s", message);
+}
+
+/* ---- The job ---- */
+
+enum { WIDTH = 37, HEIGHT = 23, STACK_WIDTH = 33, STACK_HEIGHT = 21, K = 3, CHANNELS = 5 };
+
+static uint8_t pixels[WIDTH * HEIGHT * 3];
+
+typedef struct objects {
+    tvlm_device *device;
+    tvlm_stack *stack;
+    tvlm_selection *selection;
+    tvlm_packed *packed;
+} objects;
+
+typedef struct results {
+    tvlm_position positions[K];
+    float texels[STACK_WIDTH * STACK_HEIGHT], samples[2 * 2], packed[9 * 7 * CHANNELS], best[2];
+    int32_t indices[2];
+} results;
+
+static tvlm_status ask(objects *o, results *r) {
+    static const float similarity[6] = {0.1f, -0.3f, 0.9f, 0.2f, 0.5f, -1.0f}, scores[5] = {1, 5, 2, 4, 3};
+    static const tvlm_sample_point points[2] = {{3.5f, 4.5f, 0.5f, 0}, {20.0f, 11.0f, 2.0f, 0}};
+    const int32_t channels[2] = {tvlm_channel_find("low"), tvlm_channel_find("entropy")};
+    int32_t count = 0;
+    tvlm_selection_destroy(&o->selection);
+    tvlm_packed_destroy(&o->packed);
+    TVLM_TRY(tvlm_select(o->stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2),
+                         tvlm_select_params(.k = K, .stride = 4.0f, .min_distance = 5.0f), &o->selection));
+    const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
+    assert_int_equal(count, K);
+    memcpy(r->positions, positions, sizeof r->positions);
+    TVLM_TRY(tvlm_stack_read(o->stack, 0, tvlm_channel_find("edges"), 0, STACK_WIDTH * STACK_HEIGHT, r->texels));
+    TVLM_TRY(tvlm_stack_sample(o->stack, points, 2, channels, 2, r->samples));
+    TVLM_TRY(tvlm_stack_pack(o->stack, tvlm_pack_params(.width = 9, .height = 7), &o->packed));
+    TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
+    return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
+}
+
+/* From what there is already: nothing, a device, or a device and a stack. */
+static tvlm_status work(const char *name, objects *o, results *r) {
+    static const tvlm_log log = {count_errors, NULL};
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    memset(r, 0, sizeof *r);
+    if (o->device == NULL) TVLM_TRY(tvlm_device_open(tvlm_device_params(.name = name, .log = &log), &o->device));
+    if (o->stack == NULL)
+        TVLM_TRY(tvlm_stack_create_for_image(
+            o->device, &image,
+            tvlm_stack_params(.layout = "edges,low,saliency,entropy,x", .width = STACK_WIDTH, .height = STACK_HEIGHT),
+            &o->stack));
+    return ask(o, r);
+}
+
+static void destroy(objects *o) {
+    tvlm_packed_destroy(&o->packed);
+    tvlm_selection_destroy(&o->selection);
+    tvlm_stack_destroy(&o->stack);
+    tvlm_device_destroy(&o->device);
+}
+
+/* ---- Failing ---- */
+
+static void check_failure(int n, tvlm_status status) {
+    if (status != TVLM_ERROR_MEMORY && status != TVLM_ERROR_DEVICE_MEMORY)
+        fail_msg("allocation %d failed: status %d (%s)", n, (int)status, last_error);
+    if (errors == 0) fail_msg("allocation %d failed: status %d and no line", n, (int)status);
+}
+
+static void check_results(int n, const char *when, const results *got, const results *expected) {
+    if (memcmp(got, expected, sizeof *got) != 0) fail_msg("allocation %d failed: other results %s", n, when);
+}
+
+/* Returns false when there are fewer than n allocations. */
+static bool fail_the(int n, const char *name, const results *expected) {
+    const long host_before = host_live, device_before = device_live;
+    objects o = {0};
+    results got;
+    errors = 0;
+    failed = false;
+    left = n - 1;
+    const tvlm_status status = work(name, &o, &got);
+    left = -1;
+    if (status != TVLM_OK) check_failure(n, status);
+    else check_results(n, "all the same", &got, expected);
+    const tvlm_status again = work(name, &o, &got); /* with the device and the stack, if they are there */
+    if (again != TVLM_OK) fail_msg("allocation %d failed, and then status %d: %s", n, (int)again, last_error);
+    check_results(n, "when asked again", &got, expected);
+    destroy(&o);
+    if (host_live != host_before) fail_msg("allocation %d failed: %ld left behind", n, host_live - host_before);
+    if (device_live != device_before)
+        fail_msg("allocation %d failed: %ld of the device's left behind", n, device_live - device_before);
+    return failed;
+}
+
+static void every_allocation(const char *name) {
+    objects o = {0};
+    results expected;
+    if (work(name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
+    destroy(&o);
+    int n = 1;
+    while (fail_the(n, name, &expected)) n += test_small() ? 17 : 1;
+    printf("    %d allocations\n", n - 1);
+    assert_true(n > 20);
+}
+
+static void device_once(const test_target *target, tvlm_device *reference) {
+    static int32_t last = -1;
+    char name[16];
+    (void)reference;
+    if (!test_is_opencl(target->device) || target->device->info.index == last) return;
+    last = target->device->info.index;
+    snprintf(name, sizeof name, "%d", (int)last);
+    every_allocation(name);
+}
+
+static int make_pixels(void **state) {
+    uint64_t random = 11;
+    uint8_t *made = test_random_pixels(&random, WIDTH, HEIGHT, 3);
+    (void)state;
+    memcpy(pixels, made, sizeof pixels);
+    free(made);
+    return 0;
+}
+
+static void test_reference(void **state) {
+    (void)state;
+    every_allocation("reference");
+}
+
+static void test_opencl(void **state) {
+    (void)state;
+    test_on_targets(device_once);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_opencl)};
+    return cmocka_run_group_tests(tests, make_pixels, NULL);
+}
