@@ -5,6 +5,7 @@
  */
 #include "texture.clh"
 
+// check-kernels: -DRUN=1
 // check-kernels: -DRUN=16
 
 #ifndef RUN

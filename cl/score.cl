@@ -1,16 +1,18 @@
 /*
  * score.cl: how much each candidate matters.
  *
- * A scoring program is a list of groups of up to four channels (tvlm_score_group): each adds
- * min(cap, weight * value), over one tap or the 3x3 neighbourhood, to one of three parts. score_parts runs it at every
- * candidate and finds each part's range; score_combine brings the parts to [0, 1] and weighs them.
+ * A scoring program is a list of layers, each up to four channels that lie side by side in a texture: a head (reference
+ * to its first channel, part, taps, 0) and floats (caps, weights of nine taps). It adds min(cap, weight * value) over its
+ * channels and one tap or the 3x3 neighbourhood to one of three parts. score_parts runs it at every candidate and finds
+ * each part's range; score_combine brings the parts to [0, 1] and weighs them.
  */
 #include "bundle.clh"
 
 #ifndef SCORE_GROUP
 #define SCORE_GROUP 64
 #endif
-#define PARTS TVLM_SCORE_PARTS
+#define PARTS        TVLM_SCORE_PARTS
+#define LAYER_FLOATS 40 /* caps 4, weights 9 x 4 */
 
 /* Floats as integers that order the same way, so that atomics on integers find their range. */
 inline int ordered(float value) {
@@ -19,19 +21,17 @@ inline int ordered(float value) {
 }
 inline float unordered(int bits) { return as_float(bits ^ ((bits >> 31) & 0x7fffffff)); }
 
-/* Adds one group's channels and taps to the sums of RUN candidates at (x[i], y). */
-inline void add_group(BUNDLE_IN, global const int *restrict ints, global const float *restrict floats, const float *x,
-                      float y, float2 step, float level, int image, float *sums) {
-    const int4 refs = vload4(0, ints);
+/* Adds one layer's channels and taps to the sums of RUN candidates at (x[i], y). */
+inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x, float y,
+                      float2 step, float level, int image, float *sums) {
     const float4 cap = vload4(0, floats);
-    const int taps = ints[5];
     float tap_x[RUN];
     float4 values[RUN];
 #pragma unroll 1
     for (int tap = taps == 1 ? 4 : 0; tap < (taps == 1 ? 5 : 9); ++tap) {
         const float4 weight = vload4(1 + tap, floats);
         for (int i = 0; i < RUN; ++i) tap_x[i] = x[i] + (tap % 3 - 1) * step.x;
-        bundle_gather(BUNDLE, refs, tap_x, y + (tap / 3 - 1) * step.y, level, image, values);
+        bundle_layer(BUNDLE, ref, tap_x, y + (tap / 3 - 1) * step.y, level, image, values);
         for (int i = 0; i < RUN; ++i) {
             const float4 terms = weight * values[i];
             /* Not min(): a NaN must stay one. */
@@ -46,11 +46,11 @@ inline void add_group(BUNDLE_IN, global const int *restrict ints, global const f
  * of `runs` in each row.
  */
 kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1)))
-void score_parts(BUNDLE_IN, global const int *restrict ints, const int floats_at, const int groups, const int2 size,
+void score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers, const int2 size,
                  const float2 step, const float level, const int image, const int runs, global float *restrict parts,
                  global int *restrict ranges) {
     local int low[PARTS], high[PARTS];
-    global const float *floats = (global const float *)ints + floats_at; /* behind all groups' ints */
+    global const float *floats = (global const float *)heads + floats_at; /* behind all heads */
     const int lane = get_local_id(0), item = get_global_id(0);
     if (lane < PARTS) {
         low[lane] = INT_MAX;
@@ -67,10 +67,11 @@ void score_parts(BUNDLE_IN, global const int *restrict ints, const int floats_at
             float sums[RUN];
             int least = INT_MAX, most = INT_MIN;
             for (int i = 0; i < RUN; ++i) sums[i] = 0.0f;
-            for (int g = 0; g < groups; ++g)
-                if (ints[g * TVLM_GROUP_INTS + 4] == p)
-                    add_group(BUNDLE, ints + g * TVLM_GROUP_INTS, floats + g * TVLM_GROUP_FLOATS, x, y, step, level,
-                              image, sums);
+            for (int n = 0; n < layers; ++n) {
+                const int4 head = vload4(n, heads);
+                if (head.y == p)
+                    add_layer(BUNDLE, head.x, head.z, floats + n * LAYER_FLOATS, x, y, step, level, image, sums);
+            }
             for (int i = 0; i < count; ++i) {
                 parts[(p * size.y + row) * size.x + first + i] = sums[i];
                 if (!isnan(sums[i])) {

@@ -15,6 +15,7 @@
  */
 #include "texture.clh"
 
+// check-kernels: -DRUN=1
 // check-kernels: -DRUN=64
 #ifndef RUN
 #define RUN 1
@@ -42,16 +43,16 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
     const int4 grid = text_blocks(source_size, level);
     if (first >= grid.x || row >= grid.y) return;
     const int4 place = level_place_(TEXTURE(source), slice, level);
+    float luma[AHEAD + 2];
     int y[AHEAD + 2], gradient[AHEAD], rise[AHEAD], fall[AHEAD], sums[TVLM_TEXT_SUMS][SPAN];
     for (int s = 0; s < TVLM_TEXT_SUMS; ++s)
         for (int i = 0; i < SPAN; ++i) sums[s][i] = 0;
     for (int line = 0; line < BLOCK; ++line) {
-        for (int i = 0; i < AHEAD + 2; ++i) {
-            const float4 texel = texel_fetch_at_(TEXTURE(source), place, slice, level, BLOCK * first + i - 1, BLOCK * row + line);
-            y[i] = (int)(texel.w * TVLM_TEXT_STEPS + 0.5f);
-        }
+        /* outside the level pixels repeat: no gradient */
+        for (int i = 0; i < AHEAD + 2; ++i)
+            luma[i] = texel_fetch_at_(TEXTURE(source), place, slice, level, BLOCK * first + i - 1, BLOCK * row + line).w;
+        for (int i = 0; i < AHEAD + 2; ++i) y[i] = (int)(luma[i] * TVLM_TEXT_STEPS + 0.5f);
         for (int i = 0; i < AHEAD; ++i) {
-            /* outside the level pixels repeat: no gradient */
             gradient[i] = y[i + 2] - y[i];
             rise[i] = max(gradient[i] - TVLM_TEXT_FLOOR, 0);
             fall[i] = max(-gradient[i] - TVLM_TEXT_FLOOR, 0);

@@ -1,10 +1,10 @@
 /*
  * test_cluster.c: regions on the device against the reference, stage by stage.
  *
- * What follows from colours in whole steps is integers and correctly rounded floats: it must be equal, bit for bit. Only
- * the steps themselves may differ, where L*a*b* in float falls to the other side of a half than in double. So there are
- * pictures of few colours that are far from any half (all must be equal), and pictures of all colours (few labels may
- * differ).
+ * What follows from colours in whole steps is integers and correctly rounded floats: it must be equal, bit
+ * for bit. Only the steps themselves may differ, where L*a*b* in float falls to the other side of a half than
+ * in double. So there are pictures of few colours that are far from any half (all must be equal), and
+ * pictures of all colours (few labels may differ).
  */
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +38,8 @@ static void take(cluster_made *made, tvlm_product which, void *data, size_t byte
         fail_msg("reading a product: %s", test_last_log());
 }
 
-static void make(cluster_made *made, const tvlm_family_settings *settings, const int32_t *given, const int32_t *counts) {
+static void make(cluster_made *made, const tvlm_family_settings *settings, const int32_t *given,
+                 const int32_t *counts) {
     tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = made->source};
     const tvlm_cluster_plan plan =
         tvlm_cluster_plan_for(made->source->width, made->source->height, made->source->levels, settings);
@@ -61,7 +62,8 @@ static void make(cluster_made *made, const tvlm_family_settings *settings, const
     assert_non_null(made->labels);
     assert_non_null(made->tables);
     take(made, TVLM_PRODUCT_LABELS, made->labels, images * made->texels * sizeof *made->labels);
-    take(made, TVLM_PRODUCT_REGIONS, made->tables, images * (size_t)made->layout.words * sizeof *made->tables);
+    take(made, TVLM_PRODUCT_REGIONS, made->tables,
+         images * (size_t)made->layout.words * sizeof *made->tables);
 }
 
 static void release(cluster_made *made) {
@@ -76,7 +78,8 @@ static void release(cluster_made *made) {
 /* A colour whose L*a*b* are more than 0.02 steps from where they round. */
 static void safe_colour(uint64_t *random, tvlm_format format, float rgb[3]) {
     for (;;) {
-        for (int c = 0; c < 3; ++c) rgb[c] = (float)(test_random(random) % 33) / 32.0f; /* exact in half, too */
+        for (int c = 0; c < 3; ++c)
+            rgb[c] = (float)(test_random(random) % 33) / 32.0f; /* exact in half, too */
         const reference_lab lab = tvlm_reference_lab(rgb);
         const double steps[3] = {lab.l * 8, lab.a * 8, lab.b * 8};
         bool safe = true;
@@ -86,7 +89,8 @@ static void safe_colour(uint64_t *random, tvlm_format format, float rgb[3]) {
     (void)format;
 }
 
-/* Patches and specks of few colours in blocks of 2 x 2, so that level 1 of even sides has the same colours. */
+/* Patches and specks of few colours in blocks of 2 x 2, so that level 1 of even sides has the same colours.
+ */
 static void write_patches(const test_pair *source, int32_t image, uint64_t *random, bool specks) {
     enum { COLOURS = 12 };
     const int32_t width = source->got->width, height = source->got->height;
@@ -127,7 +131,8 @@ static int32_t pieces_of(const int32_t *labels, int32_t width, int32_t height) {
             const int32_t near[4] = {x > 0 ? p - 1 : p, x + 1 < width ? p + 1 : p, y > 0 ? p - width : p,
                                      y + 1 < height ? p + width : p};
             for (int i = 0; i < 4; ++i)
-                if (!seen[near[i]] && labels[near[i]] == labels[p]) seen[near[i]] = true, stack[depth++] = near[i];
+                if (!seen[near[i]] && labels[near[i]] == labels[p])
+                    seen[near[i]] = true, stack[depth++] = near[i];
         }
     }
     free(stack);
@@ -154,7 +159,8 @@ static void check_labels(const cluster_made *made, const tvlm_family_settings *s
 
 /* ---- Comparing ---- */
 
-static void compare_exactly(const char *what, const test_pair *out, const cluster_made *got, const cluster_made *expected) {
+static void compare_exactly(const char *what, const test_pair *out, const cluster_made *got,
+                            const cluster_made *expected) {
     const size_t images = (size_t)got->source->images;
     for (size_t i = 0; i < images * got->texels; ++i)
         if (got->labels[i] != expected->labels[i])
@@ -175,16 +181,19 @@ typedef struct cluster_both {
     cluster_made got, expected;
 } cluster_both;
 
-static cluster_both both_of(const test_target *target, tvlm_device *reference, test_size size, int32_t images) {
+static cluster_both both_of(const test_target *target, tvlm_device *reference, test_size size,
+                            int32_t images) {
     const tvlm_texture shape = test_shape(size, 1, images, target->format);
     cluster_both both = {.source = test_pair_create(target, reference, &shape),
-                 .out = test_pair_create(target, reference, &shape)};
+                         .out = test_pair_create(target, reference, &shape)};
     both.got = (cluster_made){.device = target->device, .source = both.source.got, .out = both.out.got};
-    both.expected = (cluster_made){.device = reference, .source = both.source.expected, .out = both.out.expected};
+    both.expected =
+        (cluster_made){.device = reference, .source = both.source.expected, .out = both.out.expected};
     return both;
 }
 
-static void both_make(cluster_both *both, const tvlm_family_settings *settings, const int32_t *given, const int32_t *counts) {
+static void both_make(cluster_both *both, const tvlm_family_settings *settings, const int32_t *given,
+                      const int32_t *counts) {
     test_pair_mips(&both->source);
     test_pair_equalise(&both->source);
     make(&both->got, settings, given, counts);
@@ -231,8 +240,8 @@ static void of_few_colours(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* A step of colour that rounds differently moves a region's mean by a sixteenth of a step; pixels that lie between two
- * regions to within that may change sides, and whole pieces with them. */
+/* A step of colour that rounds differently moves a region's mean by a sixteenth of a step; pixels that lie
+ * between two regions to within that may change sides, and whole pieces with them. */
 #define SHARE 0.02
 
 static void of_all_colours(const test_target *target, tvlm_device *reference) {
@@ -256,15 +265,16 @@ static void of_all_colours(const test_target *target, tvlm_device *reference) {
             if (getenv("TVLM_TEST_FIGURES") != NULL)
                 printf("FIGURES\t%zu of %zu labels differ\n", other, all);
             if ((double)other > SHARE * (double)all + 2.0)
-                fail_msg("%dx%d, picture %d: %zu of %zu labels differ", (int)sizes[i].width, (int)sizes[i].height,
-                         picture, other, all);
+                fail_msg("%dx%d, picture %d: %zu of %zu labels differ", (int)sizes[i].width,
+                         (int)sizes[i].height, picture, other, all);
             both_release(&both);
         }
 }
 
-/* Labels of the application's, in some images of a batch; regions in many pieces, up to as many as there can be. */
-static void given(const test_target *target, tvlm_device *reference, test_size size, int32_t regions, bool all,
-                  uint64_t *random) {
+/* Labels of the application's, in some images of a batch; regions in many pieces, up to as many as there can
+ * be. */
+static void given(const test_target *target, tvlm_device *reference, test_size size, int32_t regions,
+                  bool all, uint64_t *random) {
     const tvlm_family_settings settings = {.clusters = 12, .compactness = 10.0f};
     const size_t texels = (size_t)size.width * (size_t)size.height;
     const int32_t counts[3] = {all ? regions : 0, regions, all ? 1 : 0};
@@ -275,7 +285,8 @@ static void given(const test_target *target, tvlm_device *reference, test_size s
     for (int32_t image = 0; image < 3; ++image) write_patches(&both.source, image, random, true);
     for (size_t p = 0; p < 2 * texels; ++p) labels[p] = (int32_t)(test_random(random) % (uint64_t)regions);
     both_make(&both, &settings, labels, counts);
-    snprintf(what, sizeof what, "%d regions handed in, %dx%d", (int)regions, (int)size.width, (int)size.height);
+    snprintf(what, sizeof what, "%d regions handed in, %dx%d", (int)regions, (int)size.width,
+             (int)size.height);
     compare_exactly(what, &both.out, &both.got, &both.expected);
     for (size_t p = 0; p < texels; ++p) assert_int_equal(both.got.labels[texels + p], labels[texels + p]);
     both_release(&both);
@@ -292,19 +303,27 @@ static void handed_in(const test_target *target, tvlm_device *reference) {
     }
 }
 
+#define TUNED(name)                                                                                          \
+    static void name##_tuned(const test_target *target, tvlm_device *reference) {                            \
+        test_with_tunings(target, reference, name);                                                          \
+    }
+TUNED(of_few_colours)
+TUNED(of_all_colours)
+TUNED(handed_in)
+
 static void test_few_colours(void **state) {
     (void)state;
-    test_on_targets(of_few_colours);
+    test_on_targets(of_few_colours_tuned);
 }
 
 static void test_all_colours(void **state) {
     (void)state;
-    test_on_targets(of_all_colours);
+    test_on_targets(of_all_colours_tuned);
 }
 
 static void test_handed_in(void **state) {
     (void)state;
-    test_on_targets(handed_in);
+    test_on_targets(handed_in_tuned);
 }
 
 int main(void) {

@@ -102,7 +102,7 @@ static void check_black(tvlm_device *device, tvlm_format format) {
         int32_t channel;
         float value;
     } expected[] = {{0, 0}, {3, 0},  {4, 1},  {5, 0.5f}, {6, 0},  {7, 0},
-                    {8, 0}, {12, 0}, {40, 0}, {41, 0},   {45, 0}, {58, 0}};
+                    {8, 0}, {59, 0}, {40, 0}, {41, 0},   {45, 0}, {58, 0}};
     tvlm_stack *stack = NULL;
     assert_int_equal(
         tvlm_stack_create(device, tvlm_stack_params(.width = 19, .height = 23, .images = 2, .format = format),

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "select/select.h"
+#include "texturevlm/temporal.h"
 
 #define RANDOM_COUNT    (1 << 20)
 #define CELLS_COUNT     4096
@@ -119,6 +120,18 @@ static tvlm_status make_packed(struct bench *bench) {
     return bench->device->backend->texture_create(bench->device, &shape, &bench->packed);
 }
 
+/* A frame ago: the same picture, with positions; and a flow from here to there. */
+static tvlm_status make_previous(struct bench *bench) {
+    static const float flow[] = {3.0f, -2.0f, 1.0f};
+    tvlm_selection *selection = NULL;
+    TVLM_TRY(tvlm_select(bench->stack, NULL, NULL, &selection));
+    tvlm_selection_destroy(&selection);
+    TVLM_TRY(tvlm_stack_advance(bench->stack, 0, NULL));
+    TVLM_TRY(tvlm_stack_set_image(bench->stack, 0, bench->image));
+    return tvlm_stack_set_grid(bench->stack, 0, TVLM_CHANNEL_FLOW_U,
+                               tvlm_grid_input(.data = flow, .columns = 1, .rows = 1, .channels = 3));
+}
+
 tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_format format,
                           struct bench *bench) {
     char names[2048];
@@ -128,8 +141,9 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
         .layout = names, .width = image->width, .height = image->height, .format = format};
     TVLM_TRY(tvlm_stack_create(device, &params, &bench->stack));
     TVLM_TRY(tvlm_stack_set_image(bench->stack, 0, image));
-    TVLM_TRY(tvlm_stack_generate(bench->stack));
     bench->chunk = tvlm_stack_chunk(bench->stack, 0);
+    TVLM_TRY(make_previous(bench));
+    TVLM_TRY(tvlm_stack_generate(bench->stack));
     TVLM_TRY(fill_pixels(bench, image));
     TVLM_TRY(make_bundle(bench));
     TVLM_TRY(make_packed(bench));
@@ -223,6 +237,16 @@ static tvlm_status run_select(struct bench *bench, int32_t again) {
     return select_all(bench);
 }
 
+/* A frame becomes the previous one: what is relevant, where it was looked at, its luma. Takes the flow back.
+ */
+static tvlm_status run_advance(struct bench *bench, int32_t unused) {
+    tvlm_frame *const frame = &bench->stack->frames[0];
+    (void)unused;
+    frame->scored = frame->scores != NULL; /* as after a selection; advancing forgets both */
+    frame->position_count = frame->position_capacity;
+    return tvlm_stack_advance(bench->stack, 0, NULL);
+}
+
 /* ---- What it must move ---- */
 
 /* Levels first .. last of a texture, all slices. */
@@ -237,11 +261,13 @@ static double all_levels(const tvlm_texture *texture) {
     return level_bytes(texture, 0, texture->levels);
 }
 
-/* What it reads of the grids it needs, once, and level 0 of its own. */
+/* What it reads of the grids it needs (and of a frame ago), once, and level 0 of its own. */
 static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     const tvlm_grid_mask needs = tvlm_grid_get_info(grid)->needs;
     double bytes = level_bytes(grids[grid], 0, 0);
+    if (grid == TVLM_GRID_MOTION) return 2.0 * bytes + level_bytes(grids[TVLM_GRID_SOURCE], 1, 1);
+    if (grid == TVLM_GRID_TEMPORAL) return 2.0 * bytes + level_bytes(grids[TVLM_GRID_FLOW], 0, 0);
     for (int32_t need = 0; need < TVLM_GRID_COUNT; ++need) {
         if ((needs >> need & 1u) == 0 || grids[need] == NULL) continue;
         if (grid == TVLM_GRID_SALIENCY)
@@ -269,6 +295,13 @@ static double score_bytes(const struct bench *bench, int32_t dense) {
         bytes += texel * fmin(candidates, (double)texture->width * texture->height);
     }
     return bytes;
+}
+
+/* The luma at half size there and back, and the cells: what they read, what they hold, what is made of it. */
+static double advance_bytes(const struct bench *bench) {
+    tvlm_texture *const *const grids = bench->chunk->grids;
+    return level_bytes(grids[TVLM_GRID_SOURCE], 1, 1) + level_bytes(grids[TVLM_GRID_MOTION], 0, 0) +
+           level_bytes(grids[TVLM_GRID_SALIENCY], 2, 2) + 5.0 * level_bytes(grids[TVLM_GRID_TEMPORAL], 0, 0);
 }
 
 static double topk_bytes(int32_t count) {
@@ -336,5 +369,6 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
     add(stages, &count, "select, again", "", run_select, 1,
         score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
+    add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
     return count;
 }

@@ -12,7 +12,7 @@
 #include "stack/stack.h"
 #include "texturevlm/select.h"
 
-#define BENCH_STAGES_MAX 32
+#define BENCH_STAGES_MAX 64
 #define BENCH_K          TVLM_K_DEFAULT
 
 /* Everything on the device that stages work on. */

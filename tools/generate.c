@@ -12,7 +12,7 @@
 typedef struct generate_options {
     tool_common common;
     const char *output, *sheet, *layout, *channels;
-    option_integer level;
+    option_integer level, clusters;
     option_size size;
 } generate_options;
 
@@ -29,6 +29,8 @@ static const option_spec specs[] = {
      0, 0, NULL},
     {0, OPTION_INTEGER, "level", offsetof(generate_options, level), "N",
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
+    {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
+     "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
     {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH",
      "size of the result, sampled at --level or, without it, at the\nlevel that fits (default: the level's "
      "own size)",
@@ -194,7 +196,8 @@ static int generate(struct job *job, const char *path) {
     code = tool_status(tool,
                        tvlm_stack_create_for_image(
                            job->device, job->image,
-                           tvlm_stack_params(.layout = layout, .format = (tvlm_format)options->common.format),
+                           tvlm_stack_params(.layout = layout, .format = (tvlm_format)options->common.format,
+                                             .clusters = options->clusters.given ? options->clusters.value : 0),
                            &job->stack));
     if (code != TOOL_DONE) return code;
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);

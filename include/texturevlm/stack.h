@@ -26,6 +26,8 @@ struct tvlm_stack_params {
     int32_t images;        /* of the batch; 0: 1 */
     tvlm_format format;
     const float *fixation; /* x, y in pixels of the working image, for eccentricity; NULL: the centre */
+    int32_t clusters;      /* regions asked for, 1 .. 2048 (regions.h); 0: 50 */
+    float compactness;     /* of SLIC: the colour difference that a cell's width counts as; 0: 10 */
 };
 #define tvlm_stack_params(...) (&(struct tvlm_stack_params){__VA_ARGS__})
 

@@ -8,6 +8,7 @@
 #include "image.h"
 #include "input.h"
 #include "layout.h"
+#include "regions.h"
 #include "score.h"
 #include "select.h"
 #include "stack.h"

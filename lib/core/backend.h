@@ -75,13 +75,11 @@ typedef struct tvlm_candidates {
 /*
  * A step of a scoring program: up to four channels, added to one part:
  * part += sum over c, taps of min(cap[c], weight[tap][c] * value(c, tap)). With taps == 1 only weight[4] counts (the centre).
- * The kernels get it as TVLM_GROUP_INTS ints and TVLM_GROUP_FLOATS floats.
  */
 typedef struct tvlm_score_group {
     int32_t refs[4];
     int32_t part; /* 0 .. TVLM_SCORE_PARTS - 1 */
     int32_t taps; /* 1 or 9 */
-    int32_t unused[2];
     float cap[4]; /* INFINITY: none */
     float weight[TVLM_SCORE_TAPS][4];
 } tvlm_score_group;

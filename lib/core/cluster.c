@@ -24,7 +24,8 @@ tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t l
     return plan;
 }
 
-tvlm_region_layout tvlm_region_layout_for(const tvlm_cluster_plan *plan, const int32_t *label_counts, int32_t images) {
+tvlm_region_layout tvlm_region_layout_for(const tvlm_cluster_plan *plan, const int32_t *label_counts,
+                                          int32_t images) {
     tvlm_region_layout layout = {.capacity = plan->columns * plan->rows};
     for (int32_t i = 0; label_counts != NULL && i < images; ++i)
         if (label_counts[i] > layout.capacity) layout.capacity = label_counts[i];

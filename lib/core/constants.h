@@ -179,8 +179,6 @@
 /* Scoring programs: see tvlm_score_group in backend.h. */
 #define TVLM_SCORE_TAPS  9
 #define TVLM_SCORE_PARTS 3
-#define TVLM_GROUP_INTS   8  /* refs 4, part 1, taps 1, unused 2 */
-#define TVLM_GROUP_FLOATS 40 /* caps 4, weights 9 x 4 */
 
 /* The pixels handed in. */
 #define TVLM_PIXELS_U8  0

@@ -10,15 +10,22 @@ typedef struct slic_pass {
     cl_int last;
 } slic_pass;
 
-static int32_t groups(int32_t count, int32_t each) { return (count + each - 1) / each; }
+static int32_t groups(int32_t count, int32_t each) {
+    return (count + each - 1) / each;
+}
 
-static int32_t cells_of(const opencl_cluster *cluster) { return cluster->plan.columns * cluster->plan.rows; }
+static int32_t cells_of(const opencl_cluster *cluster) {
+    return cluster->plan.columns * cluster->plan.rows;
+}
 
-static int32_t texels_of(const opencl_cluster *cluster) { return cluster->width * cluster->height; }
+static int32_t texels_of(const opencl_cluster *cluster) {
+    return cluster->width * cluster->height;
+}
 
 /* ---- Calls ---- */
 
-tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file, const char *name, opencl_call *call) {
+tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file, const char *name,
+                                 opencl_call *call) {
     return opencl_call_begin_tiles(cluster->device, file, name, cluster->format, call);
 }
 
@@ -52,9 +59,10 @@ static void pass_size(opencl_call *call, const opencl_cluster *cluster) {
 
 static tvlm_status zero(opencl_cluster *cluster, cl_mem memory, size_t bytes) {
     const cl_int nothing = 0;
-    const cl_int error =
-        clEnqueueFillBuffer(cluster->device->queue, memory, &nothing, sizeof nothing, 0, bytes, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
+    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, memory, &nothing, sizeof nothing, 0,
+                                             bytes, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK
+                               : opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
 }
 
 static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
@@ -79,7 +87,8 @@ static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args
     TVLM_TRY(tvlm_product_reserve(&device->base, args, TVLM_PRODUCT_REGIONS, regions));
     cluster->labels = ((opencl_buffer *)args->products[TVLM_PRODUCT_LABELS])->memory;
     cluster->regions = ((opencl_buffer *)args->products[TVLM_PRODUCT_REGIONS])->memory;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, (size_t)cluster->colour_words * images * word, &cluster->colours));
+    TVLM_TRY(
+        opencl_scratch(device, SCRATCH_A, (size_t)cluster->colour_words * images * word, &cluster->colours));
     TVLM_TRY(opencl_scratch(device, SCRATCH_B, plane, &cluster->first));
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, plane, &cluster->parents));
     TVLM_TRY(opencl_scratch(device, SCRATCH_D, plane, &cluster->sizes));
@@ -92,7 +101,8 @@ static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args
 
 static tvlm_status colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level) {
     const cl_int2 place = {{level > 0 ? texels_of(cluster) : 0, cluster->colour_words}};
-    const int32_t width = tvlm_level_side(source->width, level), height = tvlm_level_side(source->height, level);
+    const int32_t width = tvlm_level_side(source->width, level),
+                  height = tvlm_level_side(source->height, level);
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_lab", &call));
     opencl_call_input(&call, source);
@@ -102,7 +112,9 @@ static tvlm_status colours(const opencl_cluster *cluster, const tvlm_texture *so
     return opencl_call_run_pixels(&call, groups(width, run(cluster)), height, cluster->images);
 }
 
-static float scale_of(int32_t side, int32_t level_side) { return (float)((double)side / (double)level_side); }
+static float scale_of(int32_t side, int32_t level_side) {
+    return (float)((double)side / (double)level_side);
+}
 
 static int32_t pass_level(const opencl_cluster *cluster, int32_t pass) {
     return pass < TVLM_CLUSTER_COARSE_PASSES ? cluster->plan.coarse : 0;
@@ -115,12 +127,14 @@ static cl_float2 pass_scale(const opencl_cluster *cluster, int32_t pass) {
     return scale;
 }
 
-/* Cells are cut into blocks of a tile's width; down, work-items take up to `rows` rows each, all about the same. */
+/* Cells are cut into blocks of a tile's width; down, work-items take up to `rows` rows each, all about the
+ * same. */
 static slic_pass pass_of(const opencl_cluster *cluster, int32_t pass) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     const tvlm_cluster_plan *plan = &cluster->plan;
     const int32_t level = pass_level(cluster, pass), sums = cells_of(cluster) * TVLM_CLUSTER_SUMS;
-    const int32_t width = tvlm_level_side(cluster->width, level), height = tvlm_level_side(cluster->height, level);
+    const int32_t width = tvlm_level_side(cluster->width, level),
+                  height = tvlm_level_side(cluster->height, level);
     const int32_t cell_width = groups(width, plan->columns), cell_height = groups(height, plan->rows);
     const int32_t most = tuning->tile_group_height > 1 ? 4 : 64;
     const int32_t down = groups(cell_height, most * tuning->tile_group_height);
@@ -129,7 +143,8 @@ static slic_pass pass_of(const opencl_cluster *cluster, int32_t pass) {
         .size = {{width, height, level > 0 ? texels_of(cluster) : 0, cluster->colour_words}},
         .cells = {{plan->columns, plan->rows, groups(cell_width, tuning->tile_width), down}},
         /* Before the first pass there was none; the last one leaves no sums: theirs are zero. */
-        .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums, rows}},
+        .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums,
+                    rows}},
         .cell = {{scale_of(cluster->width, plan->columns), scale_of(cluster->height, plan->rows)}},
         .scale = pass_scale(cluster, pass),
         .scale_before = pass_scale(cluster, pass > 0 ? pass - 1 : 0),
@@ -247,7 +262,8 @@ static tvlm_status slic(const opencl_cluster *cluster, const tvlm_texture *sourc
 
 /* The application's own labels, and how many they are, in place of what SLIC found. */
 static tvlm_status take_given(const opencl_cluster *cluster, const tvlm_generate_args *args) {
-    const size_t plane = (size_t)texels_of(cluster) * sizeof(cl_int), block = (size_t)cluster->layout.words * sizeof(cl_int);
+    const size_t plane = (size_t)texels_of(cluster) * sizeof(cl_int),
+                 block = (size_t)cluster->layout.words * sizeof(cl_int);
     const cl_command_queue queue = cluster->device->queue;
     cl_int error = CL_SUCCESS;
     for (int32_t i = 0; args->label_counts != NULL && i < cluster->images && error == CL_SUCCESS; ++i) {
@@ -255,10 +271,11 @@ static tvlm_status take_given(const opencl_cluster *cluster, const tvlm_generate
         if (header.s[0] == 0) continue;
         const cl_mem from = ((opencl_buffer *)args->products[TVLM_PRODUCT_LABELS_GIVEN])->memory;
         const size_t at = (size_t)i;
-        error = clEnqueueCopyBuffer(queue, from, cluster->labels, at * plane, at * plane, plane, 0, NULL, NULL);
+        error =
+            clEnqueueCopyBuffer(queue, from, cluster->labels, at * plane, at * plane, plane, 0, NULL, NULL);
         if (error == CL_SUCCESS)
-            error = clEnqueueFillBuffer(queue, cluster->regions, &header, sizeof header, at * block, sizeof header, 0,
-                                        NULL, NULL);
+            error = clEnqueueFillBuffer(queue, cluster->regions, &header, sizeof header, at * block,
+                                        sizeof header, 0, NULL, NULL);
     }
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "labels");
 }
@@ -271,12 +288,13 @@ static bool all_given(const tvlm_generate_args *args, int32_t images) {
 
 tvlm_status tvlm_opencl_cluster(tvlm_device *base, const tvlm_generate_args *args) {
     const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE];
-    opencl_cluster cluster = {.device = (opencl_device *)base,
-                              .format = source->format,
-                              .plan = tvlm_cluster_plan_for(source->width, source->height, source->levels, args->settings),
-                              .width = source->width,
-                              .height = source->height,
-                              .images = source->images};
+    opencl_cluster cluster = {
+        .device = (opencl_device *)base,
+        .format = source->format,
+        .plan = tvlm_cluster_plan_for(source->width, source->height, source->levels, args->settings),
+        .width = source->width,
+        .height = source->height,
+        .images = source->images};
     cluster.layout = tvlm_region_layout_for(&cluster.plan, args->label_counts, source->images);
     lay_out(&cluster, source);
     TVLM_TRY(take_memory(&cluster, args));

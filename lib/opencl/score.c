@@ -1,34 +1,92 @@
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "opencl/backend.h"
 
+/* As score.cl reads them: the channels of one layer of one texture that go to one part. */
+typedef struct layer_head {
+    cl_int ref, part, taps, unused;
+} layer_head;
+typedef struct layer_floats {
+    cl_float cap[4], weight[TVLM_SCORE_TAPS][4];
+} layer_floats;
+
+typedef struct program {
+    layer_head *heads;
+    layer_floats *floats;
+    int32_t count;
+} program;
+
 typedef struct score_scratch {
     cl_mem parts, program, ranges;
-    size_t floats_at; /* bytes into `program`, which is all groups' ints, then all groups' floats */
+    size_t floats_at; /* bytes into `program`: behind all heads */
+    int32_t layers;
 } score_scratch;
 
-/* Groups as the kernel reads them. One allocation, written with one call. */
+/* A term that is not there adds min(INFINITY, 0 * value). */
+static layer_floats no_terms(void) {
+    layer_floats floats;
+    memset(&floats, 0, sizeof floats);
+    for (int c = 0; c < 4; ++c) floats.cap[c] = INFINITY;
+    return floats;
+}
+
+static bool has_term(const layer_floats *floats, int component) {
+    for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
+        if (floats->weight[tap][component] != 0.0f) return true;
+    return false;
+}
+
+/* The layer that a channel's term goes to: one of its own texture, part and taps, where its place is free. */
+static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group) {
+    const int32_t first = ref - TVLM_REF_COMPONENT(ref);
+    for (int32_t n = 0; n < p->count; ++n)
+        if (p->heads[n].ref == first && p->heads[n].part == group->part && p->heads[n].taps == group->taps &&
+            !has_term(&p->floats[n], TVLM_REF_COMPONENT(ref)))
+            return n;
+    p->heads[p->count] = (layer_head){first, group->part, group->taps, 0};
+    p->floats[p->count] = no_terms();
+    return p->count++;
+}
+
+static void add_group(program *p, const tvlm_score_group *group) {
+    for (int c = 0; c < 4; ++c) {
+        if (group->refs[c] < 0) continue;
+        layer_floats *floats = &p->floats[layer_for(p, group->refs[c], group)];
+        const int component = TVLM_REF_COMPONENT(group->refs[c]);
+        floats->cap[component] = group->cap[c];
+        for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
+            floats->weight[tap][component] = group->weight[tap][c];
+    }
+}
+
+static tvlm_status write_program(opencl_device *device, const program *p, score_scratch *scratch) {
+    const size_t heads = (size_t)p->count * sizeof *p->heads, floats = (size_t)p->count * sizeof *p->floats;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_B, heads + floats + 1, &scratch->program));
+    scratch->floats_at = heads;
+    scratch->layers = p->count;
+    if (p->count == 0) return TVLM_OK;
+    cl_int error =
+        clEnqueueWriteBuffer(device->queue, scratch->program, CL_FALSE, 0, heads, p->heads, 0, NULL, NULL);
+    if (error == CL_SUCCESS)
+        error = clEnqueueWriteBuffer(device->queue, scratch->program, CL_TRUE, heads, floats, p->floats, 0,
+                                     NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+}
+
 static tvlm_status upload_program(opencl_device *device, const tvlm_score_group *groups, int32_t count,
                                   score_scratch *scratch) {
-    const size_t ints = TVLM_GROUP_INTS * sizeof(cl_int), floats = TVLM_GROUP_FLOATS * sizeof(cl_float);
-    const size_t bytes = (size_t)count * (ints + floats);
-    unsigned char *program = tvlm_allocate(bytes, 1);
-    if (program == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a scorer");
-    scratch->floats_at = (size_t)count * ints;
-    for (int32_t g = 0; g < count; ++g) {
-        const unsigned char *group = (const unsigned char *)&groups[g];
-        memcpy(program + (size_t)g * ints, group + offsetof(tvlm_score_group, refs), ints);
-        memcpy(program + scratch->floats_at + (size_t)g * floats, group + offsetof(tvlm_score_group, cap), floats);
-    }
-    tvlm_status status = opencl_scratch(device, SCRATCH_B, bytes, &scratch->program);
-    if (status == TVLM_OK) {
-        const cl_int error =
-            clEnqueueWriteBuffer(device->queue, scratch->program, CL_TRUE, 0, bytes, program, 0, NULL, NULL);
-        if (error != CL_SUCCESS) status = opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
-    }
-    free(program);
+    program p = {tvlm_allocate((size_t)count, 4 * sizeof *p.heads),
+                 tvlm_allocate((size_t)count, 4 * sizeof *p.floats), 0};
+    tvlm_status status = TVLM_OK;
+    if (p.heads == NULL || p.floats == NULL)
+        status = tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a scorer");
+    for (int32_t g = 0; status == TVLM_OK && g < count; ++g) add_group(&p, &groups[g]);
+    if (status == TVLM_OK) status = write_program(device, &p, scratch);
+    free(p.heads);
+    free(p.floats);
     return status;
 }
 
@@ -41,7 +99,8 @@ static tvlm_status clear_ranges(opencl_device *device, score_scratch *scratch) {
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
-static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name, opencl_call *call) {
+static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name,
+                         opencl_call *call) {
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
     char bundle_options[48], options[80];
     opencl_bundle_options(bundle, device->tuning.run, bundle_options);
@@ -49,8 +108,8 @@ static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const
     return opencl_call_begin(device, "score.cl", name, format, options, call);
 }
 
-static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, int32_t group_count,
-                         const tvlm_candidates *candidates, const score_scratch *scratch) {
+static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const tvlm_candidates *candidates,
+                         const score_scratch *scratch) {
     const int32_t runs = (candidates->columns + device->tuning.run - 1) / device->tuning.run;
     const size_t items = (size_t)runs * (size_t)candidates->rows, group = (size_t)device->tuning.score_group;
     const cl_int2 size = {{candidates->columns, candidates->rows}};
@@ -60,7 +119,7 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, int32
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, scratch->program);
     opencl_call_int(&call, (int32_t)(scratch->floats_at / sizeof(cl_float)));
-    opencl_call_int(&call, group_count);
+    opencl_call_int(&call, scratch->layers);
     opencl_call_bytes(&call, sizeof size, &size);
     opencl_call_bytes(&call, sizeof step, &step);
     opencl_call_float(&call, candidates->level);
@@ -83,7 +142,7 @@ tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvl
     TVLM_TRY(opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * count * sizeof(cl_float), &scratch.parts));
     TVLM_TRY(upload_program(device, groups, group_count, &scratch));
     TVLM_TRY(clear_ranges(device, &scratch));
-    TVLM_TRY(parts(device, bundle, group_count, candidates, &scratch));
+    TVLM_TRY(parts(device, bundle, candidates, &scratch));
     TVLM_TRY(begin(device, bundle, "score_combine", &call));
     opencl_call_memory(&call, scratch.parts);
     opencl_call_memory(&call, scratch.ranges);

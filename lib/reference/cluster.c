@@ -1,6 +1,6 @@
 /*
- * SLIC (Achanta et al. 2012), then what makes every region one piece: components by flood fill, the largest of each
- * label stays, the others go to a neighbour.
+ * SLIC (Achanta et al. 2012), then what makes every region one piece: components by flood fill, the largest
+ * of each label stays, the others go to a neighbour.
  */
 #include "reference/cluster.h"
 
@@ -16,7 +16,8 @@ static int32_t whole_steps(double value) {
 }
 
 reference_colours tvlm_reference_colours(const tvlm_texture *source, int32_t level, int32_t slice) {
-    reference_colours made = {tvlm_level_side(source->width, level), tvlm_level_side(source->height, level), NULL};
+    reference_colours made = {tvlm_level_side(source->width, level), tvlm_level_side(source->height, level),
+                              NULL};
     made.texels = tvlm_allocate((size_t)made.width * (size_t)made.height, sizeof *made.texels);
     if (made.texels == NULL) return made;
     int32_t(*texel)[3] = made.texels;
@@ -55,14 +56,15 @@ static float scale_of(int32_t side, int32_t level_side) {
 }
 
 /* The middle of a cell, with the colour that is there. */
-static slic_centre seed(const slic_state *slic, const reference_colours *colours, int32_t column, int32_t row) {
+static slic_centre seed(const slic_state *slic, const reference_colours *colours, int32_t column,
+                        int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
     const int32_t x = (2 * column + 1) * colours->width / (2 * plan->columns);
     const int32_t y = (2 * row + 1) * colours->height / (2 * plan->rows);
     const int32_t *colour = reference_colour(colours, x, y);
     slic_centre made = {((float)column + 0.5f) * scale_of(slic->width, plan->columns),
-                   ((float)row + 0.5f) * scale_of(slic->height, plan->rows),
-                   {(float)colour[0], (float)colour[1], (float)colour[2]}};
+                        ((float)row + 0.5f) * scale_of(slic->height, plan->rows),
+                        {(float)colour[0], (float)colour[1], (float)colour[2]}};
     return made;
 }
 
@@ -84,7 +86,8 @@ static float distance(const slic_centre *centre, const int32_t *colour, float x,
 }
 
 /* The nearest centre of the cell (column, row) and the eight around it; ties to the lower one. */
-static int32_t nearest(const slic_state *slic, const int32_t *colour, float x, float y, int32_t column, int32_t row) {
+static int32_t nearest(const slic_state *slic, const int32_t *colour, float x, float y, int32_t column,
+                       int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
     float least = INFINITY;
     int32_t best = 0;
@@ -108,14 +111,15 @@ static int32_t cell_of(int32_t index, int32_t count, int32_t side) {
 /* Labels every texel of a level, and sums what it found. */
 static void assign(slic_state *slic, const reference_colours *colours) {
     const tvlm_cluster_plan *plan = slic->plan;
-    const float scale_x = scale_of(slic->width, colours->width), scale_y = scale_of(slic->height, colours->height);
+    const float scale_x = scale_of(slic->width, colours->width),
+                scale_y = scale_of(slic->height, colours->height);
     for (int32_t i = 0; i < plan->columns * plan->rows; ++i) slic->sums[i] = (centre_sums){0};
     for (int32_t y = 0; y < colours->height; ++y)
         for (int32_t x = 0; x < colours->width; ++x) {
             const int32_t *colour = reference_colour(colours, x, y);
-            const int32_t label = nearest(slic, colour, ((float)x + 0.5f) * scale_x, ((float)y + 0.5f) * scale_y,
-                                          cell_of(x, plan->columns, colours->width),
-                                          cell_of(y, plan->rows, colours->height));
+            const int32_t label =
+                nearest(slic, colour, ((float)x + 0.5f) * scale_x, ((float)y + 0.5f) * scale_y,
+                        cell_of(x, plan->columns, colours->width), cell_of(y, plan->rows, colours->height));
             centre_sums *sum = &slic->sums[label];
             slic->labels[(size_t)y * (size_t)colours->width + (size_t)x] = label;
             ++sum->pixels;
@@ -125,7 +129,8 @@ static void assign(slic_state *slic, const reference_colours *colours) {
         }
 }
 
-/* The centres from the sums of the pass before, on its level; of what got no texel, and at first, the seeds. */
+/* The centres from the sums of the pass before, on its level; of what got no texel, and at first, the seeds.
+ */
 static void move_centres(slic_state *slic, const reference_colours *before, const reference_colours *now) {
     const tvlm_cluster_plan *plan = slic->plan;
     for (int32_t i = 0; i < plan->columns * plan->rows; ++i)
@@ -150,8 +155,8 @@ static void run_passes(slic_state *slic, const reference_colours *coarse, const 
 /* The pieces of the labels, 4-connected, numbered by their first pixels in reading order. */
 typedef struct piece_list {
     int32_t width, height, count;
-    int32_t *of;    /* the piece of each pixel */
-    int32_t *stack; /* for the flood fill */
+    int32_t *of;                             /* the piece of each pixel */
+    int32_t *stack;                          /* for the flood fill */
     int32_t *first, *size, *label, *becomes; /* of each piece */
     int64_t *offer;                          /* the best neighbour, TVLM_CLUSTER_NONE: there is none */
 } piece_list;
@@ -241,7 +246,8 @@ static int64_t offer_of(const int32_t *colour, const slic_centre *mean, int32_t 
     return (int64_t)(apart < most ? apart : most) * TVLM_CLUSTER_MAX + label;
 }
 
-/* The others join the kept piece beside them whose mean colour is nearest to that of one of their pixels there. */
+/* The others join the kept piece beside them whose mean colour is nearest to that of one of their pixels
+ * there. */
 static void make_offers(piece_list *pieces, const slic_state *slic, const reference_colours *colours) {
     for (int32_t p = 0; p < pieces->width * pieces->height; ++p) {
         const int32_t piece = pieces->of[p];
@@ -261,8 +267,10 @@ static void settle(piece_list *pieces) {
     for (int32_t i = 0; i < pieces->count; ++i)
         if (pieces->becomes[i] < 0 && pieces->offer[i] != TVLM_CLUSTER_NONE)
             pieces->becomes[i] = (int32_t)(pieces->offer[i] % TVLM_CLUSTER_MAX);
-    for (int32_t i = 1; i < pieces->count; ++i) { /* their first pixels ascend, so that the one above is settled */
-        const int32_t first = pieces->first[i], above = first >= pieces->width ? first - pieces->width : first - 1;
+    for (int32_t i = 1; i < pieces->count;
+         ++i) { /* their first pixels ascend, so that the one above is settled */
+        const int32_t first = pieces->first[i],
+                      above = first >= pieces->width ? first - pieces->width : first - 1;
         if (pieces->becomes[i] < 0) pieces->becomes[i] = pieces->becomes[pieces->of[above]];
     }
     /* All that hangs on piece 0 alone goes where the first pixel in reading order goes that does not. */
@@ -290,7 +298,8 @@ static bool make_whole(const slic_state *slic, const reference_colours *colours,
         keep_largest(&pieces);
         make_offers(&pieces, slic, colours);
         settle(&pieces);
-        for (int32_t p = 0; p < colours->width * colours->height; ++p) labels[p] = pieces.becomes[pieces.of[p]];
+        for (int32_t p = 0; p < colours->width * colours->height; ++p)
+            labels[p] = pieces.becomes[pieces.of[p]];
     }
     pieces_release(&pieces);
     return made;
@@ -338,7 +347,8 @@ static bool make_image(const tvlm_generate_args *args, const tvlm_cluster_plan *
         made = tvlm_reference_slic(source, slice, &colours, plan, labels, &count);
     }
     for (int32_t i = 0; i < layout->words; ++i) block[i] = 0;
-    made = made && tvlm_reference_regions(&colours, labels, count, given > 0, layout, block, args->out, image);
+    made =
+        made && tvlm_reference_regions(&colours, labels, count, given > 0, layout, block, args->out, image);
     free(colours.texels);
     return made;
 }

@@ -1,6 +1,6 @@
 /*
- * cluster.h: the two halves of CLUSTER: the labels (cluster.c), and what follows from labels, whoever made them
- * (regions.c).
+ * cluster.h: the two halves of CLUSTER: the labels (cluster.c), and what follows from labels, whoever made
+ * them (regions.c).
  */
 #ifndef TVLM_REFERENCE_CLUSTER_H
 #define TVLM_REFERENCE_CLUSTER_H
@@ -29,10 +29,11 @@ bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const refere
                          const tvlm_cluster_plan *plan, int32_t *labels, int32_t *count);
 
 /*
- * The table of one image (a block as core/cluster.h has it, zeroed before) and its texels, from its labels. False when
- * there is no memory.
+ * The table of one image (a block as core/cluster.h has it, zeroed before) and its texels, from its labels.
+ * False when there is no memory.
  */
-bool tvlm_reference_regions(const reference_colours *colours, const int32_t *labels, int32_t count, bool given,
-                            const tvlm_region_layout *layout, uint32_t *block, tvlm_texture *out, int32_t image);
+bool tvlm_reference_regions(const reference_colours *colours, const int32_t *labels, int32_t count,
+                            bool given, const tvlm_region_layout *layout, uint32_t *block, tvlm_texture *out,
+                            int32_t image);
 
 #endif

@@ -41,7 +41,8 @@ static size_t pixel(const region_picture *picture, int32_t x, int32_t y) {
 
 /* ---- The colour gradient ---- */
 
-/* (1 2 1) x (1 2 1) of one component, of which a quarter is kept in whole numbers: 4 steps to a colour step. */
+/* (1 2 1) x (1 2 1) of one component, of which a quarter is kept in whole numbers: 4 steps to a colour step.
+ */
 static int32_t smooth(const reference_colours *colours, int32_t x, int32_t y, int c) {
     static const int32_t binomial[3] = {1, 2, 1};
     int32_t sum = 0;
@@ -56,12 +57,15 @@ static void slopes(const reference_colours *colours, int32_t x, int32_t y, int c
     static const int32_t binomial[3] = {1, 2, 1};
     *gx = *gy = 0;
     for (int32_t i = -1; i <= 1; ++i) {
-        *gx += (int64_t)binomial[i + 1] * (smooth(colours, x + 1, y + i, c) - smooth(colours, x - 1, y + i, c));
-        *gy += (int64_t)binomial[i + 1] * (smooth(colours, x + i, y + 1, c) - smooth(colours, x + i, y - 1, c));
+        *gx +=
+            (int64_t)binomial[i + 1] * (smooth(colours, x + 1, y + i, c) - smooth(colours, x - 1, y + i, c));
+        *gy +=
+            (int64_t)binomial[i + 1] * (smooth(colours, x + i, y + 1, c) - smooth(colours, x + i, y - 1, c));
     }
 }
 
-/* The structure tensor of the three components: the root of its trace, and which of four directions it points in. */
+/* The structure tensor of the three components: the root of its trace, and which of four directions it points
+ * in. */
 static void find_gradient(region_picture *picture, int32_t x, int32_t y) {
     int64_t xx = 0, xy = 0, yy = 0;
     for (int c = 0; c < 3; ++c) {
@@ -139,8 +143,10 @@ static void make_table(region_picture *picture, const tvlm_region_layout *layout
             const int32_t label = picture->labels[pixel(picture, x, y)];
             tvlm_region *region = &picture->regions[label];
             region->radius = fmaxf(region->radius, square_distance(picture, x, y));
-            if (x + 1 < picture->width) connect(layout, neighbours, label, picture->labels[pixel(picture, x + 1, y)]);
-            if (y + 1 < picture->height) connect(layout, neighbours, label, picture->labels[pixel(picture, x, y + 1)]);
+            if (x + 1 < picture->width)
+                connect(layout, neighbours, label, picture->labels[pixel(picture, x + 1, y)]);
+            if (y + 1 < picture->height)
+                connect(layout, neighbours, label, picture->labels[pixel(picture, x, y + 1)]);
         }
 }
 
@@ -166,7 +172,8 @@ static bool areas_meet(const region_picture *picture, int32_t x, int32_t y) {
     const size_t at = pixel(picture, x, y);
     const direction *to = &directions[picture->towards[at]];
     const int32_t m = picture->gradient[at];
-    if (m <= gradient_at(picture, x + to->x, y + to->y) || m < gradient_at(picture, x - to->x, y - to->y)) return false;
+    if (m <= gradient_at(picture, x + to->x, y + to->y) || m < gradient_at(picture, x - to->x, y - to->y))
+        return false;
     int32_t apart = 0;
     for (int c = 0; c < 3; ++c) {
         const int32_t d = taps(picture->colours, x + to->x * to->far, y + to->y * to->far, c) -
@@ -175,8 +182,10 @@ static bool areas_meet(const region_picture *picture, int32_t x, int32_t y) {
     }
     const float steps = 9.0f * TVLM_LAB_STEPS, strength = TVLM_BOUNDARY_STRENGTH * TVLM_BOUNDARY_STRENGTH;
     const float slope = (float)m * (1.0f / TVLM_BOUNDARY_STEPS), slope2 = slope * slope;
-    const float least = TVLM_BOUNDARY_TEXTURE + picture->regions[picture->labels[at]].texture, least2 = least * least;
-    return slope2 * slope2 * ((float)apart * (1.0f / (steps * steps))) > strength * strength * (least2 * least2);
+    const float least = TVLM_BOUNDARY_TEXTURE + picture->regions[picture->labels[at]].texture,
+                least2 = least * least;
+    return slope2 * slope2 * ((float)apart * (1.0f / (steps * steps))) >
+           strength * strength * (least2 * least2);
 }
 
 /* Labels differ to the right or below. */
@@ -194,22 +203,24 @@ static void write_texels(const region_picture *picture, tvlm_texture *out, int32
         for (int32_t x = 0; x < picture->width; ++x) {
             const int32_t label = picture->labels[pixel(picture, x, y)];
             const tvlm_region *region = &picture->regions[label];
-            const double radius = sqrt((double)region->radius), from = sqrt((double)square_distance(picture, x, y));
+            const double radius = sqrt((double)region->radius),
+                         from = sqrt((double)square_distance(picture, x, y));
             const double value[4] = {label, radius > 0 ? fmin(1, from / radius) : 0, region->pixels / area,
                                      picture->given ? labels_meet(picture, x, y) : areas_meet(picture, x, y)};
             reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
         }
 }
 
-bool tvlm_reference_regions(const reference_colours *colours, const int32_t *labels, int32_t count, bool given,
-                            const tvlm_region_layout *layout, uint32_t *block, tvlm_texture *out, int32_t image) {
+bool tvlm_reference_regions(const reference_colours *colours, const int32_t *labels, int32_t count,
+                            bool given, const tvlm_region_layout *layout, uint32_t *block, tvlm_texture *out,
+                            int32_t image) {
     const size_t texels = (size_t)colours->width * (size_t)colours->height;
     region_picture picture = {.colours = colours,
-                       .labels = labels,
-                       .width = colours->width,
-                       .height = colours->height,
-                       .count = count,
-                       .given = given};
+                              .labels = labels,
+                              .width = colours->width,
+                              .height = colours->height,
+                              .count = count,
+                              .given = given};
     picture.sums = tvlm_allocate((size_t)count, sizeof *picture.sums);
     picture.regions = tvlm_allocate((size_t)count, sizeof *picture.regions);
     picture.gradient = tvlm_allocate(texels, sizeof *picture.gradient);

@@ -95,6 +95,7 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .out = out,
                                 .settings = &stack->settings,
                                 .products = chunk->products,
+                                .label_counts = chunk->label_counts,
                                 .previous = chunk->previous,
                                 .carry = tvlm_stack_carries(stack, chunk),
                                 .cameras = stack->cameras + chunk->first};

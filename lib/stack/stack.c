@@ -11,6 +11,9 @@
 /* Farther away than this a fixation says nothing, and squares of distances would leave float's range. */
 #define FIXATION_MAX 1e9f
 
+/* By then regions are the cells that they began as; squares stay in range. */
+#define COMPACTNESS_MAX 1e6f
+
 /* ---- Checks that several files share ---- */
 
 tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index) {
@@ -134,6 +137,12 @@ static tvlm_status check_params(const tvlm_device *device, const struct tvlm_sta
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
     if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_F32)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
+    if (params->clusters < 0 || params->clusters > TVLM_CLUSTER_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d clusters; 1 to %d are possible", (int)params->clusters,
+                         TVLM_CLUSTER_MAX);
+    if (!(params->compactness >= 0.0f && params->compactness <= COMPACTNESS_MAX))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a compactness of %g; up to %g is possible",
+                         (double)params->compactness, (double)COMPACTNESS_MAX);
     return tvlm_stack_check_size(device, params->width, params->height,
                                  tvlm_stack_format(device, params->format));
 }
@@ -145,7 +154,8 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     stack->images = params->images > 0 ? params->images : 1;
     stack->levels = tvlm_level_count(stack->width, stack->height);
     stack->format = tvlm_stack_format(stack->device, params->format);
-    stack->settings = (tvlm_family_settings){.clusters = 50, .compactness = 10.0f};
+    stack->settings = (tvlm_family_settings){.clusters = params->clusters > 0 ? params->clusters : 50,
+                                             .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
     stack->query_image = -1;
     stack->bundle_max = TVLM_BUNDLE_MAX;
     TVLM_TRY(set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
@@ -180,6 +190,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
             backend->texture_destroy(s->device, &s->chunks[i].grids[grid]);
         for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
             backend->buffer_destroy(s->device, &s->chunks[i].products[product]);
+        free(s->chunks[i].label_counts);
         for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
             backend->texture_destroy(s->device, &s->chunks[i].previous[previous]);
     }

@@ -20,6 +20,7 @@ typedef struct tvlm_chunk {
     int32_t first, images;                /* of the batch */
     tvlm_texture *grids[TVLM_GRID_COUNT]; /* NULL until needed */
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
+    int32_t *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
     tvlm_grid_mask valid;                 /* grids whose content and levels are up to date */
     tvlm_grid_mask given;                 /* grids that were handed in for some of its images */
     int32_t query_written;                /* the image whose slice of the QUERY texture is not 0 */

@@ -1,0 +1,226 @@
+/*
+ * Regions: what the family CLUSTER leaves behind, for the application to read, and labels of the
+ * application's own in place of those that it makes.
+ */
+#include "texturevlm/regions.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/cluster.h"
+#include "core/memory.h"
+#include "stack/stack.h"
+
+_Static_assert(sizeof(tvlm_region) == TVLM_REGION_WORDS * sizeof(int32_t), "the kernels write tvlm_region");
+_Static_assert(TVLM_REGIONS_MAX == TVLM_CLUSTER_MAX, "one limit");
+
+/* ---- Reading ---- */
+
+/* Where one image's table is, and how many regions it has. */
+typedef struct region_table {
+    tvlm_buffer *buffer;
+    tvlm_region_layout layout;
+    size_t offset; /* bytes */
+    int32_t count;
+} region_table;
+
+/* The table of image `index`, made if need be. Waits. */
+static tvlm_status find_table(tvlm_stack *stack, int32_t index, region_table *found) {
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER)));
+    const tvlm_cluster_plan plan =
+        tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
+    found->buffer = chunk->products[TVLM_PRODUCT_REGIONS];
+    found->layout = tvlm_region_layout_for(&plan, chunk->label_counts, chunk->images);
+    found->offset = (size_t)(index - chunk->first) * (size_t)found->layout.words * sizeof(int32_t);
+    return stack->device->backend->buffer_read(stack->device, found->buffer, found->offset,
+                                               sizeof found->count, &found->count);
+}
+
+/* Words [first, first + count) of a table. */
+static tvlm_status read_words(tvlm_stack *stack, const region_table *from, size_t first, size_t count,
+                              void *words) {
+    return stack->device->backend->buffer_read(
+        stack->device, from->buffer, from->offset + first * sizeof(int32_t), count * sizeof(int32_t), words);
+}
+
+tvlm_status tvlm_stack_regions(tvlm_stack *stack, int32_t index, int32_t capacity, tvlm_region *regions,
+                               int32_t *count) {
+    region_table table;
+    if (stack == NULL || count == NULL || (regions == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(find_table(stack, index, &table));
+    *count = table.count;
+    if (regions == NULL) return TVLM_OK;
+    if (capacity < table.count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %d regions; image %d has %d",
+                         (int)capacity, (int)index, (int)table.count);
+    TVLM_TRY(read_words(stack, &table, TVLM_REGION_HEADER, (size_t)table.count * TVLM_REGION_WORDS, regions));
+    for (int32_t i = 0; i < table.count; ++i) regions[i].radius = sqrtf(regions[i].radius);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t index, int32_t region, int32_t capacity,
+                                         int32_t *neighbours, int32_t *count) {
+    uint32_t row[TVLM_CLUSTER_MAX / 32];
+    region_table table;
+    if (stack == NULL || count == NULL || (neighbours == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(find_table(stack, index, &table));
+    if (region < 0 || region >= table.count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "region %d of an image of %d", (int)region,
+                         (int)table.count);
+    const size_t words = (size_t)table.layout.row;
+    TVLM_TRY(read_words(stack, &table, (size_t)table.layout.neighbours + (size_t)region * words, words, row));
+    *count = 0;
+    for (int32_t i = 0; i < table.count; ++i) {
+        if ((row[i / 32] >> (i % 32) & 1u) == 0) continue;
+        if (*count < capacity) neighbours[*count] = i;
+        ++*count;
+    }
+    if (neighbours == NULL || *count <= capacity) return TVLM_OK;
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %d neighbours; region %d has %d",
+                     (int)capacity, (int)region, (int)*count);
+}
+
+tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t capacity, int32_t *labels) {
+    if (stack == NULL || labels == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    const size_t texels = (size_t)stack->width * (size_t)stack->height, bytes = texels * sizeof *labels;
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if (capacity < texels)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "room for %zu labels; %dx%d pixels have %zu", capacity, (int)stack->width,
+                         (int)stack->height, texels);
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER)));
+    return stack->device->backend->buffer_read(stack->device, chunk->products[TVLM_PRODUCT_LABELS],
+                                               (size_t)(index - chunk->first) * bytes, bytes, labels);
+}
+
+/* ---- Labels handed in ---- */
+
+/* The distinct ids seen so far, in a table with open addressing that never gets half full. */
+typedef struct id_set {
+    int32_t count;
+    int32_t ids[TVLM_CLUSTER_MAX];       /* as they came; then ascending */
+    int32_t slots[4 * TVLM_CLUSTER_MAX]; /* 0: free; else 1 + the place in ids */
+} id_set;
+
+/* The slot of an id, or the free one where it would go. */
+static int32_t *slot_of(id_set *set, int32_t id) {
+    const uint32_t mask = 4 * TVLM_CLUSTER_MAX - 1;
+    uint32_t at = ((uint32_t)id * UINT32_C(2654435761)) >> 16;
+    for (;; ++at) {
+        int32_t *slot = &set->slots[at & mask];
+        if (*slot == 0 || set->ids[*slot - 1] == id) return slot;
+    }
+}
+
+static bool add_id(id_set *set, int32_t id) {
+    int32_t *slot = slot_of(set, id);
+    if (*slot != 0) return true;
+    if (set->count == TVLM_CLUSTER_MAX) return false;
+    set->ids[set->count++] = id;
+    *slot = set->count;
+    return true;
+}
+
+static int ascending(const void *p, const void *q) {
+    const int32_t a = *(const int32_t *)p, b = *(const int32_t *)q;
+    return (a > b) - (a < b);
+}
+
+/* From now on slots hold 1 + the place among the ascending ids. */
+static void sort_ids(id_set *set) {
+    qsort(set->ids, (size_t)set->count, sizeof set->ids[0], ascending);
+    memset(set->slots, 0, sizeof set->slots);
+    for (int32_t i = 0; i < set->count; ++i) *slot_of(set, set->ids[i]) = i + 1;
+}
+
+/* Nearest: the label under the centre of each pixel. */
+static void resample(const tvlm_stack *stack, const int32_t *labels, int32_t columns, int32_t rows,
+                     size_t stride, int32_t *dense) {
+    for (int64_t y = 0; y < stack->height; ++y) {
+        const int32_t *row = labels + (size_t)((2 * y + 1) * rows / (2 * stack->height)) * stride;
+        for (int64_t x = 0; x < stack->width; ++x) *dense++ = row[(2 * x + 1) * columns / (2 * stack->width)];
+    }
+}
+
+/* Ids become 0 .. *count - 1 in ascending order; false when they are more than regions there can be. */
+static bool make_dense(int32_t *labels, size_t texels, id_set *set) {
+    for (size_t i = 0; i < texels; ++i)
+        if ((i == 0 || labels[i] != labels[i - 1]) && !add_id(set, labels[i])) return false;
+    sort_ids(set);
+    for (size_t i = 0; i < texels; ++i) labels[i] = *slot_of(set, labels[i]) - 1;
+    return true;
+}
+
+static tvlm_status check_labels(const tvlm_stack *stack, int32_t columns, int32_t rows, size_t stride) {
+    size_t all;
+    if (columns < 1 || rows < 1)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "labels of %dx%d", (int)columns,
+                         (int)rows);
+    if (stride < (size_t)columns)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "a row stride of %zu labels; a row has %d",
+                         stride, (int)columns);
+    if (!tvlm_multiply(stride, (size_t)rows, &all) || !tvlm_multiply(all, sizeof(int32_t), &all))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "%d rows of %zu labels are larger than memory", (int)rows, stride);
+    return TVLM_OK;
+}
+
+/* Memory of a chunk for labels of all its images. */
+static tvlm_status prepare(tvlm_stack *stack, tvlm_chunk *chunk, size_t plane) {
+    if (chunk->label_counts == NULL)
+        chunk->label_counts = tvlm_allocate((size_t)chunk->images, sizeof *chunk->label_counts);
+    if (chunk->label_counts == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for labels");
+    if (chunk->products[TVLM_PRODUCT_LABELS_GIVEN] != NULL) return TVLM_OK;
+    return stack->device->backend->buffer_create(stack->device, (size_t)chunk->images * plane,
+                                                 &chunk->products[TVLM_PRODUCT_LABELS_GIVEN]);
+}
+
+static tvlm_status write_labels(tvlm_stack *stack, int32_t index, const int32_t *dense, int32_t count) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    const int32_t image = index - chunk->first;
+    const size_t plane = (size_t)stack->width * (size_t)stack->height * sizeof *dense;
+    TVLM_TRY(prepare(stack, chunk, plane));
+    TVLM_TRY(stack->device->backend->buffer_write(stack->device, chunk->products[TVLM_PRODUCT_LABELS_GIVEN],
+                                                  (size_t)image * plane, plane, dense));
+    chunk->label_counts[image] = count;
+    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
+    return TVLM_OK;
+}
+
+static tvlm_status drop_labels(tvlm_stack *stack, int32_t index) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if (chunk->label_counts == NULL || chunk->label_counts[index - chunk->first] == 0) return TVLM_OK;
+    chunk->label_counts[index - chunk->first] = 0;
+    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_t *labels, int32_t columns,
+                                  int32_t rows, size_t row_stride) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    if (labels == NULL) return drop_labels(stack, index);
+    const size_t stride = row_stride > 0 ? row_stride : (size_t)(columns > 0 ? columns : 0);
+    TVLM_TRY(check_labels(stack, columns, rows, stride));
+    const size_t texels = (size_t)stack->width * (size_t)stack->height;
+    int32_t *dense = tvlm_allocate(texels, sizeof *dense);
+    id_set *set = tvlm_allocate(1, sizeof *set);
+    tvlm_status status = TVLM_OK;
+    if (dense == NULL || set == NULL) {
+        status = tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for labels");
+    } else {
+        resample(stack, labels, columns, rows, stride, dense);
+        if (make_dense(dense, texels, set))
+            status = write_labels(stack, index, dense, set->count);
+        else
+            status = tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "more than %d distinct labels",
+                               TVLM_CLUSTER_MAX);
+    }
+    free(dense);
+    free(set);
+    return status;
+}

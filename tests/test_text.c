@@ -1,0 +1,389 @@
+/*
+ * test_text.c: text against the reference, stage by stage on identical inputs: sums, growth and combination
+ * are integers and equal; marks are a comparison of floats, equal but for what lies at the threshold. End to
+ * end by the share of texels that differ.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "opencl/text.h"
+#include "reference/text.h"
+#include "support_stage.h"
+
+/*
+ * A float comparison of integers below 2^31: some ten roundings of 6e-8. What is nearer to the threshold may
+ * fall to either side.
+ */
+#define TIE 2e-6
+
+/* End to end: the share of texels that may differ, all pictures together. A tie marks 15 blocks, and is rare.
+ */
+#define SHARE 1e-4
+
+static tvlm_texture quarter_shape(test_size size, int32_t images, tvlm_format format) {
+    tvlm_texture shape = test_shape(
+        (test_size){tvlm_level_side(size.width, 2), tvlm_level_side(size.height, 2)}, 1, images, format);
+    shape.extent_x = (float)size.width;
+    shape.extent_y = (float)size.height;
+    return shape;
+}
+
+/* ---- A picture with text in it ---- */
+
+/* Lines of thin strokes, all as high as the line and broken at random, 10 pixels high, 40 apart; even ground
+ * between. */
+static void write_lines(float *rgba, test_size size, uint64_t *random) {
+    for (int32_t i = 0; i < size.width * size.height * 4; ++i)
+        rgba[i] = 0.75f + 0.01f * test_random_unit(random);
+    for (int32_t top = 12; top + 10 <= size.height; top += 40) {
+        for (int32_t x = 8; x + 8 < size.width; x += 4 + (int32_t)(test_random(random) % 4)) {
+            const int32_t gap = (int32_t)(test_random(random) % 10),
+                          wide = 1 + (int32_t)(test_random(random) % 3);
+            for (int32_t y = 0; y < 10; ++y)
+                for (int32_t i = 0; i < 4 * wide && y != gap; ++i)
+                    rgba[4 * ((top + y) * size.width + x) + i] = 0.2f;
+        }
+    }
+}
+
+static test_pair lines_source(const test_target *target, tvlm_device *reference, test_size size,
+                              int32_t images) {
+    const tvlm_texture shape = test_shape(size, 1, images, target->format);
+    const test_pair pair = test_pair_create(target, reference, &shape);
+    uint64_t random = 5;
+    float *rgba = malloc(sizeof *rgba * 4 * (size_t)size.width * (size_t)size.height);
+    assert_non_null(rgba);
+    for (int32_t image = 0; image < images; ++image) {
+        write_lines(rgba, size, &random);
+        test_pair_write(&pair, image, rgba);
+    }
+    free(rgba);
+    test_pair_mips(&pair);
+    test_pair_equalise(&pair);
+    return pair;
+}
+
+/* ---- The stages of the device, on host memory ---- */
+
+typedef struct stage {
+    opencl_text text;
+    size_t blocks; /* of all images */
+    int32_t images;
+} stage;
+
+static stage stage_of(const test_target *target, const tvlm_texture *source) {
+    const opencl_text text = opencl_text_of((opencl_device *)target->device, source);
+    return (stage){text, (size_t)text.blocks * (size_t)source->images, source->images};
+}
+
+static cl_mem memory_of(tvlm_buffer *buffer) {
+    return ((opencl_buffer *)buffer)->memory;
+}
+
+static void check(tvlm_status status) {
+    if (status != TVLM_OK) fail_msg("%s", test_last_log());
+}
+
+static int32_t *run_strokes(const stage *s) {
+    const size_t bytes = s->blocks * TVLM_TEXT_SUMS * sizeof(int32_t);
+    tvlm_device *device = &s->text.device->base;
+    tvlm_buffer *buffer = test_buffer(device, bytes, NULL);
+    int32_t *strokes = malloc(bytes);
+    assert_non_null(strokes);
+    check(opencl_text_strokes(&s->text, memory_of(buffer)));
+    test_buffer_take(device, &buffer, bytes, strokes);
+    return strokes;
+}
+
+typedef tvlm_status block_stage(const opencl_text *text, cl_mem from, cl_mem to);
+
+static uint8_t *run_blocks(const stage *s, block_stage *run, const void *input, size_t bytes) {
+    tvlm_device *device = &s->text.device->base;
+    tvlm_buffer *from = test_buffer(device, bytes, input), *to = test_buffer(device, s->blocks, NULL);
+    uint8_t *result = malloc(s->blocks);
+    assert_non_null(result);
+    check(run(&s->text, memory_of(from), memory_of(to)));
+    test_buffer_take(device, &to, s->blocks, result);
+    device->backend->buffer_destroy(device, &from);
+    return result;
+}
+
+/* ---- The same on the reference, and both compared ---- */
+
+/* Each level of each image: `blocks` is the reference's, `start` where its blocks begin in one plane of the
+ * device's. */
+typedef void level_body(const stage *s, int32_t image, int32_t level, size_t start, reference_blocks *blocks,
+                        void *data);
+
+static void each_level(const stage *s, level_body *body, void *data) {
+    for (int32_t image = 0; image < s->images; ++image) {
+        size_t start = 0;
+        for (int32_t level = 0; level < s->text.levels; ++level) {
+            reference_blocks blocks = reference_blocks_create(s->text.source, level);
+            assert_true(blocks.strokes != NULL && blocks.marks != NULL && blocks.grown != NULL);
+            body(s, image, level, start, &blocks, data);
+            start += (size_t)blocks.columns * (size_t)blocks.rows;
+            reference_blocks_destroy(&blocks);
+        }
+        assert_int_equal(start, s->text.blocks);
+    }
+}
+
+typedef struct stroke_data {
+    const tvlm_texture *source; /* the reference's */
+    int32_t *strokes;           /* the device's */
+} stroke_data;
+
+static size_t plane_at(const stage *s, int32_t image, int sum, size_t block) {
+    return ((size_t)image * TVLM_TEXT_SUMS + (size_t)sum) * (size_t)s->text.blocks + block;
+}
+
+static void compare_strokes(const stage *s, int32_t image, int32_t level, size_t start,
+                            reference_blocks *blocks, void *data) {
+    const stroke_data *d = data;
+    reference_text_strokes(d->source, image, level, blocks);
+    for (size_t i = 0; i < (size_t)blocks->columns * (size_t)blocks->rows; ++i)
+        for (int sum = 0; sum < TVLM_TEXT_SUMS; ++sum)
+            if (d->strokes[plane_at(s, image, sum, start + i)] != blocks->strokes[i].sums[sum])
+                fail_msg("image %d, level %d, block %zu, sum %d: %d, not %lld", (int)image, (int)level, i,
+                         sum, (int)d->strokes[plane_at(s, image, sum, start + i)],
+                         (long long)blocks->strokes[i].sums[sum]);
+}
+
+typedef struct mark_data {
+    const int32_t *strokes;
+    const uint8_t *marks;
+    size_t marked;
+} mark_data;
+
+static void compare_marks(const stage *s, int32_t image, int32_t level, size_t start,
+                          reference_blocks *blocks, void *data) {
+    mark_data *d = data;
+    const size_t count = (size_t)blocks->columns * (size_t)blocks->rows;
+    for (size_t i = 0; i < count; ++i)
+        for (int sum = 0; sum < TVLM_TEXT_SUMS; ++sum)
+            blocks->strokes[i].sums[sum] = d->strokes[plane_at(s, image, sum, start + i)];
+    reference_text_mark(blocks);
+    for (size_t i = 0; i < count; ++i) {
+        const double ratio =
+            reference_text_ratio(blocks, (int32_t)i % blocks->columns, (int32_t)i / blocks->columns);
+        const uint8_t got = d->marks[(size_t)image * (size_t)s->text.blocks + start + i];
+        if (got != blocks->marks[i] && fabs(ratio - 1) > TIE)
+            fail_msg("image %d, level %d, block %zu: %d at %.9g of the threshold", (int)image, (int)level, i,
+                     (int)got, ratio);
+        d->marked += got;
+    }
+}
+
+typedef struct grow_data {
+    const uint8_t *marks, *grown;
+} grow_data;
+
+static void compare_grown(const stage *s, int32_t image, int32_t level, size_t start,
+                          reference_blocks *blocks, void *data) {
+    const grow_data *d = data;
+    const size_t count = (size_t)blocks->columns * (size_t)blocks->rows;
+    const size_t first = (size_t)image * (size_t)s->text.blocks + start;
+    for (size_t i = 0; i < count; ++i) blocks->marks[i] = d->marks[first + i] != 0;
+    reference_text_grow(blocks);
+    for (size_t i = 0; i < count; ++i)
+        if (d->grown[first + i] != blocks->grown[i])
+            fail_msg("image %d, level %d, block %zu grew to %d", (int)image, (int)level, i,
+                     (int)d->grown[first + i]);
+}
+
+static void check_combine(const test_target *target, tvlm_device *reference, const stage *s, test_size size,
+                          const uint8_t *grown) {
+    const tvlm_texture shape = quarter_shape(size, s->images, target->format);
+    test_pair out = test_pair_create(target, reference, &shape);
+    tvlm_buffer *buffer = test_buffer(target->device, s->blocks, grown);
+    const size_t texels = test_texels(out.got, 0);
+    test_poison(out.device, out.got);
+    check(opencl_text_combine(&s->text, memory_of(buffer), out.got));
+    for (int32_t image = 0; image < s->images; ++image) {
+        reference_blocks levels[TVLM_TEXT_LEVELS];
+        const uint8_t *from = grown + (size_t)image * (size_t)s->text.blocks;
+        for (int32_t level = 0; level < s->text.levels; ++level) {
+            levels[level] = reference_blocks_create(s->text.source, level);
+            assert_non_null(levels[level].grown);
+            for (int32_t i = 0; i < levels[level].columns * levels[level].rows; ++i)
+                levels[level].grown[i] = *from++;
+        }
+        reference_text_combine(levels, s->text.levels, s->text.source, image, out.expected);
+        for (int32_t level = 0; level < s->text.levels; ++level) reference_blocks_destroy(&levels[level]);
+        float *got = test_read(out.device, out.got, 0, image),
+              *expected = test_read(reference, out.expected, 0, image);
+        for (size_t i = 0; i < 4 * texels; ++i)
+            if (!(got[i] == expected[i])) /* NaN differs */
+                fail_msg("image %d, [%zu]: %g, not %g", (int)image, i, (double)got[i], (double)expected[i]);
+        free(got);
+        free(expected);
+    }
+    target->device->backend->buffer_destroy(target->device, &buffer);
+    test_pair_destroy(&out);
+}
+
+/* Sums such that about half of the blocks lie on either side of the threshold. */
+static int32_t *random_strokes(const stage *s, uint64_t *random) {
+    int32_t *strokes = malloc(s->blocks * TVLM_TEXT_SUMS * sizeof *strokes);
+    assert_non_null(strokes);
+    for (int32_t image = 0; image < s->images; ++image)
+        for (size_t i = 0; i < (size_t)s->text.blocks; ++i) {
+            const int32_t luma = 500 + (int32_t)(test_random(random) % 8);
+            const int32_t values[TVLM_TEXT_SUMS] = {(int32_t)(test_random(random) % 500),
+                                                    (int32_t)(test_random(random) % 500),
+                                                    (int32_t)(test_random(random) % 1500),
+                                                    (int32_t)(test_random(random) % 1500),
+                                                    16 * luma,
+                                                    16 * luma * luma + (int32_t)(test_random(random) % 9000)};
+            for (int sum = 0; sum < TVLM_TEXT_SUMS; ++sum) strokes[plane_at(s, image, sum, i)] = values[sum];
+        }
+    return strokes;
+}
+
+/* ---- Tests ---- */
+
+static void stages_of(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
+                      size_t *marked, size_t *blocks) {
+    test_pair source = lines_source(target, reference, size, images);
+    const stage s = stage_of(target, source.got);
+    uint64_t random = (uint64_t)size.width;
+    int32_t *strokes = run_strokes(&s);
+    each_level(&s, compare_strokes, &(stroke_data){source.expected, strokes});
+    free(strokes);
+
+    strokes = random_strokes(&s, &random);
+    uint8_t *marks = run_blocks(&s, opencl_text_mark, strokes, s.blocks * TVLM_TEXT_SUMS * sizeof *strokes);
+    mark_data data = {strokes, marks, 0};
+    each_level(&s, compare_marks, &data);
+    *marked += data.marked;
+    *blocks += s.blocks;
+    free(strokes);
+
+    /* three of four marked: many in a row, and gaps */
+    for (size_t i = 0; i < s.blocks; ++i) marks[i] = test_random(&random) % 4 != 0;
+    uint8_t *grown = run_blocks(&s, opencl_text_grow, marks, s.blocks);
+    each_level(&s, compare_grown, &(grow_data){marks, grown});
+
+    /* few, so that each level has a say */
+    for (size_t i = 0; i < s.blocks; ++i) grown[i] = test_random(&random) % 16 == 0;
+    check_combine(target, reference, &s, size, grown);
+    free(marks);
+    free(grown);
+    test_pair_destroy(&source);
+}
+
+/* With a run of blocks a work-item, as on CPUs, and with one, as on GPUs. */
+static void stages(const test_target *target, tvlm_device *reference) {
+    if (!test_is_opencl(target->device)) return; /* the reference has no other stages */
+    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
+    const int32_t usual = tuning->run;
+    size_t count, marked = 0, blocks = 0;
+    const test_size *sizes = test_sizes(&count);
+    for (size_t i = 0; i < count; ++i)
+        for (int32_t run = 1; run <= 4; run += 3) {
+            tuning->run = run;
+            stages_of(target, reference, sizes[i], i % 2 == 0 ? 3 : 1, &marked, &blocks);
+        }
+    tuning->run = usual;
+    if (!test_small() && (marked < blocks / 20 || marked > blocks - blocks / 20))
+        fail_msg("%zu of %zu blocks marked: the test compares nothing", marked, blocks);
+}
+
+static void generate(tvlm_device *device, tvlm_texture *source, tvlm_texture *out) {
+    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
+    check(
+        device->backend->generate[TVLM_GRID_TEXT](device, &(tvlm_generate_args){.grids = grids, .out = out}));
+}
+
+typedef struct tally {
+    size_t differ, texels, marked;
+} tally;
+
+static void compare_family(test_pair *source, test_size size, tvlm_format format, tally *counts) {
+    const tvlm_texture shape = quarter_shape(size, source->got->images, format);
+    test_pair out = {source->device, source->reference, test_texture(source->device, &shape),
+                     test_texture(source->reference, &shape)};
+    test_poison(out.device, out.got);
+    generate(out.device, source->got, out.got);
+    generate(out.reference, source->expected, out.expected);
+    for (int32_t image = 0; image < shape.images; ++image) {
+        float *got = test_read(out.device, out.got, 0, image),
+              *expected = test_read(out.reference, out.expected, 0, image);
+        for (size_t i = 0; i < test_texels(out.got, 0); ++i) {
+            const float *texel = got + 4 * i;
+            if (!((texel[0] == 0.0f || texel[0] == 1.0f) && texel[1] == 0.0f && texel[2] == 0.0f &&
+                  texel[3] == 0.0f))
+                fail_msg("%dx%d, image %d, texel %zu: %g", (int)size.width, (int)size.height, (int)image, i,
+                         (double)texel[0]);
+            counts->differ += texel[0] != expected[4 * i];
+            counts->marked += texel[0] != 0.0f;
+            ++counts->texels;
+        }
+        free(got);
+        free(expected);
+    }
+    test_pair_destroy(&out);
+}
+
+static void family(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *sizes = test_sizes(&count);
+    uint64_t random = 31;
+    tally counts = {0};
+    for (size_t i = 0; i < count; ++i)
+        for (int picture = 0; picture <= TEST_PICTURES; ++picture) {
+            test_pair source = picture == TEST_PICTURES ? lines_source(target, reference, sizes[i], 2)
+                                                        : test_source(target, reference, sizes[i], 1,
+                                                                      (test_picture)picture, &random);
+            compare_family(&source, sizes[i], target->format, &counts);
+            test_pair_destroy(&source);
+        }
+    if ((double)counts.differ > SHARE * (double)counts.texels)
+        fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
+}
+
+/* Lines of strokes are found, and what lies far from them is not. */
+static void lines(const test_target *target, tvlm_device *reference) {
+    const test_size size = {200, 120};
+    test_pair source = lines_source(target, reference, size, 1);
+    const tvlm_texture shape = quarter_shape(size, 1, target->format);
+    tvlm_texture *out = test_texture(target->device, &shape);
+    tally counts = {0};
+    compare_family(&source, size, target->format, &counts);
+    if (counts.differ != 0) fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
+    generate(target->device, source.got, out);
+    float *rgba = test_read(target->device, out, 0, 0);
+    int in_lines = 0, covered = 0;
+    for (int32_t y = 12; y < 22; ++y)
+        for (int32_t x = 16; x < 184; ++x, ++in_lines)
+            covered += rgba[4 * (y / 4 * shape.width + x / 4)] > 0.0f;
+    free(rgba);
+    target->device->backend->texture_destroy(target->device, &out);
+    test_pair_destroy(&source);
+    if (covered * 10 < in_lines * 9) fail_msg("%d of %d pixels of a line are text", covered, in_lines);
+    if (counts.marked * 10 > counts.texels * 9)
+        fail_msg("%zu of %zu texels are text", counts.marked, counts.texels);
+}
+
+static void test_stages(void **state) {
+    (void)state;
+    test_on_targets(stages);
+}
+
+static void test_family_shares(void **state) {
+    (void)state;
+    test_on_targets(family);
+}
+
+static void test_lines(void **state) {
+    (void)state;
+    test_on_targets(lines);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages), cmocka_unit_test(test_family_shares),
+                                       cmocka_unit_test(test_lines)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}
