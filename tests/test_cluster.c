@@ -242,7 +242,7 @@ static void of_few_colours(const test_target *target, tvlm_device *reference) {
 
 /* A step of colour that rounds differently moves a region's mean by a sixteenth of a step; pixels that lie
  * between two regions to within that may change sides, and whole pieces with them. */
-#define SHARE 0.02
+#define SHARE 0.01
 
 static void of_all_colours(const test_target *target, tvlm_device *reference) {
     uint64_t random = 12;

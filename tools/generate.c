@@ -1,9 +1,11 @@
-/* tvlm generate: all channels of an image, as an array and as a contact sheet. */
+/* tvlm generate: all channels of images, as an array and, of one image, as a contact sheet. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "draw.h"
+#include "inputs.h"
 #include "json.h"
 #include "progress.h"
 #include "texturevlm/io.h"
@@ -14,13 +16,16 @@ typedef struct generate_options {
     const char *output, *sheet, *layout, *channels;
     option_integer level, clusters;
     option_size size;
+    input_options inputs;
 } generate_options;
 
 #define SIDE_MAX 16777216.0
 
 static const option_spec specs[] = {
     {'o', OPTION_TEXT, "output", offsetof(generate_options, output), "STACK.npy",
-     "channels x height x width, float32, in the layout's order", 0, 0, NULL},
+     "channels x height x width, float32, in the layout's order; of\nseveral images: images x channels x "
+     "height x width",
+     0, 0, NULL},
     {0, OPTION_TEXT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
     {0, OPTION_TEXT, "layout", offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
@@ -33,15 +38,20 @@ static const option_spec specs[] = {
      "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
     {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH",
      "size of the result, sampled at --level or, without it, at the\nlevel that fits (default: the level's "
-     "own size)",
+     "own size); of patch13 and scene18 also the size at which they are\nmade (default: 32x32)",
      1, SIDE_MAX, NULL},
+    INPUT_SPECS(generate_options, inputs),
 };
 
 /* What a run works with. */
 struct job {
     struct tool *tool;
     const generate_options *options;
+    char *const *paths;
+    int32_t path_count;
     tvlm_image *image;
+    int32_t image_width, image_height; /* of the first one, as it is in its file */
+    input_files *inputs;
     tvlm_device *device;
     tvlm_stack *stack;
     const int32_t *channels;
@@ -67,16 +77,13 @@ static int find_size(struct job *job) {
         job->height = options->size.height;
         return TOOL_DONE;
     }
-    if (options->layout != NULL && strcmp(options->layout, "patch13") == 0 && !options->level.given) {
-        job->width = job->height = 32; /* CHANNELS.md: thumbnails */
-        return TOOL_DONE;
-    }
     return tool_status(job->tool,
                        tvlm_stack_level_size(job->stack, options->level.value, &job->width, &job->height));
 }
 
 static int open_outputs(struct job *job) {
-    const int64_t shape[] = {job->channel_count, job->height, job->width};
+    const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
+    const int first = job->path_count > 1 ? 0 : 1; /* one image has no dimension of its own */
     const generate_options *const options = job->options;
     char title[256], name[160];
     const char *const slash = strrchr(job->tool->subject, '/');
@@ -89,8 +96,8 @@ static int open_outputs(struct job *job) {
         !draw_sheet_start(job->channels, job->channel_count, job->width, job->height, title, &job->sheet))
         return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
     if (options->output == NULL) return TOOL_DONE;
-    return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 3, shape,
-                                                       &job->tool->log, &job->writer));
+    return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 4 - first,
+                                                       shape + first, &job->tool->log, &job->writer));
 }
 
 /* Channels [first, first + count): into the array and onto the sheet. */
@@ -116,25 +123,30 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
 }
 
 /* In groups of channels, so that a large image does not need all its planes in memory. */
-static int write_channels(struct job *job) {
+static int32_t group_size(const struct job *job) {
     const size_t area = (size_t)job->width * (size_t)job->height;
     const size_t fit = GROUP_BYTES / sizeof(float) / area / GROUP_STEP * GROUP_STEP;
-    const int32_t group = fit < GROUP_STEP                   ? GROUP_STEP
-                          : fit < (size_t)job->channel_count ? (int32_t)fit
-                                                             : job->channel_count;
+    return fit < GROUP_STEP                   ? GROUP_STEP
+           : fit < (size_t)job->channel_count ? (int32_t)fit
+                                              : job->channel_count;
+}
+
+static int make_planes(struct job *job) {
+    const size_t area = (size_t)job->width * (size_t)job->height, group = (size_t)group_size(job);
+    job->planes = area <= SIZE_MAX / sizeof(float) / group ? malloc(area * sizeof(float) * group) : NULL;
+    if (job->planes != NULL) return TOOL_DONE;
+    return tool_fail(job->tool, "no memory for planes of %d x %d", job->width, job->height);
+}
+
+/* All channels of the stack's image, the `index`-th of the run. */
+static int write_channels(struct job *job, int32_t index) {
+    const int32_t group = group_size(job);
     int code = TOOL_DONE;
-    job->planes = area <= SIZE_MAX / sizeof(float) / (size_t)group
-                      ? malloc(area * sizeof(float) * (size_t)group)
-                      : NULL;
-    if (job->planes == NULL)
-        return tool_fail(job->tool, "no memory for planes of %d x %d", job->width, job->height);
-    progress_start("channels", job->channel_count);
     for (int32_t first = 0; code == TOOL_DONE && first < job->channel_count; first += group) {
-        const int32_t rest = job->channel_count - first;
-        code = write_group(job, first, rest < group ? rest : group, area);
-        progress_step(first + (rest < group ? rest : group));
+        const int32_t rest = job->channel_count - first, count = rest < group ? rest : group;
+        code = write_group(job, first, count, (size_t)job->width * (size_t)job->height);
+        progress_step(index * job->channel_count + first + count);
     }
-    progress_clear();
     return code;
 }
 
@@ -151,19 +163,30 @@ static int close_outputs(struct job *job) {
     return code;
 }
 
-static int print_summary(struct job *job, const char *path) {
+static void print_images(json_writer *json, const struct job *job) {
+    if (job->path_count == 1) {
+        json_open_object(json, "image", true);
+        json_string(json, "path", job->paths[0]);
+        json_integer(json, "width", job->image_width);
+        json_integer(json, "height", job->image_height);
+        json_close(json);
+        return;
+    }
+    json_open_array(json, "images", false);
+    for (int32_t i = 0; i < job->path_count; ++i) json_string(json, NULL, job->paths[i]);
+    json_close(json);
+}
+
+static int print_summary(struct job *job) {
     const generate_options *const options = job->options;
     json_writer json = {0};
     json_open_object(&json, NULL, false);
-    json_open_object(&json, "image", true);
-    json_string(&json, "path", path);
-    json_integer(&json, "width", job->image->width);
-    json_integer(&json, "height", job->image->height);
-    json_close(&json);
+    print_images(&json, job);
     json_string(&json, "device", tvlm_device_get_info(job->device)->name);
     json_string(&json, "path", options->output);
     json_string(&json, "sheet", options->sheet);
     json_open_array(&json, "shape", true);
+    if (job->path_count > 1) json_integer(&json, NULL, job->path_count);
     json_integer(&json, NULL, job->channel_count);
     json_integer(&json, NULL, job->height);
     json_integer(&json, NULL, job->width);
@@ -181,53 +204,98 @@ static int print_summary(struct job *job, const char *path) {
     return code;
 }
 
-static int generate(struct job *job, const char *path) {
+/* A stack of one image, of the first one's size; thumbnails are made at the size of the result. */
+static int create_stack(struct job *job, const char *layout) {
+    const generate_options *const options = job->options;
+    struct tvlm_stack_params params = {.layout = layout,
+                                       .format = (tvlm_format)options->common.format,
+                                       .clusters = options->clusters.given ? options->clusters.value : 0};
+    if (tvlm_layout_side(layout) > 0 && options->size.given) {
+        params.width = options->size.width;
+        params.height = options->size.height;
+    }
+    return tool_status(job->tool, tvlm_stack_create_for_image(job->device, job->image, &params, &job->stack));
+}
+
+/* The first image decides all sizes, and what can be wrong with the outputs is known after it. */
+static int begin(struct job *job, const char *layout) {
+    struct tool *const tool = job->tool;
+    int code;
+    job->image_width = job->image->width;
+    job->image_height = job->image->height;
+    if ((code = tool_open_device(tool, &job->options->common, &job->device)) != TOOL_DONE ||
+        (code = create_stack(job, layout)) != TOOL_DONE)
+        return code;
+    job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
+    if ((code = inputs_set(tool, job->inputs, job->stack)) != TOOL_DONE ||
+        (code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
+        (code = make_planes(job)) != TOOL_DONE)
+        return code;
+    progress_start("channels", (int64_t)job->path_count * job->channel_count);
+    return TOOL_DONE;
+}
+
+/* One after the other through the same stack: a batch of them would hold all in memory and make the same. */
+static int generate(struct job *job) {
     struct tool *const tool = job->tool;
     const generate_options *const options = job->options;
     const char *const layout = options->channels != NULL ? options->channels : options->layout;
     int32_t known = 0;
     int code = layout != NULL ? tool_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
                               : TOOL_DONE;
-    if (code != TOOL_DONE) return code;
-    tool->subject = path;
-    if ((code = tool_status(tool, tvlm_image_load(path, &tool->log, &job->image))) != TOOL_DONE ||
-        (code = tool_open_device(tool, &options->common, &job->device)) != TOOL_DONE)
-        return code;
-    code = tool_status(tool,
-                       tvlm_stack_create_for_image(
-                           job->device, job->image,
-                           tvlm_stack_params(.layout = layout, .format = (tvlm_format)options->common.format,
-                                             .clusters = options->clusters.given ? options->clusters.value : 0),
-                           &job->stack));
-    if (code != TOOL_DONE) return code;
-    job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
-    if ((code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
-        (code = write_channels(job)) != TOOL_DONE || (code = close_outputs(job)) != TOOL_DONE)
-        return code;
-    return options->common.json > 0 ? print_summary(job, path) : TOOL_DONE;
+    if (code == TOOL_DONE) code = inputs_read(tool, &options->inputs, &job->inputs);
+    for (int32_t i = 0; code == TOOL_DONE && i < job->path_count; ++i) {
+        tool->subject = job->paths[i];
+        code = tool_status(tool, tvlm_image_load(job->paths[i], &tool->log, &job->image));
+        if (code == TOOL_DONE)
+            code = i == 0 ? begin(job, layout)
+                          : tool_status(tool, tvlm_stack_set_image(job->stack, 0, job->image));
+        if (code == TOOL_DONE) code = write_channels(job, i);
+        tvlm_image_destroy(&job->image);
+    }
+    progress_clear();
+    if (code == TOOL_DONE) code = close_outputs(job);
+    return code == TOOL_DONE && options->common.json > 0 ? print_summary(job) : code;
 }
 
-static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
-    const generate_options *const options = values;
-    const char *const path = operands[0];
-    struct job job = {.tool = tool, .options = options};
-    int code;
-    (void)operand_count;
+static int check_usage(struct tool *tool, const generate_options *options, int path_count) {
     if (options->output == NULL && options->sheet == NULL)
         return tool_usage(tool, "nothing to write: -o STACK.npy or --sheet SHEET.png is missing");
     if (options->layout != NULL && options->channels != NULL)
         return tool_usage(tool, "--layout and --channels exclude each other");
     if (tool_same_output(options->output, options->sheet))
         return tool_usage(tool, "-o and --sheet name the same file");
-    if ((code = tool_check_output(tool, options->output)) != TOOL_DONE ||
-        (code = tool_check_output(tool, options->sheet)) != TOOL_DONE ||
-        (code = tool_check_distinct(tool, options->output, path)) != TOOL_DONE ||
-        (code = tool_check_distinct(tool, options->sheet, path)) != TOOL_DONE)
+    if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");
+    if (path_count > 1 && inputs_given(&options->inputs) != NULL)
+        return tool_usage(tool, "%s is of one image", inputs_given(&options->inputs));
+    return TOOL_DONE;
+}
+
+static int check_outputs(struct tool *tool, const generate_options *options, int path_count,
+                         char *const *paths) {
+    const char *const outputs[] = {options->output, options->sheet};
+    int code = TOOL_DONE;
+    for (int i = 0; code == TOOL_DONE && i < 2; ++i) {
+        code = tool_check_output(tool, outputs[i]);
+        if (code == TOOL_DONE) code = inputs_check_output(tool, &options->inputs, outputs[i]);
+        for (int k = 0; code == TOOL_DONE && k < path_count; ++k)
+            code = tool_check_distinct(tool, outputs[i], paths[k]);
+    }
+    return code;
+}
+
+static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
+    const generate_options *const options = values;
+    struct job job = {.tool = tool, .options = options, .paths = operands, .path_count = operand_count};
+    int code;
+    if ((code = check_usage(tool, options, operand_count)) != TOOL_DONE ||
+        (code = check_outputs(tool, options, operand_count, operands)) != TOOL_DONE)
         return code;
-    code = generate(&job, path);
+    code = generate(&job);
     progress_clear();
     tvlm_npy_writer_abort(&job.writer);
     canvas_release(&job.sheet.canvas);
+    inputs_release(&job.inputs);
     free(job.planes);
     tvlm_stack_destroy(&job.stack);
     tvlm_device_destroy(&job.device);
@@ -237,16 +305,19 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
 
 const tool_command generate_command = {
     .name = "generate",
-    .summary = "the channels of an image, as an array and as a picture",
-    .operands = "IMAGE",
+    .summary = "the channels of images, as an array and as a picture",
+    .operands = "IMAGE...",
     .operand_min = 1,
-    .operand_max = 1,
-    .details = "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 "
-               "patch13\n"
-               "scene18; patch13 is 32x32 unless --size or --level say otherwise. Channels that this version "
-               "does not\n"
-               "make, or that one image does not have, are 0 inside a layout and refused in --channels.\n"
-               "IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
+    .operand_max = INT_MAX,
+    .details =
+        "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 "
+        "patch13\n"
+        "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought "
+        "to the\n"
+        "size of the first one, or to that of the layout. Channels that this version does not make are 0 "
+        "inside\n"
+        "a layout and refused in --channels; what no option hands in is 0.\n"
+        "IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,
     .options_size = sizeof(generate_options),

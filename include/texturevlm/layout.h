@@ -93,6 +93,9 @@ TVLM_API int32_t tvlm_channel_find(const char *name);
 /* The i-th layout's name ("visual12", ...), NULL past the last one. Static storage. */
 TVLM_API const char *tvlm_layout_name(int32_t i);
 
+/* The side of the working images of a layout that is for thumbnails (patch13, scene18: 32); 0: the image's own size. */
+TVLM_API int32_t tvlm_layout_side(const char *layout);
+
 /*
  * The channels of a layout, or of a list of channel names separated by commas, in order. At most `capacity` are
  * written, *count is how many there are (so a first call may have capacity 0).

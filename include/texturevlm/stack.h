@@ -21,8 +21,9 @@ typedef struct tvlm_packed tvlm_packed;
 
 struct tvlm_stack_params {
     const char *layout; /* name of a layout or a list of channels; NULL: full40 */
-    int32_t width, height; /* of the working images, 1 .. the device's limit; 0 in tvlm_stack_create_for_image:
-                              the image's own, or the largest of its shape that the device can hold */
+    int32_t width, height; /* of the working images, 1 .. the device's limit; both 0: 32 x 32 for the layouts patch13 and
+                              scene18; for others, in tvlm_stack_create_for_image only, the image's own, or the
+                              largest of its shape that the device can hold */
     int32_t images;        /* of the batch; 0: 1 */
     tvlm_format format;
     const float *fixation; /* x, y in pixels of the working image, for eccentricity; NULL: the centre */

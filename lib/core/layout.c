@@ -51,6 +51,10 @@ const char *tvlm_layout_name(int32_t i) {
     return i >= 0 && i < LAYOUT_COUNT ? layouts[i].name : NULL;
 }
 
+int32_t tvlm_layout_side(const char *layout) {
+    return layout != NULL && (strcmp(layout, "patch13") == 0 || strcmp(layout, "scene18") == 0) ? 32 : 0;
+}
+
 /* ---- The nearest name ---- */
 
 #define WORD_MAX 40 /* bytes of a typed name that are compared and shown; no name of ours is as long */

@@ -7,7 +7,8 @@
 
 /* As score.cl reads them: the channels of one layer of one texture that go to one part. */
 typedef struct layer_head {
-    cl_int ref, part, taps, unused;
+    cl_int ref, part, taps;
+    cl_int taken; /* components that have a term, as bits; the kernel does not look */
 } layer_head;
 typedef struct layer_floats {
     cl_float cap[4], weight[TVLM_SCORE_TAPS][4];
@@ -33,18 +34,12 @@ static layer_floats no_terms(void) {
     return floats;
 }
 
-static bool has_term(const layer_floats *floats, int component) {
-    for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
-        if (floats->weight[tap][component] != 0.0f) return true;
-    return false;
-}
-
 /* The layer that a channel's term goes to: one of its own texture, part and taps, where its place is free. */
 static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group) {
     const int32_t first = ref - TVLM_REF_COMPONENT(ref);
     for (int32_t n = 0; n < p->count; ++n)
         if (p->heads[n].ref == first && p->heads[n].part == group->part && p->heads[n].taps == group->taps &&
-            !has_term(&p->floats[n], TVLM_REF_COMPONENT(ref)))
+            (p->heads[n].taken >> TVLM_REF_COMPONENT(ref) & 1) == 0)
             return n;
     p->heads[p->count] = (layer_head){first, group->part, group->taps, 0};
     p->floats[p->count] = no_terms();
@@ -54,8 +49,10 @@ static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group)
 static void add_group(program *p, const tvlm_score_group *group) {
     for (int c = 0; c < 4; ++c) {
         if (group->refs[c] < 0) continue;
-        layer_floats *floats = &p->floats[layer_for(p, group->refs[c], group)];
+        const int32_t layer = layer_for(p, group->refs[c], group);
         const int component = TVLM_REF_COMPONENT(group->refs[c]);
+        layer_floats *floats = &p->floats[layer];
+        p->heads[layer].taken |= 1 << component;
         floats->cap[component] = group->cap[c];
         for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
             floats->weight[tap][component] = group->weight[tap][c];

@@ -168,12 +168,13 @@ tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_param
                               tvlm_stack **stack) {
     static const struct tvlm_stack_params none = {0};
     if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
-    if (params == NULL) params = &none;
-    TVLM_TRY(check_params(device, params));
+    struct tvlm_stack_params chosen = params != NULL ? *params : none;
+    if (chosen.width == 0 && chosen.height == 0) chosen.width = chosen.height = tvlm_layout_side(chosen.layout);
+    TVLM_TRY(check_params(device, &chosen));
     tvlm_stack *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a stack");
     made->device = device;
-    const tvlm_status status = fill(made, params);
+    const tvlm_status status = fill(made, &chosen);
     if (status != TVLM_OK)
         tvlm_stack_destroy(&made);
     else

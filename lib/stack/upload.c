@@ -107,6 +107,8 @@ tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_im
 /* Width and height where none are given: the image's own, or the largest of its shape that fits. */
 static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image,
                                struct tvlm_stack_params *params) {
+    if (params->width == 0 && params->height == 0)
+        params->width = params->height = tvlm_layout_side(params->layout);
     if (params->width != 0 && params->height != 0) return TVLM_OK;
     if (params->width != 0 || params->height != 0)
         return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,

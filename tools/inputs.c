@@ -1,0 +1,180 @@
+#include "inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "texturevlm/io.h"
+
+/* One option: which channel, and what a file for it looks like. */
+typedef struct input_row {
+    const char *name;
+    size_t offset; /* in input_options */
+    int32_t channel;
+    int rank;
+    bool picture; /* may be one; and an array of bool */
+} input_row;
+
+static const input_row rows[] = {
+    {"--attention", offsetof(input_options, attention), TVLM_CHANNEL_ATTENTION, 2, false},
+    {"--attention-prev", offsetof(input_options, attention_prev), TVLM_CHANNEL_ATTENTION_PREV, 2, false},
+    {"--gaze", offsetof(input_options, gaze), TVLM_CHANNEL_GAZE, 2, false},
+    {"--depth", offsetof(input_options, depth), TVLM_CHANNEL_DEPTH, 2, false},
+    {"--embedding", offsetof(input_options, embedding), TVLM_CHANNEL_EMBEDDING_0, 3, false},
+    {"--saliency-map", offsetof(input_options, saliency_map), TVLM_CHANNEL_SALIENCY, 2, true},
+    {"--text-mask", offsetof(input_options, text_mask), TVLM_CHANNEL_TEXT, 2, true},
+};
+
+#define ROW_COUNT (sizeof rows / sizeof *rows)
+
+struct input_files {
+    const input_options *options;
+    struct {
+        tvlm_npy *array;
+        float *values; /* what was no array of floats */
+        struct tvlm_grid_input grid;
+    } file[ROW_COUNT];
+};
+
+static const char *path_of(const input_options *options, size_t row) {
+    return *(const char *const *)((const char *)options + rows[row].offset);
+}
+
+int inputs_check_output(struct tool *tool, const input_options *options, const char *output) {
+    int code = TOOL_DONE;
+    for (size_t i = 0; code == TOOL_DONE && i < ROW_COUNT; ++i)
+        if (path_of(options, i) != NULL) code = tool_check_distinct(tool, output, path_of(options, i));
+    return code;
+}
+
+const char *inputs_given(const input_options *options) {
+    for (size_t i = 0; i < ROW_COUNT; ++i)
+        if (path_of(options, i) != NULL) return rows[i].name;
+    return NULL;
+}
+
+/* ---- Arrays ---- */
+
+static int check_array(struct tool *tool, const input_row *row, const tvlm_npy *array) {
+    if (array->rank != row->rank)
+        return tool_fail(tool, "%s takes %s, an array of %d dimensions; this one has %d", row->name,
+                         row->rank == 3 ? "rows x columns x C" : "rows x columns", row->rank,
+                         (int)array->rank);
+    if (array->type != TVLM_ELEMENT_F32 && array->type != TVLM_ELEMENT_F16 &&
+        !(row->picture && array->type == TVLM_ELEMENT_BOOL))
+        return tool_fail(tool, "%s takes float32 or float16%s; this is %s", row->name,
+                         row->picture ? " or bool" : "", tvlm_element_name(array->type));
+    for (int i = 0; i < array->rank; ++i)
+        if (array->shape[i] < 1 || array->shape[i] > INT32_MAX)
+            return tool_fail(tool, "%s: a side of %lld", row->name, (long long)array->shape[i]);
+    return TOOL_DONE;
+}
+
+/* Bytes to floats, `most` to 1. */
+static float *scaled(const unsigned char *bytes, size_t count, float most) {
+    float *const values = count <= SIZE_MAX / sizeof *values ? malloc(count * sizeof *values) : NULL;
+    for (size_t i = 0; values != NULL && i < count; ++i) values[i] = (float)bytes[i] / most;
+    return values;
+}
+
+static int read_array(struct tool *tool, const input_row *row, const char *path, input_files *files) {
+    const size_t at = (size_t)(row - rows);
+    struct tvlm_grid_input *const grid = &files->file[at].grid;
+    tvlm_npy **const array = &files->file[at].array;
+    int code = tool_status(tool, tvlm_npy_read(path, &tool->log, array));
+    if (code != TOOL_DONE || (code = check_array(tool, row, *array)) != TOOL_DONE) return code;
+    grid->rows = (int32_t)(*array)->shape[0];
+    grid->columns = (int32_t)(*array)->shape[1];
+    grid->channels = row->rank == 3 ? (int32_t)(*array)->shape[2] : 1;
+    grid->type = (*array)->type == TVLM_ELEMENT_F16 ? TVLM_VALUE_F16 : TVLM_VALUE_F32;
+    grid->data = (*array)->data;
+    if ((*array)->type != TVLM_ELEMENT_BOOL) return TOOL_DONE;
+    grid->data = files->file[at].values = scaled((*array)->data, (*array)->size, 1.0f);
+    return grid->data != NULL ? TOOL_DONE : tool_fail(tool, "no memory for a mask");
+}
+
+/* ---- Pictures ---- */
+
+/* Gray as 0 .. 1; of colours the luma that the library uses. Transparency is not looked at. */
+static float gray_at(const tvlm_image *image, size_t pixel) {
+    static const float weights[] = {0.299f, 0.587f, 0.114f};
+    const size_t channels = (size_t)image->channels, colours = channels >= 3 ? 3 : 1;
+    float sum = 0.0f;
+    for (size_t c = 0; c < colours; ++c) {
+        const size_t at = pixel * channels + c;
+        const float value = image->type == TVLM_PIXEL_U16
+                                ? (float)((const uint16_t *)image->pixels)[at] / 65535.0f
+                                : (float)((const uint8_t *)image->pixels)[at] / 255.0f;
+        sum += colours == 3 ? weights[c] * value : value;
+    }
+    return sum;
+}
+
+static int read_picture(struct tool *tool, const input_row *row, const char *path, input_files *files) {
+    const size_t at = (size_t)(row - rows);
+    struct tvlm_grid_input *const grid = &files->file[at].grid;
+    tvlm_image *image = NULL;
+    const int code = tool_status(tool, tvlm_image_load(path, &tool->log, &image));
+    if (code != TOOL_DONE) return code;
+    const size_t count = (size_t)image->width * (size_t)image->height;
+    float *const values = malloc(count * sizeof *values);
+    for (size_t i = 0; values != NULL && i < count; ++i) values[i] = gray_at(image, i);
+    *grid = (struct tvlm_grid_input){.data = values, .columns = image->width, .rows = image->height};
+    files->file[at].values = values;
+    tvlm_image_destroy(&image);
+    return values != NULL ? TOOL_DONE : tool_fail(tool, "no memory for a mask");
+}
+
+/* By content, not by name. What cannot be opened is for the readers to say. */
+static bool is_array(const char *path) {
+    char magic[6] = "";
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL) return false;
+    const size_t read = fread(magic, 1, sizeof magic, file);
+    fclose(file);
+    return read == sizeof magic && memcmp(magic, "\x93NUMPY", sizeof magic) == 0;
+}
+
+/* ---- All of them ---- */
+
+int inputs_read(struct tool *tool, const input_options *options, input_files **files) {
+    const char *const subject = tool->subject;
+    int code = TOOL_DONE;
+    *files = NULL;
+    if (inputs_given(options) == NULL) return TOOL_DONE;
+    input_files *const made = calloc(1, sizeof *made);
+    if (made == NULL) return tool_fail(tool, "no memory");
+    made->options = options;
+    for (size_t i = 0; code == TOOL_DONE && i < ROW_COUNT; ++i) {
+        const char *const path = path_of(options, i);
+        if (path == NULL) continue;
+        tool->subject = path;
+        code = rows[i].picture && !is_array(path) ? read_picture(tool, &rows[i], path, made)
+                                                  : read_array(tool, &rows[i], path, made);
+    }
+    tool->subject = subject;
+    *files = made;
+    return code;
+}
+
+int inputs_set(struct tool *tool, const input_files *files, tvlm_stack *stack) {
+    const char *const subject = tool->subject;
+    int code = TOOL_DONE;
+    for (size_t i = 0; files != NULL && code == TOOL_DONE && i < ROW_COUNT; ++i) {
+        if (files->file[i].grid.data == NULL) continue;
+        tool->subject = path_of(files->options, i);
+        code = tool_status(tool, tvlm_stack_set_grid(stack, 0, rows[i].channel, &files->file[i].grid));
+    }
+    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    return code;
+}
+
+void inputs_release(input_files **files) {
+    if (*files == NULL) return;
+    for (size_t i = 0; i < ROW_COUNT; ++i) {
+        tvlm_npy_destroy(&(*files)->file[i].array);
+        free((*files)->file[i].values);
+    }
+    free(*files);
+    *files = NULL;
+}

@@ -1,0 +1,73 @@
+/*
+ * inputs.h: what a person has as files beside an image, for `tvlm generate`: grids as .npy, masks and maps as
+ * pictures.
+ */
+#ifndef TVLM_TOOLS_INPUTS_H
+#define TVLM_TOOLS_INPUTS_H
+
+#include "tool.h"
+
+typedef struct input_options {
+    const char *attention, *attention_prev, *gaze, *depth, *embedding, *saliency_map, *text_mask;
+} input_options;
+
+/* The options, for a table of `type` whose member `member` is an input_options. */
+#define INPUT_SPECS(type, member)                                                                            \
+    {0,           OPTION_TEXT,                                                                               \
+     "attention", offsetof(type, member.attention),                                                          \
+     "F.npy",     "attention over the image: rows x columns, float32 or float16",                            \
+     0,           0,                                                                                         \
+     NULL},                                                                                                  \
+        {0,                                                                                                  \
+         OPTION_TEXT,                                                                                        \
+         "attention-prev",                                                                                   \
+         offsetof(type, member.attention_prev),                                                              \
+         "F.npy",                                                                                            \
+         "that of the previous layer or step",                                                               \
+         0,                                                                                                  \
+         0,                                                                                                  \
+         NULL},                                                                                              \
+        {0, OPTION_TEXT, "gaze", offsetof(type, member.gaze), "F.npy", "where eyes were: rows x columns",    \
+         0, 0,           NULL},                                                                              \
+        {0,       OPTION_TEXT,                                                                               \
+         "depth", offsetof(type, member.depth),                                                              \
+         "F.npy", "rows x columns; normals and occlusion follow from it",                                    \
+         0,       0,                                                                                         \
+         NULL},                                                                                              \
+        {0,           OPTION_TEXT,                                                                           \
+         "embedding", offsetof(type, member.embedding),                                                      \
+         "F.npy",     "rows x columns x C, C up to 64: embedding_0 ..",                                      \
+         0,           0,                                                                                     \
+         NULL},                                                                                              \
+        {0,                                                                                                  \
+         OPTION_TEXT,                                                                                        \
+         "saliency-map",                                                                                     \
+         offsetof(type, member.saliency_map),                                                                \
+         "FILE",                                                                                             \
+         "a picture or .npy in place of saliency",                                                           \
+         0,                                                                                                  \
+         0,                                                                                                  \
+         NULL},                                                                                              \
+    {                                                                                                        \
+        0, OPTION_TEXT, "text-mask", offsetof(type, member.text_mask), "FILE",                               \
+            "a picture or .npy in place of text", 0, 0, NULL                                                 \
+    }
+
+/* The files, read and checked. */
+typedef struct input_files input_files;
+
+/* Refuses an output that is one of the files. NULL is fine. */
+int inputs_check_output(struct tool *tool, const input_options *options, const char *output);
+
+/* An option that was given, NULL where there is none. */
+const char *inputs_given(const input_options *options);
+
+/* Reads what the options name; *files is NULL where they name nothing. */
+int inputs_read(struct tool *tool, const input_options *options, input_files **files);
+
+/* Hands them to image 0. */
+int inputs_set(struct tool *tool, const input_files *files, tvlm_stack *stack);
+
+void inputs_release(input_files **files);
+
+#endif
