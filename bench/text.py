@@ -31,9 +31,10 @@ SHORT, COVERED, TEXT_LIMIT, PHOTO_LIMIT = 12, 0.5, 0.15, 0.06
 # lib/core/constants.h
 LEVELS, STEPS, BLOCK, THIN, RX, RY, CONTRAST = 4, 1023, 4, 4, 3, 1, 0.01
 AREA = (2 * RX + 1) * (2 * RY + 1) * BLOCK * BLOCK
-SHIPPED = {"floor": 25, "apart": 6, "quiet": 0.008}
-STRENGTH = 692.0
-SEARCH = {"floor": (20, 25, 30), "apart": (5, 6, 7), "quiet": (0.006, 0.008, 0.012)}
+GAPS, ROWS = (2, 3), 2 * RY + 1
+SHIPPED = {"floor": 25, "apart": 6, "gap": 1.5, "quiet": 0.008}
+STRENGTH = 713.0
+SEARCH = {"floor": (20, 25, 30), "apart": (5, 6, 7), "gap": (1.0, 1.5, 2.5), "quiet": (0.006, 0.008)}
 MARGIN = 0.85  # of the limits, when the threshold is chosen
 
 
@@ -119,8 +120,8 @@ def strokes(level, floor):
     return [v.reshape(rows, BLOCK, columns, BLOCK).sum((1, 3)).astype(np.float64) for v in values]
 
 
-def windows(sums):
-    return cv2.blur(sums, (2 * RX + 1, 2 * RY + 1), borderType=cv2.BORDER_REPLICATE) / BLOCK**2
+def windows(sums, rows=ROWS):
+    return cv2.blur(sums, (2 * RX + 1, rows), borderType=cv2.BORDER_REPLICATE) / BLOCK**2
 
 
 def shift(rows, by):
@@ -144,13 +145,17 @@ def to_grid(levels, luma, size):
     return result
 
 
-def stroke_ratio(sums, apart, quiet):
-    bright, dark, rise, fall, luma, square = (windows(s) for s in sums)
+def quieter(sums, rows, away):
+    active = np.minimum(windows(sums[2], rows), windows(sums[3], rows)) / (2 * STEPS)
+    return np.minimum(shift(active, away), shift(active, -away))
+
+
+def stroke_ratio(sums, apart, gap, quiet):
+    bright, dark, luma, square = (windows(sums[n]) for n in (0, 1, 4, 5))
     thin = np.minimum(bright, dark) / (2 * STEPS)
-    active = np.minimum(rise, fall) / (2 * STEPS)
-    active = np.minimum(shift(active, apart), shift(active, -apart)) + quiet
+    least = np.minimum(quieter(sums, ROWS, apart), gap * np.min([quieter(sums, 1, away) for away in GAPS], 0))
     variance = np.maximum(square - luma * luma, 0) / STEPS**2
-    return regions(thin / (active**2 * np.sqrt(variance + CONTRAST**2)))
+    return regions(thin / ((least + quiet)**2 * np.sqrt(variance + CONTRAST**2)))
 
 
 def plain_density(sums):
@@ -189,10 +194,10 @@ def leave_one_out(images, levels):
     runs = []
     for floor in SEARCH["floor"]:
         sums = [[strokes(level, floor) for level in l] for l in levels]
-        for apart, quiet in itertools.product(SEARCH["apart"], SEARCH["quiet"]):
-            values = [to_grid([stroke_ratio(s, apart, quiet) for s in each], i.luma, i.size)
+        for rest in itertools.product(SEARCH["apart"], SEARCH["gap"], SEARCH["quiet"]):
+            values = [to_grid([stroke_ratio(s, *rest) for s in each], i.luma, i.size)
                       for each, i in zip(sums, images)]
-            runs.append(({"floor": floor, "apart": apart, "quiet": quiet}, Scores(images, values)))
+            runs.append((dict(zip(SEARCH, (floor, *rest))), Scores(images, values)))
     found = [scores.choose(names, MARGIN)[1] for _, scores in runs]
     print(f"\nall {len(runs)} settings, each at {100 * MARGIN:.0f} % of the limits: "
           f"{100 * min(found):.0f} to {100 * max(found):.0f} % of the words, mean {100 * np.mean(found):.0f} %")
@@ -204,7 +209,7 @@ def leave_one_out(images, levels):
         (text if left in scores.words else photo).append(scores.marked[left][at])
         hits = scores.words[left] > scores.thresholds[at] if left in scores.words else np.array([])
         words.extend(hits)
-        print(f"    without {left:22} {str(setting):46} threshold {scores.thresholds[at]:5.0f}")
+        print(f"    without {left:22} {str(setting):58} threshold {scores.thresholds[at]:5.0f}")
     print(f"leave-one-out: {100 * np.mean(words):.1f} % of the words, {100 * np.mean(text):.1f} % (photos: "
           f"{100 * np.mean(photo):.1f} %) marked")
 
@@ -256,7 +261,7 @@ def main():
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build", "tools", "tvlm"))
     parser.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"))
     parser.add_argument("--device", default="")
-    parser.add_argument("--no-search", action="store_true", help="without leave-one-out (a minute)")
+    parser.add_argument("--no-search", action="store_true", help="without leave-one-out (some minutes)")
     arguments = parser.parse_args()
     if not os.path.isdir(os.path.join(arguments.data, "text", "icdar2015")) or not os.path.exists(arguments.tvlm):
         print("skipped: no data or no tvlm", file=sys.stderr)
@@ -267,7 +272,7 @@ def main():
     result = print_table(images, marks)
     differ = []
     for image, each, marked in zip(images, levels, marks):
-        ratios = [stroke_ratio(strokes(level, SHIPPED["floor"]), SHIPPED["apart"], SHIPPED["quiet"]) for level in each]
+        ratios = [stroke_ratio(strokes(level, SHIPPED["floor"]), *list(SHIPPED.values())[1:]) for level in each]
         differ.append(np.mean((to_grid(ratios, image.luma, image.size) > STRENGTH) != marked))
     print(f"texels that differ from the definition in NumPy: {100 * max(differ):.3f} % at most (luma and levels are "
           "OpenCV's: some values fall to another step)")

@@ -61,8 +61,10 @@ TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const
             xy += gx * gy;
             yy += gy * gy;
         }
-        const int along = xx - yy, across = 2 * xy, size_across = across < 0 ? -across : across;
-        const int towards = along >= size_across ? 0 : -along >= size_across ? 2 : across > 0 ? 1 : 3;
+        /* Comparisons, not abs: Oclgrind does not know what LLVM makes of that. */
+        const int along = xx - yy, across = 2 * xy;
+        const bool flat = along >= across && along >= -across, steep = -along >= across && -along >= -across;
+        const int towards = flat ? 0 : steep ? 2 : across > 0 ? 1 : 3;
         gradients[(TILE_Y + ty) * size.x + TILE_X + tx] = towards << 16 | root_of((uint)xx + (uint)yy);
     }
 }

@@ -2,11 +2,12 @@
  * text.cl: 1 in regions of text-like strokes, read off four levels of the source.
  *
  * What is written has many thin strokes (gradients of one sign closely followed by the other, bright ones and dark ones
- * alike) and, unlike most textures, lies in a line: the band above it or the one below it is quiet.
+ * alike) and, unlike most textures, lies in a line: the band above it or the one below it is quiet, or the gap between
+ * it and the next line.
  *
  * 1. text_strokes: sums over blocks of 4 x 4 pixels of a level, of what the gradients along x say. Luma is taken in
  *    whole steps, so all is integers and the same on every device.
- * 2. text_mark: each block by the sums over a window around it, against its contrast and the quieter of two windows.
+ * 2. text_mark: each block by the sums over a window around it, against its contrast and the quietest of those places.
  * 3. text_grow: marks that stand alone in their row are dropped, the others grow.
  * 4. text_combine: a texel is text where it is on any of the levels.
  *
@@ -81,11 +82,11 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
     }
 }
 
-/* Sums over the windows around RUN blocks from (first, row), the level's edge blocks repeated beyond it. */
-inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int *windows) {
+/* Sums over the windows around RUN blocks from (first, row), `ry` rows each way, the level's edge blocks repeated. */
+inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry, int *windows) {
     int columns[RUN + 2 * RX];
     for (int i = 0; i < RUN + 2 * RX; ++i) columns[i] = 0;
-    for (int dy = -RY; dy <= RY; ++dy) {
+    for (int dy = -ry; dy <= ry; ++dy) {
         global const int *restrict line = sums + clamp(row + dy, 0, grid.y - 1) * grid.x;
         if (first >= RX && first + RUN + RX <= grid.x)
             for (int i = 0; i < RUN + 2 * RX; ++i) columns[i] += line[first - RX + i];
@@ -99,12 +100,13 @@ inline void text_windows(global const int *restrict sums, int4 grid, int first, 
     }
 }
 
-/* The lesser of rises and falls in the windows around a row. */
-inline void text_activity(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int *activity) {
-    int fall[RUN];
-    text_windows(strokes + TVLM_TEXT_RISE * blocks, grid, first, row, activity);
-    text_windows(strokes + TVLM_TEXT_FALL * blocks, grid, first, row, fall);
-    for (int i = 0; i < RUN; ++i) activity[i] = min(activity[i], fall[i]);
+/* The lesser of rises and falls in the windows around a row, where that is less than `least`. */
+inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry, int *least) {
+    int rise[RUN], fall[RUN];
+    row = clamp(row, 0, grid.y - 1);
+    text_windows(strokes + TVLM_TEXT_RISE * blocks, grid, first, row, ry, rise);
+    text_windows(strokes + TVLM_TEXT_FALL * blocks, grid, first, row, ry, fall);
+    for (int i = 0; i < RUN; ++i) least[i] = min(least[i], min(rise[i], fall[i]));
 }
 
 kernel void text_mark(global const int *restrict strokes, const int4 source_size, const int blocks, const int levels,
@@ -114,20 +116,26 @@ kernel void text_mark(global const int *restrict strokes, const int4 source_size
     const int4 grid = text_blocks(source_size, level);
     if (first >= grid.x || row >= grid.y) return;
     strokes += image * TVLM_TEXT_SUMS * blocks + grid.z;
-    int bright[RUN], dark[RUN], above[RUN], below[RUN], luma[RUN], square[RUN];
-    text_windows(strokes + TVLM_TEXT_BRIGHT * blocks, grid, first, row, bright);
-    text_windows(strokes + TVLM_TEXT_DARK * blocks, grid, first, row, dark);
-    text_windows(strokes + TVLM_TEXT_LUMA * blocks, grid, first, row, luma);
-    text_windows(strokes + TVLM_TEXT_SQUARE * blocks, grid, first, row, square);
-    text_activity(strokes, grid, blocks, first, max(row - TVLM_TEXT_APART, 0), above);
-    text_activity(strokes, grid, blocks, first, min(row + TVLM_TEXT_APART, grid.y - 1), below);
+    int bright[RUN], dark[RUN], luma[RUN], square[RUN], band[RUN], gap[RUN];
+    text_windows(strokes + TVLM_TEXT_BRIGHT * blocks, grid, first, row, RY, bright);
+    text_windows(strokes + TVLM_TEXT_DARK * blocks, grid, first, row, RY, dark);
+    text_windows(strokes + TVLM_TEXT_LUMA * blocks, grid, first, row, RY, luma);
+    text_windows(strokes + TVLM_TEXT_SQUARE * blocks, grid, first, row, RY, square);
+    for (int i = 0; i < RUN; ++i) band[i] = gap[i] = INT_MAX;
+    for (int side = -1; side <= 1; side += 2) {
+        text_quiet(strokes, grid, blocks, first, row + side * TVLM_TEXT_APART, RY, band);
+        for (int away = TVLM_TEXT_GAP_FIRST; away <= TVLM_TEXT_GAP_LAST; ++away)
+            text_quiet(strokes, grid, blocks, first, row + side * away, 0, gap);
+    }
 
     /* From here on in floats, per pixel, black to white being 1; a gradient is half a difference. */
     const float area = TVLM_TEXT_AREA * TVLM_TEXT_STEPS, gradients = 1.0f / (2.0f * area);
     global uchar *restrict out = marks + image * blocks + grid.z + row * grid.x + first;
     for (int i = 0; i < min(RUN, grid.x - first); ++i) {
         const float thin = min(bright[i], dark[i]) * gradients;
-        const float quiet = min(above[i], below[i]) * gradients + TVLM_TEXT_QUIET;
+        /* a gap is one row, a window 2 RY + 1 */
+        const float least = min((float)band[i], TVLM_TEXT_GAP * (2 * RY + 1) * gap[i]);
+        const float quiet = least * gradients + TVLM_TEXT_QUIET;
         const long variance = (long)TVLM_TEXT_AREA * square[i] - (long)luma[i] * luma[i];
         const float contrast = sqrt(variance / (area * area) + TVLM_TEXT_CONTRAST * TVLM_TEXT_CONTRAST);
         out[i] = thin > TVLM_TEXT_STRENGTH * quiet * quiet * contrast;

@@ -19,7 +19,8 @@ const test_size *test_sizes(size_t *count) {
 /* ---- Comparing ---- */
 
 /* $TVLM_TEST_FIGURES=1: what every comparison found, to choose tolerances by. */
-static void print_figures(const char *what, const float *a, const float *b, size_t count, float maximum, float mean) {
+static void print_figures(const char *what, const float *a, const float *b, size_t count, float maximum,
+                          float mean) {
     double sum = 0.0, worst = 0.0;
     if (getenv("TVLM_TEST_FIGURES") == NULL) return;
     for (size_t i = 0; i < count; ++i) {
@@ -27,12 +28,12 @@ static void print_figures(const char *what, const float *a, const float *b, size
         sum += error;
         worst = fmax(worst, error);
     }
-    printf("FIGURES\t%.3g of %.3g\t%.3g of %.3g\t%s\n", worst, (double)maximum, sum / (double)count, (double)mean,
-           what);
+    printf("FIGURES\t%.3g of %.3g\t%.3g of %.3g\t%s\n", worst, (double)maximum, sum / (double)count,
+           (double)mean, what);
 }
 
-void test_compare_stage(const char *what, const float *got, const float *expected, size_t count, size_t stride,
-                        test_tolerance tolerance, bool half) {
+void test_compare_stage(const char *what, const float *got, const float *expected, size_t count,
+                        size_t stride, test_tolerance tolerance, bool half) {
     float *a = malloc((count + 1) * sizeof *a), *b = malloc((count + 1) * sizeof *b);
     assert_non_null(a);
     assert_non_null(b);
@@ -56,9 +57,13 @@ void test_on_targets(test_body *body) {
     if (count == 0) skip();
 }
 
-int test_exit(int failed) { return failed != 0 ? failed : targets_seen == 0 ? 77 : 0; }
+int test_exit(int failed) {
+    return failed != 0 ? failed : targets_seen == 0 ? 77 : 0;
+}
 
-bool test_is_opencl(const tvlm_device *device) { return strcmp(device->backend->name, "opencl") == 0; }
+bool test_is_opencl(const tvlm_device *device) {
+    return strcmp(device->backend->name, "opencl") == 0;
+}
 
 bool test_has_long_loops(const tvlm_device *device) {
     return !test_is_opencl(device) || !((const opencl_device *)device)->short_loops;
@@ -108,7 +113,9 @@ size_t test_texels(const tvlm_texture *texture, int32_t level) {
     return (size_t)tvlm_level_side(texture->width, level) * (size_t)tvlm_level_side(texture->height, level);
 }
 
-int32_t test_slices(const tvlm_texture *texture) { return texture->layers * texture->images; }
+int32_t test_slices(const tvlm_texture *texture) {
+    return texture->layers * texture->images;
+}
 
 tvlm_texture *test_texture(tvlm_device *device, const tvlm_texture *shape) {
     tvlm_texture *texture = NULL;
@@ -118,7 +125,8 @@ tvlm_texture *test_texture(tvlm_device *device, const tvlm_texture *shape) {
 }
 
 test_pair test_pair_create(const test_target *target, tvlm_device *reference, const tvlm_texture *shape) {
-    return (test_pair){target->device, reference, test_texture(target->device, shape), test_texture(reference, shape)};
+    return (test_pair){target->device, reference, test_texture(target->device, shape),
+                       test_texture(reference, shape)};
 }
 
 void test_pair_destroy(test_pair *pair) {
@@ -170,7 +178,8 @@ void test_poison(tvlm_device *device, tvlm_texture *texture) {
 }
 
 void test_pair_mips(const test_pair *pair) {
-    if (pair->device->backend->mips(pair->device, pair->got) != TVLM_OK) fail_msg("mips: %s", test_last_log());
+    if (pair->device->backend->mips(pair->device, pair->got) != TVLM_OK)
+        fail_msg("mips: %s", test_last_log());
     assert_int_equal(pair->reference->backend->mips(pair->reference, pair->expected), TVLM_OK);
 }
 
@@ -224,7 +233,8 @@ static float picture_value(test_picture picture, uint8_t pixel, uint64_t *random
     }
 }
 
-/* r, g, b, luma of one picture; the grids that read it need not know that luma is what the source would make. */
+/* r, g, b, luma of one picture; the grids that read it need not know that luma is what the source would make.
+ */
 static float *picture_rgba(test_size size, test_picture picture, uint64_t *random) {
     const size_t texels = (size_t)size.width * (size_t)size.height;
     uint8_t *pixels = test_random_pixels(random, size.width, size.height, 3);
@@ -290,8 +300,8 @@ static void check_levels_untouched(const test_pair *pair) {
         }
 }
 
-void test_family(const test_target *target, tvlm_device *reference, tvlm_grid grid, const char *const names[4],
-                 const test_tolerance tolerances[4]) {
+void test_family(const test_target *target, tvlm_device *reference, tvlm_grid grid,
+                 const char *const names[4], const test_tolerance tolerances[4]) {
     size_t count;
     const test_size *all = test_sizes(&count);
     uint64_t random = 2026 + (uint64_t)grid;
@@ -304,8 +314,8 @@ void test_family(const test_target *target, tvlm_device *reference, tvlm_grid gr
             char what[80];
             generate(out.device, grid, source.got, out.got);
             generate(out.reference, grid, source.expected, out.expected);
-            snprintf(what, sizeof what, "%s of %dx%d, picture %d", tvlm_grid_get_info(grid)->name, (int)all[i].width,
-                     (int)all[i].height, picture);
+            snprintf(what, sizeof what, "%s of %dx%d, picture %d", tvlm_grid_get_info(grid)->name,
+                     (int)all[i].width, (int)all[i].height, picture);
             test_pair_compare(what, &out, names, tolerances);
             check_levels_untouched(&out);
             test_pair_destroy(&out);
@@ -343,11 +353,13 @@ void test_buffer_take(tvlm_device *device, tvlm_buffer **buffer, size_t bytes, v
 
 /* ---- Sampling ---- */
 
-/* What the device's self-test measured for bilinear reads of this storage and format; 0 where there is none. */
+/* What the device's self-test measured for bilinear reads of this storage and format; 0 where there is none.
+ */
 static float measured_weights(const test_target *target) {
     const tvlm_device_info *info = &target->device->info;
     char name[32];
-    snprintf(name, sizeof name, "%s_bilinear_%s", tvlm_storage_name(info->storage), tvlm_format_name(target->format));
+    snprintf(name, sizeof name, "%s_bilinear_%s", tvlm_storage_name(info->storage),
+             tvlm_format_name(target->format));
     for (int32_t i = 0; i < info->self_test_count; ++i) {
         double worst;
         if (strcmp(info->self_tests[i].name, name) == 0 &&
@@ -359,8 +371,8 @@ static float measured_weights(const test_target *target) {
 
 float test_sample_tolerance(const test_target *target, int32_t side, float range) {
     /*
-     * Each axis adds its weight's error, twice what a few points found. A coordinate is position / extent * side with
-     * 2.5 ulp for the division and half for each further step, in float: 4 * 6e-8 of the side.
+     * Each axis adds its weight's error, twice what a few points found. A coordinate is position / extent *
+     * side with 2.5 ulp for the division and half for each further step, in float: 4 * 6e-8 of the side.
      */
     const float weights = 2.0f * measured_weights(target), coordinate = 4.0f * 6e-8f * (float)side;
     return range * 2.0f * (weights + coordinate) + 1e-6f;
@@ -368,7 +380,9 @@ float test_sample_tolerance(const test_target *target, int32_t side, float range
 
 enum { BUNDLE_WIDTH = 97, BUNDLE_HEIGHT = 61, BUNDLE_IMAGES = 3 };
 
-static int32_t below(uint64_t *random, int32_t bound) { return (int32_t)(test_random(random) % (uint64_t)bound); }
+static int32_t below(uint64_t *random, int32_t bound) {
+    return (int32_t)(test_random(random) % (uint64_t)bound);
+}
 
 static tvlm_texture bundle_shape(int32_t index, bool identifiers, tvlm_format format, uint64_t *random) {
     tvlm_texture shape =
@@ -393,15 +407,16 @@ static void fill_mixed(const test_pair *pair, float low, float high, uint64_t *r
     assert_non_null(rgba);
     for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
         for (size_t i = 0; i < 4 * texels; ++i)
-            rgba[i] = pair->got->reduce[i % 4] == TVLM_REDUCE_MODE ? (float)(test_random(random) % 2048)
-                                                                  : low + (high - low) * test_random_unit(random);
+            rgba[i] = pair->got->reduce[i % 4] == TVLM_REDUCE_MODE
+                          ? (float)(test_random(random) % 2048)
+                          : low + (high - low) * test_random_unit(random);
         test_pair_write(pair, slice, rgba);
     }
     free(rgba);
 }
 
-test_bundle test_bundle_create(const test_target *target, tvlm_device *reference, int32_t count, bool identifiers,
-                               float low, float high, uint64_t *random) {
+test_bundle test_bundle_create(const test_target *target, tvlm_device *reference, int32_t count,
+                               bool identifiers, float low, float high, uint64_t *random) {
     test_bundle bundle = {.side = BUNDLE_WIDTH + 15};
     tvlm_bundle common = {.count = count,
                           .width = BUNDLE_WIDTH,

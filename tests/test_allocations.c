@@ -1,7 +1,7 @@
 /*
- * test_allocations.c: a whole job, with the n-th allocation failing, for every n there is: each time an error that says
- * memory and a line in the log (or, where it can do without, the same result), nothing left behind, and what survived
- * still works.
+ * test_allocations.c: a whole job, with the n-th allocation failing, for every n there is: each time an error
+ * that says memory and a line in the log (or, where it can do without, the same result), nothing left behind,
+ * and what survived still works.
  *
  * Linked with -Wl,--wrap for the functions below (CMakeLists.txt).
  */
@@ -139,7 +139,8 @@ static tvlm_status ask(objects *o, results *r) {
     const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
     assert_int_equal(count, K);
     memcpy(r->positions, positions, sizeof r->positions);
-    TVLM_TRY(tvlm_stack_read(o->stack, 0, tvlm_channel_find("edges"), 0, STACK_WIDTH * STACK_HEIGHT, r->texels));
+    TVLM_TRY(
+        tvlm_stack_read(o->stack, 0, tvlm_channel_find("edges"), 0, STACK_WIDTH * STACK_HEIGHT, r->texels));
     TVLM_TRY(tvlm_stack_sample(o->stack, points, 2, channels, 2, r->samples));
     TVLM_TRY(tvlm_stack_pack(o->stack, tvlm_pack_params(.width = 9, .height = 7), &o->packed));
     TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
@@ -151,12 +152,13 @@ static tvlm_status work(const char *name, objects *o, results *r) {
     static const tvlm_log log = {count_errors, NULL};
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
     memset(r, 0, sizeof *r);
-    if (o->device == NULL) TVLM_TRY(tvlm_device_open(tvlm_device_params(.name = name, .log = &log), &o->device));
+    if (o->device == NULL)
+        TVLM_TRY(tvlm_device_open(tvlm_device_params(.name = name, .log = &log), &o->device));
     if (o->stack == NULL)
-        TVLM_TRY(tvlm_stack_create_for_image(
-            o->device, &image,
-            tvlm_stack_params(.layout = "edges,low,saliency,entropy,x", .width = STACK_WIDTH, .height = STACK_HEIGHT),
-            &o->stack));
+        TVLM_TRY(tvlm_stack_create_for_image(o->device, &image,
+                                             tvlm_stack_params(.layout = "edges,low,saliency,entropy,x",
+                                                               .width = STACK_WIDTH, .height = STACK_HEIGHT),
+                                             &o->stack));
     return ask(o, r);
 }
 
@@ -189,13 +191,16 @@ static bool fail_the(int n, const char *name, const results *expected) {
     left = n - 1;
     const tvlm_status status = work(name, &o, &got);
     left = -1;
-    if (status != TVLM_OK) check_failure(n, status);
-    else check_results(n, "all the same", &got, expected);
+    if (status != TVLM_OK)
+        check_failure(n, status);
+    else
+        check_results(n, "all the same", &got, expected);
     const tvlm_status again = work(name, &o, &got); /* with the device and the stack, if they are there */
     if (again != TVLM_OK) fail_msg("allocation %d failed, and then status %d: %s", n, (int)again, last_error);
     check_results(n, "when asked again", &got, expected);
     destroy(&o);
-    if (host_live != host_before) fail_msg("allocation %d failed: %ld left behind", n, host_live - host_before);
+    if (host_live != host_before)
+        fail_msg("allocation %d failed: %ld left behind", n, host_live - host_before);
     if (device_live != device_before)
         fail_msg("allocation %d failed: %ld of the device's left behind", n, device_live - device_before);
     return failed;

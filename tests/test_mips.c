@@ -1,5 +1,6 @@
 /*
- * test_mips.c: the levels, by every rule and on every path (a launch a level, tiles and tail), against the reference.
+ * test_mips.c: the levels, by every rule and on every path (a launch a level, tiles and tail), against the
+ * reference.
  */
 #include "support_stage.h"
 
@@ -10,8 +11,9 @@
 #include "opencl/backend.h"
 
 /*
- * max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float. Of halves
- * many a mean lies exactly between two halves, where an error of any size decides: one in 12 with weights of a third.
+ * max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float.
+ * Of halves many a mean lies exactly between two halves, where an error of any size decides: one in 12 with
+ * weights of a third.
  */
 static const test_tolerance exact = {0.0f, 0.0f, 0.0f}, mean = {5e-7f, 1e-7f, TEST_HALF_ULP};
 static const test_tolerance mean_of_halves = {5e-7f, TEST_HALF_ULP / 36, TEST_HALF_ULP};
@@ -29,8 +31,8 @@ static const uint8_t rules[][4] = {
 static const char *const rule_names[] = {"mean", "max", "min", "mode"};
 
 /*
- * Values where every rule has something to decide: components that are a mode hold few whole numbers, so that areas
- * tie; the others are anywhere in [-1, 1].
+ * Values where every rule has something to decide: components that are a mode hold few whole numbers, so that
+ * areas tie; the others are anywhere in [-1, 1].
  */
 static void fill(const test_pair *pair, uint64_t *random) {
     const size_t texels = test_texels(pair->got, 0);
@@ -40,13 +42,14 @@ static void fill(const test_pair *pair, uint64_t *random) {
         const uint64_t ids = slice % 2 == 0 ? 3 : 2048;
         for (size_t i = 0; i < 4 * texels; ++i)
             rgba[i] = pair->got->reduce[i % 4] == TVLM_REDUCE_MODE ? (float)(test_random(random) % ids)
-                                                                  : 2.0f * test_random_unit(random) - 1.0f;
+                                                                   : 2.0f * test_random_unit(random) - 1.0f;
         test_pair_write(pair, slice, rgba);
     }
     free(rgba);
 }
 
-/* Level 1 of the reference from a level that the device made: rounding does not add up from level to level. */
+/* Level 1 of the reference from a level that the device made: rounding does not add up from level to level.
+ */
 static float *expected_level(const test_pair *pair, int32_t level, int32_t slice) {
     tvlm_texture shape = test_shape((test_size){tvlm_level_side(pair->got->width, level - 1),
                                                 tvlm_level_side(pair->got->height, level - 1)},
@@ -64,12 +67,13 @@ static float *expected_level(const test_pair *pair, int32_t level, int32_t slice
 }
 
 static void compare_level(const test_pair *pair, int32_t level, int32_t slice) {
-    float *got = test_read(pair->device, pair->got, level, slice), *expected = expected_level(pair, level, slice);
+    float *got = test_read(pair->device, pair->got, level, slice),
+          *expected = expected_level(pair, level, slice);
     for (size_t c = 0; c < 4; ++c) {
         const int rule = pair->got->reduce[c];
         char what[120];
-        snprintf(what, sizeof what, "mips of %dx%d, slice %d, component %zu, level %d, %s", (int)pair->got->width,
-                 (int)pair->got->height, (int)slice, c, (int)level, rule_names[rule]);
+        snprintf(what, sizeof what, "mips of %dx%d, slice %d, component %zu, level %d, %s",
+                 (int)pair->got->width, (int)pair->got->height, (int)slice, c, (int)level, rule_names[rule]);
         test_compare_stage(what, got + c, expected + c, test_texels(pair->got, level), 4,
                            tolerance_of(rule, pair->got->format), pair->got->format == TVLM_FORMAT_F16);
     }
@@ -83,7 +87,8 @@ static double average(const float *rgba, size_t texels, size_t component) {
     return sum / (double)texels;
 }
 
-/* Every level of a mean keeps the image's mean: but for rounding, which in half is half a unit for the last texel. */
+/* Every level of a mean keeps the image's mean: but for rounding, which in half is half a unit for the last
+ * texel. */
 static void check_means(const test_pair *pair, int32_t slice) {
     const double allowed = pair->got->format == TVLM_FORMAT_F16 ? (double)TEST_HALF_ULP : 2e-7;
     float *base = test_read(pair->device, pair->got, 0, slice);
@@ -94,16 +99,17 @@ static void check_means(const test_pair *pair, int32_t slice) {
             const double wanted = average(base, test_texels(pair->got, 0), c);
             const double found = average(rgba, test_texels(pair->got, level), c);
             if (!(fabs(found - wanted) <= allowed))
-                fail_msg("%dx%d, level %d, slice %d: the mean is %.9g, at level 0 %.9g", (int)pair->got->width,
-                         (int)pair->got->height, (int)level, (int)slice, found, wanted);
+                fail_msg("%dx%d, level %d, slice %d: the mean is %.9g, at level 0 %.9g",
+                         (int)pair->got->width, (int)pair->got->height, (int)level, (int)slice, found,
+                         wanted);
         }
         free(rgba);
     }
     free(base);
 }
 
-static void mips_of(const test_target *target, tvlm_device *reference, test_size size, int32_t layers, int32_t images,
-                    const uint8_t rule[4], uint64_t *random) {
+static void mips_of(const test_target *target, tvlm_device *reference, test_size size, int32_t layers,
+                    int32_t images, const uint8_t rule[4], uint64_t *random) {
     tvlm_texture shape = test_shape(size, layers, images, target->format);
     memcpy(shape.reduce, rule, sizeof shape.reduce);
     test_pair pair = test_pair_create(target, reference, &shape);
@@ -113,7 +119,8 @@ static void mips_of(const test_target *target, tvlm_device *reference, test_size
     for (int32_t slice = 0; slice < test_slices(pair.got); ++slice) {
         float *kept = test_read(pair.device, pair.got, 0, slice);
         float *before = test_read(pair.reference, pair.expected, 0, slice);
-        assert_memory_equal(kept, before, 4 * test_texels(pair.got, 0) * sizeof *kept); /* level 0 is only read */
+        assert_memory_equal(kept, before,
+                            4 * test_texels(pair.got, 0) * sizeof *kept); /* level 0 is only read */
         free(kept);
         free(before);
         for (int32_t level = 1; level < pair.got->levels; ++level) compare_level(&pair, level, slice);
@@ -122,7 +129,8 @@ static void mips_of(const test_target *target, tvlm_device *reference, test_size
     test_pair_destroy(&pair);
 }
 
-/* Beyond the usual sizes: more than one launch of tiles, long and thin ones, and just around tile and tail. */
+/* Beyond the usual sizes: more than one launch of tiles, long and thin ones, and just around tile and tail.
+ */
 static const test_size more_sizes[] = {{33, 65}, {32, 31}, {63, 67}, {2049, 1}, {3, 700}, {515, 261}};
 
 static void every_size(const test_target *target, tvlm_device *reference) {

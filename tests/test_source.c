@@ -10,8 +10,8 @@
 static const char *const names[4] = {"r", "g", "b", "luma"};
 
 /*
- * A division (2.5 ulp below 1: 1.5e-7), a product and two sums for alpha, three of each for luma, in float against
- * double.
+ * A division (2.5 ulp below 1: 1.5e-7), a product and two sums for alpha, three of each for luma, in float
+ * against double.
  */
 static const test_tolerance tolerances[4] = {{5e-7f, 8e-8f, TEST_HALF_ULP},
                                              {5e-7f, 8e-8f, TEST_HALF_ULP},
@@ -24,10 +24,11 @@ static size_t component_bytes(tvlm_pixel_type type) {
 
 /* Mostly inside, now and then what a careless application hands in. */
 static float strange_float(uint64_t *random) {
-    static const float strange[] = {NAN,  -NAN,  INFINITY, -INFINITY, -0.0f,        0.0f,  1e-40f,
+    static const float strange[] = {NAN,  -NAN,  INFINITY, -INFINITY, -0.0f,      0.0f,   1e-40f,
                                     1.0f, -1e3f, 1e30f,    1.0f / 3,  1.0000001f, -1e-7f, 0.99999994f};
     const uint64_t bits = test_random(random);
-    return bits % 5 == 0 ? strange[bits / 5 % (sizeof strange / sizeof strange[0])] : test_random_unit(random);
+    return bits % 5 == 0 ? strange[bits / 5 % (sizeof strange / sizeof strange[0])]
+                         : test_random_unit(random);
 }
 
 /* Random bytes but for floats; alpha is 0 or full in a quarter of the pixels each. */
@@ -59,7 +60,8 @@ static void convert(tvlm_device *device, const unsigned char *data, const tvlm_p
     assert_non_null(after);
     test_poison(device, out);
     if (device->backend->source(device, buffer, layout, image, out) != TVLM_OK)
-        fail_msg("source of %d channels, type %d: %s", (int)layout->channels, (int)layout->type, test_last_log());
+        fail_msg("source of %d channels, type %d: %s", (int)layout->channels, (int)layout->type,
+                 test_last_log());
     test_buffer_take(device, &buffer, bytes, after);
     assert_memory_equal(after, data, bytes); /* it only reads */
     free(after);
@@ -123,8 +125,8 @@ static void source(const test_target *target, tvlm_device *reference) {
 }
 
 /*
- * What kernels store in half is rounded to the nearest, ties to even, whatever images do by themselves: gray floats
- * pass the conversion unchanged, so the result is known to the bit.
+ * What kernels store in half is rounded to the nearest, ties to even, whatever images do by themselves: gray
+ * floats pass the conversion unchanged, so the result is known to the bit.
  */
 static void rounding(const test_target *target, tvlm_device *reference) {
     enum { WIDTH = 64, HEIGHT = 16 };
@@ -139,7 +141,8 @@ static void rounding(const test_target *target, tvlm_device *reference) {
     }
     convert(pair.device, (const unsigned char *)gray, &layout, 0, pair.got);
     convert(pair.reference, (const unsigned char *)gray, &layout, 0, pair.expected);
-    float *got = test_read(pair.device, pair.got, 0, 0), *expected = test_read(pair.reference, pair.expected, 0, 0);
+    float *got = test_read(pair.device, pair.got, 0, 0),
+          *expected = test_read(pair.reference, pair.expected, 0, 0);
     for (int i = 0; i < WIDTH * HEIGHT; ++i)
         for (int c = 0; c < 3; ++c)
             if (got[4 * i + c] != expected[4 * i + c])

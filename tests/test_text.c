@@ -33,10 +33,10 @@ static tvlm_texture quarter_shape(test_size size, int32_t images, tvlm_format fo
 
 /* Lines of thin strokes, all as high as the line and broken at random, 10 pixels high, 40 apart; even ground
  * between. */
-static void write_lines(float *rgba, test_size size, uint64_t *random) {
+static void write_lines(float *rgba, test_size size, int32_t apart, uint64_t *random) {
     for (int32_t i = 0; i < size.width * size.height * 4; ++i)
         rgba[i] = 0.75f + 0.01f * test_random_unit(random);
-    for (int32_t top = 12; top + 10 <= size.height; top += 40) {
+    for (int32_t top = 12; top + 10 <= size.height; top += apart) {
         for (int32_t x = 8; x + 8 < size.width; x += 4 + (int32_t)(test_random(random) % 4)) {
             const int32_t gap = (int32_t)(test_random(random) % 10),
                           wide = 1 + (int32_t)(test_random(random) % 3);
@@ -48,14 +48,14 @@ static void write_lines(float *rgba, test_size size, uint64_t *random) {
 }
 
 static test_pair lines_source(const test_target *target, tvlm_device *reference, test_size size,
-                              int32_t images) {
+                              int32_t images, int32_t apart) {
     const tvlm_texture shape = test_shape(size, 1, images, target->format);
     const test_pair pair = test_pair_create(target, reference, &shape);
     uint64_t random = 5;
     float *rgba = malloc(sizeof *rgba * 4 * (size_t)size.width * (size_t)size.height);
     assert_non_null(rgba);
     for (int32_t image = 0; image < images; ++image) {
-        write_lines(rgba, size, &random);
+        write_lines(rgba, size, apart, &random);
         test_pair_write(&pair, image, rgba);
     }
     free(rgba);
@@ -246,7 +246,7 @@ static int32_t *random_strokes(const stage *s, uint64_t *random) {
 
 static void stages_of(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
                       size_t *marked, size_t *blocks) {
-    test_pair source = lines_source(target, reference, size, images);
+    test_pair source = lines_source(target, reference, size, images, 40);
     const stage s = stage_of(target, source.got);
     uint64_t random = (uint64_t)size.width;
     int32_t *strokes = run_strokes(&s);
@@ -334,7 +334,7 @@ static void family(const test_target *target, tvlm_device *reference) {
     tally counts = {0};
     for (size_t i = 0; i < count; ++i)
         for (int picture = 0; picture <= TEST_PICTURES; ++picture) {
-            test_pair source = picture == TEST_PICTURES ? lines_source(target, reference, sizes[i], 2)
+            test_pair source = picture == TEST_PICTURES ? lines_source(target, reference, sizes[i], 2, 40)
                                                         : test_source(target, reference, sizes[i], 1,
                                                                       (test_picture)picture, &random);
             compare_family(&source, sizes[i], target->format, &counts);
@@ -344,27 +344,36 @@ static void family(const test_target *target, tvlm_device *reference) {
         fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
 }
 
-/* Lines of strokes are found, and what lies far from them is not. */
+/* How much of the pixels of columns 16 .. width - 16 is text, of so many rows. */
+static double share_of(const float *rgba, const tvlm_texture *shape, int32_t width, int32_t from,
+                       int32_t to) {
+    int pixels = 0, text = 0;
+    for (int32_t y = from; y < to; ++y)
+        for (int32_t x = 16; x < width - 16; ++x, ++pixels)
+            text += rgba[4 * (y / 4 * shape->width + x / 4)] > 0.0f;
+    return (double)text / pixels;
+}
+
+/* A single line is found, and what lies far from it is not; a page of lines is text throughout. */
 static void lines(const test_target *target, tvlm_device *reference) {
-    const test_size size = {200, 120};
-    test_pair source = lines_source(target, reference, size, 1);
+    const test_size size = {256, 320};
     const tvlm_texture shape = quarter_shape(size, 1, target->format);
-    tvlm_texture *out = test_texture(target->device, &shape);
-    tally counts = {0};
-    compare_family(&source, size, target->format, &counts);
-    if (counts.differ != 0) fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
-    generate(target->device, source.got, out);
-    float *rgba = test_read(target->device, out, 0, 0);
-    int in_lines = 0, covered = 0;
-    for (int32_t y = 12; y < 22; ++y)
-        for (int32_t x = 16; x < 184; ++x, ++in_lines)
-            covered += rgba[4 * (y / 4 * shape.width + x / 4)] > 0.0f;
-    free(rgba);
-    target->device->backend->texture_destroy(target->device, &out);
-    test_pair_destroy(&source);
-    if (covered * 10 < in_lines * 9) fail_msg("%d of %d pixels of a line are text", covered, in_lines);
-    if (counts.marked * 10 > counts.texels * 9)
-        fail_msg("%zu of %zu texels are text", counts.marked, counts.texels);
+    for (int page = 0; page < 2; ++page) {
+        test_pair source = lines_source(target, reference, size, 1, page ? 20 : 1000);
+        tvlm_texture *out = test_texture(target->device, &shape);
+        tally counts = {0};
+        compare_family(&source, size, target->format, &counts);
+        if (counts.differ != 0) fail_msg("%zu of %zu texels differ", counts.differ, counts.texels);
+        generate(target->device, source.got, out);
+        float *rgba = test_read(target->device, out, 0, 0);
+        const double line = share_of(rgba, &shape, size.width, 12, 22);
+        const double rest = share_of(rgba, &shape, size.width, 200, 300);
+        free(rgba);
+        target->device->backend->texture_destroy(target->device, &out);
+        test_pair_destroy(&source);
+        if (line < 0.9) fail_msg("page %d: %g of a line is text", page, line);
+        if (page ? rest < 0.9 : rest > 0.0) fail_msg("page %d: %g of what follows is text", page, rest);
+    }
 }
 
 static void test_stages(void **state) {

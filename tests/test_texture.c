@@ -1,5 +1,6 @@
 /*
- * test_texture.c: textures hold what is written, slice by slice and level by level, in every storage; buffers too.
+ * test_texture.c: textures hold what is written, slice by slice and level by level, in every storage; buffers
+ * too.
  */
 #include "support_stage.h"
 
@@ -14,7 +15,8 @@ static float stored(float value, tvlm_format format) {
 }
 
 /* Bit for bit, so that -0 and NaN count; NaN need only stay NaN. */
-static void check_same(const char *what, const float *got, const float *expected, size_t count, tvlm_format format) {
+static void check_same(const char *what, const float *got, const float *expected, size_t count,
+                       tvlm_format format) {
     for (size_t i = 0; i < count; ++i) {
         const float wanted = stored(expected[i], format);
         if (memcmp(&got[i], &wanted, sizeof wanted) == 0 || (isnan(got[i]) && isnan(wanted))) continue;
@@ -24,12 +26,14 @@ static void check_same(const char *what, const float *got, const float *expected
 
 /* Values of all magnitudes that a half can tell apart, the special ones among them. */
 static void fill_special(uint64_t *random, float *values, size_t count) {
-    static const float special[] = {0.0f,     -0.0f,    NAN,     INFINITY, -INFINITY,     65504.0f, -65520.0f,
-                                    65519.0f, 6.0e-8f,  2.9e-8f, 3.1e-8f,  1.00048828125f, 1.0f / 3, -2047.5f};
+    static const float special[] = {0.0f,     -0.0f,   NAN,     INFINITY, -INFINITY,      65504.0f, -65520.0f,
+                                    65519.0f, 6.0e-8f, 2.9e-8f, 3.1e-8f,  1.00048828125f, 1.0f / 3, -2047.5f};
     for (size_t i = 0; i < count; ++i) {
         const uint64_t bits = test_random(random);
-        if (bits % 8 == 0) values[i] = special[bits / 8 % (sizeof special / sizeof special[0])];
-        else values[i] = ldexpf(test_random_unit(random) - 0.5f, (int)(bits / 8 % 40) - 24);
+        if (bits % 8 == 0)
+            values[i] = special[bits / 8 % (sizeof special / sizeof special[0])];
+        else
+            values[i] = ldexpf(test_random_unit(random) - 0.5f, (int)(bits / 8 % 40) - 24);
     }
 }
 
@@ -77,7 +81,8 @@ static void round_trip(const test_target *target, tvlm_device *reference) {
         }
 }
 
-/* Levels hold what mips wrote, whatever is written into level 0 later; every level of every slice is its own. */
+/* Levels hold what mips wrote, whatever is written into level 0 later; every level of every slice is its own.
+ */
 static void levels(const test_target *target, tvlm_device *reference) {
     size_t count;
     const test_size *all = test_sizes(&count);
@@ -97,10 +102,11 @@ static void levels(const test_target *target, tvlm_device *reference) {
         for (int32_t level = 1; level < pair.got->levels; ++level)
             for (int32_t slice = 0; slice < test_slices(pair.got); ++slice) {
                 float *got = test_read(pair.device, pair.got, level, slice);
-                for (size_t t = 0; t < 4 * test_texels(pair.got, level); ++t) /* weights that sum to 1 but for rounding */
+                for (size_t t = 0; t < 4 * test_texels(pair.got, level);
+                     ++t) /* weights that sum to 1 but for rounding */
                     if (!(fabsf(got[t] - (float)(slice + 1)) <= 1e-5f))
-                        fail_msg("%dx%d, level %d, slice %d: [%zu] is %g", (int)all[i].width, (int)all[i].height,
-                                 (int)level, (int)slice, t, (double)got[t]);
+                        fail_msg("%dx%d, level %d, slice %d: [%zu] is %g", (int)all[i].width,
+                                 (int)all[i].height, (int)level, (int)slice, t, (double)got[t]);
                 free(got);
             }
         free(constant);
@@ -108,7 +114,8 @@ static void levels(const test_target *target, tvlm_device *reference) {
     }
 }
 
-/* `bytes` is what was taken: at least the texels, in buffers exactly; in images the second array has a border. */
+/* `bytes` is what was taken: at least the texels, in buffers exactly; in images the second array has a
+ * border. */
 static void bytes(const test_target *target, tvlm_device *reference) {
     size_t count;
     const test_size *all = test_sizes(&count);
@@ -120,8 +127,10 @@ static void bytes(const test_target *target, tvlm_device *reference) {
         size_t texels = 0;
         for (int32_t level = 0; level < texture->levels; ++level) texels += test_texels(texture, level) * 4;
         assert_true(texture->bytes >= texels * texel);
-        if (target->device->info.storage == TVLM_STORAGE_BUFFER) assert_int_equal(texture->bytes, texels * texel);
-        else assert_true(texture->bytes <= 4 * texels * texel + 1024);
+        if (target->device->info.storage == TVLM_STORAGE_BUFFER)
+            assert_int_equal(texture->bytes, texels * texel);
+        else
+            assert_true(texture->bytes <= 4 * texels * texel + 1024);
         target->device->backend->texture_destroy(target->device, &texture);
     }
 }

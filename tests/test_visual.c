@@ -6,8 +6,8 @@
 static const char *const names[4] = {"edges", "edges_inv", "high", "low"};
 
 /*
- * Sums of at most 25 products of [0, 1] in float, each rounded (6e-8), against double: some 1e-7. edges: sqrt is 3 ulp,
- * and near 0 takes the root of a cancelled difference, hence ten times that.
+ * Sums of at most 25 products of [0, 1] in float, each rounded (6e-8), against double: some 1e-7. edges: sqrt
+ * is 3 ulp, and near 0 takes the root of a cancelled difference, hence ten times that.
  */
 static const test_tolerance tolerances[4] = {{1e-6f, 1e-7f, TEST_HALF_ULP},
                                              {1e-6f, 1e-7f, TEST_HALF_ULP},

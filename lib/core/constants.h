@@ -107,8 +107,9 @@
  * Text: strokes along x on four levels of the source, so that words of some 8 to 220 pixels are in reach. Sums over
  * blocks of BLOCK x BLOCK pixels: thin strokes (at most THIN pixels) that are bright and dark, rises and falls, luma and
  * its square. A window (RX, RY blocks about one) is text where thin > STRENGTH (quiet + QUIET)^2 contrast: thin the
- * lesser of bright and dark, contrast the deviation of luma, quiet the lesser of rises and falls in the quieter of the
- * windows APART blocks above and below. Chosen by leave-one-out, on a wide plateau (bench/text.py).
+ * lesser of bright and dark, contrast the deviation of luma, quiet the lesser of rises and falls where that is least: in
+ * the windows APART blocks above and below, or, GAP times, in a row of blocks that may lie between two lines (GAP_FIRST to
+ * GAP_LAST blocks away; else pages of text would be none). Chosen by leave-one-out, on a wide plateau (bench/text.py).
  */
 #define TVLM_TEXT_LEVELS   4
 #define TVLM_TEXT_STEPS    1023 /* of luma */
@@ -119,9 +120,12 @@
 #define TVLM_TEXT_RY       1
 #define TVLM_TEXT_AREA     336 /* pixels of a window */
 #define TVLM_TEXT_APART    6
+#define TVLM_TEXT_GAP_FIRST 2
+#define TVLM_TEXT_GAP_LAST 3
+#define TVLM_TEXT_GAP      1.5f
 #define TVLM_TEXT_QUIET    0.008f
 #define TVLM_TEXT_CONTRAST 0.01f /* the deviation of a flat window */
-#define TVLM_TEXT_STRENGTH 692.0f
+#define TVLM_TEXT_STRENGTH 713.0f
 #define TVLM_TEXT_GROW_X   2 /* blocks by which marked ones grow */
 #define TVLM_TEXT_GROW_Y   1
 #define TVLM_TEXT_BRIGHT   0 /* the sums */

@@ -125,7 +125,9 @@ static tvlm_status add_program(opencl_device *device, const char *file, const ch
         free(program);
         return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a program");
     }
-    snprintf(all, sizeof all, "-cl-std=%s -DTVLM_STORAGE=%d %s", device->cl_std,
+    /* Oclgrind 21.10 refuses or gets wrong what its own optimiser makes of kernels (llvm.usub.sat, noalias scopes). */
+    const char *simulator = strcmp(device->base.info.platform, "Oclgrind") == 0 ? "-cl-opt-disable " : "";
+    snprintf(all, sizeof all, "-cl-std=%s %s-DTVLM_STORAGE=%d %s", device->cl_std, simulator,
              (int)device->base.info.storage - (int)TVLM_STORAGE_IMAGE, options);
     const tvlm_status status = build(device, file, all, &program->program);
     if (status != TVLM_OK) {

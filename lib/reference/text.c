@@ -89,34 +89,43 @@ void reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t l
 
 /* ---- Marks ---- */
 
-/* A sum over the window around a block. */
-static double window(const reference_blocks *blocks, int32_t column, int32_t row, int which) {
+/* The mean over the window around a block, `ry` rows each way, per pixel. */
+static double window(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry, int which) {
     int64_t sum = 0;
-    for (int32_t dy = -TVLM_TEXT_RY; dy <= TVLM_TEXT_RY; ++dy)
+    for (int32_t dy = -ry; dy <= ry; ++dy)
         for (int32_t dx = -TVLM_TEXT_RX; dx <= TVLM_TEXT_RX; ++dx)
             sum += blocks->strokes[at(blocks, column + dx, row + dy)].sums[which];
-    return (double)sum;
+    return (double)sum / ((2 * TVLM_TEXT_RX + 1) * (2 * ry + 1) * TVLM_TEXT_BLOCK * TVLM_TEXT_BLOCK);
 }
 
-/* The lesser of rises and falls in the window around a block. */
-static double activity(const reference_blocks *blocks, int32_t column, int32_t row) {
+/* The lesser of rises and falls around a block; a gradient is half a difference. */
+static double activity(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry) {
     const int32_t inside = clamp(row, 0, blocks->rows - 1);
-    return fmin(window(blocks, column, inside, TVLM_TEXT_RISE),
-                window(blocks, column, inside, TVLM_TEXT_FALL));
+    return fmin(window(blocks, column, inside, ry, TVLM_TEXT_RISE),
+                window(blocks, column, inside, ry, TVLM_TEXT_FALL)) /
+           (2 * TVLM_TEXT_STEPS);
+}
+
+/* What is least of the bands above and below and the gaps to the lines there. */
+static double quietest(const reference_blocks *blocks, int32_t column, int32_t row) {
+    double least = INFINITY;
+    for (int32_t side = -1; side <= 1; side += 2) {
+        least = fmin(least, activity(blocks, column, row + side * TVLM_TEXT_APART, TVLM_TEXT_RY));
+        for (int32_t away = TVLM_TEXT_GAP_FIRST; away <= TVLM_TEXT_GAP_LAST; ++away)
+            least = fmin(least, (double)TVLM_TEXT_GAP * activity(blocks, column, row + side * away, 0));
+    }
+    return least;
 }
 
 double reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row) {
-    const double area = TVLM_TEXT_AREA, steps = TVLM_TEXT_STEPS;
-    const double thin =
-        fmin(window(blocks, column, row, TVLM_TEXT_BRIGHT), window(blocks, column, row, TVLM_TEXT_DARK)) /
-        (2 * area * steps);
-    const double quiet = fmin(activity(blocks, column, row - TVLM_TEXT_APART),
-                              activity(blocks, column, row + TVLM_TEXT_APART)) /
-                             (2 * area * steps) +
-                         (double)TVLM_TEXT_QUIET;
-    const double mean = window(blocks, column, row, TVLM_TEXT_LUMA) / area;
-    const double variance =
-        (window(blocks, column, row, TVLM_TEXT_SQUARE) / area - mean * mean) / (steps * steps);
+    const double steps = TVLM_TEXT_STEPS;
+    const double thin = fmin(window(blocks, column, row, TVLM_TEXT_RY, TVLM_TEXT_BRIGHT),
+                             window(blocks, column, row, TVLM_TEXT_RY, TVLM_TEXT_DARK)) /
+                        (2 * steps);
+    const double quiet = quietest(blocks, column, row) + (double)TVLM_TEXT_QUIET;
+    const double mean = window(blocks, column, row, TVLM_TEXT_RY, TVLM_TEXT_LUMA);
+    const double square = window(blocks, column, row, TVLM_TEXT_RY, TVLM_TEXT_SQUARE);
+    const double variance = (square - mean * mean) / (steps * steps);
     const double contrast = sqrt(variance + (double)TVLM_TEXT_CONTRAST * (double)TVLM_TEXT_CONTRAST);
     return thin / ((double)TVLM_TEXT_STRENGTH * quiet * quiet * contrast);
 }

@@ -237,7 +237,6 @@ refused 2 'two images' "${select[@]}" "$photo" "$photo" --overlay a.png
 refused 1 'text.png' "${select[@]}" "$work/in/text.png" "$photo" -o both.json --overlay both.png
 refused 2 'nothing to write' "${generate[@]}" "$photo"
 refused 2 'same file' "${generate[@]}" "$photo" -o a --sheet a
-refused 2 'too many' "${generate[@]}" "$photo" "$photo" -o a.npy
 refused 2 'exclude' "${generate[@]}" "$photo" -o a.npy --layout visual12 --channels r
 refused 1 'visual13' "${generate[@]}" "$photo" -o a.npy --layout visual13
 refused 1 'edgse' "${generate[@]}" "$photo" -o a.npy --channels r,edgse

@@ -1,0 +1,160 @@
+#!/usr/bin/env bash
+# tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm generate` takes beside an image: grids, masks and maps, and
+# several images at once; one clear line for whatever is wrong with them. DEVICE as in run.sh.
+set -uo pipefail
+tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
+device=${3:+--device=$3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/in" "$work/out"
+cd "$work/out"
+failures=0 checks=0
+unset TVLM_DEVICE
+
+devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
+if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
+    echo "SKIPPED: no OpenCL device"
+    exit 77
+fi
+
+complain() {
+    echo "FAILED: $1"
+    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
+    failures=$((failures + 1))
+}
+
+# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
+refused() {
+    local code=$1 pattern=$2 rc=0 before
+    shift 2
+    before=$(ls)
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
+    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
+    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
+    [ "$(ls)" = "$before" ] || complain "files are left: $*"
+}
+
+succeeds() {
+    local rc=0
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq 0 ] || complain "exit $rc: $*"
+    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
+}
+
+# same WHAT A B: the same bytes.
+same() {
+    checks=$((checks + 1))
+    cmp -s "$2" "$3" || complain "$1: $2 and $3 differ"
+}
+
+# npy FILE DESCR SHAPE BYTES [ORDER]: an array; BYTES as printf takes them.
+npy() {
+    local header="{'descr': '$2', 'fortran_order': ${5:-False}, 'shape': $3, }"
+    header=$(printf '%-117s' "$header")
+    printf "\\x93NUMPY\\x01\\x00\\x76\\x00%s\n$4" "$header" >"$1"
+}
+
+# values FILE FIRST COUNT: floats of an array from its FIRST on, one a line.
+values() { tail -c +$((129 + 4 * $2)) "$1" | head -c $((4 * $3)) | od -An -v -tf4 -w4 | tr -d ' '; }
+
+# holds WHAT FILE FIRST VALUE...: the array holds these, as od prints them.
+holds() {
+    local what=$1 file=$2 first=$3
+    shift 3
+    checks=$((checks + 1))
+    [ "$(values "$file" "$first" $#)" = "$(printf '%s\n' "$@")" ] ||
+        complain "$what: $(values "$file" "$first" $# | tr '\n' ' ')"
+}
+
+generate=("$tvlm" generate ${device:+"$device"})
+photo=$work/in/photo.png in=$work/in
+"$scene" "$photo" 64 48 && "$scene" "$in/other.png" 95 130 || exit 1
+zero='\0\0\0\0' half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' nan='\0\0\300\177'
+
+echo "== grids"
+npy "$in/map.npy" '<f4' '(2, 2)' "$zero$half$one$two"
+npy "$in/half.npy" '<f2' '(2, 2)' '\0\0\0\070\0\074\0\100'
+for name in attention attention-prev gaze; do
+    succeeds "${generate[@]}" "$photo" -o $name.npy --channels ${name/-/_} --size 2x2 --$name "$in/map.npy"
+    holds "--$name, clamped" $name.npy 0 0 0.5 1 1
+    succeeds "${generate[@]}" "$photo" -o half-$name.npy --channels ${name/-/_} --size 2x2 --$name "$in/half.npy"
+    same "half and float" $name.npy half-$name.npy
+    succeeds "${generate[@]}" "$photo" -o none-$name.npy --channels ${name/-/_} --size 2x2
+    holds "without --$name" none-$name.npy 0 0 0 0 0
+done
+npy "$in/depth.npy" '<f4' '(1, 2)' "$one$two"
+succeeds "${generate[@]}" "$photo" -o depth.npy --channels depth,occlusion,normal_z,normal_x --size 2x1 --depth "$in/depth.npy"
+holds "depth and occlusion" depth.npy 0 1 2 0 1
+npy "$in/vectors.npy" '<f4' '(1, 2, 2)' "$two$zero$zero$one"
+succeeds "${generate[@]}" "$photo" -o vectors.npy --channels embedding_0,embedding_1,embedding_2 --size 2x1 --embedding "$in/vectors.npy"
+holds "unit vectors" vectors.npy 0 1 0 0 1 0 0
+succeeds "${generate[@]}" "$photo" -o saliency.npy --channels saliency --size 2x2 --saliency-map "$in/map.npy"
+holds "a saliency map" saliency.npy 0 0 0.5 1 1
+printf 'P5\n2 2\n255\n\000\177\200\377' >"$in/mask.pgm"
+npy "$in/mask.npy" '|b1' '(2, 2)' '\0\0\1\1'
+succeeds "${generate[@]}" "$photo" -o text.npy --channels text --size 2x2 --text-mask "$in/mask.pgm"
+holds "a text mask" text.npy 0 0 0 1 1
+succeeds "${generate[@]}" "$photo" -o text-npy.npy --channels text --size 2x2 --text-mask "$in/mask.npy"
+same "a mask as a picture and as bool" text.npy text-npy.npy
+succeeds "${generate[@]}" "$photo" -o all.npy --sheet all.png --attention "$in/map.npy" --gaze "$in/half.npy" \
+    --depth "$in/depth.npy" --embedding "$in/vectors.npy" --saliency-map "$in/mask.pgm" --text-mask "$in/mask.npy"
+
+echo "== bad grids"
+try() { refused 1 "$1" "${generate[@]}" "$photo" -o bad.npy "${@:2}"; }
+npy "$in/rank3.npy" '<f4' '(1, 2, 2)' "$one$one$one$one"
+npy "$in/rank1.npy" '<f4' '(4,)' "$one$one$one$one"
+npy "$in/double.npy" '<f8' '(1, 1)' "$one$one"
+npy "$in/bytes.npy" '|u1' '(2, 2)' '\0\0\1\1'
+npy "$in/big.npy" '>f4' '(2, 2)' "$one$one$one$one"
+npy "$in/fortran.npy" '<f4' '(2, 2)' "$one$one$one$one" True
+npy "$in/short.npy" '<f4' '(2, 2)' "$one$one$one"
+npy "$in/long.npy" '<f4' '(2, 2)' "$one$one$one$one$one"
+npy "$in/empty.npy" '<f4' '(0, 2)' ''
+npy "$in/nan.npy" '<f4' '(2, 2)' "$one$one$nan$one"
+npy "$in/wide.npy" '<f4' '(1, 1, 65)' "$(for i in {1..65}; do printf '%s' "$one"; done)"
+echo "no array" >"$in/text.npy"
+for name in attention attention-prev gaze depth saliency-map text-mask; do
+    try "rank3.npy: --$name takes rows x columns, an array of 2 dimensions; this one has 3" --$name "$in/rank3.npy"
+    try "rank1.npy: --$name .* has 1" --$name "$in/rank1.npy"
+    try "double.npy: --$name takes float32 or float16.*; this is float64" --$name "$in/double.npy"
+    try "bytes.npy: --$name takes float32 or float16.*; this is uint8" --$name "$in/bytes.npy"
+    try 'big.npy .*big-endian' --$name "$in/big.npy"
+    try 'fortran.npy .*Fortran' --$name "$in/fortran.npy"
+    try 'short.npy .*12 bytes of data where its shape needs 16' --$name "$in/short.npy"
+    try 'long.npy .*20 bytes' --$name "$in/long.npy"
+    try "empty.npy: --$name: a side of 0" --$name "$in/empty.npy"
+    try 'nan.npy: .*value 2 \(row 1, column 0, channel 0\) is not finite' --$name "$in/nan.npy"
+    try 'text.npy' --$name "$in/text.npy"
+    try 'none.npy' --$name "$in/none.npy"
+done
+try 'map.npy: --embedding takes rows x columns x C, an array of 3 dimensions; this one has 2' --embedding "$in/map.npy"
+try 'wide.npy: embedding: a grid of 65 channels; it has 1 to 64' --embedding "$in/wide.npy"
+refused 1 'map.npy: is the input' "${generate[@]}" "$photo" -o "$in/map.npy" --gaze "$in/map.npy"
+refused 2 'gaze: is empty' "${generate[@]}" "$photo" -o bad.npy --gaze ''
+
+echo "== several images"
+succeeds "${generate[@]}" "$photo" "$in/other.png" "$photo" -o three.npy --layout patch13 --json
+checks=$((checks + 1))
+grep -qE '"shape": \[3, ?13, ?32, ?32\]' "$work/stdout" || complain "the shape: $(grep shape "$work/stdout")"
+succeeds "${generate[@]}" "$photo" -o one.npy --layout patch13
+succeeds "${generate[@]}" "$in/other.png" -o two.npy --layout patch13
+tail -c +129 one.npy >expected && tail -c +129 two.npy >>expected && tail -c +129 one.npy >>expected
+tail -c +129 three.npy >got
+same "three and one by one" expected got
+succeeds "${generate[@]}" "$photo" "$in/other.png" -o sized.npy --layout scene18 --size 21x9
+checks=$((checks + 1))
+[ "$(wc -c <sized.npy)" -eq $((128 + 2 * 18 * 9 * 21 * 4)) ] || complain "the size of scene18 at 21x9"
+succeeds "${generate[@]}" "$photo" "$in/other.png" -o full.npy --channels r,edges
+checks=$((checks + 1))
+[ "$(wc -c <full.npy)" -eq $((128 + 2 * 2 * 48 * 64 * 4)) ] || complain "two images have the size of the first"
+refused 2 '--sheet is of one image' "${generate[@]}" "$photo" "$photo" --sheet two.png
+refused 2 '--gaze is of one image' "${generate[@]}" "$photo" "$photo" -o two-gaze.npy --gaze "$in/map.npy"
+refused 1 'text.npy is not an image' "${generate[@]}" "$photo" "$in/text.npy" -o second.npy
+refused 1 'other.png: is the input' "${generate[@]}" "$photo" "$in/other.png" -o "$in/other.png"
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]
