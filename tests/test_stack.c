@@ -141,7 +141,7 @@ static void check_lazy(tvlm_device *device, tvlm_format format) {
     free(read_level(stack, 0, TVLM_CHANNEL_R, 2, &count));
     assert_int_equal(created_grids(stack), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     free(read_level(stack, 0, TVLM_CHANNEL_X, 0, &count));
-    free(read_level(stack, 0, TVLM_CHANNEL_TEXT, 0, &count));
+    free(read_level(stack, 0, TVLM_CHANNEL_WORD_0, 0, &count));
     assert_int_equal(created_grids(stack), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
     const tvlm_grid_mask visual12 = TVLM_GRID_BIT(TVLM_GRID_SOURCE) | TVLM_GRID_BIT(TVLM_GRID_VISUAL) |
@@ -320,7 +320,7 @@ static void check_accessors(tvlm_device *device, tvlm_format format) {
     assert_int_equal(stack->chunks[0].valid, 0);
     assert_int_equal(tvlm_stack_texture(stack, 0, TVLM_CHANNEL_X, &texture, &layer, &component, &first),
                      TVLM_ERROR_ARGUMENT);
-    assert_int_equal(tvlm_stack_texture(stack, 0, TVLM_CHANNEL_TEXT, &texture, &layer, &component, &first),
+    assert_int_equal(tvlm_stack_texture(stack, 0, TVLM_CHANNEL_WORD_0, &texture, &layer, &component, &first),
                      TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_stack_texture(stack, 3, TVLM_CHANNEL_R, &texture, &layer, &component, &first),
                      TVLM_ERROR_ARGUMENT);
