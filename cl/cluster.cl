@@ -5,8 +5,7 @@
  * 2. cluster_assign: each pixel to the nearest of nine centres; centres from the sums of the pass before, its own sums
  *    for the next one. A work-group lies in one cell, so that its pixels share their candidates.
  * 3. cluster_link, cluster_merge: pieces of equal label by union-find, tile by tile, then across the tiles' edges; the
- *    root of a piece is its first pixel. Work-groups may see parents that others have already moved on; they are still
- *    ancestors, and atomics decide.
+ *    root of a piece is its first pixel.
  * 4. cluster_count, cluster_largest, cluster_main, cluster_dense: sizes; the largest piece of each label is its main one;
  *    labels that have one become 0 .. n - 1.
  * 5. cluster_offer, cluster_settle: all other pieces go to a neighbour.
@@ -236,15 +235,25 @@ TILE_KERNEL void cluster_assign(global const uint *restrict colours, global uint
 
 /* ---- 3. Pieces ---- */
 
-inline int find_local(local const volatile int *parents, int at) {
+inline int find_local(local const int *parents, int at) {
     while (parents[at] != at) at = parents[at];
     return at;
 }
 
-inline void unite_local(local volatile int *parents, int p, int q) {
+/* While others move parents on: an atomic that changes nothing reads. */
+inline int find_moving_local(local int *parents, int at) {
+#if GROUP > 1
+    for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
+    return at;
+#else
+    return find_local(parents, at);
+#endif
+}
+
+inline void unite_local(local int *parents, int p, int q) {
     for (;;) {
-        p = find_local(parents, p);
-        q = find_local(parents, q);
+        p = find_moving_local(parents, p);
+        q = find_moving_local(parents, q);
         if (p == q) return;
         const int low = min(p, q), high = max(p, q);
 #if GROUP > 1
@@ -262,8 +271,7 @@ inline void unite_local(local volatile int *parents, int p, int q) {
 /* parents: the first pixel of the piece within the tile; sizes: at those pixels of how many it is, elsewhere 0. */
 TILE_KERNEL void cluster_link(global const int *restrict all_labels, const int2 size, global int *restrict all_parents,
                               global int *restrict all_sizes) {
-    local int ids[TILE_W * TILE_H], counts[TILE_W * TILE_H];
-    local volatile int parents[TILE_W * TILE_H];
+    local int ids[TILE_W * TILE_H], counts[TILE_W * TILE_H], parents[TILE_W * TILE_H];
     const size_t plane = (size_t)get_group_id(2) * size.x * size.y;
     global const int *labels = all_labels + plane;
     FOR_TILE(size, tx, ty) {
@@ -294,15 +302,20 @@ TILE_KERNEL void cluster_link(global const int *restrict all_labels, const int2 
     FOR_TILE(size, tx, ty) all_sizes[plane + (TILE_Y + ty) * size.x + TILE_X + tx] = counts[ty * TILE_W + tx];
 }
 
-inline int find(global volatile int *parents, int at) {
+inline int find(global const int *parents, int at) {
     for (int up = parents[at]; up != at; up = parents[at]) at = up;
     return at;
 }
 
-inline void unite(global volatile int *parents, int p, int q) {
+inline int find_moving(global int *parents, int at) {
+    for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
+    return at;
+}
+
+inline void unite(global int *parents, int p, int q) {
     for (;;) {
-        p = find(parents, p);
-        q = find(parents, q);
+        p = find_moving(parents, p);
+        q = find_moving(parents, q);
         if (p == q) return;
         const int low = min(p, q), high = max(p, q), before = atomic_min(parents + high, low);
         if (before == high) return;
@@ -312,7 +325,7 @@ inline void unite(global volatile int *parents, int p, int q) {
 }
 
 /* A list: the pixels right of the tiles' vertical edges, edge after edge, then those under the horizontal ones. */
-kernel void cluster_merge(global const int *restrict all_labels, const int2 size, global volatile int *all_parents) {
+kernel void cluster_merge(global const int *restrict all_labels, const int2 size, global int *all_parents) {
     const int tall = (size.x - 1) / TILE_W * size.y, wide = (size.y - 1) / TILE_H * size.x;
     const int at = get_global_id(0);
     const size_t plane = (size_t)get_global_id(1) * size.x * size.y;
@@ -336,9 +349,9 @@ kernel void cluster_merge(global const int *restrict all_labels, const int2 size
     for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
 
 /* What tiles counted goes to the roots; in its place stays -1 - root. */
-kernel void cluster_count(global volatile int *all_parents, const int count, global int *all_sizes) {
+kernel void cluster_count(global const int *restrict all_parents, const int count, global int *all_sizes) {
     const size_t plane = (size_t)get_global_id(1) * count;
-    global volatile int *parents = all_parents + plane;
+    global const int *parents = all_parents + plane;
     global int *sizes = all_sizes + plane;
     FOR_SPAN(count, p) {
         if (parents[p] == p || sizes[p] <= 0) continue;

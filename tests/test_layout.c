@@ -181,7 +181,8 @@ static void test_needs_come_first(void **state) {
             if ((tvlm_grids_with_needs(TVLM_GRID_BIT(other)) & bit) != 0)
                 assert_true((tvlm_grids_with_dependents(bit) & TVLM_GRID_BIT(other)) != 0);
     }
-    assert_int_equal(tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_GAZE)), TVLM_GRID_BIT(TVLM_GRID_GAZE));
+    assert_int_equal(tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_GAZE)),
+                     TVLM_GRID_BIT(TVLM_GRID_GAZE));
     assert_int_equal(tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_DEPTH)),
                      TVLM_GRID_BIT(TVLM_GRID_DEPTH) | TVLM_GRID_BIT(TVLM_GRID_OCCLUSION) |
                          TVLM_GRID_BIT(TVLM_GRID_NORMAL) | TVLM_GRID_BIT(TVLM_GRID_OCCLUSION_MAP) |

@@ -186,7 +186,8 @@ static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
                      TVLM_OK);
     assert_int_equal(stack->chunks[0].valid, source | TVLM_GRID_BIT(TVLM_GRID_SALIENCY));
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &scorer), CELLS, scores), TVLM_OK);
-    assert_int_equal(stack->chunks[0].valid, source | TVLM_GRID_BIT(TVLM_GRID_SALIENCY) | TVLM_GRID_BIT(TVLM_GRID_LAPLACIAN));
+    assert_int_equal(stack->chunks[0].valid,
+                     source | TVLM_GRID_BIT(TVLM_GRID_SALIENCY) | TVLM_GRID_BIT(TVLM_GRID_LAPLACIAN));
     stack->bundle_max = 1;
     assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, scores), TVLM_ERROR_UNSUPPORTED);
     tvlm_stack_destroy(&stack);

@@ -144,8 +144,8 @@ static void check_lazy(tvlm_device *device, tvlm_format format) {
     free(read_level(stack, 0, TVLM_CHANNEL_WORD_0, 0, &count));
     assert_int_equal(created_grids(stack), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
-    const tvlm_grid_mask visual12 = TVLM_GRID_BIT(TVLM_GRID_SOURCE) | TVLM_GRID_BIT(TVLM_GRID_VISUAL) |
-                                    TVLM_GRID_BIT(TVLM_GRID_SALIENCY);
+    const tvlm_grid_mask visual12 =
+        TVLM_GRID_BIT(TVLM_GRID_SOURCE) | TVLM_GRID_BIT(TVLM_GRID_VISUAL) | TVLM_GRID_BIT(TVLM_GRID_SALIENCY);
     assert_int_equal(created_grids(stack), visual12);
     assert_int_equal(stack->chunks[0].valid, visual12);
     assert_int_equal(tvlm_stack_get_info(stack, &before), TVLM_OK);
@@ -388,7 +388,8 @@ static void test_missing_families_are_named(void **state) {
         missing = true;
         assert_non_null(strstr(test_last_log(), info.family));
     }
-    assert_int_equal(strstr(test_last_log(), "full40: 0 everywhere, not made by this version: ") != NULL, missing);
+    assert_int_equal(strstr(test_last_log(), "full40: 0 everywhere, not made by this version: ") != NULL,
+                     missing);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

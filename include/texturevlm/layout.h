@@ -62,18 +62,20 @@ enum {
     TVLM_CHANNEL_PREVIOUS_PASS = 59,
     TVLM_CHANNEL_WORD_0 = 60,
     TVLM_CHANNEL_FEATURE_0 = 124,
-    TVLM_CHANNEL_EMBEDDING_16 = 8192, /* embedding_16..63 of a larger basis: "by name only", numbered out of the way */
-    TVLM_CHANNEL_USER_0 = 65536, /* planes of the application's own, in the order in which a stack learnt of them */
+    TVLM_CHANNEL_EMBEDDING_16 =
+        8192, /* embedding_16..63 of a larger basis: "by name only", numbered out of the way */
+    TVLM_CHANNEL_USER_0 =
+        65536, /* planes of the application's own, in the order in which a stack learnt of them */
     TVLM_CHANNEL_NONE = -1
 };
 
-#define TVLM_WORDS_MAX            64
-#define TVLM_FEATURES_MAX         4096
-#define TVLM_EMBEDDING_MAX        64
-#define TVLM_USER_PLANES_MAX      16
-#define TVLM_CHANNEL_NAME_SIZE    32
-#define TVLM_LAYOUT_CHANNELS_MAX  8192 /* channels of one list */
-#define TVLM_LAYOUT_DEFAULT       "full40"
+#define TVLM_WORDS_MAX           64
+#define TVLM_FEATURES_MAX        4096
+#define TVLM_EMBEDDING_MAX       64
+#define TVLM_USER_PLANES_MAX     16
+#define TVLM_CHANNEL_NAME_SIZE   32
+#define TVLM_LAYOUT_CHANNELS_MAX 8192 /* channels of one list */
+#define TVLM_LAYOUT_DEFAULT      "full40"
 
 typedef struct tvlm_channel_info {
     char name[TVLM_CHANNEL_NAME_SIZE]; /* "edges" */
@@ -93,14 +95,15 @@ TVLM_API int32_t tvlm_channel_find(const char *name);
 /* The i-th layout's name ("visual12", ...), NULL past the last one. Static storage. */
 TVLM_API const char *tvlm_layout_name(int32_t i);
 
-/* The side of the working images of a layout that is for thumbnails (patch13, scene18: 32); 0: the image's own size. */
+/* The side of the working images of a layout that is for thumbnails (patch13, scene18: 32); 0: the image's
+ * own size. */
 TVLM_API int32_t tvlm_layout_side(const char *layout);
 
 /*
- * The channels of a layout, or of a list of channel names separated by commas, in order. At most `capacity` are
- * written, *count is how many there are (so a first call may have capacity 0).
- * Errors: ARGUMENT for an unknown name (the line suggests the nearest), an empty one, or for a name in a list (not
- * in a layout) whose family this version does not make.
+ * The channels of a layout, or of a list of channel names separated by commas, in order. At most `capacity`
+ * are written, *count is how many there are (so a first call may have capacity 0). Errors: ARGUMENT for an
+ * unknown name (the line suggests the nearest), an empty one, or for a name in a list (not in a layout) whose
+ * family this version does not make.
  */
 TVLM_API tvlm_status tvlm_layout_parse(const char *text, const tvlm_log *log, int32_t capacity,
                                        int32_t *channels, int32_t *count);

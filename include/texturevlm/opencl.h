@@ -1,9 +1,9 @@
 /*
  * opencl.h: for applications that have an OpenCL context of their own. The only header that needs OpenCL's.
  *
- * Nothing is copied: the library works in the application's context and queue, reads its cl_mem, and hands its own
- * out. Handles that are handed out stay the library's, valid until the stack (or packed array) changes or goes;
- * retain none beyond that. Work is enqueued in order on the queue that was given.
+ * Nothing is copied: the library works in the application's context and queue, reads its cl_mem, and hands
+ * its own out. Handles that are handed out stay the library's, valid until the stack (or packed array)
+ * changes or goes; retain none beyond that. Work is enqueued in order on the queue that was given.
  */
 #ifndef TEXTUREVLM_OPENCL_H
 #define TEXTUREVLM_OPENCL_H
@@ -22,47 +22,50 @@ extern "C" {
 
 /*
  * Opens a device in the application's context, with its in-order queue; both are retained until the device is
- * destroyed. params->name is not read. Errors as tvlm_device_open; ARGUMENT for a queue of another context or device,
- * or one that runs out of order.
+ * destroyed. params->name is not read. Errors as tvlm_device_open; ARGUMENT for a queue of another context or
+ * device, or one that runs out of order.
  */
 TVLM_API tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_command_queue queue,
                                              const struct tvlm_device_params *params, tvlm_device **device);
 
 /*
- * As tvlm_stack_set_image, with the pixels in a buffer on the device; image->pixels is not read, and the size must
- * be the stack's. The kernel that reads the buffer has been enqueued when it returns, not more.
+ * As tvlm_stack_set_image, with the pixels in a buffer on the device; image->pixels is not read, and the size
+ * must be the stack's. The kernel that reads the buffer has been enqueued when it returns, not more.
  */
 TVLM_API tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                                  cl_mem pixels, size_t byte_offset);
 
 /*
- * As tvlm_stack_set_grid and tvlm_stack_set_user, with the grid in a buffer on the device, from byte_offset on;
- * input->data is not read. With replace_nonfinite the kernel that reads the buffer has been enqueued when they return;
- * without it, and for identifiers, they wait.
+ * As tvlm_stack_set_grid and tvlm_stack_set_user, with the grid in a buffer on the device, from byte_offset
+ * on; input->data is not read. With replace_nonfinite the kernel that reads the buffer has been enqueued when
+ * they return; without it, and for identifiers, they wait.
  */
 TVLM_API tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
-                                                const struct tvlm_grid_input *input, cl_mem data, size_t byte_offset);
+                                                const struct tvlm_grid_input *input, cl_mem data,
+                                                size_t byte_offset);
 TVLM_API tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const char *name, float low,
-                                                float high, tvlm_reduce reduce, const struct tvlm_grid_input *input,
-                                                cl_mem data, size_t byte_offset, int32_t *channel);
+                                                float high, tvlm_reduce reduce,
+                                                const struct tvlm_grid_input *input, cl_mem data,
+                                                size_t byte_offset, int32_t *channel);
 
 /* Where a family's texels are. */
 typedef struct tvlm_opencl_texture {
     tvlm_storage storage;
     tvlm_format format;
-    cl_mem base;           /* image, mipmapped: the array (of level 0); buffer: everything, level after level, in each
-                              level slice after slice, row after row, four components a texel */
-    cl_mem rest;           /* image: levels 1 and up side by side in one array: level 1 at (0, 0), level n at
-                              (w_1, h_2 + ... + h_(n-1)); NULL otherwise, and when there is one level */
+    cl_mem base; /* image, mipmapped: the array (of level 0); buffer: everything, level after level, in each
+                    level slice after slice, row after row, four components a texel */
+    cl_mem rest; /* image: levels 1 and up side by side in one array: level 1 at (0, 0), level n at
+                    (w_1, h_2 + ... + h_(n-1)); NULL otherwise, and when there is one level */
     int32_t width, height; /* of level 0 of the grid */
     int32_t levels;
-    int32_t layers, images;          /* slice = image * layers + layer */
-    int32_t first_image;             /* the batch's image that is image 0 in here */
-    int32_t layer, component;        /* of the channel asked for */
+    int32_t layers, images;   /* slice = image * layers + layer */
+    int32_t first_image;      /* the batch's image that is image 0 in here */
+    int32_t layer, component; /* of the channel asked for */
 } tvlm_opencl_texture;
 
-/* The texture that holds a channel of image `index`; generates it. Of vectors (embedding, normals) level 0 holds unit
- * vectors, further levels their means: whoever reads those makes them unit. ARGUMENT for channels that are not stored. */
+/* The texture that holds a channel of image `index`; generates it. Of vectors (embedding, normals) level 0
+ * holds unit vectors, further levels their means: whoever reads those makes them unit. ARGUMENT for channels
+ * that are not stored. */
 TVLM_API tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                            tvlm_opencl_texture *texture);
 TVLM_API tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_opencl_texture *texture);

@@ -1,9 +1,9 @@
 /*
  * stack.h: everything known about an image, made once and read by every question.
  *
- * A stack holds the families of its layout for a batch of images of one size, each family at its natural size with
- * mip levels, on its device. Families are generated when something first reads them, and only those that are read;
- * a new image invalidates them. What a layout lacks is added when a reader needs it.
+ * A stack holds the families of its layout for a batch of images of one size, each family at its natural size
+ * with mip levels, on its device. Families are generated when something first reads them, and only those that
+ * are read; a new image invalidates them. What a layout lacks is added when a reader needs it.
  */
 #ifndef TEXTUREVLM_STACK_H
 #define TEXTUREVLM_STACK_H
@@ -20,10 +20,10 @@ typedef struct tvlm_stack tvlm_stack;
 typedef struct tvlm_packed tvlm_packed;
 
 struct tvlm_stack_params {
-    const char *layout; /* name of a layout or a list of channels; NULL: full40 */
-    int32_t width, height; /* of the working images, 1 .. the device's limit; both 0: 32 x 32 for the layouts patch13 and
-                              scene18; for others, in tvlm_stack_create_for_image only, the image's own, or the
-                              largest of its shape that the device can hold */
+    const char *layout;    /* name of a layout or a list of channels; NULL: full40 */
+    int32_t width, height; /* of the working images, 1 .. the device's limit; both 0: 32 x 32 for the layouts
+                              patch13 and scene18; for others, in tvlm_stack_create_for_image only, the
+                              image's own, or the largest of its shape that the device can hold */
     int32_t images;        /* of the batch; 0: 1 */
     tvlm_format format;
     const float *fixation; /* x, y in pixels of the working image, for eccentricity; NULL: the centre */
@@ -34,26 +34,28 @@ struct tvlm_stack_params {
 
 /*
  * An empty stack (all images black). Device memory is taken when families are generated.
- * Errors: ARGUMENT (sizes, layout, a fixation that is not finite), DEVICE_MEMORY (larger than the device's images),
- * MEMORY.
+ * Errors: ARGUMENT (sizes, layout, a fixation that is not finite), DEVICE_MEMORY (larger than the device's
+ * images), MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
                                        tvlm_stack **stack);
 
-/* A stack of the image's size with the image in it: the usual way. A line in the log says when it was scaled down. */
+/* A stack of the image's size with the image in it: the usual way. A line in the log says when it was scaled
+ * down. */
 TVLM_API tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
                                                  const struct tvlm_stack_params *params, tvlm_stack **stack);
 
 TVLM_API void tvlm_stack_destroy(tvlm_stack **stack);
 
 /*
- * Puts pixels into image `index` of the batch; another size than the stack's is resampled on the host (area average
- * where it shrinks, bilinear where it grows). Positions of later selections are in the pixels of `image` as handed
- * in. The pixels are free to change when it returns.
+ * Puts pixels into image `index` of the batch; another size than the stack's is resampled on the host (area
+ * average where it shrinks, bilinear where it grows). Positions of later selections are in the pixels of
+ * `image` as handed in. The pixels are free to change when it returns.
  */
 TVLM_API tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image);
 
-/* Moves the fixation of eccentricity (pixels of the working image); costs nothing, since position is a formula. */
+/* Moves the fixation of eccentricity (pixels of the working image); costs nothing, since position is a
+ * formula. */
 TVLM_API tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y);
 
 /* Enqueues what the stack's layout still lacks. Readers do it by themselves, for what they read. */
@@ -76,16 +78,17 @@ TVLM_API tvlm_status tvlm_stack_level_size(const tvlm_stack *stack, int32_t leve
                                            int32_t *height);
 
 /*
- * The size of a channel's own grid at its own level `level`, and that level's texels (row-major float, `capacity`
- * of them there). Channels with nothing behind them (position, or not available) have the image's size.
- * Waits. Errors: ARGUMENT (channel, level beyond the grid's last, index, capacity too small).
+ * The size of a channel's own grid at its own level `level`, and that level's texels (row-major float,
+ * `capacity` of them there). Channels with nothing behind them (position, or not available) have the image's
+ * size. Waits. Errors: ARGUMENT (channel, level beyond the grid's last, index, capacity too small).
  */
-TVLM_API tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
-                                             int32_t *height);
+TVLM_API tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t level,
+                                             int32_t *width, int32_t *height);
 TVLM_API tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
                                      size_t capacity, float *texels);
 
-/* Where to sample: pixels of the working image (centres at +0.5), a level of the image (fractions allowed). */
+/* Where to sample: pixels of the working image (centres at +0.5), a level of the image (fractions allowed).
+ */
 typedef struct tvlm_sample_point {
     float x, y;
     float level;   /* >= 0; below 0 it is 0, above the last level the last */
@@ -94,8 +97,8 @@ typedef struct tvlm_sample_point {
 
 /*
  * Samples `channel_count` channels (any, across families) at `count` points: out[point * channel_count + c].
- * Trilinear; identifiers nearest in space and level. Positions outside are clamped to the edge. NaN positions are
- * refused. Waits.
+ * Trilinear; identifiers nearest in space and level. Positions outside are clamped to the edge. NaN positions
+ * are refused. Waits.
  */
 TVLM_API tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points, int32_t count,
                                        const int32_t *channels, int32_t channel_count, float *out);
@@ -105,13 +108,13 @@ struct tvlm_pack_params {
     const int32_t *channels; /* NULL: the stack's layout */
     int32_t channel_count;
     int32_t width, height; /* 0: the size of `level` */
-    float level;           /* level to read; with a size given and level 0: log2 of the larger shrink factor */
+    float level; /* level to read; with a size given and level 0: log2 of the larger shrink factor */
 };
 #define tvlm_pack_params(...) (&(struct tvlm_pack_params){__VA_ARGS__})
 
 /*
- * Writes channels, four to a slice, into one image array of that size (slice = image * ceil(n / 4) + i / 4), on the
- * device. texturevlm/opencl.h hands it out. It stays as it is when the stack changes.
+ * Writes channels, four to a slice, into one image array of that size (slice = image * ceil(n / 4) + i / 4),
+ * on the device. texturevlm/opencl.h hands it out. It stays as it is when the stack changes.
  */
 TVLM_API tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *params,
                                      tvlm_packed **packed);

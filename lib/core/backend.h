@@ -1,10 +1,10 @@
 /*
- * backend.h: the seam. One table of functions, implemented twice (lib/opencl, lib/reference). Nothing above it knows
- * which one is under it.
+ * backend.h: the seam. One table of functions, implemented twice (lib/opencl, lib/reference). Nothing above
+ * it knows which one is under it.
  *
- * Conventions. Work is enqueued in order; only what ends in _read, and finish, waits. Arguments were checked above:
- * an implementation reports what only it can know (device memory, driver errors), logs it through device->log and
- * leaves nothing half made. Every function works on all images of the textures it is given.
+ * Conventions. Work is enqueued in order; only what ends in _read, and finish, waits. Arguments were checked
+ * above: an implementation reports what only it can know (device memory, driver errors), logs it through
+ * device->log and leaves nothing half made. Every function works on all images of the textures it is given.
  */
 #ifndef TVLM_CORE_BACKEND_H
 #define TVLM_CORE_BACKEND_H
@@ -34,11 +34,12 @@ typedef struct tvlm_buffer {
 } tvlm_buffer;
 
 /*
- * An array of RGBA textures with levels; each backend's own texture begins with this. extent is what the grid covers
- * of level 0 of the image, in pixels: at level n the position x lies at texel coordinate x * W_n / extent.
+ * An array of RGBA textures with levels; each backend's own texture begins with this. extent is what the grid
+ * covers of level 0 of the image, in pixels: at level n the position x lies at texel coordinate x * W_n /
+ * extent.
  */
 typedef struct tvlm_texture {
-    int32_t width, height; /* of level 0 of the grid */
+    int32_t width, height;  /* of level 0 of the grid */
     int32_t layers, images; /* slice = image * layers + layer */
     int32_t levels;         /* held: 1, or all of them down to 1 x 1 */
     tvlm_format format;     /* never AUTO */
@@ -48,8 +49,8 @@ typedef struct tvlm_texture {
 } tvlm_texture;
 
 /*
- * Several textures that one kernel reads (a *bundle*), and what the formulas need. All textures hold the same images.
- * A channel in it is a TVLM_REF (constants.h).
+ * Several textures that one kernel reads (a *bundle*), and what the formulas need. All textures hold the same
+ * images. A channel in it is a TVLM_REF (constants.h).
  */
 typedef struct tvlm_bundle {
     int32_t count; /* of textures, <= TVLM_BUNDLE_MAX; unused ones are NULL */
@@ -64,7 +65,8 @@ typedef struct tvlm_point {
     float x, y, level, image;
 } tvlm_point;
 
-/* Candidates: cell (c, r) is [c step_x, (c+1) step_x) x ..., clipped to the image; its centre is the candidate. */
+/* Candidates: cell (c, r) is [c step_x, (c+1) step_x) x ..., clipped to the image; its centre is the
+ * candidate. */
 typedef struct tvlm_candidates {
     int32_t columns, rows;
     float step_x, step_y; /* pixels */
@@ -74,7 +76,8 @@ typedef struct tvlm_candidates {
 
 /*
  * A step of a scoring program: up to four channels, added to one part:
- * part += sum over c, taps of min(cap[c], weight[tap][c] * value(c, tap)). With taps == 1 only weight[4] counts (the centre).
+ * part += sum over c, taps of min(cap[c], weight[tap][c] * value(c, tap)). With taps == 1 only weight[4]
+ * counts (the centre).
  */
 typedef struct tvlm_score_group {
     int32_t refs[4];
@@ -84,8 +87,8 @@ typedef struct tvlm_score_group {
     float weight[TVLM_SCORE_TAPS][4];
 } tvlm_score_group;
 
-/* How parts become a score: s = bias + sum weight[p] * n(part p), n the map of [min, max] over the candidates to
- * [0, 1] (all equal: 0) where normalise[p], else the identity. A part of weight 0 is not looked at. */
+/* How parts become a score: s = bias + sum weight[p] * n(part p), n the map of [min, max] over the candidates
+ * to [0, 1] (all equal: 0) where normalise[p], else the identity. A part of weight 0 is not looked at. */
 typedef struct tvlm_score_combination {
     float bias;
     float weight[TVLM_SCORE_PARTS];
@@ -100,12 +103,12 @@ typedef struct tvlm_pixels {
 } tvlm_pixels;
 
 /*
- * What a generator leaves behind for others beside its texture: a plain buffer for each chunk, made or grown by
- * tvlm_product_reserve, valid as long as the grid that made it.
+ * What a generator leaves behind for others beside its texture: a plain buffer for each chunk, made or grown
+ * by tvlm_product_reserve, valid as long as the grid that made it.
  */
 typedef enum tvlm_product {
-    TVLM_PRODUCT_LABELS = 0, /* CLUSTER: the region of each pixel, int32, image after image */
-    TVLM_PRODUCT_REGIONS,    /* CLUSTER: the region tables: core/cluster.h */
+    TVLM_PRODUCT_LABELS = 0,   /* CLUSTER: the region of each pixel, int32, image after image */
+    TVLM_PRODUCT_REGIONS,      /* CLUSTER: the region tables: core/cluster.h */
     TVLM_PRODUCT_LABELS_GIVEN, /* handed in for CLUSTER: dense labels as in LABELS */
     TVLM_PRODUCT_COUNT
 } tvlm_product;
@@ -116,10 +119,12 @@ typedef struct tvlm_family_settings {
     float compactness; /* of SLIC */
 } tvlm_family_settings;
 
-/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c). */
+/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c).
+ */
 typedef enum tvlm_previous {
     TVLM_PREVIOUS_LUMA = 0, /* level 1 of the source: Y, and 1 where there was a frame (else 0, 0) */
-    TVLM_PREVIOUS_STATE,    /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame */
+    TVLM_PREVIOUS_STATE, /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame
+                          */
     TVLM_PREVIOUS_COUNT
 } tvlm_previous;
 
@@ -138,11 +143,13 @@ typedef struct tvlm_generate_args {
     tvlm_texture *const *grids; /* what the registry says that this one needs, with all levels */
     tvlm_texture *out;
     const tvlm_family_settings *settings;
-    tvlm_buffer **products; /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
-    const int32_t *label_counts; /* of each image: regions of its map in LABELS_GIVEN, 0: it has none; NULL: no image has */
-    tvlm_texture *const *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or NULL in it, where no frame was kept: all is 0 */
-    const tvlm_carry *carry;       /* [out->images]; not looked at without `previous` */
-    const tvlm_camera *cameras;    /* [out->images], of grids made from depth */
+    tvlm_buffer **products;      /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
+    const int32_t *label_counts; /* of each image: regions of its map in LABELS_GIVEN, 0: it has none; NULL:
+                                    no image has */
+    tvlm_texture *const
+        *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or NULL in it, where no frame was kept: all is 0 */
+    const tvlm_carry *carry;    /* [out->images]; not looked at without `previous` */
+    const tvlm_camera *cameras; /* [out->images], of grids made from depth */
 } tvlm_generate_args;
 
 /* What becomes of a frame when the next one comes: one image's slice of TVLM_PREVIOUS_STATE. */
@@ -170,17 +177,22 @@ struct tvlm_backend {
     /* The host memory may be reused when buffer_write returns. */
     tvlm_status (*buffer_write)(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
                                 const void *host);
-    tvlm_status (*buffer_read)(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host);
+    tvlm_status (*buffer_read)(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                               void *host);
     tvlm_status (*buffer_copy)(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
 
-    /* Fills in what `shape` says (bytes is set); contents are undefined. Logs and DEVICE_MEMORY when too large. */
+    /* Fills in what `shape` says (bytes is set); contents are undefined. Logs and DEVICE_MEMORY when too
+     * large. */
     tvlm_status (*texture_create)(tvlm_device *device, const tvlm_texture *shape, tvlm_texture **texture);
     void (*texture_destroy)(tvlm_device *device, tvlm_texture **texture);
     /* One slice of one level as width * height RGBA floats. Writing: level 0 only. */
-    tvlm_status (*texture_read)(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba);
-    tvlm_status (*texture_write)(tvlm_device *device, tvlm_texture *texture, int32_t slice, const float *rgba);
+    tvlm_status (*texture_read)(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice,
+                                float *rgba);
+    tvlm_status (*texture_write)(tvlm_device *device, tvlm_texture *texture, int32_t slice,
+                                 const float *rgba);
 
-    /* For lib/stack/interop.c: what the backend itself works with (cl_mem), not retained. UNSUPPORTED where it has none. */
+    /* For lib/stack/interop.c: what the backend itself works with (cl_mem), not retained. UNSUPPORTED where
+     * it has none. */
     tvlm_status (*texture_native)(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
     /* A buffer around the application's own memory; it is retained until buffer_destroy. */
     tvlm_status (*buffer_wrap)(tvlm_device *device, void *handle, tvlm_buffer **buffer);
@@ -191,21 +203,25 @@ struct tvlm_backend {
     /* Levels 1.. of all slices from level 0. */
     tvlm_status (*mips)(tvlm_device *device, tvlm_texture *texture);
     /*
-     * A grid handed in to level 0 of one image of `out`, all layers: what is not finite becomes 0, vectors unit vectors,
-     * all else clamped. And before that: the number of the first value that is not finite, (row * columns + column) *
-     * channels + channel, or -1. Waits.
+     * A grid handed in to level 0 of one image of `out`, all layers: what is not finite becomes 0, vectors
+     * unit vectors, all else clamped. And before that: the number of the first value that is not finite, (row
+     * * columns + column) * channels + channel, or -1. Waits.
      */
     tvlm_status (*input)(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
                          tvlm_texture *out);
-    tvlm_status (*input_check)(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int64_t *first);
+    tvlm_status (*input_check)(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                               int64_t *first);
     tvlm_generate_function *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */
-    /* One image of the source into its slice of TVLM_PREVIOUS_LUMA; and all else into that of TVLM_PREVIOUS_STATE. */
-    tvlm_status (*remember_luma)(tvlm_device *device, const tvlm_texture *source, int32_t image, tvlm_texture *out);
+    /* One image of the source into its slice of TVLM_PREVIOUS_LUMA; and all else into that of
+     * TVLM_PREVIOUS_STATE. */
+    tvlm_status (*remember_luma)(tvlm_device *device, const tvlm_texture *source, int32_t image,
+                                 tvlm_texture *out);
     tvlm_status (*remember)(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
     /* out->width * out->height floats into level 0 of `out`'s only slice: clamped to [0, 1], NaN to 0. */
     tvlm_status (*relevance)(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 
-    /* count4 groups of four channels each (refs[4 * count4]) at `count` points: out[point * 4 * count4 + c], floats */
+    /* count4 groups of four channels each (refs[4 * count4]) at `count` points: out[point * 4 * count4 + c],
+     * floats */
     tvlm_status (*sample)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out);
     /* The same at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
@@ -215,15 +231,18 @@ struct tvlm_backend {
     tvlm_status (*score)(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                          int32_t group_count, const tvlm_score_combination *combination,
                          const tvlm_candidates *candidates, tvlm_buffer *scores);
-    /* result: k pairs (index, bits of the score), best first, ties by lower index, NaN last. 1 <= k <= n < 2^28. */
+    /* result: k pairs (index, bits of the score), best first, ties by lower index, NaN last. 1 <= k <= n <
+     * 2^28. */
     tvlm_status (*topk)(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
 };
 
 /* The two implementations' ways in. opencl: `choice` is what tvlm_device_params.name resolved to. */
 tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device);
 
-/* args->products[which] with at least `bytes`, made anew when it is too small; its content is undefined then. */
-tvlm_status tvlm_product_reserve(tvlm_device *device, const tvlm_generate_args *args, tvlm_product which, size_t bytes);
+/* args->products[which] with at least `bytes`, made anew when it is too small; its content is undefined then.
+ */
+tvlm_status tvlm_product_reserve(tvlm_device *device, const tvlm_generate_args *args, tvlm_product which,
+                                 size_t bytes);
 
 /* The side of level `level` of a grid whose level 0 has `side` texels. */
 static inline int32_t tvlm_level_side(int32_t side, int32_t level) {
@@ -238,10 +257,10 @@ static inline int32_t tvlm_level_count(int32_t width, int32_t height) {
     return count;
 }
 
-#define TVLM_TRY(call)                                                                                                \
-    do {                                                                                                              \
-        const tvlm_status tvlm_try_status = (call);                                                                   \
-        if (tvlm_try_status != TVLM_OK) return tvlm_try_status;                                                       \
+#define TVLM_TRY(call)                                                                                       \
+    do {                                                                                                     \
+        const tvlm_status tvlm_try_status = (call);                                                          \
+        if (tvlm_try_status != TVLM_OK) return tvlm_try_status;                                              \
     } while (0)
 
 #endif

@@ -6,7 +6,8 @@
 #include "core/constants.h"
 #include "core/half.h"
 
-float tvlm_input_value(const tvlm_input *input, const void *data, int32_t column, int32_t row, int32_t channel) {
+float tvlm_input_value(const tvlm_input *input, const void *data, int32_t column, int32_t row,
+                       int32_t channel) {
     const size_t size = input->half ? sizeof(uint16_t) : sizeof(float);
     const size_t place = (size_t)column * (size_t)input->channels + (size_t)channel;
     const unsigned char *at =
@@ -37,14 +38,15 @@ static double length_of(const float *values, int32_t count) {
     return sum > 0 ? sqrt(sum) : 1;
 }
 
-void tvlm_input_convert(const tvlm_input *input, const void *data, int32_t column, int32_t row, int32_t layers,
-                        float *rgba) {
+void tvlm_input_convert(const tvlm_input *input, const void *data, int32_t column, int32_t row,
+                        int32_t layers, float *rgba) {
     for (int32_t i = 0; i < 4 * layers; ++i) {
         rgba[i] = input->fill[i & 3];
         if (i >= input->channels) continue;
         const float value = tvlm_input_value(input, data, column, row, i);
         rgba[i] = isfinite(value) ? value : 0.0f;
-        if (input->mode == TVLM_INPUT_CLAMP) rgba[i] = fminf(fmaxf(rgba[i], input->low[i & 3]), input->high[i & 3]);
+        if (input->mode == TVLM_INPUT_CLAMP)
+            rgba[i] = fminf(fmaxf(rgba[i], input->low[i & 3]), input->high[i & 3]);
         if (input->mode == TVLM_INPUT_BINARY) rgba[i] = rgba[i] >= 0.5f ? 1.0f : 0.0f;
     }
     if (input->mode != TVLM_INPUT_UNIT) return;

@@ -70,7 +70,8 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_QUERY] = {"query", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
 };
 
-/* The application's own planes: all alike, but for the reduction that comes with each (tvlm_stack_set_user). */
+/* The application's own planes: all alike, but for the reduction that comes with each (tvlm_stack_set_user).
+ */
 static const tvlm_grid_info user_grid = {"user", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0};
 
 /* ---- Channels: runs of numbers with one name, or one name and an index ---- */
@@ -269,8 +270,8 @@ tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     info->low = row->low;
     info->high = row->high;
     info->identifier = row->identifier;
-    info->available = row->place.grid != TVLM_GRID_NONE ||
-                      tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE;
+    info->available =
+        row->place.grid != TVLM_GRID_NONE || tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE;
     return TVLM_OK;
 }
 

@@ -1,9 +1,10 @@
 /*
  * registry.h: the one table of families: what each stores, how large, how it is reduced, what it needs.
  *
- * A family stores one texture array for each grid size among its channels: a *grid*. The grids are the nodes that the
- * stack orders, generates and invalidates. A new family is an entry here and, for each of its generated grids, a
- * function of that name in each backend (the tables there are made from TVLM_GENERATED_GRIDS).
+ * A family stores one texture array for each grid size among its channels: a *grid*. The grids are the nodes
+ * that the stack orders, generates and invalidates. A new family is an entry here and, for each of its
+ * generated grids, a function of that name in each backend (the tables there are made from
+ * TVLM_GENERATED_GRIDS).
  */
 #ifndef TVLM_CORE_REGISTRY_H
 #define TVLM_CORE_REGISTRY_H
@@ -14,46 +15,47 @@
 #include "texturevlm/layout.h"
 
 /*
- * Grids that the application hands in (texturevlm/input.h), each as large as it comes; X(ID). They stand before what
- * may need them. Nobody generates them: a chunk for none of whose images one was handed in has none.
+ * Grids that the application hands in (texturevlm/input.h), each as large as it comes; X(ID). They stand
+ * before what may need them. Nobody generates them: a chunk for none of whose images one was handed in has
+ * none.
  */
 #define TVLM_GIVEN_GRIDS(X) X(FLOW) X(ATTENTION_PREV) X(ATTENTION) X(GAZE) X(EMBEDDING) X(DEPTH) X(OBJECT)
 
 /*
- * Grids that are handed in instead of channels that are otherwise generated; X(ID, first channel, channels). Images
- * without one keep what is generated, brought to the same size.
+ * Grids that are handed in instead of channels that are otherwise generated; X(ID, first channel, channels).
+ * Images without one keep what is generated, brought to the same size.
  */
-#define TVLM_REPLACING_GRIDS(X)                                                                                       \
-    X(MOTION_MAP, TVLM_CHANNEL_MOTION, 1)                                                                             \
-    X(SALIENCY_MAP, TVLM_CHANNEL_SALIENCY, 1)                                                                         \
-    X(TEXT_MAP, TVLM_CHANNEL_TEXT, 1)                                                                                 \
-    X(OCCLUSION_MAP, TVLM_CHANNEL_OCCLUSION, 1)                                                                       \
+#define TVLM_REPLACING_GRIDS(X)                                                                              \
+    X(MOTION_MAP, TVLM_CHANNEL_MOTION, 1)                                                                    \
+    X(SALIENCY_MAP, TVLM_CHANNEL_SALIENCY, 1)                                                                \
+    X(TEXT_MAP, TVLM_CHANNEL_TEXT, 1)                                                                        \
+    X(OCCLUSION_MAP, TVLM_CHANNEL_OCCLUSION, 1)                                                              \
     X(NORMAL_MAP, TVLM_CHANNEL_NORMAL_X, 3)
 
-/* Grids that a backend generates from other grids; X(ID, function name). In an order that satisfies every need. */
-#define TVLM_GENERATED_GRIDS(X)                                                                                       \
-    X(VISUAL, visual)                                                                                                 \
-    X(SALIENCY, saliency)                                                                                             \
-    X(LAPLACIAN, laplacian)                                                                                           \
-    X(ENTROPY, entropy)                                                                                               \
-    X(GRADIENT, gradient)                                                                                             \
-    X(DISTANCE, distance)                                                                                             \
-    X(CLUSTER, cluster)                                                                                             \
-    X(MOTION, motion)                                                                                                 \
-    X(TEMPORAL, temporal)                                                                                             \
-    X(OCCLUSION, occlusion)                                                                                           \
-    X(NORMAL, normal)                                                                                                 \
+/* Grids that a backend generates from other grids; X(ID, function name). In an order that satisfies every
+ * need. */
+#define TVLM_GENERATED_GRIDS(X)                                                                              \
+    X(VISUAL, visual)                                                                                        \
+    X(SALIENCY, saliency)                                                                                    \
+    X(LAPLACIAN, laplacian)                                                                                  \
+    X(ENTROPY, entropy)                                                                                      \
+    X(GRADIENT, gradient)                                                                                    \
+    X(DISTANCE, distance)                                                                                    \
+    X(CLUSTER, cluster)                                                                                      \
+    X(MOTION, motion)                                                                                        \
+    X(TEMPORAL, temporal)                                                                                    \
+    X(OCCLUSION, occlusion)                                                                                  \
+    X(NORMAL, normal)                                                                                        \
     X(TEXT, text)
 
-#define TVLM_GRID_ENUM(ID, ...) TVLM_GRID_##ID,
+#define TVLM_GRID_ENUM(ID, ...)  TVLM_GRID_##ID,
 #define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,
 typedef enum tvlm_grid {
     TVLM_GRID_SOURCE = 0, /* r, g, b, luma: handed in */
-    TVLM_GIVEN_GRIDS(TVLM_GRID_ENUM_GIVEN)
-    TVLM_GENERATED_GRIDS(TVLM_GRID_ENUM)
-    TVLM_REPLACING_GRIDS(TVLM_GRID_ENUM)
-    TVLM_GRID_QUERY, /* query_similarity: handed in with each question */
-    TVLM_GRID_USER_0, /* and one for each further plane of the application's */
+    TVLM_GIVEN_GRIDS(TVLM_GRID_ENUM_GIVEN) TVLM_GENERATED_GRIDS(TVLM_GRID_ENUM)
+        TVLM_REPLACING_GRIDS(TVLM_GRID_ENUM)
+            TVLM_GRID_QUERY, /* query_similarity: handed in with each question */
+    TVLM_GRID_USER_0,        /* and one for each further plane of the application's */
     TVLM_GRID_USER_LAST = TVLM_GRID_USER_0 + TVLM_USER_PLANES_MAX - 1,
     TVLM_GRID_COUNT,
     TVLM_GRID_FORMULA, /* position: never stored */
@@ -77,9 +79,9 @@ typedef struct tvlm_grid_info {
     const char *name;
     tvlm_grid_size size;
     int32_t layers;
-    uint8_t reduce[4];        /* TVLM_REDUCE_*, per component of every layer; MODE also means sampled nearest */
-    tvlm_grid_mask needs;     /* with all their levels; what is handed in may be missing */
-    int32_t reach;            /* pixels of level 0 that a texel looks beyond its own place; -1: the whole image */
+    uint8_t reduce[4];    /* TVLM_REDUCE_*, per component of every layer; MODE also means sampled nearest */
+    tvlm_grid_mask needs; /* with all their levels; what is handed in may be missing */
+    int32_t reach;        /* pixels of level 0 that a texel looks beyond its own place; -1: the whole image */
 } tvlm_grid_info;
 
 /* Where a channel is stored. */

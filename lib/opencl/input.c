@@ -14,7 +14,8 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
     return TVLM_OK;
 }
 
-tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input, int64_t *first) {
+tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
+                               int64_t *first) {
     opencl_device *device = (opencl_device *)base;
     const size_t rows = (size_t)input->rows;
     cl_int found = TVLM_INPUT_NONE;

@@ -2,7 +2,8 @@
 
 tvlm_status tvlm_opencl_occlusion(tvlm_device *device, const tvlm_generate_args *args) {
     opencl_call call;
-    TVLM_TRY(opencl_call_begin((opencl_device *)device, "scene.cl", "occlusion", args->out->format, "", &call));
+    TVLM_TRY(
+        opencl_call_begin((opencl_device *)device, "scene.cl", "occlusion", args->out->format, "", &call));
     opencl_call_input(&call, args->grids[TVLM_GRID_DEPTH]);
     opencl_call_output(&call, args->out);
     return opencl_call_run_pixels(&call, args->out->width, args->out->height, args->out->images);

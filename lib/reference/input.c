@@ -10,8 +10,8 @@ tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, c
     return TVLM_OK;
 }
 
-tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
-                                 tvlm_texture *out) {
+tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                                 int32_t image, tvlm_texture *out) {
     float rgba[TVLM_EMBEDDING_MAX];
     (void)device;
     for (int32_t y = 0; y < out->height; ++y)

@@ -47,7 +47,8 @@ tvlm_status tvlm_reference_occlusion(tvlm_device *device, const tvlm_generate_ar
 
 /* ---- Normals ---- */
 
-/* The change of depth from one texel to the next: across both neighbours, or to one of them (see cl/scene.cl). */
+/* The change of depth from one texel to the next: across both neighbours, or to one of them (see
+ * cl/scene.cl). */
 static double slope(double before, double here, double after) {
     const double back = here - before, on = after - here;
     if (before == 0 && after == 0) return 0;
@@ -57,20 +58,23 @@ static double slope(double before, double here, double after) {
     return fabs(back) <= fabs(on) ? back : on;
 }
 
-static void normal_at(const tvlm_texture *depth, const tvlm_camera *camera, int32_t image, int32_t x, int32_t y,
-                      double normal[4]) {
+static void normal_at(const tvlm_texture *depth, const tvlm_camera *camera, int32_t image, int32_t x,
+                      int32_t y, double normal[4]) {
     const double here = depth_at(depth, image, x, y);
     for (int c = 0; c < 4; ++c) normal[c] = 0;
     if (here == 0) return;
-    const double texel_x = (double)depth->extent_x / depth->width, texel_y = (double)depth->extent_y / depth->height;
+    const double texel_x = (double)depth->extent_x / depth->width,
+                 texel_y = (double)depth->extent_y / depth->height;
     const double step_x = texel_x / (double)camera->fx, step_y = texel_y / (double)camera->fy;
     const double u = ((x + 0.5) * texel_x - (double)camera->cx) / (double)camera->fx;
     const double v = ((y + 0.5) * texel_y - (double)camera->cy) / (double)camera->fy;
     const double dx = slope(depth_at(depth, image, x - 1, y), here, depth_at(depth, image, x + 1, y));
     const double dy = slope(depth_at(depth, image, x, y - 1), here, depth_at(depth, image, x, y + 1));
     /* The point (u z, v z, z) moves so from one texel to the next, across and down. */
-    const double across[3] = {step_x * here + u * dx, v * dx, dx}, down[3] = {u * dy, step_y * here + v * dy, dy};
-    /* z is away from the camera here; the normal is that of the other side of the surface, and its z towards it. */
+    const double across[3] = {step_x * here + u * dx, v * dx, dx},
+                 down[3] = {u * dy, step_y * here + v * dy, dy};
+    /* z is away from the camera here; the normal is that of the other side of the surface, and its z towards
+     * it. */
     normal[0] = across[2] * down[1] - across[1] * down[2];
     normal[1] = across[0] * down[2] - across[2] * down[0];
     normal[2] = across[0] * down[1] - across[1] * down[0];

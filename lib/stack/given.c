@@ -1,5 +1,6 @@
 /*
- * Grids that are handed in: one size for all images of the stack, a texture a chunk, a bit for each image that has one.
+ * Grids that are handed in: one size for all images of the stack, a texture a chunk, a bit for each image
+ * that has one.
  */
 #include <math.h>
 #include <string.h>
@@ -21,8 +22,8 @@ static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
 }
 
 static bool same_size(const tvlm_given *a, const tvlm_given *b) {
-    return a->columns == b->columns && a->rows == b->rows && a->layers == b->layers && a->extent_x == b->extent_x &&
-           a->extent_y == b->extent_y;
+    return a->columns == b->columns && a->rows == b->rows && a->layers == b->layers &&
+           a->extent_x == b->extent_x && a->extent_y == b->extent_y;
 }
 
 /* The chunk's mask from its images' masks. */
@@ -55,11 +56,11 @@ tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid g
     tvlm_given *given = &stack->given[grid];
     if (!same_size(given, size)) {
         if (given->images > has)
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
-                             "%s of image %d: a grid of %dx%d, but other images of the stack have %dx%d (or cells of "
-                             "another size): clear those first",
-                             name, (int)index, (int)size->columns, (int)size->rows, (int)given->columns,
-                             (int)given->rows);
+            return tvlm_fail(
+                &stack->device->log, TVLM_ERROR_ARGUMENT,
+                "%s of image %d: a grid of %dx%d, but other images of the stack have %dx%d (or cells of "
+                "another size): clear those first",
+                name, (int)index, (int)size->columns, (int)size->rows, (int)given->columns, (int)given->rows);
         if (has) tvlm_stack_given_clear(stack, index, grid);
         destroy_textures(stack, grid); /* one that a failed begin has left, too */
         *given = *size;
@@ -85,8 +86,10 @@ void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
 
 /* ---- Images without one ---- */
 
-/* What a replacing grid stands for, at its size: one level, all images of the chunk. NULL where there is nothing. */
-static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture **packed) {
+/* What a replacing grid stands for, at its size: one level, all images of the chunk. NULL where there is
+ * nothing. */
+static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid,
+                                 tvlm_texture **packed) {
     int32_t first = TVLM_CHANNEL_NONE, refs[4] = {TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
     const int32_t count = tvlm_grid_get_replaced(grid, &first);
     const tvlm_channel_place place = tvlm_channel_get_place(first);
@@ -127,7 +130,8 @@ static tvlm_status fill_image(tvlm_stack *stack, int32_t image, tvlm_grid grid, 
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture *texture) {
+tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
+                                      tvlm_texture *texture) {
     tvlm_texture *packed = NULL;
     float *rgba = NULL;
     tvlm_status status = TVLM_OK;
@@ -135,7 +139,8 @@ tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm
         if ((stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid)) != 0) continue;
         if (rgba == NULL) {
             rgba = tvlm_allocate((size_t)texture->width * (size_t)texture->height, 4 * sizeof *rgba);
-            if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a grid");
+            if (rgba == NULL)
+                return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a grid");
             status = pack_replaced(stack, chunk, grid, &packed);
         }
         if (status == TVLM_OK) status = fill_image(stack, i, grid, packed, texture, rgba);

@@ -39,7 +39,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         shape.extent_y = (float)(shape.height * TVLM_ENTROPY_CELL);
         break;
     case TVLM_SIZE_GIVEN:
-        if (query && grid == TVLM_GRID_QUERY) shape.width = stack->query_columns, shape.height = stack->query_rows;
+        if (query && grid == TVLM_GRID_QUERY)
+            shape.width = stack->query_columns, shape.height = stack->query_rows;
         if (given->columns > 0) shape.layers = given->layers;
         /* fall through */
     case TVLM_SIZE_DEPTH:
@@ -136,10 +137,12 @@ static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_g
 static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid_mask mask) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         int32_t channel;
-        if ((mask & TVLM_GRID_BIT(grid)) == 0 || tvlm_grid_get_replaced((tvlm_grid)grid, &channel) == 0) continue;
+        if ((mask & TVLM_GRID_BIT(grid)) == 0 || tvlm_grid_get_replaced((tvlm_grid)grid, &channel) == 0)
+            continue;
         const tvlm_grid made = tvlm_channel_get_place(channel).grid;
         for (int32_t i = 0; made < TVLM_GRID_COUNT && i < chunk->images; ++i)
-            if ((stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid)) == 0) mask |= TVLM_GRID_BIT(made);
+            if ((stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid)) == 0)
+                mask |= TVLM_GRID_BIT(made);
     }
     return mask;
 }
@@ -168,7 +171,8 @@ void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids) {
 
 /* What is handed in stands before what would be made. */
 tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
-    const tvlm_channel_place none = {TVLM_GRID_NONE, 0, 0}, replacement = tvlm_channel_get_replacement(channel);
+    const tvlm_channel_place none = {TVLM_GRID_NONE, 0, 0},
+                             replacement = tvlm_channel_get_replacement(channel);
     if (channel >= TVLM_CHANNEL_USER_0) {
         const int32_t plane = channel - TVLM_CHANNEL_USER_0;
         return plane < stack->user_count ? (tvlm_channel_place){TVLM_GRID_USER_0 + plane, 0, 0} : none;

@@ -1,6 +1,6 @@
 /*
- * texturevlm/input.h: what is handed in, checked, converted and put into its grid. Data of the host are converted on the
- * host, those of the device on the device.
+ * texturevlm/input.h: what is handed in, checked, converted and put into its grid. Data of the host are
+ * converted on the host, those of the device on the device.
  */
 #include <float.h>
 #include <limits.h>
@@ -63,7 +63,8 @@ static tvlm_grid grid_of_channel(int32_t channel) {
 
 static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
     const tvlm_user_plane *user = &stack->users[plane];
-    input_kind kind = {TVLM_GRID_USER_0 + plane, 1, 1, TVLM_INPUT_CLAMP, user->low, user->high, false, false, ""};
+    input_kind kind = {
+        TVLM_GRID_USER_0 + plane, 1, 1, TVLM_INPUT_CLAMP, user->low, user->high, false, false, ""};
     kind.identifier = user->reduce == TVLM_REDUCE_MODE;
     memcpy(kind.name, user->name, sizeof kind.name);
     return kind;
@@ -83,7 +84,8 @@ static tvlm_status find_kind(const tvlm_stack *stack, int32_t channel, input_kin
         return TVLM_OK;
     }
     TVLM_TRY(tvlm_channel_get_info(channel, &info));
-    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "channel '%s' is not one that is handed in", info.name);
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "channel '%s' is not one that is handed in",
+                     info.name);
 }
 
 /* ---- Checks ---- */
@@ -93,11 +95,12 @@ static tvlm_status check_shape(const job *j, const struct tvlm_grid_input *input
     const input_kind *kind = j->kind;
     const int32_t channels = input->channels != 0 ? input->channels : 1;
     if (input->columns < 1 || input->rows < 1)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %dx%d cells", kind->name, (int)input->columns,
-                         (int)input->rows);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %dx%d cells", kind->name,
+                         (int)input->columns, (int)input->rows);
     if (channels < kind->channels_min || channels > kind->channels_max)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %d channels; it has %d%s%.0d", kind->name,
-                         (int)channels, (int)kind->channels_min, kind->channels_max > kind->channels_min ? " to " : "",
+                         (int)channels, (int)kind->channels_min,
+                         kind->channels_max > kind->channels_min ? " to " : "",
                          kind->channels_max > kind->channels_min ? (int)kind->channels_max : 0);
     if ((int)input->type < 0 || input->type > TVLM_VALUE_F16)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no type %d", kind->name, (int)input->type);
@@ -116,14 +119,14 @@ static tvlm_status check_rows(job *j, const struct tvlm_grid_input *input, size_
     size_t before;
     if (stride < row || stride % value != 0 || offset % value != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "%s: a row stride of %zu bytes at offset %zu; rows have %zu bytes, values %zu", j->kind->name,
-                         stride, offset, row, value);
+                         "%s: a row stride of %zu bytes at offset %zu; rows have %zu bytes, values %zu",
+                         j->kind->name, stride, offset, row, value);
     if (!tvlm_multiply((size_t)input->rows - 1, stride, &before) || offset > SIZE_MAX - row ||
         before > SIZE_MAX - row - offset)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: larger than the address space", j->kind->name);
     if (j->buffer != NULL && offset + before + row > j->buffer->bytes)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: the grid reaches beyond the cl_mem's %zu bytes", j->kind->name,
-                         j->buffer->bytes);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: the grid reaches beyond the cl_mem's %zu bytes",
+                         j->kind->name, j->buffer->bytes);
     j->input.offset = offset;
     j->input.row_stride = stride;
     return TVLM_OK;
@@ -137,14 +140,16 @@ static tvlm_status check_extent(job *j, const struct tvlm_grid_input *input) {
     j->size.extent_y = height;
     if (cell == 0.0f) return TVLM_OK;
     if (!(cell > 0.0f) || !isfinite(cell))
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: cells of %g pixels", j->kind->name, (double)cell);
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: cells of %g pixels", j->kind->name,
+                         (double)cell);
     j->size.extent_x = (float)input->columns * cell;
     j->size.extent_y = (float)input->rows * cell;
     if (fabsf(j->size.extent_x - width) > cell || fabsf(j->size.extent_y - height) > cell)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "%s: %dx%d cells of %g pixels cover %gx%g, more than a cell off the image's %dx%d",
                          j->kind->name, (int)input->columns, (int)input->rows, (double)cell,
-                         (double)j->size.extent_x, (double)j->size.extent_y, (int)stack->width, (int)stack->height);
+                         (double)j->size.extent_x, (double)j->size.extent_y, (int)stack->width,
+                         (int)stack->height);
     return TVLM_OK;
 }
 
@@ -152,8 +157,9 @@ static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *inpu
     if (isfinite(input->fx) && isfinite(input->fy) && isfinite(input->cx) && isfinite(input->cy) &&
         input->fx >= 0.0f && input->fy >= 0.0f)
         return TVLM_OK;
-    return tvlm_fail(&j->stack->device->log, TVLM_ERROR_ARGUMENT, "%s: a camera of fx %g, fy %g, cx %g, cy %g",
-                     j->kind->name, (double)input->fx, (double)input->fy, (double)input->cx, (double)input->cy);
+    return tvlm_fail(&j->stack->device->log, TVLM_ERROR_ARGUMENT,
+                     "%s: a camera of fx %g, fy %g, cx %g, cy %g", j->kind->name, (double)input->fx,
+                     (double)input->fy, (double)input->cx, (double)input->cy);
 }
 
 /* What half cannot hold is clamped; infinite bounds are none. */
@@ -176,7 +182,8 @@ static tvlm_status check(job *j, const struct tvlm_grid_input *input, size_t off
                             .channels = input->channels != 0 ? input->channels : 1,
                             .half = input->type == TVLM_VALUE_F16,
                             .mode = j->kind->mode};
-    j->size = (tvlm_given){.columns = input->columns, .rows = input->rows, .layers = (j->input.channels + 3) / 4};
+    j->size =
+        (tvlm_given){.columns = input->columns, .rows = input->rows, .layers = (j->input.channels + 3) / 4};
     j->replace_nonfinite = input->replace_nonfinite;
     set_ranges(j);
     TVLM_TRY(check_rows(j, input, offset));
@@ -196,8 +203,8 @@ static tvlm_status check_finite(const job *j) {
     const int64_t cell = bad / j->input.channels;
     return tvlm_fail(&j->stack->device->log, TVLM_ERROR_ARGUMENT,
                      "%s: value %lld (row %lld, column %lld, channel %lld) is not finite", j->kind->name,
-                     (long long)bad, (long long)(cell / j->input.columns), (long long)(cell % j->input.columns),
-                     (long long)(bad % j->input.channels));
+                     (long long)bad, (long long)(cell / j->input.columns),
+                     (long long)(cell % j->input.columns), (long long)(bad % j->input.channels));
 }
 
 /* ---- Identifiers ---- */
@@ -228,8 +235,8 @@ static tvlm_status relabel(const job *j, float *values, size_t count) {
     }
     free(sorted);
     if (distinct <= ID_MAX + 1) return TVLM_OK;
-    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: %d different ids; at most %d fit", j->kind->name, (int)distinct,
-                     ID_MAX + 1);
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: %d different ids; at most %d fit", j->kind->name,
+                     (int)distinct, ID_MAX + 1);
 }
 
 /* The identifiers as floats without gaps, checked and relabelled. free() them. */
@@ -241,11 +248,12 @@ static tvlm_status read_ids(const job *j, float **ids) {
     if (values == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for identifiers");
     for (size_t i = 0; status == TVLM_OK && i < count; ++i) {
         const size_t columns = (size_t)j->input.columns;
-        const float value = tvlm_input_value(&j->input, j->data, (int32_t)(i % columns), (int32_t)(i / columns), 0);
+        const float value =
+            tvlm_input_value(&j->input, j->data, (int32_t)(i % columns), (int32_t)(i / columns), 0);
         values[i] = isfinite(value) ? value + 0.0f : 0.0f; /* and -0 is 0 */
         if (values[i] != floorf(values[i]) || (!j->kind->relabel && fabsf(values[i]) > (float)ID_MAX))
-            status = tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is %g; ids are whole numbers%s", j->kind->name,
-                               i, (double)value, j->kind->relabel ? "" : " of -2048 .. 2048");
+            status = tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is %g; ids are whole numbers%s",
+                               j->kind->name, i, (double)value, j->kind->relabel ? "" : " of -2048 .. 2048");
     }
     if (status == TVLM_OK && j->kind->relabel) status = relabel(j, values, count);
     if (status == TVLM_OK)
@@ -283,10 +291,10 @@ static tvlm_status write_grid(const job *j) {
     const tvlm_chunk *chunk = tvlm_stack_chunk(j->stack, j->index);
     tvlm_texture *texture;
     TVLM_TRY(tvlm_stack_given_begin(j->stack, j->index, j->kind->grid, &j->size, j->kind->name, &texture));
-    const tvlm_status status =
-        j->data != NULL
-            ? write_host(j, texture)
-            : j->stack->device->backend->input(j->stack->device, j->buffer, &j->input, j->index - chunk->first, texture);
+    const tvlm_status status = j->data != NULL
+                                   ? write_host(j, texture)
+                                   : j->stack->device->backend->input(j->stack->device, j->buffer, &j->input,
+                                                                      j->index - chunk->first, texture);
     if (status == TVLM_OK) {
         tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
     } else { /* neither the old one nor the new */
@@ -304,7 +312,8 @@ static tvlm_status write_ids(job *j) {
     if (j->data == NULL) {
         const size_t bytes = j->buffer->bytes;
         copy = tvlm_allocate(bytes, 1);
-        if (copy == NULL) return tvlm_fail(&j->stack->device->log, TVLM_ERROR_MEMORY, "no memory for identifiers");
+        if (copy == NULL)
+            return tvlm_fail(&j->stack->device->log, TVLM_ERROR_MEMORY, "no memory for identifiers");
         status = j->stack->device->backend->buffer_read(j->stack->device, j->buffer, 0, bytes, copy);
         j->data = copy;
     }
@@ -324,7 +333,8 @@ static tvlm_status write_ids(job *j) {
 
 /* Without intrinsics: a view of 53 degrees across the longer side, through the centre. */
 static void set_camera(const job *j, const struct tvlm_grid_input *input) {
-    const float width = (float)j->stack->width, height = (float)j->stack->height, longer = fmaxf(width, height);
+    const float width = (float)j->stack->width, height = (float)j->stack->height,
+                longer = fmaxf(width, height);
     const bool centre = input->cx == 0.0f && input->cy == 0.0f;
     j->stack->cameras[j->index] = (tvlm_camera){
         .fx = input->fx > 0.0f ? input->fx : longer,
@@ -334,8 +344,8 @@ static void set_camera(const job *j, const struct tvlm_grid_input *input) {
     };
 }
 
-static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind, const struct tvlm_grid_input *input,
-                       tvlm_buffer *buffer, size_t offset) {
+static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
+                       const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset) {
     job j = {.stack = stack, .index = index, .kind = kind, .buffer = buffer};
     if (input == NULL || (buffer == NULL && input->data == NULL))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: no data", kind->name);
@@ -348,8 +358,8 @@ static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel, const struct tvlm_grid_input *input,
-                             tvlm_buffer *buffer, size_t offset) {
+tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
+                             const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset) {
     input_kind kind;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(find_kind(stack, channel, &kind));
@@ -376,22 +386,25 @@ static int32_t find_user(const tvlm_stack *stack, const char *name) {
     return -1;
 }
 
-static tvlm_status check_user(const tvlm_stack *stack, const char *name, float low, float high, tvlm_reduce reduce) {
+static tvlm_status check_user(const tvlm_stack *stack, const char *name, float low, float high,
+                              tvlm_reduce reduce) {
     const tvlm_log *log = &stack->device->log;
     if (!is_name(name))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%.40s' is no name of a plane: letters, digits, '_', '-', '.'",
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "'%.40s' is no name of a plane: letters, digits, '_', '-', '.'",
                          name != NULL ? name : "");
     if (is_taken(name)) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is the library's own name", name);
     if (!(low < high) && !(low == 0.0f && high == 0.0f))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a range of %g .. %g", name, (double)low, (double)high);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a range of %g .. %g", name, (double)low,
+                         (double)high);
     if ((int)reduce < TVLM_MEAN || reduce > TVLM_MODE)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no reduction %d", name, (int)reduce);
     return TVLM_OK;
 }
 
 tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
-                                  tvlm_reduce reduce, const struct tvlm_grid_input *input, tvlm_buffer *buffer,
-                                  size_t offset, int32_t *channel) {
+                                  tvlm_reduce reduce, const struct tvlm_grid_input *input,
+                                  tvlm_buffer *buffer, size_t offset, int32_t *channel) {
     static const uint8_t rules[] = {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE};
     const tvlm_log *log = &stack->device->log;
     tvlm_user_plane plane;

@@ -111,9 +111,9 @@ tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t
     return status;
 }
 
-tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
-                                       tvlm_reduce reduce, const struct tvlm_grid_input *input, cl_mem data,
-                                       size_t byte_offset, int32_t *channel) {
+tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const char *name, float low,
+                                       float high, tvlm_reduce reduce, const struct tvlm_grid_input *input,
+                                       cl_mem data, size_t byte_offset, int32_t *channel) {
     tvlm_buffer *buffer = NULL;
     if (stack == NULL || input == NULL || data == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));

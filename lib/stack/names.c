@@ -38,8 +38,8 @@ int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name) {
     return user != TVLM_CHANNEL_NONE ? user : tvlm_channel_find(name);
 }
 
-/* The planes named in a list: planes[n] for its n-th word, NONE for others; in `text` each becomes "r", so that the
- * library reads the list with all its checks. Returns the words. */
+/* The planes named in a list: planes[n] for its n-th word, NONE for others; in `text` each becomes "r", so
+ * that the library reads the list with all its checks. Returns the words. */
 static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes) {
     const char *from = text;
     char *to = text;

@@ -60,14 +60,15 @@ static tvlm_status read_stored(tvlm_stack *stack, const tvlm_chunk *chunk, int32
         status = tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to read a channel");
     for (int32_t layer = 0; status == TVLM_OK && layer < texture->layers; ++layer) {
         if (!unit && layer != place.layer) continue;
-        status = stack->device->backend->texture_read(stack->device, texture, level, image * texture->layers + layer,
-                                                      rgba);
+        status = stack->device->backend->texture_read(stack->device, texture, level,
+                                                      image * texture->layers + layer, rgba);
         for (size_t i = 0; status == TVLM_OK && layer == place.layer && i < count; ++i)
             texels[i] = rgba[4 * i + (size_t)place.component];
         for (size_t i = 0; status == TVLM_OK && unit && i < 4 * count; ++i)
             squares[i / 4] += (double)rgba[i] * (double)rgba[i];
     }
-    for (size_t i = 0; status == TVLM_OK && unit && i < count; ++i) texels[i] = of_unit(texels[i], sqrt(squares[i]));
+    for (size_t i = 0; status == TVLM_OK && unit && i < count; ++i)
+        texels[i] = of_unit(texels[i], sqrt(squares[i]));
     free(squares);
     free(rgba);
     return status;

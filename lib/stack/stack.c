@@ -106,8 +106,8 @@ static tvlm_status make_images(tvlm_stack *stack) {
     stack->frames = tvlm_allocate((size_t)stack->images, sizeof *stack->frames);
     stack->carries = tvlm_allocate((size_t)stack->images, sizeof *stack->carries);
     stack->cameras = tvlm_allocate((size_t)stack->images, sizeof *stack->cameras);
-    if (stack->chunks == NULL || stack->originals == NULL || stack->frames == NULL || stack->carries == NULL ||
-        stack->cameras == NULL)
+    if (stack->chunks == NULL || stack->originals == NULL || stack->frames == NULL ||
+        stack->carries == NULL || stack->cameras == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a batch of %d images",
                          (int)stack->images);
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
@@ -154,8 +154,9 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     stack->images = params->images > 0 ? params->images : 1;
     stack->levels = tvlm_level_count(stack->width, stack->height);
     stack->format = tvlm_stack_format(stack->device, params->format);
-    stack->settings = (tvlm_family_settings){.clusters = params->clusters > 0 ? params->clusters : 50,
-                                             .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
+    stack->settings =
+        (tvlm_family_settings){.clusters = params->clusters > 0 ? params->clusters : 50,
+                               .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
     stack->query_image = -1;
     stack->bundle_max = TVLM_BUNDLE_MAX;
     TVLM_TRY(set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
@@ -169,7 +170,8 @@ tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_param
     static const struct tvlm_stack_params none = {0};
     if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
     struct tvlm_stack_params chosen = params != NULL ? *params : none;
-    if (chosen.width == 0 && chosen.height == 0) chosen.width = chosen.height = tvlm_layout_side(chosen.layout);
+    if (chosen.width == 0 && chosen.height == 0)
+        chosen.width = chosen.height = tvlm_layout_side(chosen.layout);
     TVLM_TRY(check_params(device, &chosen));
     tvlm_stack *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a stack");

@@ -20,10 +20,11 @@ typedef struct tvlm_chunk {
     int32_t first, images;                /* of the batch */
     tvlm_texture *grids[TVLM_GRID_COUNT]; /* NULL until needed */
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
-    int32_t *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
-    tvlm_grid_mask valid;                 /* grids whose content and levels are up to date */
-    tvlm_grid_mask given;                 /* grids that were handed in for some of its images */
-    int32_t query_written;                /* the image whose slice of the QUERY texture is not 0 */
+    int32_t
+        *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
+    tvlm_grid_mask valid;                        /* grids whose content and levels are up to date */
+    tvlm_grid_mask given;                        /* grids that were handed in for some of its images */
+    int32_t query_written;                       /* the image whose slice of the QUERY texture is not 0 */
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
 } tvlm_chunk;
 
@@ -34,7 +35,8 @@ typedef struct tvlm_stack_image {
     tvlm_grid_mask given;  /* grids that were handed in for it */
 } tvlm_stack_image;
 
-/* What the grids of all images that were handed in for one family have in common; 0 columns where there is none. */
+/* What the grids of all images that were handed in for one family have in common; 0 columns where there is
+ * none. */
 typedef struct tvlm_given {
     int32_t columns, rows, layers;
     float extent_x, extent_y;
@@ -80,7 +82,7 @@ struct tvlm_stack {
     tvlm_carry *carries;     /* [images] */
     tvlm_texture *relevance; /* a map of scores on its way to the previous frame */
     tvlm_grid_mask asked;    /* what readers ever asked for */
-    tvlm_camera *cameras; /* [images] of their depths */
+    tvlm_camera *cameras;    /* [images] of their depths */
     tvlm_given given[TVLM_GRID_COUNT];
     int32_t user_count;
     tvlm_user_plane users[TVLM_USER_PLANES_MAX];
@@ -131,7 +133,8 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
 /* Forgets the query: query_similarity is 0 everywhere again. */
 void tvlm_stack_drop_query(tvlm_stack *stack);
 
-/* Where a channel of this stack is stored: handed in, generated, a formula, or nowhere (NONE: 0 everywhere). */
+/* Where a channel of this stack is stored: handed in, generated, a formula, or nowhere (NONE: 0 everywhere).
+ */
 tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel);
 
 /* The grids that channels are stored in. */
@@ -151,8 +154,8 @@ tvlm_status tvlm_stack_texture(tvlm_stack *stack, int32_t index, int32_t channel
 /* ---- given.c ---- */
 
 /*
- * Makes room for a grid of that size for image `index`: its texture, with whatever the chunk's other images have in it.
- * ARGUMENT where another image's grid has another size (`name` for the line).
+ * Makes room for a grid of that size for image `index`: its texture, with whatever the chunk's other images
+ * have in it. ARGUMENT where another image's grid has another size (`name` for the line).
  */
 tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid grid, const tvlm_given *size,
                                    const char *name, tvlm_texture **texture);
@@ -164,16 +167,17 @@ void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid);
 void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid);
 
 /* The slices of images that have none: zeros, or what the grid stands for, which is made. */
-tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_texture *texture);
+tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
+                                      tvlm_texture *texture);
 
 /* ---- input.c ---- */
 
 /* Of set_grid and set_user: the data are in `buffer` from `offset` on where that is not NULL. */
-tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel, const struct tvlm_grid_input *input,
-                             tvlm_buffer *buffer, size_t offset);
+tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
+                             const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset);
 tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
-                                  tvlm_reduce reduce, const struct tvlm_grid_input *input, tvlm_buffer *buffer,
-                                  size_t offset, int32_t *channel);
+                                  tvlm_reduce reduce, const struct tvlm_grid_input *input,
+                                  tvlm_buffer *buffer, size_t offset, int32_t *channel);
 
 /* What the backend gets to make a grid of that chunk into its texture. */
 tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_texture *out);
@@ -184,7 +188,8 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
 tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                               tvlm_buffer **buffer);
 
-/* Room for `count` selected positions of image `index`: x, y in pixels of the working image, to be filled in. */
+/* Room for `count` selected positions of image `index`: x, y in pixels of the working image, to be filled in.
+ */
 tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions);
 
 /* Image `index` has new pixels: scores and positions were those of the old ones. */

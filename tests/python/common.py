@@ -210,7 +210,8 @@ class _Image(ctypes.Structure):
 
 class _StackParams(ctypes.Structure):
     _fields_ = [("layout", ctypes.c_char_p), ("width", ctypes.c_int32), ("height", ctypes.c_int32),
-                ("images", ctypes.c_int32), ("format", ctypes.c_int), ("fixation", ctypes.POINTER(ctypes.c_float))]
+                ("images", ctypes.c_int32), ("format", ctypes.c_int), ("fixation", ctypes.POINTER(ctypes.c_float)),
+                ("clusters", ctypes.c_int32), ("compactness", ctypes.c_float)]
 
 
 class _ScoreParams(ctypes.Structure):
