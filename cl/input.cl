@@ -3,6 +3,8 @@
  *
  * Values are float or half (INPUT_HALF), the channels of a cell beside each other, rows a stride apart.
  */
+// check-kernels: -DINPUT_HALF=0
+// check-kernels: -DINPUT_HALF=1
 #include "texture.clh"
 
 #ifndef INPUT_HALF

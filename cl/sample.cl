@@ -1,6 +1,8 @@
 /*
  * sample.cl: channels of many families at points, and at every texel of a new array.
  */
+// check-kernels: -DRUN=1
+// check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
 #include "bundle.clh"
 
 /*

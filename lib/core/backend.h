@@ -55,6 +55,7 @@ typedef struct tvlm_texture {
 typedef struct tvlm_bundle {
     int32_t count; /* of textures, <= TVLM_BUNDLE_MAX; unused ones are NULL */
     tvlm_texture *textures[TVLM_BUNDLE_MAX];
+    bool unit;                    /* some references to it have TVLM_REF_LAYERS */
     float width, height;          /* of the image */
     float fixation_x, fixation_y; /* pixels */
     float farthest;               /* distance from the fixation to the farthest corner, pixels, > 0 */

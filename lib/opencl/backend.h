@@ -85,7 +85,7 @@ typedef struct opencl_abilities {
     bool image, buffer, mipmapped;
     bool image_rounds; /* images round to the nearest half by themselves */
 } opencl_abilities;
-tvlm_status opencl_self_test(opencl_device *device, opencl_abilities *abilities);
+tvlm_status opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities);
 
 /* program.c */
 tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,

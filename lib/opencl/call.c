@@ -71,7 +71,8 @@ void opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
 static int bundle_size(const tvlm_bundle *bundle) { return bundle->count <= 1 ? 1 : bundle->count <= 4 ? 4 : 16; }
 
 void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]) {
-    snprintf(options, 48, "-DBUNDLE_SIZE=%d -DRUN=%d", bundle_size(bundle), (int)run);
+    snprintf(options, 48, "-DBUNDLE_SIZE=%d -DRUN=%d%s", bundle_size(bundle), (int)run,
+             bundle->unit ? " -DBUNDLE_UNIT=1" : "");
 }
 
 void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {

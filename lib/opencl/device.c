@@ -142,6 +142,12 @@ const char *opencl_language(const opencl_device *device, tvlm_storage storage) {
     return strncmp(device->base.info.version, "OpenCL 3", 8) == 0 ? "CL3.0" : "CL2.0";
 }
 
+static bool tested_images(const tvlm_device_info *info) {
+    for (int32_t i = 0; i < info->self_test_count; ++i)
+        if (strncmp(info->self_tests[i].name, "image", 5) == 0) return true;
+    return false;
+}
+
 static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, const opencl_abilities *able) {
     const bool works[] = {true, able->image, able->buffer, able->mipmapped};
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
@@ -166,7 +172,7 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
         if (!works[asked])
             return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test", info->name);
     }
-    info->images = able->image;
+    info->images = info->images && (able->image || !tested_images(info));
     info->storage = asked;
     snprintf(info->storage_reason, sizeof info->storage_reason, "%s", reason);
     return TVLM_OK;
@@ -178,12 +184,15 @@ tvlm_status opencl_empty_create(opencl_device *device) {
     return opencl_texture_create(&device->base, &one, &device->empty);
 }
 
-static tvlm_status prepare(opencl_device *device, tvlm_storage asked) {
+/* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile on PoCL. */
+static tvlm_status prepare(opencl_device *device, tvlm_storage asked, bool test_all) {
+    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
+    const bool named = asked == TVLM_STORAGE_IMAGE || asked == TVLM_STORAGE_MIPMAPPED;
     opencl_abilities able;
     TVLM_TRY(check_limits(device));
     device->tuning = tuning_for(device);
     prepare_mipmaps(device);
-    TVLM_TRY(opencl_self_test(device, &able));
+    TVLM_TRY(opencl_self_test(device, gpu || named || test_all, &able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
     TVLM_TRY(choose_storage(device, asked, &able));
     device->cl_std = opencl_language(device, device->base.info.storage);
@@ -208,7 +217,7 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
     opencl_describe(id, index, &made->base.info);
     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
     tvlm_status status = take_folders(made, params);
-    if (status == TVLM_OK) status = prepare(made, params->storage);
+    if (status == TVLM_OK) status = prepare(made, params->storage, params->test_all);
     if (status != TVLM_OK) {
         device_destroy(&made->base);
         return status;

@@ -264,12 +264,12 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
     return TVLM_OK;
 }
 
-tvlm_status opencl_self_test(opencl_device *device, opencl_abilities *abilities) {
+tvlm_status opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities) {
     const tvlm_device_info *info = &device->base.info;
     bool nearest = false;
     *abilities = (opencl_abilities){false, false, false, false};
     TVLM_TRY(probe(device, TVLM_STORAGE_BUFFER, &abilities->buffer, &nearest));
-    if (info->images && info->image_slices_max >= SLICES)
+    if ((images_matter || !abilities->buffer) && info->images && info->image_slices_max >= SLICES)
         TVLM_TRY(probe(device, TVLM_STORAGE_IMAGE, &abilities->image, &abilities->image_rounds));
     /* Never tried without the extension's word: PoCL 3.1 aborts the process on mip levels. */
     if (abilities->image && info->mipmap_extension && device->mip_sampler != NULL)

@@ -33,7 +33,9 @@ void tvlm_stack_bundle(const tvlm_stack *stack, const tvlm_chunk *chunk, const i
             const int32_t texture = add_texture(stack, bundle, chunk->grids[place.grid]);
             if (texture < 0) break;
             refs[i] = TVLM_REF(texture, place.layer, place.component);
-            if (tvlm_grid_is_unit(place.grid)) refs[i] += TVLM_REF_UNIT(bundle->textures[texture]->layers);
+            if (!tvlm_grid_is_unit(place.grid)) continue;
+            refs[i] += TVLM_REF_UNIT(bundle->textures[texture]->layers);
+            bundle->unit = true;
         }
     }
     *taken = i;

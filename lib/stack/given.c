@@ -99,6 +99,7 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
         return TVLM_OK;
     bundle.count = 1;
     bundle.textures[0] = chunk->grids[place.grid];
+    bundle.unit = tvlm_grid_is_unit(place.grid);
     bundle.width = shape.extent_x; /* the grid's texels lie over this much of the image */
     bundle.height = shape.extent_y;
     for (int32_t c = 0; c < count; ++c) {
