@@ -1,24 +1,26 @@
 /*
  * cluster.cl: labels. SLIC (Achanta et al. 2012) in L*a*b*, then one piece for each region.
  *
- * 1. cluster_lab: a level of the source in L*a*b*, in whole steps: from here on every device computes the same.
- * 2. cluster_assign: each pixel to the nearest of nine centres; centres from the sums of the pass before, its own sums
- *    for the next one. A work-group lies in one cell, so that its pixels share their candidates.
- * 3. cluster_link, cluster_merge: pieces of equal label by union-find, tile by tile, then across the tiles' edges; the
- *    root of a piece is its first pixel.
- * 4. cluster_count, cluster_largest, cluster_main, cluster_dense: sizes; the largest piece of each label is its main one;
- *    labels that have one become 0 .. n - 1.
+ * 1. cluster_lab: a level of the source in L*a*b*, in whole steps: from here on every device computes the
+ * same.
+ * 2. cluster_assign: each pixel to the nearest of nine centres; centres from the sums of the pass before, its
+ * own sums for the next one. A work-group lies in one cell, so that its pixels share their candidates.
+ * 3. cluster_link, cluster_merge: pieces of equal label by union-find, tile by tile, then across the tiles'
+ * edges; the root of a piece is its first pixel.
+ * 4. cluster_count, cluster_largest, cluster_main, cluster_dense: sizes; the largest piece of each label is
+ * its main one; labels that have one become 0 .. n - 1.
  * 5. cluster_offer, cluster_settle: all other pieces go to a neighbour.
  *
- * Everywhere z (or y of a list) is the image. Plane-sized buffers hold image after image; `work` holds, for each image,
- * `stride` words of small tables.
+ * Everywhere z (or y of a list) is the image. Plane-sized buffers hold image after image; `work` holds, for
+ * each image, `stride` words of small tables.
  */
 #include "colour.clh"
 #include "regions.clh"
 
 /* ---- 1. Colours ---- */
 
-/* srgb_to_lab of colour.clh in whole steps. No vectors, and static so that it is inlined: else PoCL does not vectorise. */
+/* srgb_to_lab of colour.clh in whole steps. No vectors, and static so that it is inlined: else PoCL does not
+ * vectorise. */
 static inline uint packed_lab(float red, float green, float blue) {
     const float r = srgb_to_linear(red), g = srgb_to_linear(green), b = srgb_to_linear(blue);
     const float x = lab_curve(TVLM_XYZ_XR * r + TVLM_XYZ_XG * g + TVLM_XYZ_XB * b);
@@ -32,8 +34,8 @@ static inline uint packed_lab(float red, float green, float blue) {
 }
 
 /*
- * `place`: first word of this level in an image's colours, words of an image. Work-item RUN texels of a row; in arrays
- * of numbers, not of colours, so that the second loop vectorises.
+ * `place`: first word of this level in an image's colours, words of an image. Work-item RUN texels of a row;
+ * in arrays of numbers, not of colours, so that the second loop vectorises.
  */
 kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, const int2 place, const int level) {
     const int x = (int)get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
@@ -56,10 +58,10 @@ kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, const int
 /* ---- 2. SLIC ---- */
 
 typedef struct slic_pass {
-    int4 size;    /* width and height of the level; first word of it in an image's colours, words of an image */
-    int4 cells;   /* columns, rows, work-groups along a cell, down a cell */
-    int4 tables;  /* words of an image in `work`; sums of the pass before, of this one; rows of a work-item */
-    float2 cell;  /* in pixels */
+    int4 size;  /* width and height of the level; first word of it in an image's colours, words of an image */
+    int4 cells; /* columns, rows, work-groups along a cell, down a cell */
+    int4 tables; /* words of an image in `work`; sums of the pass before, of this one; rows of a work-item */
+    float2 cell; /* in pixels */
     float2 scale, scale_before; /* pixels in a texel of this level, of that of the pass before */
     float weight;
     int last; /* labels are written, sums are not needed */
@@ -71,8 +73,9 @@ typedef struct centre {
 } centre;
 
 inline centre centre_of(global const uint *sums, float2 scale) {
-    const centre found = {(mean_place(sums, SUM_X) + 0.5f) * scale.x, (mean_place(sums, SUM_Y) + 0.5f) * scale.y,
-                          mean_tint(sums, SUM_L), mean_tint(sums, SUM_A), mean_tint(sums, SUM_B)};
+    const centre found = {(mean_place(sums, SUM_X) + 0.5f) * scale.x,
+                          (mean_place(sums, SUM_Y) + 0.5f) * scale.y, mean_tint(sums, SUM_L),
+                          mean_tint(sums, SUM_A), mean_tint(sums, SUM_B)};
     return found;
 }
 
@@ -131,9 +134,10 @@ inline void add_run(run_sums *run, const uint *colours, int first, int end, int 
     run->b += b;
 }
 
-/* The nearest of the candidates for RUN pixels of a row; ties to the lower one. Those that do not exist are far away. */
-inline void nearest_row(local const centre *centres, const uint *colours, float x, float y, float step, float weight,
-                        int *which) {
+/* The nearest of the candidates for RUN pixels of a row; ties to the lower one. Those that do not exist are
+ * far away. */
+inline void nearest_row(local const centre *centres, const uint *colours, float x, float y, float step,
+                        float weight, int *which) {
     float least[RUN], l[RUN], a[RUN], b[RUN];
     for (int i = 0; i < RUN; ++i) {
         least[i] = INFINITY;
@@ -156,8 +160,8 @@ inline void nearest_row(local const centre *centres, const uint *colours, float 
 
 #define FAR_AWAY 1e15f
 
-inline void load_centres(global const uint *lab, global const uint *sums, const slic_pass *pass, int column, int row,
-                         local centre *centres) {
+inline void load_centres(global const uint *lab, global const uint *sums, const slic_pass *pass, int column,
+                         int row, local centre *centres) {
     for (int c = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0); c < CANDIDATES; c += GROUP) {
         const int at = column + c % 3 - 1, under = row + c / 3 - 1;
         centre found = {FAR_AWAY, FAR_AWAY, 0.0f, 0.0f, 0.0f};
@@ -173,8 +177,8 @@ inline void load_centres(global const uint *lab, global const uint *sums, const 
 }
 
 /* The group's sums into those of the regions; (x, y) is the corner of its block. */
-inline void store_sums(local const uint *sums, global uint *to, const slic_pass *pass, int column, int row, int x,
-                       int y) {
+inline void store_sums(local const uint *sums, global uint *to, const slic_pass *pass, int column, int row,
+                       int x, int y) {
     for (int c = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0); c < CANDIDATES; c += GROUP) {
         local const uint *from = sums + c * LOCAL_SUMS;
         const uint count = from[0];
@@ -189,8 +193,8 @@ inline void store_sums(local const uint *sums, global uint *to, const slic_pass 
     }
 }
 
-TILE_KERNEL void cluster_assign(global const uint *restrict colours, global uint *work, global int *restrict labels,
-                                const slic_pass pass) {
+TILE_KERNEL void cluster_assign(global const uint *restrict colours, global uint *work,
+                                global int *restrict labels, const slic_pass pass) {
     local centre centres[CANDIDATES];
     local uint sums[CANDIDATES * LOCAL_SUMS];
     const int image = get_group_id(2), lane = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0);
@@ -202,10 +206,13 @@ TILE_KERNEL void cluster_assign(global const uint *restrict colours, global uint
     barrier(CLK_LOCAL_MEM_FENCE);
 
     /* The cell, this group's block of it, this work-item's strip of that. */
-    const int right = (column + 1) * pass.size.x / pass.cells.x, bottom = (row + 1) * pass.size.y / pass.cells.y;
+    const int right = (column + 1) * pass.size.x / pass.cells.x,
+              bottom = (row + 1) * pass.size.y / pass.cells.y;
     const int block_x = column * pass.size.x / pass.cells.x + (int)get_group_id(0) % pass.cells.z * TILE_W;
-    const int block_y = row * pass.size.y / pass.cells.y + (int)get_group_id(1) % pass.cells.w * pass.tables.w * GROUP_H;
-    const int x = block_x + (int)get_local_id(0) * RUN, first = block_y + (int)get_local_id(1) * pass.tables.w;
+    const int block_y =
+        row * pass.size.y / pass.cells.y + (int)get_group_id(1) % pass.cells.w * pass.tables.w * GROUP_H;
+    const int x = block_x + (int)get_local_id(0) * RUN,
+              first = block_y + (int)get_local_id(1) * pass.tables.w;
     const int n = min(RUN, right - x);
     run_sums run = {-1, 0u, 0u, 0u, 0u, 0u, 0u};
     for (int y = first; n > 0 && y < min(first + pass.tables.w, bottom); ++y) {
@@ -268,9 +275,10 @@ inline void unite_local(local int *parents, int p, int q) {
     }
 }
 
-/* parents: the first pixel of the piece within the tile; sizes: at those pixels of how many it is, elsewhere 0. */
-TILE_KERNEL void cluster_link(global const int *restrict all_labels, const int2 size, global int *restrict all_parents,
-                              global int *restrict all_sizes) {
+/* parents: the first pixel of the piece within the tile; sizes: at those pixels of how many it is, elsewhere
+ * 0. */
+TILE_KERNEL void cluster_link(global const int *restrict all_labels, const int2 size,
+                              global int *restrict all_parents, global int *restrict all_sizes) {
     local int ids[TILE_W * TILE_H], counts[TILE_W * TILE_H], parents[TILE_W * TILE_H];
     const size_t plane = (size_t)get_group_id(2) * size.x * size.y;
     global const int *labels = all_labels + plane;
@@ -324,7 +332,8 @@ inline void unite(global int *parents, int p, int q) {
     }
 }
 
-/* A list: the pixels right of the tiles' vertical edges, edge after edge, then those under the horizontal ones. */
+/* A list: the pixels right of the tiles' vertical edges, edge after edge, then those under the horizontal
+ * ones. */
 kernel void cluster_merge(global const int *restrict all_labels, const int2 size, global int *all_parents) {
     const int tall = (size.x - 1) / TILE_W * size.y, wide = (size.y - 1) / TILE_H * size.x;
     const int at = get_global_id(0);
@@ -345,7 +354,7 @@ kernel void cluster_merge(global const int *restrict all_labels, const int2 size
 /* ---- 4. Sizes ---- */
 
 /* for each pixel p of a list of `count` that is this work-item's */
-#define FOR_SPAN(count, p)                                                                                            \
+#define FOR_SPAN(count, p)                                                                                   \
     for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
 
 /* What tiles counted goes to the roots; in its place stays -1 - root. */
@@ -368,8 +377,9 @@ inline int piece_of(global const int *parents, global const int *sizes, int p) {
 }
 
 /* Offsets into an image's words of `work`: largest, main (count - the first pixel of it), dense. */
-kernel void cluster_largest(global const int *restrict all_parents, const int count, global const int *restrict all_labels,
-                            global const int *restrict all_sizes, global int *work, const int4 tables) {
+kernel void cluster_largest(global const int *restrict all_parents, const int count,
+                            global const int *restrict all_labels, global const int *restrict all_sizes,
+                            global int *work, const int4 tables) {
     const size_t plane = (size_t)get_global_id(1) * count;
     global int *largest = work + (size_t)get_global_id(1) * tables.x + tables.y;
     FOR_SPAN(count, p) {
@@ -378,8 +388,9 @@ kernel void cluster_largest(global const int *restrict all_parents, const int co
 }
 
 /* Sizes of roots become offers: there is none yet. */
-kernel void cluster_main(global const int *restrict all_parents, const int count, global const int *restrict all_labels,
-                         global int *restrict all_sizes, global int *work, const int4 tables) {
+kernel void cluster_main(global const int *restrict all_parents, const int count,
+                         global const int *restrict all_labels, global int *restrict all_sizes,
+                         global int *work, const int4 tables) {
     const size_t plane = (size_t)get_global_id(1) * count;
     global int *own = work + (size_t)get_global_id(1) * tables.x;
     FOR_SPAN(count, p) {
@@ -393,8 +404,8 @@ kernel void cluster_main(global const int *restrict all_parents, const int count
 #define LANES 64
 
 /* One group an image: numbers the labels in use; the first word of the region table is how many there are. */
-kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
-void cluster_dense(global int *work, const int4 tables, const int labels, global int *regions, const int words) {
+kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+cluster_dense(global int *work, const int4 tables, const int labels, global int *regions, const int words) {
     local int counts[LANES];
     const int lane = get_local_id(0), image = get_group_id(1), each = (labels + LANES - 1) / LANES;
     global int *own = work + (size_t)image * tables.x, *dense = own + tables.w;
@@ -431,17 +442,19 @@ inline int offer_from(global const uint *sums, uint colour, int label) {
 }
 
 /* As the last pass saw a region whose sums are empty: its seed. */
-inline int offer_of(global const uint *sums, global const uint *lab, const slic_pass *pass, uint colour, int label) {
+inline int offer_of(global const uint *sums, global const uint *lab, const slic_pass *pass, uint colour,
+                    int label) {
     if (sums[label * TVLM_CLUSTER_SUMS + SUM_COUNT] > 0u) return offer_from(sums, colour, label);
-    const centre seed = seed_of(lab, pass->size, pass->cells, pass->cell, label % pass->cells.x, label / pass->cells.x);
+    const centre seed =
+        seed_of(lab, pass->size, pass->cells, pass->cell, label % pass->cells.x, label / pass->cells.x);
     const float l = LAB_L(colour) - seed.l, a = LAB_A(colour) - seed.a, b = LAB_B(colour) - seed.b;
     return (int)min((l * l + a * a + b * b) * 0.0625f, 1048574.0f) * TVLM_CLUSTER_MAX + label;
 }
 
 /* To the roots of pieces that are not kept: the best of what is beside them. `pass` is the last one. */
 kernel void cluster_offer(global const uint *restrict colours, global const int *restrict all_parents,
-                          global int *all_sizes, global const int *restrict all_labels, global const int *work,
-                          const int4 tables, const slic_pass pass) {
+                          global int *all_sizes, global const int *restrict all_labels,
+                          global const int *work, const int4 tables, const slic_pass pass) {
     const int width = pass.size.x, height = pass.size.y, count = width * height, image = get_global_id(1);
     const size_t plane = (size_t)image * count;
     global const int *parents = all_parents + plane, *labels = all_labels + plane;
@@ -465,12 +478,12 @@ kernel void cluster_offer(global const uint *restrict colours, global const int 
 }
 
 /*
- * The label that a pixel ends with: its own where its piece is kept, else the best offer; without one it goes with the
- * piece above its piece's first pixel (left of it in the top row), and so on: first pixels only decrease. -1: that ends
- * at pixel 0 without an offer.
+ * The label that a pixel ends with: its own where its piece is kept, else the best offer; without one it goes
+ * with the piece above its piece's first pixel (left of it in the top row), and so on: first pixels only
+ * decrease. -1: that ends at pixel 0 without an offer.
  */
-inline int settled(global const int *parents, global const int *sizes, global const int *labels, global const int *mains,
-                   int width, int count, int p) {
+inline int settled(global const int *parents, global const int *sizes, global const int *labels,
+                   global const int *mains, int width, int count, int p) {
     for (;;) {
         const int piece = piece_of(parents, sizes, p), label = labels[p];
         if (mains[label] == count - piece) return label;
@@ -482,8 +495,8 @@ inline int settled(global const int *parents, global const int *sizes, global co
 
 /* Dense labels. What ends nowhere goes where the first pixel in reading order goes that ends somewhere. */
 kernel void cluster_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
-                           global const int *restrict all_labels, global const int *restrict work, const int4 tables,
-                           const int2 size, global int *restrict result) {
+                           global const int *restrict all_labels, global const int *restrict work,
+                           const int4 tables, const int2 size, global int *restrict result) {
     const int count = size.x * size.y, image = get_global_id(1);
     const size_t plane = (size_t)image * count;
     global const int *parents = all_parents + plane, *sizes = all_sizes + plane, *labels = all_labels + plane;

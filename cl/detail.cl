@@ -10,8 +10,8 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
     local float luma[BORDERED(BORDER)];
     const int image = get_group_id(2);
     FOR_BORDERED(BORDER, tx, ty)
-        luma[BORDERED_AT(BORDER, tx, ty)] =
-            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
+    luma[BORDERED_AT(BORDER, tx, ty)] =
+        texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
     barrier(CLK_LOCAL_MEM_FENCE);
 
     FOR_TILE(result_size, tx, ty) {
@@ -21,8 +21,8 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
     }
 }
 
-#define CELL  TVLM_ENTROPY_CELL
-#define BINS  TVLM_ENTROPY_BINS
+#define CELL TVLM_ENTROPY_CELL
+#define BINS TVLM_ENTROPY_BINS
 /* A work-group does CELLS cells, LANES work-items each: 4 x 16 on GPUs, 1 x 1 on CPUs. */
 #ifndef LANES
 #define LANES 16
@@ -30,20 +30,22 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
 #endif
 
 /*
- * Work-item (lane, cell): counts columns of the cell into bins of its own, then sums bins over the lanes: no atomics,
- * and integers until the last step, so every device finds the same counts.
+ * Work-item (lane, cell): counts columns of the cell into bins of its own, then sums bins over the lanes: no
+ * atomics, and integers until the last step, so every device finds the same counts.
  */
-kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1)))
-void entropy(TEXTURE_IN(source), TEXTURE_OUT(result)) {
+kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTURE_IN(source),
+                                                                           TEXTURE_OUT(result)) {
     local int counts[CELLS][BINS][LANES];
     local float terms[CELLS][BINS];
     const int lane = get_local_id(0), cell = get_local_id(1);
     const int column = get_group_id(0) * CELLS + cell, row = get_group_id(1), image = get_global_id(2);
-    const int rows = min(CELL, source_size.y - row * CELL), columns = min(CELL, source_size.x - column * CELL);
+    const int rows = min(CELL, source_size.y - row * CELL),
+              columns = min(CELL, source_size.x - column * CELL);
     for (int bin = 0; bin < BINS; ++bin) counts[cell][bin][lane] = 0;
     for (int y = 0; y < rows; ++y)
         for (int x = lane; x < columns; x += LANES) {
-            const float luma = texel_fetch(source, column * CELL + x, row * CELL + y, image * source_size.z, 0).w;
+            const float luma =
+                texel_fetch(source, column * CELL + x, row * CELL + y, image * source_size.z, 0).w;
             ++counts[cell][min(BINS - 1, (int)(luma * BINS))][lane];
         }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -59,6 +61,7 @@ void entropy(TEXTURE_IN(source), TEXTURE_OUT(result)) {
     if (lane == 0 && column < result_size.x) {
         float bits = 0.0f;
         for (int bin = 0; bin < BINS; ++bin) bits += terms[cell][bin];
-        texel_store(result, column, row, image, (float4)(clamp(bits / TVLM_ENTROPY_BITS, 0.0f, 1.0f), 0.0f, 0.0f, 0.0f));
+        texel_store(result, column, row, image,
+                    (float4)(clamp(bits / TVLM_ENTROPY_BITS, 0.0f, 1.0f), 0.0f, 0.0f, 0.0f));
     }
 }

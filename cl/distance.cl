@@ -2,20 +2,23 @@
  * distance.cl: Euclidean distance to the nearest edge pixel, exact, over R = max(W, H) / 8 and at most 1.
  *
  * 1. distance_mask: edge pixels (ridges of `edges`) as bits, 32 rows of a column in a word.
- * 2. columns: each pixel's distance to the nearest edge pixel of its column, at most `reach` (ceil of R), else reach + 1.
- *    distance_columns_search from the bits (a GPU has a work-item for each pixel), distance_columns_scan by a pass down
- *    and one up, many columns at a time (CPUs).
- * 3. rows: sqrt of the least (x - i)^2 + column[i]^2 over i. distance_rows_search looks outwards until no farther i can
- *    be nearer; distance_rows_envelope walks the lower envelope of the parabolas (Meijster, Roerdink & Hesselink 2000),
- *    one row a work-item, a few steps a pixel whatever the distance.
- * The distance saturates at R, so nothing ever looks farther: exact, and cheaper than flooding (FACTS.md).
+ * 2. columns: each pixel's distance to the nearest edge pixel of its column, at most `reach` (ceil of R),
+ * else reach + 1. distance_columns_search from the bits (a GPU has a work-item for each pixel),
+ * distance_columns_scan by a pass down and one up, many columns at a time (CPUs).
+ * 3. rows: sqrt of the least (x - i)^2 + column[i]^2 over i. distance_rows_search looks outwards until no
+ * farther i can be nearer; distance_rows_envelope walks the lower envelope of the parabolas (Meijster,
+ * Roerdink & Hesselink 2000), one row a work-item, a few steps a pixel whatever the distance. The distance
+ * saturates at R, so nothing ever looks farther: exact, and cheaper than flooding (FACTS.md).
  */
 #include "tile.clh"
 
 /* Bits of `column` of an image: word (row / 32, x) at (row / 32) * width + x. */
-inline int words_of(int height) { return (height + 31) / 32; }
+inline int words_of(int height) {
+    return (height + 31) / 32;
+}
 
-/* A pixel is an edge pixel where `edges` is high and largest across the direction in which it falls off faster. */
+/* A pixel is an edge pixel where `edges` is high and largest across the direction in which it falls off
+ * faster. */
 inline bool is_ridge(float e, float left, float right, float up, float down) {
     const bool across_x = left + right <= up + down;
     const float before = across_x ? left : up, after = across_x ? right : down;
@@ -38,7 +41,8 @@ kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask) {
     }
     for (int i = 0; i < RUN; ++i) bits[i] = 0;
     for (int row = 0; row < min(32, h - 32 * word); ++row) {
-        for (int i = 0; i < RUN + 2; ++i) below[i] = texel_fetch(visual, first + i - 1, 32 * word + row + 1, slice, 0).x;
+        for (int i = 0; i < RUN + 2; ++i)
+            below[i] = texel_fetch(visual, first + i - 1, 32 * word + row + 1, slice, 0).x;
         for (int i = 0; i < RUN; ++i)
             bits[i] |= (uint)is_ridge(here[i + 1], here[i], here[i + 2], above[i + 1], below[i + 1]) << row;
         for (int i = 0; i < RUN + 2; ++i) {
@@ -103,14 +107,15 @@ inline float4 channel_of(int square, float range) {
 }
 
 /*
- * Work-group ROW pixels of a row, with `reach` on either side in local memory (ROW + 2 reach of them); y is the row, z
- * the image.
+ * Work-group ROW pixels of a row, with `reach` on either side in local memory (ROW + 2 reach of them); y is
+ * the row, z the image.
  */
 #define ROW 256
-kernel __attribute__((reqd_work_group_size(ROW, 1, 1)))
-void distance_rows_search(global const ushort *restrict columns, const int reach, const float range,
-                          TEXTURE_OUT(result), local ushort *restrict near) {
-    const int lane = get_local_id(0), start = (int)get_group_id(0) * ROW, y = get_global_id(1), image = get_global_id(2);
+kernel __attribute__((reqd_work_group_size(ROW, 1, 1))) void
+distance_rows_search(global const ushort *restrict columns, const int reach, const float range,
+                     TEXTURE_OUT(result), local ushort *restrict near) {
+    const int lane = get_local_id(0), start = (int)get_group_id(0) * ROW, y = get_global_id(1),
+              image = get_global_id(2);
     const int w = result_size.x;
     global const ushort *restrict row = columns + (image * result_size.y + y) * w;
     for (int i = lane; i < ROW + 2 * reach; i += ROW) {
@@ -130,15 +135,17 @@ void distance_rows_search(global const ushort *restrict columns, const int reach
 }
 
 /* How far a parabola at i of that height stands at x. */
-inline int parabola(int x, int i, int height) { return (x - i) * (x - i) + height * height; }
+inline int parabola(int x, int i, int height) {
+    return (x - i) * (x - i) + height * height;
+}
 
 /*
- * Work-item a row; y is the image. places, starts: a row's envelope, in local memory: parabola places[q] is the lowest
- * from starts[q] on.
+ * Work-item a row; y is the image. places, starts: a row's envelope, in local memory: parabola places[q] is
+ * the lowest from starts[q] on.
  */
-kernel __attribute__((reqd_work_group_size(1, 1, 1)))
-void distance_rows_envelope(global const ushort *restrict columns, const int reach, const float range,
-                            TEXTURE_OUT(result), local int *restrict places, local int *restrict starts) {
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+distance_rows_envelope(global const ushort *restrict columns, const int reach, const float range,
+                       TEXTURE_OUT(result), local int *restrict places, local int *restrict starts) {
     const int y = get_global_id(0), image = get_global_id(1), w = result_size.x;
     global const ushort *restrict row = columns + (image * result_size.y + y) * w;
     int q = -1;

@@ -1,5 +1,6 @@
 /*
- * gradient.cl: edge_x, edge_y (signed Sobel / 4), rgb_var, rgb_mean (over the 3x3 neighbourhood and three colours).
+ * gradient.cl: edge_x, edge_y (signed Sobel / 4), rgb_var, rgb_mean (over the 3x3 neighbourhood and three
+ * colours).
  */
 #include "tile.clh"
 

@@ -18,8 +18,8 @@
 #endif
 
 /* shape: columns, rows, channels. One work-item a row; *first begins as TVLM_INPUT_NONE. */
-kernel void input_check(global const uchar *restrict data, const ulong offset, const ulong row_stride, const int4 shape,
-                        global int *restrict first) {
+kernel void input_check(global const uchar *restrict data, const ulong offset, const ulong row_stride,
+                        const int4 shape, global int *restrict first) {
     const int y = get_global_id(0), width = shape.x * shape.z;
     if (y >= shape.y) return;
     global const uchar *row = data + offset + y * row_stride;
@@ -39,9 +39,9 @@ inline float input_value(float value, int mode, float low, float high) {
 }
 
 /* One work-item a cell: a vector's length is that of all its channels. */
-kernel void input(global const uchar *restrict data, const ulong offset, const ulong row_stride, const int4 shape,
-                  const int mode, const float4 low, const float4 high, const float4 fill, const int image,
-                  TEXTURE_OUT(result)) {
+kernel void input(global const uchar *restrict data, const ulong offset, const ulong row_stride,
+                  const int4 shape, const int mode, const float4 low, const float4 high, const float4 fill,
+                  const int image, TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x >= shape.x || y >= shape.y) return;
     global const uchar *row = data + offset + y * row_stride;
@@ -51,7 +51,8 @@ kernel void input(global const uchar *restrict data, const ulong offset, const u
         /* Over the largest first: squares of what float can hold need not be finite. */
         float sum = 0.0f;
         largest = 0.0f;
-        for (int i = 0; i < shape.z; ++i) largest = max(largest, fabs(input_value(INPUT_LOAD(row, first + i), mode, 0.0f, 0.0f)));
+        for (int i = 0; i < shape.z; ++i)
+            largest = max(largest, fabs(input_value(INPUT_LOAD(row, first + i), mode, 0.0f, 0.0f)));
         largest = largest > 0.0f ? largest : 1.0f;
         for (int i = 0; i < shape.z; ++i) {
             const float part = input_value(INPUT_LOAD(row, first + i), mode, 0.0f, 0.0f) / largest;

@@ -1,15 +1,15 @@
 /*
- * mips.cl: each level from the one before: mean (exact area average, the polyphase three-tap box where a side is odd),
- * max, min, or mode (area-weighted, ties to the lower value), chosen for each component.
+ * mips.cl: each level from the one before: mean (exact area average, the polyphase three-tap box where a side
+ * is odd), max, min, or mode (area-weighted, ties to the lower value), chosen for each component.
  *
- * mips_tile makes up to three levels in one launch: a work-group keeps what it made in local memory, with the border
- * that odd sides need, as a launch a level is bound by launch latency. mips_tail makes all that is left once a level
- * fits one work-group. mips_level makes one level, one work-item a texel: better on CPUs, where a launch is cheap and
- * local memory is not.
+ * mips_tile makes up to three levels in one launch: a work-group keeps what it made in local memory, with the
+ * border that odd sides need, as a launch a level is bound by launch latency. mips_tail makes all that is
+ * left once a level fits one work-group. mips_level makes one level, one work-item a texel: better on CPUs,
+ * where a launch is cheap and local memory is not.
  *
- * Levels are read from level 0, or from where they are carried between launches: in buffer storage the texture itself,
- * otherwise a scratch buffer that holds levels 1.. as buffer storage would (an image is never read while it is
- * written). In mip-mapped storage the host copies the levels from the scratch buffer.
+ * Levels are read from level 0, or from where they are carried between launches: in buffer storage the
+ * texture itself, otherwise a scratch buffer that holds levels 1.. as buffer storage would (an image is never
+ * read while it is written). In mip-mapped storage the host copies the levels from the scratch buffer.
  *
  * Compiled with MIPS_RULE for the rule that all components have, or MIPS_MIXED (as `rules` says).
  */
@@ -43,7 +43,8 @@ inline float4 level_load(LEVELS_IO, int4 size, int slices, int level, int x, int
 }
 
 /* `carry`: the level that the next launch reads. */
-inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, int x, int y, int slice, float4 value) {
+inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, int x, int y, int slice,
+                        float4 value) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
 #if TVLM_STORAGE == STORAGE_BUFFER
     TEXEL_STORE(data, level_offset(size, slices, level) + (slice * h + y) * w + x, value);
@@ -58,9 +59,14 @@ inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, 
 #endif
 }
 
-/* Along one axis of `side` texels, texel i of the next level covers taps 2i .. with these areas, of `area_of` in all. */
-inline int taps_of(int side) { return side == 1 ? 1 : 2 + (side & 1); }
-inline int area_of(int side) { return side == 1 ? 1 : (side & 1) ? side : 2; }
+/* Along one axis of `side` texels, texel i of the next level covers taps 2i .. with these areas, of `area_of`
+ * in all. */
+inline int taps_of(int side) {
+    return side == 1 ? 1 : 2 + (side & 1);
+}
+inline int area_of(int side) {
+    return side == 1 ? 1 : (side & 1) ? side : 2;
+}
 inline int tap_area(int side, int i, int tap) {
     if (!(side & 1) || side == 1) return 1;
     return tap == 0 ? side / 2 - i : tap == 1 ? side / 2 : i + 1;
@@ -96,20 +102,20 @@ inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
 #endif
 
 /*
- * The body of a reduction, whatever LOAD(x, y) reads: texel (i, j) of the level after one of w x h texels. A macro,
- * since OpenCL C has no functions as arguments.
+ * The body of a reduction, whatever LOAD(x, y) reads: texel (i, j) of the level after one of w x h texels. A
+ * macro, since OpenCL C has no functions as arguments.
  */
 #if MIPS_RULE == TVLM_REDUCE_MEAN
 #define REDUCE_FOUR(a, b, c, d) (0.25f * (((a) + (b)) + ((c) + (d))))
-#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
-    do {                                                                                                              \
-        value = 0.0f;                                                                                                 \
-        for (int dy = 0; dy < taps_of(h); ++dy) {                                                                     \
-            float4 row = 0.0f;                                                                                        \
-            for (int dx = 0; dx < taps_of(w); ++dx)                                                                   \
-                row += LOAD(2 * (i) + dx, 2 * (j) + dy) * (tap_area(w, i, dx) / (float)area_of(w));                   \
-            value += row * (tap_area(h, j, dy) / (float)area_of(h));                                                  \
-        }                                                                                                             \
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
+    do {                                                                                                     \
+        value = 0.0f;                                                                                        \
+        for (int dy = 0; dy < taps_of(h); ++dy) {                                                            \
+            float4 row = 0.0f;                                                                               \
+            for (int dx = 0; dx < taps_of(w); ++dx)                                                          \
+                row += LOAD(2 * (i) + dx, 2 * (j) + dy) * (tap_area(w, i, dx) / (float)area_of(w));          \
+            value += row * (tap_area(h, j, dy) / (float)area_of(h));                                         \
+        }                                                                                                    \
     } while (0)
 #elif MIPS_RULE == TVLM_REDUCE_MAX || MIPS_RULE == TVLM_REDUCE_MIN
 #if MIPS_RULE == TVLM_REDUCE_MAX
@@ -118,31 +124,32 @@ inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
 #define FURTHEST(a, b) min(a, b)
 #endif
 #define REDUCE_FOUR(a, b, c, d) FURTHEST(FURTHEST(a, b), FURTHEST(c, d))
-#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
-    do {                                                                                                              \
-        value = LOAD(2 * (i), 2 * (j));                                                                               \
-        for (int dy = 0; dy < taps_of(h); ++dy)                                                                       \
-            for (int dx = 0; dx < taps_of(w); ++dx) value = FURTHEST(value, LOAD(2 * (i) + dx, 2 * (j) + dy));        \
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
+    do {                                                                                                     \
+        value = LOAD(2 * (i), 2 * (j));                                                                      \
+        for (int dy = 0; dy < taps_of(h); ++dy)                                                              \
+            for (int dx = 0; dx < taps_of(w); ++dx)                                                          \
+                value = FURTHEST(value, LOAD(2 * (i) + dx, 2 * (j) + dy));                                   \
     } while (0)
 #else
-#define REDUCE(value, w, h, i, j, rules, LOAD)                                                                        \
-    do {                                                                                                              \
-        float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                            \
-        int areas[9], taps = 0;                                                                                       \
-        for (int dy = 0; dy < taps_of(h); ++dy)                                                                       \
-            for (int dx = 0; dx < taps_of(w); ++dx, ++taps) {                                                         \
-                texels[taps] = LOAD(2 * (i) + dx, 2 * (j) + dy);                                                      \
-                areas[taps] = tap_area(w, i, dx) * tap_area(h, j, dy);                                                \
-                mean += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w)) *                                     \
-                        (tap_area(h, j, dy) / (float)area_of(h));                                                     \
-                most = max(most, texels[taps]);                                                                       \
-                least = min(least, texels[taps]);                                                                     \
-            }                                                                                                         \
-        value = mean;                                                                                                 \
-        value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                                      \
-        value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                                     \
-        if (any((rules) == TVLM_REDUCE_MODE))                                                                         \
-            value = select(value, mode_of_each(texels, areas, taps), (rules) == TVLM_REDUCE_MODE);                    \
+#define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
+    do {                                                                                                     \
+        float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                   \
+        int areas[9], taps = 0;                                                                              \
+        for (int dy = 0; dy < taps_of(h); ++dy)                                                              \
+            for (int dx = 0; dx < taps_of(w); ++dx, ++taps) {                                                \
+                texels[taps] = LOAD(2 * (i) + dx, 2 * (j) + dy);                                             \
+                areas[taps] = tap_area(w, i, dx) * tap_area(h, j, dy);                                       \
+                mean += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w)) *                            \
+                        (tap_area(h, j, dy) / (float)area_of(h));                                            \
+                most = max(most, texels[taps]);                                                              \
+                least = min(least, texels[taps]);                                                            \
+            }                                                                                                \
+        value = mean;                                                                                        \
+        value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                             \
+        value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                            \
+        if (any((rules) == TVLM_REDUCE_MODE))                                                                \
+            value = select(value, mode_of_each(texels, areas, taps), (rules) == TVLM_REDUCE_MODE);           \
     } while (0)
 #endif
 
@@ -162,8 +169,9 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
         const int out = level_offset(size, slices, level + 1) + (slice * next_h + j) * next_w;
         for (int i = first; i < min(first + RUN, next_w); ++i) {
             const int at = top + 2 * i;
-            TEXEL_STORE(data, out + i, REDUCE_FOUR(TEXEL_LOAD(data, at), TEXEL_LOAD(data, at + 1),
-                                                   TEXEL_LOAD(data, at + w), TEXEL_LOAD(data, at + w + 1)));
+            TEXEL_STORE(data, out + i,
+                        REDUCE_FOUR(TEXEL_LOAD(data, at), TEXEL_LOAD(data, at + 1), TEXEL_LOAD(data, at + w),
+                                    TEXEL_LOAD(data, at + w + 1)));
         }
         return;
     }
@@ -182,11 +190,11 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
 #define SPAN_2 9  /* 2 * 4 + 1 */
 
 /*
- * Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. Every work-item comes to every barrier and to the end:
- * PoCL 3.1 runs what follows a return between barriers for work-items that have returned.
+ * Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. Every work-item comes to every barrier and to
+ * the end: PoCL 3.1 runs what follows a return between barriers for work-items that have returned.
  */
-kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
-void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, const int made, const int4 rules) {
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
+mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, const int made, const int4 rules) {
     local float4 first[SPAN_1 * SPAN_1], second[SPAN_2 * SPAN_2];
     const int lane = get_local_id(1) * TILE + get_local_id(0), lanes = TILE * TILE;
     const int gx = get_group_id(0), gy = get_group_id(1), slice = get_global_id(2);
@@ -194,7 +202,8 @@ void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, co
     const int w1 = level_side(size.x, level + 1), h1 = level_side(size.y, level + 1);
     const int w2 = level_side(size.x, level + 2), h2 = level_side(size.y, level + 2);
     const int w3 = level_side(size.x, level + 3), h3 = level_side(size.y, level + 3);
-    const int span1 = made == 1 ? TILE : SPAN_1, span2 = made == 1 ? 0 : SPAN_2, span3 = made == 3 ? TILE / 4 : 0;
+    const int span1 = made == 1 ? TILE : SPAN_1, span2 = made == 1 ? 0 : SPAN_2,
+              span3 = made == 3 ? TILE / 4 : 0;
 
     for (int at = lane; at < span1 * span1; at += lanes) {
         const int tx = at % span1, ty = at / span1, i = TILE * gx + tx, j = TILE * gy + ty;
@@ -214,7 +223,7 @@ void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, co
         const int tx = at % SPAN_2, ty = at / SPAN_2, i = TILE / 2 * gx + tx, j = TILE / 2 * gy + ty;
         if (i < w2 && j < h2) {
             float4 value;
-#define LOAD(x, y) first[((y) - TILE * gy) * SPAN_1 + (x) - TILE * gx]
+#define LOAD(x, y) first[((y)-TILE * gy) * SPAN_1 + (x)-TILE * gx]
             REDUCE(value, w1, h1, i, j, rules, LOAD);
 #undef LOAD
             second[at] = texel_round(value);
@@ -228,7 +237,7 @@ void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, co
         const int i = TILE / 4 * gx + at % (TILE / 4), j = TILE / 4 * gy + at / (TILE / 4);
         if (i < w3 && j < h3) {
             float4 value;
-#define LOAD(x, y) second[((y) - TILE / 2 * gy) * SPAN_2 + (x) - TILE / 2 * gx]
+#define LOAD(x, y) second[((y)-TILE / 2 * gy) * SPAN_2 + (x)-TILE / 2 * gx]
             REDUCE(value, w2, h2, i, j, rules, LOAD);
 #undef LOAD
             level_store(LEVELS, size, slices, level + 3, level + made, i, j, slice, value);
@@ -240,8 +249,8 @@ void mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, co
 #define TAIL_LANES 256
 
 /* All levels after `level`, in one work-group a slice. */
-kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1)))
-void mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
+kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void
+mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
     local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];
     const int lane = get_local_id(0), slice = get_global_id(1);
     for (int n = level + 1; n < size.w; ++n) {
@@ -256,7 +265,7 @@ void mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, co
                 REDUCE(value, w, h, i, j, rules, LOAD);
 #undef LOAD
             } else {
-#define LOAD(x, y) (to_odd ? even[(y) * w + (x)] : odd[(y) * w + (x)])
+#define LOAD(x, y) (to_odd ? even[(y)*w + (x)] : odd[(y)*w + (x)])
                 REDUCE(value, w, h, i, j, rules, LOAD);
 #undef LOAD
             }

@@ -13,13 +13,16 @@
 #endif
 
 /* The last one of a single texel is its own level 1. */
-inline int half_level(int4 source_size) { return min(1, source_size.w - 1); }
+inline int half_level(int4 source_size) {
+    return min(1, source_size.w - 1);
+}
 
 kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)) {
     const int first = get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
     if (first >= result_size.x || y >= result_size.y) return;
     const int slice = image * source_size.z, level = half_level(source_size);
-    const int4 now = level_place_(TEXTURE(source), slice, level), before = level_place_(TEXTURE(previous), image, 0);
+    const int4 now = level_place_(TEXTURE(source), slice, level),
+               before = level_place_(TEXTURE(previous), image, 0);
     float values[RUN];
     for (int i = 0; i < RUN; ++i) {
         const float luma = texel_fetch_at_(TEXTURE(source), now, slice, level, first + i, y).w;

@@ -10,10 +10,10 @@
  */
 #include "regions.clh"
 
-#define BORDER 2
-#define INNER  1
+#define BORDER              2
+#define INNER               1
 #define TOWARDS(gradient)   ((gradient) >> 16)
-#define MAGNITUDE(gradient) ((gradient) & 65535)
+#define MAGNITUDE(gradient) ((gradient)&65535)
 
 /* ---- 1. Gradient ---- */
 
@@ -28,7 +28,9 @@ static inline int root_of(uint value) {
 /* (1 2 1) x (1 2 1), a quarter of it. */
 static inline int smoothed(local const short *at) {
     local const short *up = at - BORDERED_W(BORDER), *down = at + BORDERED_W(BORDER);
-    return (up[-1] + 2 * up[0] + up[1] + 2 * (at[-1] + 2 * at[0] + at[1]) + down[-1] + 2 * down[0] + down[1]) >> 2;
+    return (up[-1] + 2 * up[0] + up[1] + 2 * (at[-1] + 2 * at[0] + at[1]) + down[-1] + 2 * down[0] +
+            down[1]) >>
+           2;
 }
 
 TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const int4 size,
@@ -38,16 +40,16 @@ TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const
     global const uint *lab = all_colours + (size_t)image * size.w + size.z;
     global int *gradients = all_gradients + (size_t)image * size.x * size.y;
     FOR_BORDERED(BORDER, tx, ty) {
-        const int x = clamp(TILE_X + tx - BORDER, 0, size.x - 1), y = clamp(TILE_Y + ty - BORDER, 0, size.y - 1);
+        const int x = clamp(TILE_X + tx - BORDER, 0, size.x - 1),
+                  y = clamp(TILE_Y + ty - BORDER, 0, size.y - 1);
         const uint colour = lab[y * size.x + x];
         colours[0][BORDERED_AT(BORDER, tx, ty)] = (short)LAB_L(colour);
         colours[1][BORDERED_AT(BORDER, tx, ty)] = (short)LAB_A(colour);
         colours[2][BORDERED_AT(BORDER, tx, ty)] = (short)LAB_B(colour);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int c = 0; c < 3; ++c)
-        FOR_BORDERED(INNER, tx, ty)
-            smooth[c][BORDERED_AT(INNER, tx, ty)] = (short)smoothed(colours[c] + BORDERED_AT(BORDER, tx + 1, ty + 1));
+    for (int c = 0; c < 3; ++c) FOR_BORDERED(INNER, tx, ty)
+    smooth[c][BORDERED_AT(INNER, tx, ty)] = (short)smoothed(colours[c] + BORDERED_AT(BORDER, tx + 1, ty + 1));
     barrier(CLK_LOCAL_MEM_FENCE);
     FOR_TILE(size, tx, ty) {
         int xx = 0, xy = 0, yy = 0;
@@ -93,7 +95,8 @@ inline void flush_run(global uint *sums, const run_sums *run, int2 size) {
 }
 
 /* Pixels first .. end - 1 of a row of them at (x, y). */
-inline void add_run(run_sums *run, global const uint *lab, global const int *gradients, int first, int end, int x, int y) {
+inline void add_run(run_sums *run, global const uint *lab, global const int *gradients, int first, int end,
+                    int x, int y) {
     uint l = 0, a = 0, b = 0, gradient = 0;
     const uint n = end - first;
     for (int i = first; i < end; ++i) {
@@ -118,7 +121,8 @@ inline void add_run(run_sums *run, global const uint *lab, global const int *gra
 
 /* Work-item RUN x DOWN pixels; `table`: words of an image in `work`, first word of the sums. */
 kernel void regions_sum(global const uint *restrict all_colours, global const int *restrict all_gradients,
-                        global const int *restrict all_labels, const int4 size, global uint *work, const int2 table) {
+                        global const int *restrict all_labels, const int4 size, global uint *work,
+                        const int2 table) {
     const int x = (int)get_global_id(0) * RUN, first = (int)get_global_id(1) * DOWN, image = get_global_id(2);
     const size_t plane = (size_t)image * size.x * size.y;
     const int n = min(RUN, size.x - x);
@@ -150,12 +154,14 @@ typedef struct region {
     float radius, texture;
 } region;
 
-/* Of an image in the region tables: `layout`: words of an image, first word of the neighbours, words of a row of them. */
-#define REGIONS(tables, image, layout) ((global region *)((tables) + (size_t)(image) * (layout).x + TVLM_REGION_HEADER))
+/* Of an image in the region tables: `layout`: words of an image, first word of the neighbours, words of a row
+ * of them. */
+#define REGIONS(tables, image, layout)                                                                       \
+    ((global region *)((tables) + (size_t)(image) * (layout).x + TVLM_REGION_HEADER))
 
 /* Work-item a region; `capacity` of them. */
-kernel void regions_table(global const uint *restrict work, const int2 table, const int2 size, const int capacity,
-                          global int *restrict tables, const int4 layout) {
+kernel void regions_table(global const uint *restrict work, const int2 table, const int2 size,
+                          const int capacity, global int *restrict tables, const int4 layout) {
     const int id = get_global_id(0), image = get_global_id(1);
     if (id >= capacity) return;
     global const uint *sums = work + (size_t)image * table.x + table.y + id * TVLM_CLUSTER_SUMS;
@@ -188,8 +194,10 @@ inline void connect(global int *neighbours, int row, int p, int q) {
     atomic_or(neighbours + q * row + p / 32, 1 << p % 32);
 }
 
-/* A region's farthest pixel has another region, or the outside, on one side: only such pixels are looked at. */
-kernel void regions_reach(global const int *restrict all_labels, const int2 size, global int *tables, const int4 layout) {
+/* A region's farthest pixel has another region, or the outside, on one side: only such pixels are looked at.
+ */
+kernel void regions_reach(global const int *restrict all_labels, const int2 size, global int *tables,
+                          const int4 layout) {
     const int x0 = (int)get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
     global const int *labels = all_labels + (size_t)image * size.x * size.y;
     global region *regions = REGIONS(tables, image, layout);
@@ -226,7 +234,8 @@ inline int gradient_at(global const int *gradients, int2 size, int x, int y) {
 }
 
 /* (m / (TEXTURE + e))^2 c > STRENGTH^2 on a ridge, all of it squared. */
-inline bool areas_meet(global const uint *lab, global const int *gradients, int2 size, int x, int y, float texture) {
+inline bool areas_meet(global const uint *lab, global const int *gradients, int2 size, int x, int y,
+                       float texture) {
     const int gradient = gradients[y * size.x + x], m = MAGNITUDE(gradient), towards = TOWARDS(gradient);
     const float slope = m * (1.0f / TVLM_BOUNDARY_STEPS), slope2 = slope * slope;
     const float least = TVLM_BOUNDARY_TEXTURE + texture, least2 = least * least;
@@ -235,9 +244,11 @@ inline bool areas_meet(global const uint *lab, global const int *gradients, int2
     /* c^2 is below 2^17: L*a*b* of sRGB spans 100, 185 and 203. */
     if (power * 131072.0f <= needed) return false;
     const int dx = towards == 0 || towards == 1 ? 1 : towards == 3 ? -1 : 0, dy = towards == 0 ? 0 : 1;
-    if (m <= gradient_at(gradients, size, x + dx, y + dy) || m < gradient_at(gradients, size, x - dx, y - dy)) return false;
+    if (m <= gradient_at(gradients, size, x + dx, y + dy) || m < gradient_at(gradients, size, x - dx, y - dy))
+        return false;
     const int far = (towards & 1) != 0 ? TVLM_BOUNDARY_DIAGONAL : TVLM_BOUNDARY_FAR;
-    const int3 apart = taps(lab, size, x + dx * far, y + dy * far) - taps(lab, size, x - dx * far, y - dy * far);
+    const int3 apart =
+        taps(lab, size, x + dx * far, y + dy * far) - taps(lab, size, x - dx * far, y - dy * far);
     const float steps = 9.0f * TVLM_LAB_STEPS;
     const int square = apart.x * apart.x + apart.y * apart.y + apart.z * apart.z;
     return power * ((float)square * (1.0f / (steps * steps))) > needed;
@@ -245,8 +256,8 @@ inline bool areas_meet(global const uint *lab, global const int *gradients, int2
 
 /* Work-item RUN pixels of a row. */
 kernel void regions_store(global const uint *restrict all_colours, global const int *restrict all_gradients,
-                          global const int *restrict all_labels, const int4 size, global const int *restrict tables,
-                          const int4 layout, TEXTURE_OUT(result)) {
+                          global const int *restrict all_labels, const int4 size,
+                          global const int *restrict tables, const int4 layout, TEXTURE_OUT(result)) {
     const int x0 = (int)get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
     const size_t plane = (size_t)image * size.x * size.y;
     global const int *labels = all_labels + plane, *gradients = all_gradients + plane;
@@ -258,12 +269,14 @@ kernel void regions_store(global const uint *restrict all_colours, global const 
     for (int x = x0; x < min(x0 + RUN, size.x); ++x) {
         const int p = y * size.x + x, own = labels[p];
         global const region *at = regions + own;
-        const float radius = at->radius, ratio = radius > 0.0f ? sqrt(square_distance(at, x, y) / radius) : 0.0f;
+        const float radius = at->radius,
+                    ratio = radius > 0.0f ? sqrt(square_distance(at, x, y) / radius) : 0.0f;
         bool meet;
         if (header[1] != 0)
             meet = (x + 1 < size.x && labels[p + 1] != own) || (y + 1 < size.y && labels[p + size.x] != own);
         else
             meet = areas_meet(lab, gradients, size.xy, x, y, at->texture);
-        texel_store(result, x, y, image, (float4)((float)own, min(ratio, 1.0f), at->pixels / area, meet ? 1.0f : 0.0f));
+        texel_store(result, x, y, image,
+                    (float4)((float)own, min(ratio, 1.0f), at->pixels / area, meet ? 1.0f : 0.0f));
     }
 }

@@ -1,13 +1,15 @@
 /*
- * saliency.cl: what stands out: centre-surround contrast (Itti, Koch & Niebur 1998) at three scales, and, for the one
- * map that combines them, how hard the border of the image is to reach (geodesic saliency: Wei et al. 2012) and how
- * far a colour is from those along the border (Mahalanobis). All in L*a*b*, read off the source's levels.
+ * saliency.cl: what stands out: centre-surround contrast (Itti, Koch & Niebur 1998) at three scales, and, for
+ * the one map that combines them, how hard the border of the image is to reach (geodesic saliency: Wei et al.
+ * 2012) and how far a colour is from those along the border (Mahalanobis). All in L*a*b*, read off the
+ * source's levels.
  *
  * 1. saliency_lab: the levels used, texel by texel in L*a*b*, into scratch.
- * 2. saliency_prior: one work-group an image, at a level of at most TVLM_SALIENCY_SIDE a side: paths and border.
- * 3. saliency_contrast: at each texel of the quarter-size grid, three centres against surrounds three levels coarser,
- *    and with 2 what becomes `saliency`, into scratch; the largest of each by atomics on integers (non-negative floats
- *    order like their bits).
+ * 2. saliency_prior: one work-group an image, at a level of at most TVLM_SALIENCY_SIDE a side: paths and
+ * border.
+ * 3. saliency_contrast: at each texel of the quarter-size grid, three centres against surrounds three levels
+ * coarser, and with 2 what becomes `saliency`, into scratch; the largest of each by atomics on integers
+ * (non-negative floats order like their bits).
  * 4. saliency_scale: each over its image's largest.
  */
 // check-kernels: -DRUN=1 -DLANES=256
@@ -32,10 +34,11 @@ inline int lab_offset(int4 source_size, int first, int level) {
 }
 
 /*
- * lab: level `first`.. of image 0, then of image 1, ...; `texels` of them an image. Work-item RUN texels of a level; y
- * is the image, z the level: what is beyond the smaller levels has nothing to do.
+ * lab: level `first`.. of image 0, then of image 1, ...; `texels` of them an image. Work-item RUN texels of a
+ * level; y is the image, z the level: what is beyond the smaller levels has nothing to do.
  */
-kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels, const int first_level) {
+kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels,
+                         const int first_level) {
     const int level = first_level + (int)get_global_id(2), image = get_global_id(1);
     const int w = level_side(source_size.x, level), count = w * level_side(source_size.y, level);
     const int first = get_global_id(0) * RUN, n = min(RUN, count - first);
@@ -52,10 +55,12 @@ kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const 
 /* ---- What stands out from the border ---- */
 
 #define SIDES 4 /* top, bottom, left, right */
-#define PITCH (TVLM_SALIENCY_SIDE | 1) /* odd, so that neither the texels of a row nor of a column share a bank */
+#define PITCH                                                                                                \
+    (TVLM_SALIENCY_SIDE | 1)  /* odd, so that neither the texels of a row nor of a column share a bank */
 #define PARTS (LANES / SIDES) /* of a side's sums, each one work-item's */
 
-/* The colours along a side: their mean, and the factor of Cholesky of their covariance, its diagonal inverted. */
+/* The colours along a side: their mean, and the factor of Cholesky of their covariance, its diagonal
+ * inverted. */
 typedef struct border_side {
     float4 mean, below, inverse; /* below: (1,0), (2,0), (2,1) */
 } border_side;
@@ -67,7 +72,8 @@ inline int4 side_strip(int2 size, int side) {
     return (int4)(side == 2 ? 0 : size.x - deep.x, 0, deep.x, size.y);
 }
 
-/* Sums over every PARTS-th texel of a strip: of d = colour - mean, its squares, and its products 01, 02, 12. */
+/* Sums over every PARTS-th texel of a strip: of d = colour - mean, its squares, and its products 01, 02, 12.
+ */
 inline void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
                        float4 *sum, float4 *squares, float4 *products) {
     *sum = *squares = *products = 0.0f;
@@ -105,7 +111,8 @@ inline void border_sides(global const float4 *restrict colours, int2 size, local
     const int lane = get_local_id(0);
     float4 sum, squares, products;
     for (int task = lane; task < SIDES * PARTS; task += LANES) {
-        strip_sums(colours, size, side_strip(size, task / PARTS), task % PARTS, 0.0f, &sum, &squares, &products);
+        strip_sums(colours, size, side_strip(size, task / PARTS), task % PARTS, 0.0f, &sum, &squares,
+                   &products);
         shared[task] = sum;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -116,7 +123,8 @@ inline void border_sides(global const float4 *restrict colours, int2 size, local
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int task = lane; task < SIDES * PARTS; task += LANES) {
         const int side = task / PARTS;
-        strip_sums(colours, size, side_strip(size, side), task % PARTS, sides[side].mean, &sum, &squares, &products);
+        strip_sums(colours, size, side_strip(size, side), task % PARTS, sides[side].mean, &sum, &squares,
+                   &products);
         shared[task] = squares;
         shared[SIDES * PARTS + task] = products;
     }
@@ -149,8 +157,8 @@ inline float step_cost(float4 from, float4 to) {
 }
 
 /*
- * There and back along each of `lines` lines of `steps` texels: a line is one work-item's, which carries the cost in a
- * register. costs[i * lines + line] is that of the step from texel i of a line to the next.
+ * There and back along each of `lines` lines of `steps` texels: a line is one work-item's, which carries the
+ * cost in a register. costs[i * lines + line] is that of the step from texel i of a line to the next.
  */
 inline void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
                   global const float *restrict costs) {
@@ -170,12 +178,12 @@ inline void sweep(local float *path, int lines, int line_stride, int steps, int 
 }
 
 /*
- * prior: for each image of the batch three planes of size.x * size.y: the result, and the costs of steps down and (by
- * columns) to the right. colours: the level's part of `lab`, `texels` from one image to the next.
+ * prior: for each image of the batch three planes of size.x * size.y: the result, and the costs of steps down
+ * and (by columns) to the right. colours: the level's part of `lab`, `texels` from one image to the next.
  */
-kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
-void saliency_prior(global const float4 *restrict lab, const int texels, const int offset, const int2 size,
-                    global float *restrict prior) {
+kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+saliency_prior(global const float4 *restrict lab, const int texels, const int offset, const int2 size,
+               global float *restrict prior) {
     local float4 shared[(TVLM_SALIENCY_SIDE * PITCH + 3) / 4]; /* the sums, then the paths */
     local border_side sides[SIDES];
     local int largest[2];
@@ -228,8 +236,8 @@ inline int2 between(float u, int side, float *fraction) {
 }
 
 /* Bilinear in one level of `lab`, at row v of RUN points u, all in [0, 1] of the image. */
-inline void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u, float v,
-                    float4 *values) {
+inline void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
+                    float v, float4 *values) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
     float ax, ay;
     const int2 y = between(v, h, &ay);
@@ -297,8 +305,8 @@ kernel void saliency_contrast(global const float4 *restrict lab, const int4 sour
     barrier(CLK_LOCAL_MEM_FENCE);
     if (x < size.x && y < size.y) {
         const float4 most = contrast_row(lab + image * texels, source_size, first, last,
-                                         prior + image * 3 * prior_size.x * prior_size.y, prior_size, size, x, y,
-                                         contrast + image * size.x * size.y);
+                                         prior + image * 3 * prior_size.x * prior_size.y, prior_size, size, x,
+                                         y, contrast + image * size.x * size.y);
         atomic_max(&group_largest[0], as_int(most.x));
         atomic_max(&group_largest[1], as_int(most.y));
         atomic_max(&group_largest[2], as_int(most.z));

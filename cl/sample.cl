@@ -6,11 +6,11 @@
 #include "bundle.clh"
 
 /*
- * out[point][4 * count4]; points are (x, y in pixels of the image, level, image). Work-item (group of four, point).
- * Compiled with RUN 1: each point is somewhere else.
+ * out[point][4 * count4]; points are (x, y in pixels of the image, level, image). Work-item (group of four,
+ * point). Compiled with RUN 1: each point is somewhere else.
  */
-kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4, global const float4 *restrict points,
-                   const int count, global float4 *restrict out) {
+kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4,
+                   global const float4 *restrict points, const int count, global float4 *restrict out) {
     const int group = get_global_id(0), i = get_global_id(1);
     if (group >= count4 || i >= count) return;
     const float4 p = points[i];
@@ -29,6 +29,8 @@ kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level,
     float x[RUN];
     float4 values[RUN];
     for (int i = 0; i < RUN; ++i) x[i] = (first + i + 0.5f) * step_x;
-    bundle_gather(BUNDLE, refs[slice % result_size.z], x, (y + 0.5f) * step_y, level, slice / result_size.z, values);
-    for (int i = 0; i < min(RUN, result_size.x - first); ++i) texel_store(result, first + i, y, slice, values[i]);
+    bundle_gather(BUNDLE, refs[slice % result_size.z], x, (y + 0.5f) * step_y, level, slice / result_size.z,
+                  values);
+    for (int i = 0; i < min(RUN, result_size.x - first); ++i)
+        texel_store(result, first + i, y, slice, values[i]);
 }

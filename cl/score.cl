@@ -1,10 +1,11 @@
 /*
  * score.cl: how much each candidate matters.
  *
- * A scoring program is a list of layers, each up to four channels that lie side by side in a texture: a head (reference
- * to its first channel, part, taps, 0) and floats (caps, weights of nine taps). It adds min(cap, weight * value) over its
- * channels and one tap or the 3x3 neighbourhood to one of three parts. score_parts runs it at every candidate and finds
- * each part's range; score_combine brings the parts to [0, 1] and weighs them.
+ * A scoring program is a list of layers, each up to four channels that lie side by side in a texture: a head
+ * (reference to its first channel, part, taps, 0) and floats (caps, weights of nine taps). It adds min(cap,
+ * weight * value) over its channels and one tap or the 3x3 neighbourhood to one of three parts. score_parts
+ * runs it at every candidate and finds each part's range; score_combine brings the parts to [0, 1] and weighs
+ * them.
  */
 #include "bundle.clh"
 
@@ -19,11 +20,13 @@ inline int ordered(float value) {
     const int bits = as_int(value);
     return bits ^ ((bits >> 31) & 0x7fffffff);
 }
-inline float unordered(int bits) { return as_float(bits ^ ((bits >> 31) & 0x7fffffff)); }
+inline float unordered(int bits) {
+    return as_float(bits ^ ((bits >> 31) & 0x7fffffff));
+}
 
 /* Adds one layer's channels and taps to the sums of RUN candidates at (x[i], y). */
-inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x, float y,
-                      float2 step, float level, int image, float *sums) {
+inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x,
+                      float y, float2 step, float level, int image, float *sums) {
     const float4 cap = vload4(0, floats);
     float tap_x[RUN];
     float4 values[RUN];
@@ -42,13 +45,13 @@ inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict
 }
 
 /*
- * parts[part][candidate]; ranges[part] = (smallest, largest) in ordered integers. Work-item RUN candidates of a row,
- * of `runs` in each row.
+ * parts[part][candidate]; ranges[part] = (smallest, largest) in ordered integers. Work-item RUN candidates of
+ * a row, of `runs` in each row.
  */
-kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1)))
-void score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers, const int2 size,
-                 const float2 step, const float level, const int image, const int runs, global float *restrict parts,
-                 global int *restrict ranges) {
+kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1))) void
+score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers,
+            const int2 size, const float2 step, const float level, const int image, const int runs,
+            global float *restrict parts, global int *restrict ranges) {
     local int low[PARTS], high[PARTS];
     global const float *floats = (global const float *)heads + floats_at; /* behind all heads */
     const int lane = get_local_id(0), item = get_global_id(0);
@@ -62,7 +65,8 @@ void score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_a
         /* The last cell is clipped; its centre is that of what remains. */
         const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
         float x[RUN];
-        for (int i = 0; i < RUN; ++i) x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
+        for (int i = 0; i < RUN; ++i)
+            x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
         for (int p = 0; p < PARTS; ++p) {
             float sums[RUN];
             int least = INT_MAX, most = INT_MIN;
@@ -70,7 +74,8 @@ void score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_a
             for (int n = 0; n < layers; ++n) {
                 const int4 head = vload4(n, heads);
                 if (head.y == p)
-                    add_layer(BUNDLE, head.x, head.z, floats + n * LAYER_FLOATS, x, y, step, level, image, sums);
+                    add_layer(BUNDLE, head.x, head.z, floats + n * LAYER_FLOATS, x, y, step, level, image,
+                              sums);
             }
             for (int i = 0; i < count; ++i) {
                 parts[(p * size.y + row) * size.x + first + i] = sums[i];
@@ -91,8 +96,9 @@ void score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_a
 }
 
 /* weights: of the parts, and the bias; normalise: of each part 1 or 0. */
-kernel void score_combine(global const float *restrict parts, global const int *restrict ranges, const int count,
-                          const float4 weights, const int4 normalise, global float *restrict scores) {
+kernel void score_combine(global const float *restrict parts, global const int *restrict ranges,
+                          const int count, const float4 weights, const int4 normalise,
+                          global float *restrict scores) {
     const int i = get_global_id(0);
     if (i >= count) return;
     const float weight[PARTS] = {weights.x, weights.y, weights.z};

@@ -20,13 +20,15 @@ kernel void self_test_fetch(TEXTURE_IN(source), global float4 *restrict out) {
 }
 
 /* out[i]: bilinear at points[i] = (x, y, slice), in texels. */
-kernel void self_test_bilinear(TEXTURE_IN(source), global const float4 *restrict points, global float4 *restrict out) {
+kernel void self_test_bilinear(TEXTURE_IN(source), global const float4 *restrict points,
+                               global float4 *restrict out) {
     const int i = get_global_id(0);
     out[i] = texel_bilinear(source, points[i].x, points[i].y, (int)points[i].z, 0);
 }
 
 /* out[i]: sampled at points[i] = (x, y, slice, level). */
-kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict points, global float4 *restrict out) {
+kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict points,
+                             global float4 *restrict out) {
     const int i = get_global_id(0);
     out[i] = texel_sample(source, points[i].x, points[i].y, (int)points[i].z, points[i].w);
 }

@@ -1,8 +1,9 @@
 /*
  * source.cl: the pixels that were handed in -> r, g, b, luma.
  *
- * Compiled for PIXEL_TYPE (TVLM_PIXELS_*) and PIXEL_CHANNELS (1 gray, 2 gray + alpha, 3 RGB, 4 RGBA). Values stay
- * encoded (sRGB); alpha is composited on white; floats are clamped, NaN becomes 0. One work-item a pixel.
+ * Compiled for PIXEL_TYPE (TVLM_PIXELS_*) and PIXEL_CHANNELS (1 gray, 2 gray + alpha, 3 RGB, 4 RGBA). Values
+ * stay encoded (sRGB); alpha is composited on white; floats are clamped, NaN becomes 0. One work-item a
+ * pixel.
  */
 #include "texture.clh"
 
@@ -22,11 +23,12 @@ typedef float pixel_t;
 #define UNIT(value) ((value) >= 0.0f ? min((value), 1.0f) : 0.0f) /* NaN compares false */
 #endif
 
-kernel void source(global const uchar *restrict pixels, const ulong offset, const ulong row_stride, const int image,
-                   TEXTURE_OUT(result)) {
+kernel void source(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
+                   const int image, TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x >= result_size.x || y >= result_size.y) return;
-    global const pixel_t *pixel = (global const pixel_t *)(pixels + offset + y * row_stride) + x * PIXEL_CHANNELS;
+    global const pixel_t *pixel =
+        (global const pixel_t *)(pixels + offset + y * row_stride) + x * PIXEL_CHANNELS;
     float r = UNIT(pixel[0]);
 #if PIXEL_CHANNELS >= 3
     float g = UNIT(pixel[1]), b = UNIT(pixel[2]);

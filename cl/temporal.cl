@@ -1,6 +1,6 @@
 /*
- * temporal.cl: what was relevant, salient and looked at a frame ago, per cell: remembered when a frame ends, moved into
- * the next one along its flow.
+ * temporal.cl: what was relevant, salient and looked at a frame ago, per cell: remembered when a frame ends,
+ * moved into the next one along its flow.
  */
 #include "texture.clh"
 
@@ -11,7 +11,8 @@ kernel void temporal_relevance(global const float *restrict scores, TEXTURE_OUT(
     const int x = get_global_id(0), y = get_global_id(1);
     if (x >= relevance_size.x || y >= relevance_size.y) return;
     const float score = scores[y * relevance_size.x + x];
-    texel_store(relevance, x, y, 0, (float4)(isnan(score) ? 0.0f : clamp(score, 0.0f, 1.0f), 0.0f, 0.0f, 0.0f));
+    texel_store(relevance, x, y, 0,
+                (float4)(isnan(score) ? 0.0f : clamp(score, 0.0f, 1.0f), 0.0f, 0.0f, 0.0f));
 }
 
 /* The sum of a Gaussian at each position; `shape`: decay, -1 / (2 sigma^2), the square of its reach. */
@@ -28,30 +29,37 @@ inline float gaussians(global const float2 *restrict positions, int count, float
 enum { HAS_RELEVANCE = 1, HAS_TEMPORAL = 2 }; /* as in lib/opencl/temporal.c */
 
 /* Relevance, saliency and fixation of one image, at the centres of its cells. */
-kernel void temporal_remember(TEXTURE_IN(relevance), TEXTURE_IN(saliency), TEXTURE_IN(temporal), const int has,
-                              const int component, const int image, global const float2 *restrict positions, const int count,
-                              const float4 shape, TEXTURE_OUT(state)) {
+kernel void temporal_remember(TEXTURE_IN(relevance), TEXTURE_IN(saliency), TEXTURE_IN(temporal),
+                              const int has, const int component, const int image,
+                              global const float2 *restrict positions, const int count, const float4 shape,
+                              TEXTURE_OUT(state)) {
     const int column = get_global_id(0), row = get_global_id(1);
     if (column >= state_size.x || row >= state_size.y) return;
     const float2 at = (float2)((column + 0.5f) * CELL, (row + 0.5f) * CELL);
     float4 value = (float4)(0.0f, 0.0f, 0.0f, 0.0f);
     if (has & HAS_RELEVANCE) value.x = texel_sample(relevance, at.x, at.y, 0, TVLM_TEMPORAL_LEVEL).x;
     const float4 salient = texel_sample(saliency, at.x, at.y, image * saliency_size.z, TVLM_TEMPORAL_LEVEL);
-    value.y = component == 0 ? salient.x : component == 1 ? salient.y : component == 2 ? salient.z : salient.w;
+    value.y = component == 0   ? salient.x
+              : component == 1 ? salient.y
+              : component == 2 ? salient.z
+                               : salient.w;
     if (has & HAS_TEMPORAL) value.z = shape.x * texel_fetch(temporal, column, row, image, 0).z;
     value.z += gaussians(positions, count, shape, at);
     texel_store(state, column, row, image, clamp(value, 0.0f, 1.0f));
 }
 
 /* The centre of what the image leaves of a cell. */
-inline float centre_of(int cell, float side) { return 0.5f * (cell * CELL + min((cell + 1.0f) * CELL, side)); }
+inline float centre_of(int cell, float side) {
+    return 0.5f * (cell * CELL + min((cell + 1.0f) * CELL, side));
+}
 
 /*
- * The state of images `first`.. in the present frame: where each cell was a frame ago, by the (backward) flow at its
- * centre; `confidence`: the least that counts; view: width and height of the image. Without flow it stays.
+ * The state of images `first`.. in the present frame: where each cell was a frame ago, by the (backward) flow
+ * at its centre; `confidence`: the least that counts; view: width and height of the image. Without flow it
+ * stays.
  */
-kernel void temporal(TEXTURE_IN(state), TEXTURE_IN(flow), const int has_flow, const float confidence, const float2 view,
-                     const int first, TEXTURE_OUT(result)) {
+kernel void temporal(TEXTURE_IN(state), TEXTURE_IN(flow), const int has_flow, const float confidence,
+                     const float2 view, const int first, TEXTURE_OUT(result)) {
     const int column = get_global_id(0), row = get_global_id(1), image = first + get_global_id(2);
     if (column >= result_size.x || row >= result_size.y) return;
     float4 value = texel_fetch(state, column, row, image, 0);
@@ -60,10 +68,12 @@ kernel void temporal(TEXTURE_IN(state), TEXTURE_IN(flow), const int has_flow, co
         const float4 step = texel_sample(flow, x, y, image * flow_size.z, TVLM_TEMPORAL_LEVEL);
         const float from_x = x + step.x, from_y = y + step.y;
         /* Not finite fails these too. */
-        const bool valid = step.z >= confidence && from_x >= 0.0f && from_x <= view.x && from_y >= 0.0f && from_y <= view.y;
+        const bool valid =
+            step.z >= confidence && from_x >= 0.0f && from_x <= view.x && from_y >= 0.0f && from_y <= view.y;
         value = 0.0f;
         if (valid)
-            value = texel_sample(state, (column + 0.5f) * CELL + step.x, (row + 0.5f) * CELL + step.y, image, 0.0f);
+            value = texel_sample(state, (column + 0.5f) * CELL + step.x, (row + 0.5f) * CELL + step.y, image,
+                                 0.0f);
     }
     texel_store(result, column, row, image, (float4)(value.xyz, 0.0f));
 }

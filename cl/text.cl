@@ -1,18 +1,19 @@
 /*
  * text.cl: 1 in regions of text-like strokes, read off four levels of the source.
  *
- * What is written has many thin strokes (gradients of one sign closely followed by the other, bright ones and dark ones
- * alike) and, unlike most textures, lies in a line: the band above it or the one below it is quiet, or the gap between
- * it and the next line.
+ * What is written has many thin strokes (gradients of one sign closely followed by the other, bright ones and
+ * dark ones alike) and, unlike most textures, lies in a line: the band above it or the one below it is quiet,
+ * or the gap between it and the next line.
  *
- * 1. text_strokes: sums over blocks of 4 x 4 pixels of a level, of what the gradients along x say. Luma is taken in
- *    whole steps, so all is integers and the same on every device.
- * 2. text_mark: each block by the sums over a window around it, against its contrast and the quietest of those places.
+ * 1. text_strokes: sums over blocks of 4 x 4 pixels of a level, of what the gradients along x say. Luma is
+ * taken in whole steps, so all is integers and the same on every device.
+ * 2. text_mark: each block by the sums over a window around it, against its contrast and the quietest of
+ * those places.
  * 3. text_grow: marks that stand alone in their row are dropped, the others grow.
  * 4. text_combine: a texel is text where it is on any of the levels.
  *
- * Blocks lie level after level, row after row: (image * TVLM_TEXT_SUMS + sum) * blocks + start of the level + index.
- * Work-items do RUN blocks or texels of a row; z is the image, or (image, level).
+ * Blocks lie level after level, row after row: (image * TVLM_TEXT_SUMS + sum) * blocks + start of the level +
+ * index. Work-items do RUN blocks or texels of a row; z is the image, or (image, level).
  */
 #include "texture.clh"
 
@@ -26,20 +27,23 @@
 #define BLOCK  TVLM_TEXT_BLOCK
 #define RX     TVLM_TEXT_RX
 #define RY     TVLM_TEXT_RY
-#define SPAN   (BLOCK * RUN)        /* pixels of a work-item's row */
+#define SPAN   (BLOCK * RUN)           /* pixels of a work-item's row */
 #define AHEAD  (SPAN + TVLM_TEXT_THIN) /* and those after it that a stroke may end at */
 
 /* A level's blocks: columns, rows, how many come before it. */
 inline int4 text_blocks(int4 size, int level) {
     int start = 0;
     for (int n = 0; n < level; ++n)
-        start += ((level_side(size.x, n) + BLOCK - 1) / BLOCK) * ((level_side(size.y, n) + BLOCK - 1) / BLOCK);
-    return (int4)((level_side(size.x, level) + BLOCK - 1) / BLOCK, (level_side(size.y, level) + BLOCK - 1) / BLOCK,
-                  start, 0);
+        start +=
+            ((level_side(size.x, n) + BLOCK - 1) / BLOCK) * ((level_side(size.y, n) + BLOCK - 1) / BLOCK);
+    return (int4)((level_side(size.x, level) + BLOCK - 1) / BLOCK,
+                  (level_side(size.y, level) + BLOCK - 1) / BLOCK, start, 0);
 }
 
-kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels, global int *restrict strokes) {
-    const int level = get_global_id(2) % levels, image = get_global_id(2) / levels, slice = image * source_size.z;
+kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
+                         global int *restrict strokes) {
+    const int level = get_global_id(2) % levels, image = get_global_id(2) / levels,
+              slice = image * source_size.z;
     const int first = get_global_id(0) * RUN, row = get_global_id(1);
     const int4 grid = text_blocks(source_size, level);
     if (first >= grid.x || row >= grid.y) return;
@@ -51,7 +55,9 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
     for (int line = 0; line < BLOCK; ++line) {
         /* outside the level pixels repeat: no gradient */
         for (int i = 0; i < AHEAD + 2; ++i)
-            luma[i] = texel_fetch_at_(TEXTURE(source), place, slice, level, BLOCK * first + i - 1, BLOCK * row + line).w;
+            luma[i] = texel_fetch_at_(TEXTURE(source), place, slice, level, BLOCK * first + i - 1,
+                                      BLOCK * row + line)
+                          .w;
         for (int i = 0; i < AHEAD + 2; ++i) y[i] = (int)(luma[i] * TVLM_TEXT_STEPS + 0.5f);
         for (int i = 0; i < AHEAD; ++i) {
             gradient[i] = y[i + 2] - y[i];
@@ -73,7 +79,8 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
         }
     }
     for (int s = 0; s < TVLM_TEXT_SUMS; ++s) {
-        global int *restrict out = strokes + (image * TVLM_TEXT_SUMS + s) * blocks + grid.z + row * grid.x + first;
+        global int *restrict out =
+            strokes + (image * TVLM_TEXT_SUMS + s) * blocks + grid.z + row * grid.x + first;
         for (int i = 0; i < min(RUN, grid.x - first); ++i) {
             int sum = 0;
             for (int j = 0; j < BLOCK; ++j) sum += sums[s][BLOCK * i + j];
@@ -82,8 +89,10 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
     }
 }
 
-/* Sums over the windows around RUN blocks from (first, row), `ry` rows each way, the level's edge blocks repeated. */
-inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry, int *windows) {
+/* Sums over the windows around RUN blocks from (first, row), `ry` rows each way, the level's edge blocks
+ * repeated. */
+inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry,
+                         int *windows) {
     int columns[RUN + 2 * RX];
     for (int i = 0; i < RUN + 2 * RX; ++i) columns[i] = 0;
     for (int dy = -ry; dy <= ry; ++dy) {
@@ -101,7 +110,8 @@ inline void text_windows(global const int *restrict sums, int4 grid, int first, 
 }
 
 /* The lesser of rises and falls in the windows around a row, where that is less than `least`. */
-inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry, int *least) {
+inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry,
+                       int *least) {
     int rise[RUN], fall[RUN];
     row = clamp(row, 0, grid.y - 1);
     text_windows(strokes + TVLM_TEXT_RISE * blocks, grid, first, row, ry, rise);
@@ -109,8 +119,8 @@ inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks
     for (int i = 0; i < RUN; ++i) least[i] = min(least[i], min(rise[i], fall[i]));
 }
 
-kernel void text_mark(global const int *restrict strokes, const int4 source_size, const int blocks, const int levels,
-                      global uchar *restrict marks) {
+kernel void text_mark(global const int *restrict strokes, const int4 source_size, const int blocks,
+                      const int levels, global uchar *restrict marks) {
     const int level = get_global_id(2) % levels, image = get_global_id(2) / levels;
     const int first = get_global_id(0) * RUN, row = get_global_id(1);
     const int4 grid = text_blocks(source_size, level);
@@ -142,9 +152,10 @@ kernel void text_mark(global const int *restrict strokes, const int4 source_size
     }
 }
 
-/* Dropped: marks without both neighbours in the row (outside the level they count as marked). Kept ones grow. */
-kernel void text_grow(global const uchar *restrict marks, const int4 source_size, const int blocks, const int levels,
-                      global uchar *restrict grown) {
+/* Dropped: marks without both neighbours in the row (outside the level they count as marked). Kept ones grow.
+ */
+kernel void text_grow(global const uchar *restrict marks, const int4 source_size, const int blocks,
+                      const int levels, global uchar *restrict grown) {
     const int level = get_global_id(2) % levels, image = get_global_id(2) / levels;
     const int first = get_global_id(0) * RUN, row = get_global_id(1);
     const int4 grid = text_blocks(source_size, level);
@@ -170,8 +181,8 @@ kernel void text_grow(global const uchar *restrict marks, const int4 source_size
 }
 
 /* A texel's centre lies in one block of each level. */
-kernel void text_combine(global const uchar *restrict grown, const int4 source_size, const int blocks, const int levels,
-                         TEXTURE_OUT(result)) {
+kernel void text_combine(global const uchar *restrict grown, const int4 source_size, const int blocks,
+                         const int levels, TEXTURE_OUT(result)) {
     const int first = get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
     if (first >= result_size.x || y >= result_size.y) return;
     const int count = min(RUN, result_size.x - first);
@@ -182,7 +193,8 @@ kernel void text_combine(global const uchar *restrict grown, const int4 source_s
         const int w = level_side(source_size.x, level), h = level_side(source_size.y, level);
         const int row = (2 * y + 1) * h / (2 * BLOCK * result_size.y);
         global const uchar *restrict from = grown + image * blocks + grid.z + row * grid.x;
-        for (int i = 0; i < count; ++i) any[i] |= from[(2 * (first + i) + 1) * w / (2 * BLOCK * result_size.x)];
+        for (int i = 0; i < count; ++i)
+            any[i] |= from[(2 * (first + i) + 1) * w / (2 * BLOCK * result_size.x)];
     }
     for (int i = 0; i < count; ++i)
         texel_store(result, first + i, y, image * result_size.z, (float4)(any[i], 0.0f, 0.0f, 0.0f));

@@ -1,15 +1,14 @@
 /*
  * topk.cl: the k largest of n scores, best first; ties by lower index, NaN last.
  *
- * A key is one 64-bit integer, smaller is better: the score's bits turned so that they order downwards, then the
- * index. So no two keys are equal and any sorting method gives the same, stable order.
- *   topk_chunk:  a work-group sorts TOPK_CHUNK keys bitonically (Batcher 1968) in local memory and keeps the best;
- *                repeated on what is kept until one chunk remains. For k up to half a chunk.
- *   topk_pad, topk_sort, topk_exchange, topk_merge: the same network over global memory, for larger k.
- *   topk_count, topk_pick, topk_keep: where n is large, the k-th key first, digit by digit from the top (radix select),
- *                then only the k keys up to it, which one of the others sorts.
- *   topk_rank:   each key's place is the number of keys before it; no sort and no barriers to speak of. For small n
- *                on devices with many cores.
+ * A key is one 64-bit integer, smaller is better: the score's bits turned so that they order downwards, then
+ * the index. So no two keys are equal and any sorting method gives the same, stable order. topk_chunk:  a
+ * work-group sorts TOPK_CHUNK keys bitonically (Batcher 1968) in local memory and keeps the best; repeated on
+ * what is kept until one chunk remains. For k up to half a chunk. topk_pad, topk_sort, topk_exchange,
+ * topk_merge: the same network over global memory, for larger k. topk_count, topk_pick, topk_keep: where n is
+ * large, the k-th key first, digit by digit from the top (radix select), then only the k keys up to it, which
+ * one of the others sorts. topk_rank:   each key's place is the number of keys before it; no sort and no
+ * barriers to speak of. For small n on devices with many cores.
  */
 #ifndef TOPK_GROUP
 #define TOPK_GROUP 256
@@ -52,14 +51,15 @@ inline void sort_chunk(local ulong *keys, uint base) {
     for (uint run = 2; run <= TOPK_CHUNK; run <<= 1) merge_chunk(keys, base, run, (int)(run >> 1));
 }
 
-inline void write_result(global int2 *restrict result, global const float *restrict scores, int place, ulong key) {
+inline void write_result(global int2 *restrict result, global const float *restrict scores, int place,
+                         ulong key) {
     const int index = (int)(key & 0xffffffffu);
     result[place] = (int2)(index, as_int(scores[index]));
 }
 
 /* keys[i] for i < padded: the scores' where `first`, else those that are there; NO_KEY from n on. */
-kernel void topk_pad(global const float *restrict scores, const int first, const int n, global ulong *restrict keys,
-                     const int padded) {
+kernel void topk_pad(global const float *restrict scores, const int first, const int n,
+                     global ulong *restrict keys, const int padded) {
     const int i = get_global_id(0);
     if (i >= padded) return;
     if (i >= n)
@@ -68,10 +68,11 @@ kernel void topk_pad(global const float *restrict scores, const int first, const
         keys[i] = key_of(scores[i], i);
 }
 
-/* The best `keep` of each chunk of the n keys to out[chunk * keep ..]. The only chunk writes the result instead. */
-kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1)))
-void topk_chunk(global const float *restrict scores, global const ulong *restrict keys, const int first, const int n,
-                const int keep, global ulong *restrict out, global int2 *restrict result) {
+/* The best `keep` of each chunk of the n keys to out[chunk * keep ..]. The only chunk writes the result
+ * instead. */
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
+topk_chunk(global const float *restrict scores, global const ulong *restrict keys, const int first,
+           const int n, const int keep, global ulong *restrict out, global int2 *restrict result) {
     local ulong chunk[TOPK_CHUNK];
     const int start = get_group_id(0) * TOPK_CHUNK;
     for (int i = get_local_id(0); i < TOPK_CHUNK; i += TOPK_GROUP) {
@@ -88,8 +89,7 @@ void topk_chunk(global const float *restrict scores, global const ulong *restric
 }
 
 /* Sorts each chunk of `keys` (a power of two of chunks), up and down in turn. */
-kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1)))
-void topk_sort(global ulong *restrict keys) {
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void topk_sort(global ulong *restrict keys) {
     local ulong chunk[TOPK_CHUNK];
     const uint base = get_group_id(0) * TOPK_CHUNK;
     for (int i = get_local_id(0); i < TOPK_CHUNK; i += TOPK_GROUP) chunk[i] = keys[base + i];
@@ -109,8 +109,8 @@ kernel void topk_exchange(global ulong *restrict keys, const uint run, const uin
 }
 
 /* The steps of merging runs of `run` that stay within a chunk. */
-kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1)))
-void topk_merge(global ulong *restrict keys, const uint run) {
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void topk_merge(global ulong *restrict keys,
+                                                                               const uint run) {
     local ulong chunk[TOPK_CHUNK];
     const uint base = get_group_id(0) * TOPK_CHUNK;
     for (int i = get_local_id(0); i < TOPK_CHUNK; i += TOPK_GROUP) chunk[i] = keys[base + i];
@@ -128,8 +128,8 @@ kernel void topk_result(global const ulong *restrict keys, global const float *r
 #define RANK_LANES 16 /* work-items that share the counting for one key */
 #define RANK_KEYS  (TOPK_GROUP / RANK_LANES)
 
-kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1)))
-void topk_rank(global const float *restrict scores, const int n, const int k, global int2 *restrict result) {
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
+topk_rank(global const float *restrict scores, const int n, const int k, global int2 *restrict result) {
     local int before[RANK_KEYS];
     const int lane = get_local_id(0) % RANK_LANES, slot = get_local_id(0) / RANK_LANES;
     const int index = get_group_id(0) * RANK_KEYS + slot;
@@ -174,11 +174,12 @@ inline ulong short_key(float score, int index, int index_bits) {
 }
 
 /* histogram[digit] of the keys that begin with the prefix; the digit is `bits` wide, above `shift` more. */
-kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1)))
-void topk_count(global const float *restrict scores, const int n, const int index_bits, const int shift, const int bits,
-                global const select_state *restrict state, global uint *restrict histogram) {
+kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1))) void
+topk_count(global const float *restrict scores, const int n, const int index_bits, const int shift,
+           const int bits, global const select_state *restrict state, global uint *restrict histogram) {
     local uint counts[DIGITS];
-    const int lane = get_local_id(0), start = get_group_id(0) * SELECT_SPAN, end = min(start + SELECT_SPAN, n);
+    const int lane = get_local_id(0), start = get_group_id(0) * SELECT_SPAN,
+              end = min(start + SELECT_SPAN, n);
     for (int digit = lane; digit < DIGITS; digit += SELECT_GROUP) counts[digit] = 0;
     barrier(CLK_LOCAL_MEM_FENCE);
     const ulong prefix = state->prefix;
@@ -193,8 +194,8 @@ void topk_count(global const float *restrict scores, const int n, const int inde
 }
 
 /* The digit that holds the k-th key; clears the histogram for the next. One work-group. */
-kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1)))
-void topk_pick(const int bits, global select_state *restrict state, global uint *restrict histogram) {
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
+topk_pick(const int bits, global select_state *restrict state, global uint *restrict histogram) {
     local uint sums[TOPK_GROUP];
     const int lane = get_local_id(0), share = DIGITS / TOPK_GROUP;
     uint sum = 0;
@@ -214,11 +215,13 @@ void topk_pick(const int bits, global select_state *restrict state, global uint 
 }
 
 /* The keys up to the k-th, in any order: exactly k. */
-kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1)))
-void topk_keep(global const float *restrict scores, const int n, const int index_bits,
-               global select_state *restrict state, global ulong *restrict keys) {
-    const int lane = get_local_id(0), start = get_group_id(0) * SELECT_SPAN, end = min(start + SELECT_SPAN, n);
+kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1))) void
+topk_keep(global const float *restrict scores, const int n, const int index_bits,
+          global select_state *restrict state, global ulong *restrict keys) {
+    const int lane = get_local_id(0), start = get_group_id(0) * SELECT_SPAN,
+              end = min(start + SELECT_SPAN, n);
     const ulong last = state->prefix;
     for (int i = start + lane; i < end; i += SELECT_GROUP)
-        if (short_key(scores[i], i, index_bits) <= last) keys[atomic_inc(&state->kept)] = key_of(scores[i], i);
+        if (short_key(scores[i], i, index_bits) <= last)
+            keys[atomic_inc(&state->kept)] = key_of(scores[i], i);
 }

@@ -10,23 +10,26 @@
 #define W      BORDERED_W(BORDER)
 
 /* The binomial's row sum around r[0]. */
-inline float row_sum(local const float *r) { return r[-2] + 4.0f * r[-1] + 6.0f * r[0] + 4.0f * r[1] + r[2]; }
+inline float row_sum(local const float *r) {
+    return r[-2] + 4.0f * r[-1] + 6.0f * r[0] + 4.0f * r[1] + r[2];
+}
 
 TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result)) {
     local float luma[BORDERED(BORDER)];
     const int image = get_group_id(2);
     FOR_BORDERED(BORDER, tx, ty)
-        luma[BORDERED_AT(BORDER, tx, ty)] =
-            texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
+    luma[BORDERED_AT(BORDER, tx, ty)] =
+        texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
     barrier(CLK_LOCAL_MEM_FENCE);
 
     FOR_TILE(result_size, tx, ty) {
-        local const float *at = luma + BORDERED_AT(BORDER, tx + BORDER, ty + BORDER), *up = at - W, *down = at + W;
+        local const float *at = luma + BORDERED_AT(BORDER, tx + BORDER, ty + BORDER), *up = at - W,
+                          *down = at + W;
         const float gx = (up[1] - up[-1]) + 2.0f * (at[1] - at[-1]) + (down[1] - down[-1]);
         const float gy = (down[-1] - up[-1]) + 2.0f * (down[0] - up[0]) + (down[1] - up[1]);
         const float edges = min(1.0f, 0.25f * sqrt(gx * gx + gy * gy));
-        const float sum = row_sum(at - 2 * W) + 4.0f * row_sum(up) + 6.0f * row_sum(at) + 4.0f * row_sum(down) +
-                          row_sum(at + 2 * W);
+        const float sum = row_sum(at - 2 * W) + 4.0f * row_sum(up) + 6.0f * row_sum(at) +
+                          4.0f * row_sum(down) + row_sum(at + 2 * W);
         const float low = clamp(sum / 256.0f, 0.0f, 1.0f);
         const float high = clamp(0.5f + 0.5f * (at[0] - low), 0.0f, 1.0f);
         texel_store(result, TILE_X + tx, TILE_Y + ty, image, (float4)(edges, 1.0f - edges, high, low));

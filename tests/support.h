@@ -1,9 +1,10 @@
 /*
  * support.h: what all tests share: the devices to run on, random pictures, comparisons that say what differs.
  *
- * Which devices: $TVLM_TEST_DEVICES unset: the first OpenCL CPU device that is not a simulator; "all": every OpenCL
- * device; otherwise a name or index as tvlm_device_params takes it. $TVLM_TEST_SMALL=1: sizes that an interpreter
- * (Oclgrind) can afford. Without any OpenCL device the tests of devices are skipped, never passed.
+ * Which devices: $TVLM_TEST_DEVICES unset: the first OpenCL CPU device that is not a simulator; "all": every
+ * OpenCL device; otherwise a name or index as tvlm_device_params takes it. $TVLM_TEST_SMALL=1: sizes that an
+ * interpreter (Oclgrind) can afford. Without any OpenCL device the tests of devices are skipped, never
+ * passed.
  */
 #ifndef TVLM_TESTS_SUPPORT_H
 #define TVLM_TESTS_SUPPORT_H
@@ -33,8 +34,9 @@ typedef struct test_target {
 } test_target;
 
 /*
- * Runs `body` for every device under test in each storage that it can do and in both formats; prints which. Returns
- * how many there were; the caller skips when that is 0. The reference device of `reference` is opened once.
+ * Runs `body` for every device under test in each storage that it can do and in both formats; prints which.
+ * Returns how many there were; the caller skips when that is 0. The reference device of `reference` is opened
+ * once.
  */
 typedef void test_body(const test_target *target, tvlm_device *reference);
 int test_for_each_target(test_body *body);
@@ -46,8 +48,10 @@ float test_random_unit(uint64_t *state); /* [0, 1) */
 /* Random smooth-and-noisy RGB(A) bytes: edges, flats and noise. free() them. */
 uint8_t *test_random_pixels(uint64_t *state, int32_t width, int32_t height, int32_t channels);
 
-/* Fails unless |a - b| <= maximum everywhere and the mean is <= mean; NaN or Inf in either fails first. `what` names it. */
-void test_compare(const char *what, const float *got, const float *expected, size_t count, float maximum, float mean);
+/* Fails unless |a - b| <= maximum everywhere and the mean is <= mean; NaN or Inf in either fails first.
+ * `what` names it. */
+void test_compare(const char *what, const float *got, const float *expected, size_t count, float maximum,
+                  float mean);
 
 /* ../shared/data/NAME beside the checkout (or under $TVLM_SHARED); false when it is not there. */
 bool test_shared_path(const char *name, char *path, size_t size);

@@ -53,8 +53,9 @@ static void pixels_from_memory(void **state) {
     float from_host[WIDTH * HEIGHT], from_memory[WIDTH * HEIGHT];
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
     tvlm_image described = {.width = WIDTH, .height = HEIGHT, .channels = 3, .row_stride = STRIDE};
-    assert_int_equal(
-        tvlm_device_open_opencl(app.context, app.id, app.queue, tvlm_device_params(.log = &test_log), &device), TVLM_OK);
+    assert_int_equal(tvlm_device_open_opencl(app.context, app.id, app.queue,
+                                             tvlm_device_params(.log = &test_log), &device),
+                     TVLM_OK);
     assert_int_equal(tvlm_device_get_info(device)->index, -1);
     assert_int_equal(tvlm_stack_create_for_image(device, &image, NULL, &stack), TVLM_OK);
     assert_int_equal(tvlm_stack_read(stack, 0, TVLM_CHANNEL_EDGES, 0, WIDTH * HEIGHT, from_host), TVLM_OK);
@@ -63,7 +64,8 @@ static void pixels_from_memory(void **state) {
     assert_memory_equal(from_host, from_memory, sizeof from_host);
 
     /* Refused: beyond the end, another size, a stride shorter than a row. */
-    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET + 64), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET + 64),
+                     TVLM_ERROR_ARGUMENT);
     described.width = WIDTH - 1;
     assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET), TVLM_ERROR_ARGUMENT);
     described.width = WIDTH;
@@ -77,19 +79,21 @@ static void pixels_from_memory(void **state) {
 }
 
 /* One component of a slice of level 0 as the application finds it in what is handed out. */
-static void read_component(const application *app, const tvlm_opencl_texture *t, int32_t image, float *texels) {
+static void read_component(const application *app, const tvlm_opencl_texture *t, int32_t image,
+                           float *texels) {
     static float rgba[WIDTH * HEIGHT * 4];
     const size_t count = (size_t)t->width * (size_t)t->height;
     const size_t slice = (size_t)((image - t->first_image) * t->layers + t->layer);
     assert_int_equal(t->format, TVLM_FORMAT_F32);
     if (t->storage == TVLM_STORAGE_BUFFER) {
-        assert_int_equal(clEnqueueReadBuffer(app->queue, t->base, CL_TRUE, slice * count * 16, count * 16, rgba, 0, NULL,
-                                             NULL),
+        assert_int_equal(clEnqueueReadBuffer(app->queue, t->base, CL_TRUE, slice * count * 16, count * 16,
+                                             rgba, 0, NULL, NULL),
                          CL_SUCCESS);
     } else {
         const size_t origin[3] = {0, 0, slice}, region[3] = {(size_t)t->width, (size_t)t->height, 1};
-        assert_int_equal(clEnqueueReadImage(app->queue, t->base, CL_TRUE, origin, region, 0, 0, rgba, 0, NULL, NULL),
-                         CL_SUCCESS);
+        assert_int_equal(
+            clEnqueueReadImage(app->queue, t->base, CL_TRUE, origin, region, 0, 0, rgba, 0, NULL, NULL),
+            CL_SUCCESS);
     }
     for (size_t i = 0; i < count; ++i) texels[i] = rgba[4 * i + (size_t)t->component];
 }
@@ -102,7 +106,8 @@ static void check_handed_out(const application *app, tvlm_storage storage) {
     uint64_t seed = 4;
     uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_X, TVLM_CHANNEL_LOW, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_HIGH};
+    const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_X, TVLM_CHANNEL_LOW, TVLM_CHANNEL_EDGES,
+                                TVLM_CHANNEL_HIGH};
     float read[WIDTH * HEIGHT], found[WIDTH * HEIGHT], planes[5 * WIDTH * HEIGHT];
     const struct tvlm_device_params params = {.storage = storage, .log = &test_log};
     const tvlm_status status = tvlm_device_open_opencl(app->context, app->id, app->queue, &params, &device);
@@ -125,7 +130,8 @@ static void check_handed_out(const application *app, tvlm_storage storage) {
     assert_memory_equal(found, read, sizeof read);
     assert_int_equal(tvlm_stack_get_opencl(stack, 1, TVLM_CHANNEL_X, &texture), TVLM_ERROR_ARGUMENT);
 
-    assert_int_equal(tvlm_stack_pack(stack, tvlm_pack_params(.channels = channels, .channel_count = 5), &packed), TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_pack(stack, tvlm_pack_params(.channels = channels, .channel_count = 5), &packed), TVLM_OK);
     assert_int_equal(tvlm_packed_get_opencl(packed, 1, &texture), TVLM_OK);
     assert_int_equal(texture.layers, 2);
     texture.layer = 1; /* the fifth channel: layer 1, component 0 */
@@ -153,7 +159,8 @@ static void reference_has_none(void **state) {
     tvlm_stack *stack = NULL;
     tvlm_opencl_texture texture;
     (void)state;
-    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device), TVLM_OK);
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
     assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = 3, .height = 2), &stack), TVLM_OK);
     assert_int_equal(tvlm_stack_get_opencl(stack, 0, TVLM_CHANNEL_R, &texture), TVLM_ERROR_UNSUPPORTED);
     tvlm_stack_destroy(&stack);
@@ -161,7 +168,8 @@ static void reference_has_none(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_from_memory), cmocka_unit_test(textures_handed_out),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_from_memory),
+                                       cmocka_unit_test(textures_handed_out),
                                        cmocka_unit_test(reference_has_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,7 +138,8 @@ static tvlm_texture *generate(tvlm_grid id, tvlm_texture *source) {
                                                .extent_x = extent_x,
                                                .extent_y = extent_y});
     tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_SOURCE] = source};
-    assert_int_equal(backend->generate[id](device, &(tvlm_generate_args){.grids = grids, .out = out}), TVLM_OK);
+    assert_int_equal(backend->generate[id](device, &(tvlm_generate_args){.grids = grids, .out = out}),
+                     TVLM_OK);
     return out;
 }
 
@@ -438,7 +439,7 @@ static void test_ranges(void **state) {
         const int32_t width = random_between(1, 70), height = random_between(1, 70);
         tvlm_texture *source = paint(width, height, paint_noise);
         for (tvlm_grid id = 0; id < TVLM_GRID_COUNT; ++id) {
-        if (!made_of_source(id)) continue;
+            if (!made_of_source(id)) continue;
             tvlm_texture *out = generate(id, source);
             float *texels = read_level(out, 0), maximum = 0;
             for (size_t i = 0; i < 4 * texels_of(out->width, out->height); ++i) {
@@ -519,7 +520,9 @@ static void test_batch(void **state) {
             shape.images = 2;
             if (both == NULL) {
                 both = create(&shape);
-                assert_int_equal(backend->generate[id](device, &(tvlm_generate_args){.grids = grids, .out = both}), TVLM_OK);
+                assert_int_equal(
+                    backend->generate[id](device, &(tvlm_generate_args){.grids = grids, .out = both}),
+                    TVLM_OK);
             }
             assert_int_equal(backend->texture_read(device, both, 0, image, got), TVLM_OK);
             assert_int_equal(backend->texture_read(device, one, 0, 0, alone), TVLM_OK);

@@ -35,8 +35,8 @@ static void keep_first(void *user, tvlm_log_level level, const char *message) {
 static void open_one(const char *name, tvlm_storage storage, found_device *found) {
     const tvlm_log log = {keep_first, found};
     tvlm_device *device = NULL;
-    const tvlm_status status =
-        tvlm_device_open(tvlm_device_params(.name = name, .storage = storage, .test_all = true, .log = &log), &device);
+    const tvlm_status status = tvlm_device_open(
+        tvlm_device_params(.name = name, .storage = storage, .test_all = true, .log = &log), &device);
     found->opened = status == TVLM_OK;
     if (found->opened)
         found->info = *tvlm_device_get_info(device);

@@ -1,9 +1,9 @@
 /*
  * device.h: the devices of this machine, and opening one.
  *
- * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. Everything above
- * works the same on either. All handles made from one device are used by one thread at a time; different devices
- * freely from different threads. A device must outlive what was made from it.
+ * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. Everything
+ * above works the same on either. All handles made from one device are used by one thread at a time;
+ * different devices freely from different threads. A device must outlive what was made from it.
  */
 #ifndef TEXTUREVLM_DEVICE_H
 #define TEXTUREVLM_DEVICE_H
@@ -75,22 +75,24 @@ typedef struct tvlm_device_info {
  * Which device, and how. All zero: the first GPU, else the first CPU, else any OpenCL device.
  */
 struct tvlm_device_params {
-    const char *name;         /* index ("0"), part of the name (any case), or "reference"; NULL: $TVLM_DEVICE, else the
-                                 default. A part that fits several devices takes the first */
-    tvlm_storage storage;     /* AUTO: image on a GPU, buffer elsewhere, as far as the self-test allows; one that is
-                                 asked for and does not pass is an error */
-    const char *kernel_dir;   /* load kernels from this folder instead of the embedded ones; NULL: $TVLM_CL_DIR */
-    const char *cache_dir;    /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm;
-                                 "": no cache. A cache that cannot be read or written is silently not used */
-    bool test_all;            /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
-    const tvlm_log *log;      /* copied; NULL: silence */
+    const char *name; /* index ("0"), part of the name (any case), or "reference"; NULL: $TVLM_DEVICE, else
+                         the default. A part that fits several devices takes the first */
+    tvlm_storage storage; /* AUTO: image on a GPU, buffer elsewhere, as far as the self-test allows; one that
+                             is asked for and does not pass is an error */
+    const char
+        *kernel_dir; /* load kernels from this folder instead of the embedded ones; NULL: $TVLM_CL_DIR */
+    const char *cache_dir; /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm;
+                              "": no cache. A cache that cannot be read or written is silently not used */
+    bool test_all;       /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
+    const tvlm_log *log; /* copied; NULL: silence */
 };
 #define tvlm_device_params(...) (&(struct tvlm_device_params){__VA_ARGS__})
 
 /*
  * Opens a device and runs its self-test. `params` NULL: all defaults.
- * Errors: NO_DEVICE (no OpenCL platform: the line names what to install; or nothing of that name, with what there
- * is), UNSUPPORTED (a forced storage fails the self-test), DEVICE (kernels do not build), MEMORY, ARGUMENT.
+ * Errors: NO_DEVICE (no OpenCL platform: the line names what to install; or nothing of that name, with what
+ * there is), UNSUPPORTED (a forced storage fails the self-test), DEVICE (kernels do not build), MEMORY,
+ * ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device);
 
@@ -101,8 +103,9 @@ TVLM_API void tvlm_device_destroy(tvlm_device **device);
 TVLM_API const tvlm_device_info *tvlm_device_get_info(const tvlm_device *device);
 
 /*
- * The devices of this machine, the reference device last: fills up to `capacity` entries (opening none) and sets
- * *count to how many there are. `infos` may be NULL when capacity is 0. Without any OpenCL platform that is 1.
+ * The devices of this machine, the reference device last: fills up to `capacity` entries (opening none) and
+ * sets *count to how many there are. `infos` may be NULL when capacity is 0. Without any OpenCL platform that
+ * is 1.
  */
 TVLM_API tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count);
 

@@ -18,7 +18,8 @@ typedef struct tvlm_selection tvlm_selection;
 /* One position. x, y and size are in pixels of the image as it was handed in, centres at +0.5. */
 typedef struct tvlm_position {
     float x, y;
-    float level; /* level of the working image at which a patch covers the cell: max(0, log2(stride / patch)) */
+    float
+        level; /* level of the working image at which a patch covers the cell: max(0, log2(stride / patch)) */
     float score;
     float size;          /* side of the square it stands for */
     int32_t column, row; /* of its cell */
@@ -29,21 +30,22 @@ typedef enum tvlm_strategy {
 } tvlm_strategy;
 
 struct tvlm_select_params {
-    int32_t k;                 /* 1 .. candidates; 0: 273, or as many as there are */
+    int32_t k; /* 1 .. candidates; 0: 273, or as many as there are */
     tvlm_strategy strategy;
-    int32_t index;             /* image of the batch */
-    float stride;              /* side of a cell in pixels of the working image, >= 1; 0: 16 */
-    float patch;               /* side of the encoder's patch in pixels; 0: 16 */
-    float min_distance;        /* between positions, in pixels of the working image, greedy by rank; 0: none.
-                                  Fewer than k are then no error */
-    const float *weights;      /* as in tvlm_score_params */
+    int32_t index;        /* image of the batch */
+    float stride;         /* side of a cell in pixels of the working image, >= 1; 0: 16 */
+    float patch;          /* side of the encoder's patch in pixels; 0: 16 */
+    float min_distance;   /* between positions, in pixels of the working image, greedy by rank; 0: none.
+                             Fewer than k are then no error */
+    const float *weights; /* as in tvlm_score_params */
     const tvlm_scorer *scorer;
 };
 #define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
 
 /*
- * Chooses positions, best first. `query` NULL: none; `params` NULL: all defaults. The selection is the caller's.
- * Errors: ARGUMENT (k negative or larger than the number of candidates, a weight that is not finite, ...).
+ * Chooses positions, best first. `query` NULL: none; `params` NULL: all defaults. The selection is the
+ * caller's. Errors: ARGUMENT (k negative or larger than the number of candidates, a weight that is not
+ * finite, ...).
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);

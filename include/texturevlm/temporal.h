@@ -9,14 +9,15 @@
  *         tvlm_stack_advance(stack, 0, NULL);          // this frame becomes the previous one
  *     }
  *
- * Every image of a batch is a stream of its own. In a batch, advance all images before the first of them is set again:
- * that is the same, but families are not made twice.
+ * Every image of a batch is a stream of its own. In a batch, advance all images before the first of them is
+ * set again: that is the same, but families are not made twice.
  *
- * The flow (flow_u, flow_v, flow_confidence; texturevlm/input.h) is the *backward* flow: given at each place of the
- * present frame, in pixels of the working image, (u, v) is the step to where that place was in the previous frame. What
- * the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as Middlebury's files hold it (given at each
- * place of the previous frame, the step to the present one), is another field: estimate the flow with the frames
- * exchanged instead. A flow leads to one frame: advancing takes it back, so that it is set anew for each.
+ * The flow (flow_u, flow_v, flow_confidence; texturevlm/input.h) is the *backward* flow: given at each place
+ * of the present frame, in pixels of the working image, (u, v) is the step to where that place was in the
+ * previous frame. What the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as
+ * Middlebury's files hold it (given at each place of the previous frame, the step to the present one), is
+ * another field: estimate the flow with the frames exchanged instead. A flow leads to one frame: advancing
+ * takes it back, so that it is set anew for each.
  */
 #ifndef TEXTUREVLM_TEMPORAL_H
 #define TEXTUREVLM_TEMPORAL_H
@@ -33,33 +34,35 @@ extern "C" {
 
 /* All zero: what the stack itself has seen. */
 struct tvlm_advance_params {
-    const float *relevance;   /* [rows * columns], row-major, over the whole image; clamped to [0, 1], finite. NULL: the
-                                 scores of the last tvlm_select or tvlm_score of this image, clamped to [0, 1] (0 where
-                                 NaN); 0 everywhere where there was none since it was set */
+    const float *relevance; /* [rows * columns], row-major, over the whole image; clamped to [0, 1], finite.
+                               NULL: the scores of the last tvlm_select or tvlm_score of this image, clamped
+                               to [0, 1] (0 where NaN); 0 everywhere where there was none since it was set */
     int32_t columns, rows;
-    const float *positions;   /* [2 * position_count]: x, y in pixels of the image as it was handed in, finite. NULL: the
-                                 positions of the last tvlm_select of this image since it was set, if any */
-    int32_t position_count;   /* 0 with positions not NULL: nothing was looked at */
-    const float *decay;       /* of the fixation, 0..1; NULL: 0.8 */
-    float sigma;              /* of a position's Gaussian, in pixels of the working image, 0.1..1e6; 0: 24 */
-    const float *confidence;  /* flow of less confidence than this counts as none, finite; NULL: 0.5 */
+    const float
+        *positions; /* [2 * position_count]: x, y in pixels of the image as it was handed in, finite. NULL:
+                       the positions of the last tvlm_select of this image since it was set, if any */
+    int32_t position_count;  /* 0 with positions not NULL: nothing was looked at */
+    const float *decay;      /* of the fixation, 0..1; NULL: 0.8 */
+    float sigma;             /* of a position's Gaussian, in pixels of the working image, 0.1..1e6; 0: 24 */
+    const float *confidence; /* flow of less confidence than this counts as none, finite; NULL: 0.5 */
 };
 #define tvlm_advance_params(...) (&(struct tvlm_advance_params){__VA_ARGS__})
 
 /*
- * The present frame of image `index` becomes the previous one. What is kept of it: its luma at half size (level 1), and
- * per cell of 16 x 16 pixels its relevance, its saliency (both read at the cell's centre at level 4) and
- *     fixation' = min(1, decay * fixation + sum over positions p of exp(-|p - centre|^2 / (2 sigma^2)))
- * with the Gaussian cut off at 5 sigma. From then on, and in every image set until the next advance,
- *     motion         = |Y - Y of the previous frame| at half size
- *     prev_relevance, prev_saliency, fixation = what was kept, moved along the flow: bilinear, at the centre of the cell
- *                      plus the flow there (read at level 4); 0 where the flow is less sure than `confidence`, not
- *                      finite, or leads out of the image. Without a flow for this image nothing moves.
- * Stored in the stack's format. Only what the layout has, or what was ever read, is kept: a stack that never
- * reads motion keeps no luma. Before the first call these channels are 0 and take no memory. `params` NULL: all defaults.
- * Enqueues only, but for what is handed in. Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
+ * The present frame of image `index` becomes the previous one. What is kept of it: its luma at half size
+ * (level 1), and per cell of 16 x 16 pixels its relevance, its saliency (both read at the cell's centre at
+ * level 4) and fixation' = min(1, decay * fixation + sum over positions p of exp(-|p - centre|^2 / (2
+ * sigma^2))) with the Gaussian cut off at 5 sigma. From then on, and in every image set until the next
+ * advance, motion         = |Y - Y of the previous frame| at half size prev_relevance, prev_saliency,
+ * fixation = what was kept, moved along the flow: bilinear, at the centre of the cell plus the flow there
+ * (read at level 4); 0 where the flow is less sure than `confidence`, not finite, or leads out of the image.
+ * Without a flow for this image nothing moves. Stored in the stack's format. Only what the layout has, or
+ * what was ever read, is kept: a stack that never reads motion keeps no luma. Before the first call these
+ * channels are 0 and take no memory. `params` NULL: all defaults. Enqueues only, but for what is handed in.
+ * Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
  */
-TVLM_API tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params);
+TVLM_API tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index,
+                                        const struct tvlm_advance_params *params);
 
 /* A cut: image `index` has no previous frame any more; the channels are 0 until the next advance. */
 TVLM_API tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index);

@@ -1,6 +1,6 @@
 /*
- * backend.h: what the files of this folder share: the device with its queue and programs, textures as OpenCL sees
- * them, and how a kernel is called.
+ * backend.h: what the files of this folder share: the device with its queue and programs, textures as OpenCL
+ * sees them, and how a kernel is called.
  */
 #ifndef TVLM_OPENCL_BACKEND_H
 #define TVLM_OPENCL_BACKEND_H
@@ -12,19 +12,21 @@
 
 typedef struct opencl_program opencl_program; /* program.c */
 
-/* What differs between a CPU and a GPU, decided at open; tests change it to run every path on every device. */
+/* What differs between a CPU and a GPU, decided at open; tests change it to run every path on every device.
+ */
 typedef struct opencl_tuning {
     int32_t group_width, group_height; /* of kernels over pixels */
-    int32_t tile_group_width, tile_group_height, tile_width, tile_height; /* of kernels over tiles: cl/tile.clh */
-    int32_t linear_group;              /* of kernels over lists */
-    int32_t run, score_group;          /* points of a row that one work-item reads: cl/bundle.clh, cl/score.cl */
+    int32_t tile_group_width, tile_group_height, tile_width,
+        tile_height;          /* of kernels over tiles: cl/tile.clh */
+    int32_t linear_group;     /* of kernels over lists */
+    int32_t run, score_group; /* points of a row that one work-item reads: cl/bundle.clh, cl/score.cl */
     int32_t topk_group, topk_chunk;
-    int32_t rank_below; /* top-K by counting for n up to this; 0: never */
+    int32_t rank_below;                             /* top-K by counting for n up to this; 0: never */
     int32_t select_from, select_group, select_span; /* radix select for n from this on; its work-groups */
-    int32_t mips_run;          /* texels of a row that a work-item of mips_level makes */
-    int32_t cell_lanes, cells; /* of entropy's work-groups */
-    bool scan_rows;     /* serial passes along rows and columns: few work-items that do much */
-    bool tiled_mips;    /* several levels a launch */
+    int32_t mips_run;                               /* texels of a row that a work-item of mips_level makes */
+    int32_t cell_lanes, cells;                      /* of entropy's work-groups */
+    bool scan_rows;  /* serial passes along rows and columns: few work-items that do much */
+    bool tiled_mips; /* several levels a launch */
 } opencl_tuning;
 
 typedef struct opencl_buffer {
@@ -61,7 +63,8 @@ typedef struct opencl_device {
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
 } opencl_device;
 
-/* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY). */
+/* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY).
+ */
 const char *opencl_error_name(cl_int error);
 tvlm_status opencl_fail(const tvlm_log *log, cl_int error, const char *what);
 
@@ -94,22 +97,29 @@ void opencl_programs_destroy(opencl_device *device);
 /* source.c: a kernel file with its includes in it, and #line where files begin. free() it. */
 tvlm_status opencl_source(const opencl_device *device, const char *file, char **text);
 /* cache.c */
-tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary, size_t *size);
-void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary, size_t size);
-tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options, char key[65]);
+tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
+                              size_t *size);
+void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
+                        size_t size);
+tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options,
+                             char key[65]);
 
 /* texture.c, buffer.c */
 tvlm_status opencl_texture_create(tvlm_device *device, const tvlm_texture *shape, tvlm_texture **texture);
 void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture);
-tvlm_status opencl_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba);
-tvlm_status opencl_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice, const float *rgba);
+tvlm_status opencl_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice,
+                                float *rgba);
+tvlm_status opencl_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
+                                 const float *rgba);
 size_t opencl_texel_bytes(const tvlm_texture *texture);
 /* Texels of one slice before `level`. */
 size_t opencl_level_offset(const tvlm_texture *texture, int32_t level);
 tvlm_status opencl_buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer);
 void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer);
-tvlm_status opencl_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, const void *host);
-tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host);
+tvlm_status opencl_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                const void *host);
+tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                               void *host);
 tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
 tvlm_status opencl_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer);
 tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
@@ -141,7 +151,8 @@ void opencl_call_float(opencl_call *call, float value);
 void opencl_call_ulong(opencl_call *call, uint64_t value);
 void opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
 void opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
-void opencl_call_size(opencl_call *call, const tvlm_texture *texture); /* int4: width, height, layers, levels */
+void opencl_call_size(opencl_call *call,
+                      const tvlm_texture *texture); /* int4: width, height, layers, levels */
 void opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 void opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
@@ -151,20 +162,21 @@ void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[
 tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group);
 tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 /* Kernels over tiles (cl/tile.clh). */
-tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name, tvlm_format format,
-                                    opencl_call *call);
+tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name,
+                                    tvlm_format format, opencl_call *call);
 tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 
 /* One file a family or stage. */
-#define TVLM_OPENCL_PROTOTYPE(ID, name)                                                                               \
+#define TVLM_OPENCL_PROTOTYPE(ID, name)                                                                      \
     tvlm_status tvlm_opencl_##name(tvlm_device *device, const tvlm_generate_args *args);
 TVLM_GENERATED_GRIDS(TVLM_OPENCL_PROTOTYPE)
-tvlm_status opencl_source_convert(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
-                                  tvlm_texture *out);
+tvlm_status opencl_source_convert(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, tvlm_texture *out);
 tvlm_status opencl_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
                          tvlm_texture *out);
-tvlm_status opencl_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int64_t *first);
+tvlm_status opencl_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                               int64_t *first);
 tvlm_status opencl_mips(tvlm_device *device, tvlm_texture *texture);
 tvlm_status opencl_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out);
@@ -174,7 +186,8 @@ tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const t
                          int32_t group_count, const tvlm_score_combination *combination,
                          const tvlm_candidates *candidates, tvlm_buffer *scores);
 /* motion.c, temporal.c */
-tvlm_status opencl_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image, tvlm_texture *out);
+tvlm_status opencl_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
+                                 tvlm_texture *out);
 tvlm_status opencl_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
 tvlm_status opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 tvlm_status opencl_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);

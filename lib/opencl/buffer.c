@@ -28,7 +28,8 @@ tvlm_status opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **bu
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
     if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "the cl_mem handed in");
     if (context != device->context)
-        return tvlm_fail(&base->log, TVLM_ERROR_ARGUMENT, "the cl_mem belongs to another context than the device");
+        return tvlm_fail(&base->log, TVLM_ERROR_ARGUMENT,
+                         "the cl_mem belongs to another context than the device");
     opencl_buffer *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
     clRetainMemObject(memory);
@@ -50,16 +51,17 @@ tvlm_status opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t o
                                 const void *host) {
     opencl_device *device = (opencl_device *)base;
     if (bytes == 0) return TVLM_OK;
-    const cl_int error = clEnqueueWriteBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE, offset,
-                                              bytes, host, 0, NULL, NULL);
+    const cl_int error = clEnqueueWriteBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
+                                              offset, bytes, host, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
 }
 
-tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes, void *host) {
+tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                               void *host) {
     opencl_device *device = (opencl_device *)base;
     if (bytes == 0) return TVLM_OK;
-    const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE, offset,
-                                             bytes, host, 0, NULL, NULL);
+    const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
+                                             offset, bytes, host, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueReadBuffer");
 }
 

@@ -1,7 +1,8 @@
 /*
- * cache.c: compiled programs on disk. A file's name is the SHA-256 of everything that its content depends on; it is
- * written to a temporary and renamed, so that a reader never sees half of one; its content carries its own hash, so
- * that a damaged one is not used. Whatever goes wrong here, the program is built from source and nobody is told.
+ * cache.c: compiled programs on disk. A file's name is the SHA-256 of everything that its content depends on;
+ * it is written to a temporary and renamed, so that a reader never sees half of one; its content carries its
+ * own hash, so that a damaged one is not used. Whatever goes wrong here, the program is built from source and
+ * nobody is told.
  */
 #include <errno.h>
 #include <sha2.h>
@@ -20,7 +21,8 @@ static void hash_text(SHA2_CTX *hash, const char *text) {
     SHA256Update(hash, (const uint8_t *)text, strlen(text) + 1);
 }
 
-tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options, char key[65]) {
+tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options,
+                             char key[65]) {
     const tvlm_device_info *info = &device->base.info;
     uint8_t digest[DIGEST_BYTES];
     SHA2_CTX hash;
@@ -37,7 +39,8 @@ tvlm_status opencl_cache_key(const opencl_device *device, const char *source, co
     return TVLM_OK;
 }
 
-static bool cache_path(const opencl_device *device, const char *key, const char *suffix, char *path, size_t size) {
+static bool cache_path(const opencl_device *device, const char *key, const char *suffix, char *path,
+                       size_t size) {
     if (device->cache_dir == NULL) return false;
     const int length = snprintf(path, size, "%s/%s%s", device->cache_dir, key, suffix);
     return length > 0 && (size_t)length < size;
@@ -50,7 +53,8 @@ static void digest_of(const unsigned char *bytes, size_t size, uint8_t digest[DI
     SHA256Final(digest, &hash);
 }
 
-tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary, size_t *size) {
+tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
+                              size_t *size) {
     char path[4096];
     struct stat about;
     uint8_t stored[DIGEST_BYTES], digest[DIGEST_BYTES];
@@ -89,7 +93,8 @@ static void make_folders(char *path) {
     mkdir(path, 0777);
 }
 
-void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary, size_t size) {
+void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
+                        size_t size) {
     char path[4096], temporary[4096], suffix[32];
     uint8_t digest[DIGEST_BYTES];
     snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());
@@ -100,7 +105,8 @@ void opencl_cache_store(const opencl_device *device, const char *key, const unsi
     FILE *stream = fopen(temporary, "wb");
     if (stream == NULL) return;
     digest_of(binary, size, digest);
-    bool good = fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fwrite(binary, 1, size, stream) == size;
+    bool good =
+        fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fwrite(binary, 1, size, stream) == size;
     good = fclose(stream) == 0 && good;
     if (!good || rename(temporary, path) != 0) unlink(temporary);
 }

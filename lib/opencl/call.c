@@ -1,5 +1,6 @@
 /*
- * call.c: kernel calls: arguments in order, textures as the storage wants them, sizes rounded up to whole groups.
+ * call.c: kernel calls: arguments in order, textures as the storage wants them, sizes rounded up to whole
+ * groups.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,10 +21,18 @@ void opencl_call_bytes(opencl_call *call, size_t size, const void *value) {
     ++call->next;
 }
 
-void opencl_call_memory(opencl_call *call, cl_mem memory) { opencl_call_bytes(call, sizeof memory, &memory); }
-void opencl_call_int(opencl_call *call, int32_t value) { opencl_call_bytes(call, sizeof value, &value); }
-void opencl_call_float(opencl_call *call, float value) { opencl_call_bytes(call, sizeof value, &value); }
-void opencl_call_ulong(opencl_call *call, uint64_t value) { opencl_call_bytes(call, sizeof value, &value); }
+void opencl_call_memory(opencl_call *call, cl_mem memory) {
+    opencl_call_bytes(call, sizeof memory, &memory);
+}
+void opencl_call_int(opencl_call *call, int32_t value) {
+    opencl_call_bytes(call, sizeof value, &value);
+}
+void opencl_call_float(opencl_call *call, float value) {
+    opencl_call_bytes(call, sizeof value, &value);
+}
+void opencl_call_ulong(opencl_call *call, uint64_t value) {
+    opencl_call_bytes(call, sizeof value, &value);
+}
 
 void opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w) {
     const cl_int4 value = {{x, y, z, w}};
@@ -68,7 +77,9 @@ void opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
     opencl_call_size(call, texture);
 }
 
-static int bundle_size(const tvlm_bundle *bundle) { return bundle->count <= 1 ? 1 : bundle->count <= 4 ? 4 : 16; }
+static int bundle_size(const tvlm_bundle *bundle) {
+    return bundle->count <= 1 ? 1 : bundle->count <= 4 ? 4 : 16;
+}
 
 void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]) {
     snprintf(options, 48, "-DBUNDLE_SIZE=%d -DRUN=%d%s", bundle_size(bundle), (int)run,
@@ -87,9 +98,10 @@ tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t 
     for (cl_uint d = 0; d < dimensions; ++d)
         global[d] = group == NULL ? size[d] : (size[d] + group[d] - 1) / group[d] * group[d];
     if (call->error == CL_SUCCESS)
-        call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global, group, 0,
-                                             NULL, NULL);
-    return call->error == CL_SUCCESS ? TVLM_OK : opencl_fail(&call->device->base.log, call->error, call->name);
+        call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global,
+                                             group, 0, NULL, NULL);
+    return call->error == CL_SUCCESS ? TVLM_OK
+                                     : opencl_fail(&call->device->base.log, call->error, call->name);
 }
 
 tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
@@ -108,8 +120,8 @@ tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t heig
     return opencl_call_run(call, 3, size, group);
 }
 
-tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name, tvlm_format format,
-                                    opencl_call *call) {
+tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name,
+                                    tvlm_format format, opencl_call *call) {
     const opencl_tuning *tuning = &device->tuning;
     char options[128];
     snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d",

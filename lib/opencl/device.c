@@ -60,7 +60,8 @@ static const tvlm_backend opencl_backend = {
     .topk = opencl_topk,
 };
 
-/* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none. */
+/* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none.
+ */
 static const char *cache_folder(const char *asked, char *path, size_t size) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
@@ -76,7 +77,8 @@ static const char *cache_folder(const char *asked, char *path, size_t size) {
 static tvlm_status copy_text(const tvlm_log *log, const char *text, char **copy) {
     if (text == NULL || text[0] == '\0') return TVLM_OK;
     *copy = strdup(text);
-    return *copy != NULL ? TVLM_OK : tvlm_fail(log, TVLM_ERROR_MEMORY, "out of memory for the name of a folder");
+    return *copy != NULL ? TVLM_OK
+                         : tvlm_fail(log, TVLM_ERROR_MEMORY, "out of memory for the name of a folder");
 }
 
 static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_params *params) {
@@ -86,7 +88,8 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
     return copy_text(params->log, cache_folder(params->cache_dir, path, sizeof path), &device->cache_dir);
 }
 
-/* Group sizes: FACTS: 16 x 16 is what block-linear memory likes; rows vectorise on CPUs, and launches are cheap there. */
+/* Group sizes: FACTS: 16 x 16 is what block-linear memory likes; rows vectorise on CPUs, and launches are
+ * cheap there. */
 static opencl_tuning tuning_for(const opencl_device *device) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU || device->short_loops;
     opencl_tuning tuning = {.group_width = gpu ? 16 : 64,
@@ -113,21 +116,28 @@ static opencl_tuning tuning_for(const opencl_device *device) {
 }
 
 static tvlm_status check_limits(opencl_device *device) {
-    clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof device->group_max, &device->group_max, NULL);
+    clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof device->group_max, &device->group_max,
+                    NULL);
     if (device->group_max < 256 || device->base.info.local_bytes < 32768)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: work-groups of %zu and %llu bytes of local memory; 256 and 32768 are needed",
-                         device->base.info.name, device->group_max, (unsigned long long)device->base.info.local_bytes);
+                         device->base.info.name, device->group_max,
+                         (unsigned long long)device->base.info.local_bytes);
     return TVLM_OK;
 }
 
 /* What mip-mapped reads need and nothing else has: a sampler made with properties, and OpenCL C 2 or 3. */
 static void prepare_mipmaps(opencl_device *device) {
 #ifdef CL_SAMPLER_MIP_FILTER_MODE_KHR
-    const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS, CL_TRUE,
-                                                CL_SAMPLER_ADDRESSING_MODE, CL_ADDRESS_CLAMP_TO_EDGE,
-                                                CL_SAMPLER_FILTER_MODE, CL_FILTER_LINEAR,
-                                                CL_SAMPLER_MIP_FILTER_MODE_KHR, CL_FILTER_LINEAR, 0};
+    const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS,
+                                                CL_TRUE,
+                                                CL_SAMPLER_ADDRESSING_MODE,
+                                                CL_ADDRESS_CLAMP_TO_EDGE,
+                                                CL_SAMPLER_FILTER_MODE,
+                                                CL_FILTER_LINEAR,
+                                                CL_SAMPLER_MIP_FILTER_MODE_KHR,
+                                                CL_FILTER_LINEAR,
+                                                0};
     cl_int error = CL_SUCCESS;
     if (!device->base.info.images || !device->base.info.mipmap_extension) return;
     device->mip_sampler = clCreateSamplerWithProperties(device->context, properties, &error);
@@ -156,8 +166,8 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
     if ((int)asked < 0 || asked > TVLM_STORAGE_MIPMAPPED)
         return tvlm_fail(&device->base.log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)asked);
     if (!works[asked])
-        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: %s storage does not pass the self-test",
-                         info->name, tvlm_storage_name(asked));
+        return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
+                         "%s: %s storage does not pass the self-test", info->name, tvlm_storage_name(asked));
     if (asked == TVLM_STORAGE_AUTO) {
         if (gpu && able->mipmapped) {
             asked = TVLM_STORAGE_MIPMAPPED;
@@ -170,7 +180,8 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
             reason = gpu ? "images fail the self-test" : "images are emulated on a device that is no GPU";
         }
         if (!works[asked])
-            return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test", info->name);
+            return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test",
+                             info->name);
     }
     info->images = info->images && (able->image || !tested_images(info));
     info->storage = asked;
@@ -179,12 +190,19 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
 }
 
 tvlm_status opencl_empty_create(opencl_device *device) {
-    static const tvlm_texture one = {.width = 1, .height = 1, .layers = 1, .images = 1, .levels = 1,
-                                     .format = TVLM_FORMAT_F32, .extent_x = 1.0f, .extent_y = 1.0f};
+    static const tvlm_texture one = {.width = 1,
+                                     .height = 1,
+                                     .layers = 1,
+                                     .images = 1,
+                                     .levels = 1,
+                                     .format = TVLM_FORMAT_F32,
+                                     .extent_x = 1.0f,
+                                     .extent_y = 1.0f};
     return opencl_texture_create(&device->base, &one, &device->empty);
 }
 
-/* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile on PoCL. */
+/* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile
+ * on PoCL. */
 static tvlm_status prepare(opencl_device *device, tvlm_storage asked, bool test_all) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
     const bool named = asked == TVLM_STORAGE_IMAGE || asked == TVLM_STORAGE_MIPMAPPED;
@@ -226,7 +244,8 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
     return TVLM_OK;
 }
 
-tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params, tvlm_device **device) {
+tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
+                             tvlm_device **device) {
     cl_device_id id = NULL;
     cl_platform_id platform = NULL;
     int32_t index = -1;
@@ -236,7 +255,7 @@ tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &error);
     if (error != CL_SUCCESS) return opencl_fail(params->log, error, "clCreateContext");
-    /* The 1.2 function: every driver has it, and an in-order queue is all that is needed. */
+        /* The 1.2 function: every driver has it, and an in-order queue is all that is needed. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
     cl_command_queue queue = clCreateCommandQueue(context, id, 0, &error);
@@ -248,7 +267,8 @@ tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params
     return opencl_device_create(id, index, context, queue, params, device);
 }
 
-static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_queue queue, const tvlm_log *log) {
+static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_queue queue,
+                               const tvlm_log *log) {
     cl_context queue_context = NULL;
     cl_device_id queue_device = NULL;
     cl_command_queue_properties properties = 0;
@@ -263,7 +283,8 @@ static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_q
     if (queue_context != context || queue_device != id)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the queue belongs to another context or device");
     if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the queue runs out of order; an in-order queue is needed");
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "the queue runs out of order; an in-order queue is needed");
     return TVLM_OK;
 }
 

@@ -9,7 +9,9 @@ enum { ROW = 256, SCAN = 64 }; /* as in distance.cl */
 static float range_of(const tvlm_texture *out) {
     return (float)(out->width > out->height ? out->width : out->height) / TVLM_DISTANCE_SHARE;
 }
-static int32_t reach_of(const tvlm_texture *out) { return (int32_t)ceilf(range_of(out)); }
+static int32_t reach_of(const tvlm_texture *out) {
+    return (int32_t)ceilf(range_of(out));
+}
 
 static size_t words_of(const tvlm_texture *out) {
     return (size_t)(out->height + 31) / 32 * (size_t)out->width * (size_t)out->images;
@@ -19,8 +21,9 @@ static tvlm_status columns(opencl_device *device, cl_mem mask, const tvlm_textur
     const cl_int2 size = {{out->width, out->height}};
     const bool scan = device->tuning.scan_rows;
     opencl_call call;
-    TVLM_TRY(opencl_call_begin(device, "distance.cl", scan ? "distance_columns_scan" : "distance_columns_search",
-                               out->format, "", &call));
+    TVLM_TRY(opencl_call_begin(device, "distance.cl",
+                               scan ? "distance_columns_scan" : "distance_columns_search", out->format, "",
+                               &call));
     opencl_call_memory(&call, mask);
     opencl_call_bytes(&call, sizeof size, &size);
     opencl_call_int(&call, reach_of(out));
@@ -33,10 +36,12 @@ static tvlm_status columns(opencl_device *device, cl_mem mask, const tvlm_textur
 static tvlm_status rows(opencl_device *device, cl_mem distances, const tvlm_texture *out) {
     const size_t width = (size_t)out->width, height = (size_t)out->height, images = (size_t)out->images;
     /* The envelope needs local memory for a whole row. */
-    const bool envelope = device->tuning.scan_rows && 2 * sizeof(cl_int) * width <= device->base.info.local_bytes;
+    const bool envelope =
+        device->tuning.scan_rows && 2 * sizeof(cl_int) * width <= device->base.info.local_bytes;
     opencl_call call;
-    TVLM_TRY(opencl_call_begin(device, "distance.cl", envelope ? "distance_rows_envelope" : "distance_rows_search",
-                               out->format, "", &call));
+    TVLM_TRY(opencl_call_begin(device, "distance.cl",
+                               envelope ? "distance_rows_envelope" : "distance_rows_search", out->format, "",
+                               &call));
     opencl_call_memory(&call, distances);
     opencl_call_int(&call, reach_of(out));
     opencl_call_float(&call, range_of(out));
@@ -72,6 +77,7 @@ tvlm_status tvlm_opencl_distance(tvlm_device *base, const tvlm_generate_args *ar
     TVLM_TRY(opencl_call_begin(device, "distance.cl", "distance_mask", out->format, options, &call));
     opencl_call_input(&call, args->grids[TVLM_GRID_VISUAL]);
     opencl_call_memory(&call, mask);
-    TVLM_TRY(opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + 31) / 32, out->images));
+    TVLM_TRY(
+        opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + 31) / 32, out->images));
     return opencl_distance_of_mask(device, mask, out);
 }

@@ -1,6 +1,6 @@
 #include "opencl/backend.h"
 
-#define NAME(error)                                                                                                   \
+#define NAME(error)                                                                                          \
     case error: return #error
 
 const char *opencl_error_name(cl_int error) {

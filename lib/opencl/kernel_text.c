@@ -1,6 +1,7 @@
 /*
- * kernel_text.c: a kernel file as one text: its #include "..." lines replaced by the files, with #line where a file
- * begins or goes on, so that a build log points at the real file. Include guards keep each file from coming twice.
+ * kernel_text.c: a kernel file as one text: its #include "..." lines replaced by the files, with #line where
+ * a file begins or goes on, so that a build log points at the real file. Include guards keep each file from
+ * coming twice.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +23,8 @@ static tvlm_status append(text_builder *builder, const char *text, size_t length
         const size_t capacity = 2 * (builder->length + length + 1);
         char *grown = realloc(builder->text, capacity);
         if (grown == NULL)
-            return tvlm_fail(&builder->device->base.log, TVLM_ERROR_MEMORY, "out of memory for a kernel's text");
+            return tvlm_fail(&builder->device->base.log, TVLM_ERROR_MEMORY,
+                             "out of memory for a kernel's text");
         builder->text = grown;
         builder->capacity = capacity;
     }
@@ -78,18 +80,20 @@ static tvlm_status file_text(const opencl_device *device, const char *name, cons
             *text = *owned;
         }
     }
-    if (*text == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "there is no kernel file '%s'", name);
+    if (*text == NULL)
+        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "there is no kernel file '%s'", name);
     return TVLM_OK;
 }
 
 static tvlm_status append_file(text_builder *builder, const char *name, int depth);
 
 /* `line` begins with #include "NAME". */
-static tvlm_status append_include(text_builder *builder, const char *line, const char *from, int number, int depth) {
+static tvlm_status append_include(text_builder *builder, const char *line, const char *from, int number,
+                                  int depth) {
     char name[64], back[128];
     if (sscanf(line, "#include \"%63[^\"]\"", name) != 1)
-        return tvlm_fail(&builder->device->base.log, TVLM_ERROR_DEVICE, "%s:%d: an #include without \"name\"", from,
-                         number);
+        return tvlm_fail(&builder->device->base.log, TVLM_ERROR_DEVICE, "%s:%d: an #include without \"name\"",
+                         from, number);
     TVLM_TRY(append_file(builder, name, depth + 1));
     const int length = snprintf(back, sizeof back, "#line %d \"cl/%s\"\n", number + 1, from);
     return append(builder, back, (size_t)length);
@@ -113,7 +117,8 @@ static tvlm_status append_file(text_builder *builder, const char *name, int dept
     const char *text;
     char *owned, line[128];
     if (depth > INCLUDE_DEPTH_MAX)
-        return tvlm_fail(&builder->device->base.log, TVLM_ERROR_DEVICE, "kernel files include each other: %s", name);
+        return tvlm_fail(&builder->device->base.log, TVLM_ERROR_DEVICE, "kernel files include each other: %s",
+                         name);
     TVLM_TRY(file_text(builder->device, name, &text, &owned));
     const int length = snprintf(line, sizeof line, "#line 1 \"cl/%s\"\n", name);
     tvlm_status status = append(builder, line, (size_t)length);

@@ -1,5 +1,6 @@
 /*
- * kernels.h: the kernel files that are built into the library (generated from cl/ by cmake/WriteKernels.cmake).
+ * kernels.h: the kernel files that are built into the library (generated from cl/ by
+ * cmake/WriteKernels.cmake).
  */
 #ifndef TVLM_OPENCL_KERNELS_H
 #define TVLM_OPENCL_KERNELS_H

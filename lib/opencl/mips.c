@@ -15,11 +15,12 @@ static int common_rule(const tvlm_texture *texture) {
 }
 
 /* Begins a call that reads `level`, with the arguments that all kernels of mips.cl share. */
-static tvlm_status begin(opencl_device *device, const opencl_texture *texture, const char *name, cl_mem scratch,
-                         int32_t level, opencl_call *call) {
+static tvlm_status begin(opencl_device *device, const opencl_texture *texture, const char *name,
+                         cl_mem scratch, int32_t level, opencl_call *call) {
     const tvlm_texture *shape = &texture->base;
     char options[48];
-    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d", common_rule(shape), (int)device->tuning.mips_run);
+    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d", common_rule(shape),
+             (int)device->tuning.mips_run);
     TVLM_TRY(opencl_call_begin(device, "mips.cl", name, shape->format, options, call));
     opencl_call_memory(call, texture->level0);
     if (device->base.info.storage == TVLM_STORAGE_IMAGE) opencl_call_memory(call, texture->rest);
@@ -34,13 +35,15 @@ static void rules(opencl_call *call, const tvlm_texture *shape) {
     opencl_call_int4(call, shape->reduce[0], shape->reduce[1], shape->reduce[2], shape->reduce[3]);
 }
 
-static tvlm_status one_level(opencl_device *device, const opencl_texture *texture, cl_mem scratch, int32_t level) {
+static tvlm_status one_level(opencl_device *device, const opencl_texture *texture, cl_mem scratch,
+                             int32_t level) {
     const tvlm_texture *shape = &texture->base;
     opencl_call call;
     TVLM_TRY(begin(device, texture, "mips_level", scratch, level, &call));
     rules(&call, shape);
     const int32_t width = tvlm_level_side(shape->width, level + 1), run = device->tuning.mips_run;
-    return opencl_call_run_pixels(&call, (width + run - 1) / run, tvlm_level_side(shape->height, level + 1), shape->layers * shape->images);
+    return opencl_call_run_pixels(&call, (width + run - 1) / run, tvlm_level_side(shape->height, level + 1),
+                                  shape->layers * shape->images);
 }
 
 static tvlm_status tile(opencl_device *device, const opencl_texture *texture, cl_mem scratch, int32_t level,
@@ -59,7 +62,8 @@ static tvlm_status tile(opencl_device *device, const opencl_texture *texture, cl
 
 static tvlm_status tail(opencl_device *device, const opencl_texture *texture, cl_mem scratch, int32_t level) {
     const tvlm_texture *shape = &texture->base;
-    const size_t size[2] = {TAIL_LANES, (size_t)shape->layers * (size_t)shape->images}, group[2] = {TAIL_LANES, 1};
+    const size_t size[2] = {TAIL_LANES, (size_t)shape->layers * (size_t)shape->images},
+                 group[2] = {TAIL_LANES, 1};
     opencl_call call;
     TVLM_TRY(begin(device, texture, "mips_tail", scratch, level, &call));
     rules(&call, shape);
@@ -67,21 +71,24 @@ static tvlm_status tail(opencl_device *device, const opencl_texture *texture, cl
 }
 
 static bool fits_tail(const tvlm_texture *shape, int32_t level) {
-    return tvlm_level_side(shape->width, level + 1) <= TAIL && tvlm_level_side(shape->height, level + 1) <= TAIL;
+    return tvlm_level_side(shape->width, level + 1) <= TAIL &&
+           tvlm_level_side(shape->height, level + 1) <= TAIL;
 }
 
-/* Mip-mapped storage: a kernel may not read and write one image, so the levels are copied in from the scratch. */
+/* Mip-mapped storage: a kernel may not read and write one image, so the levels are copied in from the
+ * scratch. */
 static tvlm_status copy_levels(opencl_device *device, const opencl_texture *texture, cl_mem scratch) {
     const tvlm_texture *shape = &texture->base;
     const size_t slices = (size_t)shape->layers * (size_t)shape->images;
     const size_t skipped = opencl_level_offset(shape, 1);
     for (int32_t level = 1; level < shape->levels; ++level) {
-        const size_t offset = (opencl_level_offset(shape, level) - skipped) * slices * opencl_texel_bytes(shape);
+        const size_t offset =
+            (opencl_level_offset(shape, level) - skipped) * slices * opencl_texel_bytes(shape);
         const size_t origin[4] = {0, 0, 0, (size_t)level};
         const size_t region[3] = {(size_t)tvlm_level_side(shape->width, level),
                                   (size_t)tvlm_level_side(shape->height, level), slices};
-        const cl_int error = clEnqueueCopyBufferToImage(device->queue, scratch, texture->level0, offset, origin, region,
-                                                        0, NULL, NULL);
+        const cl_int error = clEnqueueCopyBufferToImage(device->queue, scratch, texture->level0, offset,
+                                                        origin, region, 0, NULL, NULL);
         if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "copying a level");
     }
     return TVLM_OK;
@@ -94,10 +101,10 @@ tvlm_status opencl_mips(tvlm_device *base, tvlm_texture *out) {
     cl_mem scratch = NULL;
     if (out->levels == 1) return TVLM_OK;
     if (base->info.storage != TVLM_STORAGE_BUFFER)
-        TVLM_TRY(opencl_scratch(
-            device, SCRATCH_LEVELS,
-            (opencl_level_offset(out, out->levels) - opencl_level_offset(out, 1)) * slices * opencl_texel_bytes(out),
-            &scratch));
+        TVLM_TRY(opencl_scratch(device, SCRATCH_LEVELS,
+                                (opencl_level_offset(out, out->levels) - opencl_level_offset(out, 1)) *
+                                    slices * opencl_texel_bytes(out),
+                                &scratch));
     const int32_t last = out->levels - 1;
     for (int32_t level = 0; level < last;) {
         int32_t made = 1;

@@ -7,7 +7,8 @@
 #include "core/backend.h"
 
 /* `choice`: index, part of a name, or NULL for the default. */
-tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params, tvlm_device **device);
+tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
+                             tvlm_device **device);
 
 /* Fills up to `capacity` entries, opening nothing; returns how many devices there are. */
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos);

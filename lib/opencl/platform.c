@@ -22,8 +22,8 @@ static int32_t all_devices(cl_device_id ids[DEVICES_MAX]) {
     for (cl_uint p = 0; p < platform_count; ++p) {
         cl_uint found = 0;
         if (count == DEVICES_MAX) break;
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, (cl_uint)(DEVICES_MAX - count), ids + count, &found) !=
-            CL_SUCCESS)
+        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, (cl_uint)(DEVICES_MAX - count), ids + count,
+                           &found) != CL_SUCCESS)
             continue;
         count += (int32_t)found < DEVICES_MAX - count ? (int32_t)found : DEVICES_MAX - count;
     }
@@ -154,14 +154,17 @@ tvlm_status opencl_find(const char *choice, const tvlm_log *log, cl_device_id *i
     cl_device_id ids[DEVICES_MAX];
     const int32_t count = all_devices(ids);
     if (count == 0)
-        return tvlm_fail(log, TVLM_ERROR_NO_DEVICE,
-                         "no OpenCL device: install your GPU's OpenCL driver, or pocl-opencl-icd to run on the CPU "
-                         "(or choose the device 'reference')");
-    *index = choice == NULL || choice[0] == '\0' ? default_device(ids, count) : named_device(choice, ids, count);
+        return tvlm_fail(
+            log, TVLM_ERROR_NO_DEVICE,
+            "no OpenCL device: install your GPU's OpenCL driver, or pocl-opencl-icd to run on the CPU "
+            "(or choose the device 'reference')");
+    *index =
+        choice == NULL || choice[0] == '\0' ? default_device(ids, count) : named_device(choice, ids, count);
     if (*index < 0) {
         char names[768];
         join_names(ids, count, names, sizeof names);
-        return tvlm_fail(log, TVLM_ERROR_NO_DEVICE, "no device '%s'; there are %s, and 'reference'", choice, names);
+        return tvlm_fail(log, TVLM_ERROR_NO_DEVICE, "no device '%s'; there are %s, and 'reference'", choice,
+                         names);
     }
     *id = ids[*index];
     return TVLM_OK;

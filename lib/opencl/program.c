@@ -1,5 +1,6 @@
 /*
- * program.c: kernels by file, options and name: built once per device, from the cache on disk where it has them.
+ * program.c: kernels by file, options and name: built once per device, from the cache on disk where it has
+ * them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +23,8 @@ struct opencl_program {
 /* The whole of it, since drivers give nothing where not all fits. NULL: none. free() it. */
 static char *build_log(const opencl_device *device, cl_program program) {
     size_t size = 0;
-    if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS) return NULL;
+    if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS)
+        return NULL;
     char *text = tvlm_allocate(size + 1, 1);
     if (text != NULL &&
         clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, size, text, NULL) == CL_SUCCESS)
@@ -32,7 +34,8 @@ static char *build_log(const opencl_device *device, cl_program program) {
 }
 
 /* The first line of the build log that names an error: what the one line of the failure carries. */
-static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file, cl_int error) {
+static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file,
+                              cl_int error) {
     char *text = build_log(device, program), *line = NULL;
     if (text != NULL) {
         tvlm_log_message(&device->base.log, TVLM_LOG_INFO, "%s: %s", file, text);
@@ -41,16 +44,18 @@ static tvlm_status fail_build(const opencl_device *device, cl_program program, c
         if (line == NULL) line = text;
         line[strcspn(line, "\n")] = '\0';
     }
-    const tvlm_status status =
-        tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
-                  device->base.info.name, opencl_error_name(error), line != NULL ? ": " : "", line != NULL ? line : "");
+    const tvlm_status status = tvlm_fail(
+        &device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
+        device->base.info.name, opencl_error_name(error), line != NULL ? ": " : "", line != NULL ? line : "");
     free(text);
     return status;
 }
 
 static void store_binary(const opencl_device *device, cl_program program, const char *key) {
     size_t size = 0;
-    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS || size == 0) return;
+    if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS ||
+        size == 0)
+        return;
     unsigned char *binary = tvlm_allocate(size, 1);
     if (binary == NULL) return;
     unsigned char *binaries[1] = {binary};
@@ -76,8 +81,8 @@ static cl_program load_binary(const opencl_device *device, const char *key, cons
     return error == CL_SUCCESS ? program : NULL;
 }
 
-static tvlm_status build_source(const opencl_device *device, const char *file, const char *text, const char *options,
-                                cl_program *program) {
+static tvlm_status build_source(const opencl_device *device, const char *file, const char *text,
+                                const char *options, cl_program *program) {
     cl_int error = CL_SUCCESS;
     *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &error);
     if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "clCreateProgramWithSource");
@@ -88,7 +93,8 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
     return status;
 }
 
-static tvlm_status build(const opencl_device *device, const char *file, const char *options, cl_program *program) {
+static tvlm_status build(const opencl_device *device, const char *file, const char *options,
+                         cl_program *program) {
     char *text = NULL, key[65];
     TVLM_TRY(opencl_source(device, file, &text));
     tvlm_status status = opencl_cache_key(device, text, options, key);
@@ -110,7 +116,8 @@ static opencl_program *find_program(opencl_device *device, const char *file, con
     return program;
 }
 
-static tvlm_status add_program(opencl_device *device, const char *file, const char *options, opencl_program **added) {
+static tvlm_status add_program(opencl_device *device, const char *file, const char *options,
+                               opencl_program **added) {
     char all[512];
     opencl_program *program = tvlm_allocate(1, sizeof *program);
     if (program != NULL) {
@@ -125,7 +132,8 @@ static tvlm_status add_program(opencl_device *device, const char *file, const ch
         free(program);
         return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a program");
     }
-    /* Oclgrind 21.10 refuses or gets wrong what its own optimiser makes of kernels (llvm.usub.sat, noalias scopes). */
+    /* Oclgrind 21.10 refuses or gets wrong what its own optimiser makes of kernels (llvm.usub.sat, noalias
+     * scopes). */
     const char *simulator = strcmp(device->base.info.platform, "Oclgrind") == 0 ? "-cl-opt-disable " : "";
     snprintf(all, sizeof all, "-cl-std=%s %s-DTVLM_STORAGE=%d %s", device->cl_std, simulator,
              (int)device->base.info.storage - (int)TVLM_STORAGE_IMAGE, options);
@@ -153,7 +161,8 @@ tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *o
             return TVLM_OK;
         }
     if (program->count == KERNELS_MAX)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "more than %d kernels in %s", KERNELS_MAX, file);
+        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "more than %d kernels in %s", KERNELS_MAX,
+                         file);
     *kernel = clCreateKernel(program->program, name, &error);
     if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, name);
     program->kernels[program->count].name = name;

@@ -46,5 +46,6 @@ tvlm_status opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     opencl_call_memory(&call, memory);
     opencl_call_float(&call, level);
     opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * out->images);
+    return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height,
+                                  out->layers * out->images);
 }

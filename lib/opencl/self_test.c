@@ -1,7 +1,7 @@
 /*
- * self_test.c: known answers on this device before work starts: what drivers get wrong is switched off here, not met
- * later. FACTS: PoCL 3.1 scales the slice of normalised reads, and aborts on mip levels; drivers promise little about
- * filter weights and rounding.
+ * self_test.c: known answers on this device before work starts: what drivers get wrong is switched off here,
+ * not met later. FACTS: PoCL 3.1 scales the slice of normalised reads, and aborts on mip levels; drivers
+ * promise little about filter weights and rounding.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,8 +32,14 @@ static void pattern(int x, int y, int slice, float texel[4]) {
 }
 
 static tvlm_texture shape_of(tvlm_format format, int32_t levels) {
-    tvlm_texture shape = {.width = WIDTH, .height = HEIGHT, .layers = 1, .images = SLICES, .levels = levels,
-                          .format = format, .extent_x = WIDTH, .extent_y = HEIGHT};
+    tvlm_texture shape = {.width = WIDTH,
+                          .height = HEIGHT,
+                          .layers = 1,
+                          .images = SLICES,
+                          .levels = levels,
+                          .format = format,
+                          .extent_x = WIDTH,
+                          .extent_y = HEIGHT};
     return shape;
 }
 
@@ -63,7 +69,8 @@ static tvlm_status read_back(opencl_device *device, const char *kernel, const tv
         status = opencl_buffer_create(&device->base, bytes, &in);
         if (status == TVLM_OK) status = opencl_buffer_write(&device->base, in, 0, bytes, points);
     }
-    if (status == TVLM_OK) status = opencl_call_begin(device, "self_test.cl", kernel, texture->format, "", &call);
+    if (status == TVLM_OK)
+        status = opencl_call_begin(device, "self_test.cl", kernel, texture->format, "", &call);
     if (status == TVLM_OK) {
         opencl_call_input(&call, texture);
         if (points != NULL) opencl_call_memory(&call, ((opencl_buffer *)in)->memory);
@@ -77,7 +84,8 @@ static tvlm_status read_back(opencl_device *device, const char *kernel, const tv
 }
 
 /* Every texel of every slice comes back as it was written. */
-static tvlm_status test_slices(opencl_device *device, const tvlm_texture *texture, const char *name, bool *passed) {
+static tvlm_status test_slices(opencl_device *device, const tvlm_texture *texture, const char *name,
+                               bool *passed) {
     const size_t size[3] = {WIDTH, HEIGHT, SLICES};
     cl_float4 got[WIDTH * HEIGHT * SLICES];
     memset(got, 0xff, sizeof got);
@@ -94,14 +102,15 @@ static tvlm_status test_slices(opencl_device *device, const tvlm_texture *textur
 }
 
 /* The pattern is linear in x and y, so that bilinear reads between centres have a known answer. */
-static tvlm_status test_bilinear(opencl_device *device, const tvlm_texture *texture, const char *name, bool *passed) {
+static tvlm_status test_bilinear(opencl_device *device, const tvlm_texture *texture, const char *name,
+                                 bool *passed) {
     enum { COUNT = 64 };
     const size_t size[1] = {COUNT};
     cl_float4 points[COUNT], got[COUNT];
     double worst = 0.0;
     for (int i = 0; i < COUNT; ++i)
-        points[i] = (cl_float4){{0.5f + (float)(i % 13) * 0.3071f, 0.5f + (float)(i % 7) * 0.2913f,
-                                 (float)(i % SLICES), 0.0f}};
+        points[i] = (cl_float4){
+            {0.5f + (float)(i % 13) * 0.3071f, 0.5f + (float)(i % 7) * 0.2913f, (float)(i % SLICES), 0.0f}};
     TVLM_TRY(read_back(device, "self_test_bilinear", texture, points, size, COUNT, got));
     for (int i = 0; i < COUNT; ++i) {
         const float x = points[i].s[0] - 0.5f, y = points[i].s[1] - 0.5f;
@@ -142,8 +151,8 @@ static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, 
 }
 
 /*
- * Stored to the nearest half, ties to even, as the reference stores? OpenCL lets images round towards zero; then the
- * kernels round before they write. Further off than a unit in the last place is a failure.
+ * Stored to the nearest half, ties to even, as the reference stores? OpenCL lets images round towards zero;
+ * then the kernels round before they write. Further off than a unit in the last place is a failure.
  */
 static tvlm_status test_half(opencl_device *device, const char *name, bool *passed, bool *nearest) {
     static const float values[WIDTH] = {0.1f, 1.00048828125f, 1.00146484375f, 0.7777f, 0.3333333f};
@@ -161,7 +170,8 @@ static tvlm_status test_half(opencl_device *device, const char *name, bool *pass
     const bool good = worst <= 1.0 / 1024.0;
     *nearest = worst == 0.0;
     report(device, name, good,
-           *nearest ? "to the nearest, ties to even" : "off by up to %.2g: kernels round before they write", worst);
+           *nearest ? "to the nearest, ties to even" : "off by up to %.2g: kernels round before they write",
+           worst);
     *passed = *passed && good;
     return TVLM_OK;
 }
@@ -172,8 +182,10 @@ static tvlm_status test_levels(opencl_device *device, bool *passed) {
     const size_t size[1] = {COUNT};
     tvlm_texture *texture = NULL;
     cl_float4 got[COUNT];
-    const cl_float4 points[COUNT] = {
-        {{2.5f, 1.5f, 1.0f, 0.0f}}, {{2.5f, 1.5f, 3.0f, 1.0f}}, {{2.5f, 1.5f, 7.0f, 1.5f}}, {{2.5f, 1.5f, 0.0f, 9.0f}}};
+    const cl_float4 points[COUNT] = {{{2.5f, 1.5f, 1.0f, 0.0f}},
+                                     {{2.5f, 1.5f, 3.0f, 1.0f}},
+                                     {{2.5f, 1.5f, 7.0f, 1.5f}},
+                                     {{2.5f, 1.5f, 0.0f, 9.0f}}};
     TVLM_TRY(filled(device, TVLM_FORMAT_F32, 3, &texture));
     tvlm_status status = opencl_mips(&device->base, texture);
     if (status == TVLM_OK) status = read_back(device, "self_test_sample", texture, points, size, COUNT, got);
@@ -193,8 +205,8 @@ static tvlm_status test_levels(opencl_device *device, bool *passed) {
 }
 
 /*
- * Mesa's llvmpipe (22.3) silently ends a kernel's loops after 65535 turns, all of them counted together: such a device
- * gets many work-items that do little, as a GPU.
+ * Mesa's llvmpipe (22.3) silently ends a kernel's loops after 65535 turns, all of them counted together: such
+ * a device gets many work-items that do little, as a GPU.
  */
 static tvlm_status test_loops(opencl_device *device) {
     enum { TURNS = 1 << 17 };
@@ -204,7 +216,8 @@ static tvlm_status test_loops(opencl_device *device) {
     opencl_call call;
     for (int i = 0; i < TURNS; ++i) expected = expected * 1664525u + 1013904223u;
     TVLM_TRY(opencl_buffer_create(&device->base, sizeof got, &out));
-    tvlm_status status = opencl_call_begin(device, "self_test.cl", "self_test_loop", TVLM_FORMAT_F32, "", &call);
+    tvlm_status status =
+        opencl_call_begin(device, "self_test.cl", "self_test_loop", TVLM_FORMAT_F32, "", &call);
     if (status == TVLM_OK) {
         opencl_call_int(&call, TURNS);
         opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
@@ -241,8 +254,9 @@ static tvlm_status test_storage(opencl_device *device, const char *storage, bool
 
 static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able, bool *nearest) {
     /*
-     * A driver that refuses a step of a test fails that test; it is no reason not to open the device. But every device
-     * has buffers: what goes wrong with them is no trait of the driver, if kernels are somebody's own or memory is short.
+     * A driver that refuses a step of a test fails that test; it is no reason not to open the device. But
+     * every device has buffers: what goes wrong with them is no trait of the driver, if kernels are
+     * somebody's own or memory is short.
      */
     const bool buffers = storage == TVLM_STORAGE_BUFFER;
     const tvlm_log log = device->base.log;

@@ -2,8 +2,8 @@
 
 #include "opencl/backend.h"
 
-tvlm_status opencl_source_convert(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
-                                  tvlm_texture *out) {
+tvlm_status opencl_source_convert(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, tvlm_texture *out) {
     const int type = layout->type == TVLM_PIXEL_U8    ? TVLM_PIXELS_U8
                      : layout->type == TVLM_PIXEL_U16 ? TVLM_PIXELS_U16
                                                       : TVLM_PIXELS_F32;

@@ -10,7 +10,9 @@
 /* OpenCL 2.0 names that a 1.2 loader's headers may lack. */
 #define MIP_LEVELS_ARE_NATIVE(device) ((device)->base.info.storage == TVLM_STORAGE_MIPMAPPED)
 
-size_t opencl_texel_bytes(const tvlm_texture *texture) { return texture->format == TVLM_FORMAT_F16 ? 8 : 16; }
+size_t opencl_texel_bytes(const tvlm_texture *texture) {
+    return texture->format == TVLM_FORMAT_F16 ? 8 : 16;
+}
 
 size_t opencl_level_offset(const tvlm_texture *texture, int32_t level) {
     size_t texels = 0;
@@ -19,7 +21,9 @@ size_t opencl_level_offset(const tvlm_texture *texture, int32_t level) {
     return texels;
 }
 
-static size_t slices_of(const tvlm_texture *texture) { return (size_t)texture->layers * (size_t)texture->images; }
+static size_t slices_of(const tvlm_texture *texture) {
+    return (size_t)texture->layers * (size_t)texture->images;
+}
 
 /* The size of the array that holds levels 1 and up: level 1, and the others in a column beside it. */
 static void rest_size(opencl_texture *texture) {
@@ -31,8 +35,8 @@ static void rest_size(opencl_texture *texture) {
                           (texture->base.levels > 2 ? tvlm_level_side(texture->base.width, 2) : 0);
 }
 
-static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape, int32_t width, int32_t height,
-                                cl_uint levels, cl_mem *image) {
+static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape, int32_t width,
+                                int32_t height, cl_uint levels, cl_mem *image) {
     const cl_image_format format = {CL_RGBA, shape->format == TVLM_FORMAT_F16 ? CL_HALF_FLOAT : CL_FLOAT};
     cl_image_desc desc;
     cl_int error = CL_SUCCESS;
@@ -47,14 +51,16 @@ static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape
 }
 
 /*
- * At a level's edge the linear filter reads the texel beyond with weight 0, which no level may own: it must not be NaN,
- * since 0 * NaN is NaN.
+ * At a level's edge the linear filter reads the texel beyond with weight 0, which no level may own: it must
+ * not be NaN, since 0 * NaN is NaN.
  */
 static tvlm_status clear_rest(opencl_device *device, const opencl_texture *texture) {
     const float zero[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     const size_t origin[3] = {0, 0, 0};
-    const size_t region[3] = {(size_t)texture->rest_width, (size_t)texture->rest_height, slices_of(&texture->base)};
-    const cl_int error = clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
+    const size_t region[3] = {(size_t)texture->rest_width, (size_t)texture->rest_height,
+                              slices_of(&texture->base)};
+    const cl_int error =
+        clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillImage");
 }
 
@@ -78,7 +84,8 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
                           &texture->level0));
     if (shape->levels == 1 || native) return TVLM_OK;
     rest_size(texture);
-    tvlm_status status = image_create(device, shape, texture->rest_width, texture->rest_height, 1, &texture->rest);
+    tvlm_status status =
+        image_create(device, shape, texture->rest_width, texture->rest_height, 1, &texture->rest);
     if (status == TVLM_OK) {
         status = clear_rest(device, texture);
         if (status != TVLM_OK) clReleaseMemObject(texture->rest);
@@ -89,10 +96,11 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
 
 static tvlm_status memory_create(opencl_device *device, opencl_texture *texture) {
     cl_int error = CL_SUCCESS;
-    const size_t texels = opencl_level_offset(&texture->base, texture->base.levels) * slices_of(&texture->base);
+    const size_t texels =
+        opencl_level_offset(&texture->base, texture->base.levels) * slices_of(&texture->base);
     if (texels > INT32_MAX)
-        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY, "a texture of %zu texels is more than %d", texels,
-                         INT32_MAX);
+        return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
+                         "a texture of %zu texels is more than %d", texels, INT32_MAX);
     texture->level0 = clCreateBuffer(device->context, CL_MEM_READ_WRITE, texture->base.bytes, NULL, &error);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateBuffer (texture)");
 }
@@ -102,9 +110,10 @@ tvlm_status opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, 
     opencl_texture *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
     made->base = *shape;
-    made->base.bytes = opencl_level_offset(shape, shape->levels) * slices_of(shape) * opencl_texel_bytes(shape);
-    const tvlm_status status = base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made)
-                                                                         : images_create(device, made);
+    made->base.bytes =
+        opencl_level_offset(shape, shape->levels) * slices_of(shape) * opencl_texel_bytes(shape);
+    const tvlm_status status =
+        base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made) : images_create(device, made);
     if (status != TVLM_OK) {
         free(made);
         return status;
@@ -134,10 +143,13 @@ typedef struct slice_place {
     size_t offset, bytes;
 } slice_place;
 
-static slice_place place_of(const opencl_device *device, const opencl_texture *texture, int32_t level, int32_t slice) {
+static slice_place place_of(const opencl_device *device, const opencl_texture *texture, int32_t level,
+                            int32_t slice) {
     const tvlm_texture *shape = &texture->base;
-    const size_t w = (size_t)tvlm_level_side(shape->width, level), h = (size_t)tvlm_level_side(shape->height, level);
-    slice_place place = {texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * opencl_texel_bytes(shape)};
+    const size_t w = (size_t)tvlm_level_side(shape->width, level),
+                 h = (size_t)tvlm_level_side(shape->height, level);
+    slice_place place = {
+        texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * opencl_texel_bytes(shape)};
     if (device->base.info.storage == TVLM_STORAGE_BUFFER) {
         const size_t before = opencl_level_offset(shape, level) * slices_of(shape);
         place.offset = (before + (size_t)slice * w * h) * opencl_texel_bytes(shape);
@@ -153,21 +165,22 @@ static slice_place place_of(const opencl_device *device, const opencl_texture *t
 
 static cl_int transfer_in(const opencl_device *device, const slice_place *place, void *texels) {
     if (device->base.info.storage == TVLM_STORAGE_BUFFER)
-        return clEnqueueReadBuffer(device->queue, place->memory, CL_TRUE, place->offset, place->bytes, texels, 0, NULL,
-                                   NULL);
-    return clEnqueueReadImage(device->queue, place->memory, CL_TRUE, place->origin, place->region, 0, 0, texels, 0,
-                              NULL, NULL);
+        return clEnqueueReadBuffer(device->queue, place->memory, CL_TRUE, place->offset, place->bytes, texels,
+                                   0, NULL, NULL);
+    return clEnqueueReadImage(device->queue, place->memory, CL_TRUE, place->origin, place->region, 0, 0,
+                              texels, 0, NULL, NULL);
 }
 
 static cl_int transfer_out(const opencl_device *device, const slice_place *place, const void *texels) {
     if (device->base.info.storage == TVLM_STORAGE_BUFFER)
-        return clEnqueueWriteBuffer(device->queue, place->memory, CL_TRUE, place->offset, place->bytes, texels, 0,
-                                    NULL, NULL);
-    return clEnqueueWriteImage(device->queue, place->memory, CL_TRUE, place->origin, place->region, 0, 0, texels, 0,
-                               NULL, NULL);
+        return clEnqueueWriteBuffer(device->queue, place->memory, CL_TRUE, place->offset, place->bytes,
+                                    texels, 0, NULL, NULL);
+    return clEnqueueWriteImage(device->queue, place->memory, CL_TRUE, place->origin, place->region, 0, 0,
+                               texels, 0, NULL, NULL);
 }
 
-tvlm_status opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice, float *rgba) {
+tvlm_status opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice,
+                                float *rgba) {
     opencl_device *device = (opencl_device *)base;
     const slice_place place = place_of(device, (opencl_texture *)texture, level, slice);
     const bool half = texture->format == TVLM_FORMAT_F16;

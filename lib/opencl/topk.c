@@ -11,7 +11,8 @@ static tvlm_status begin(opencl_device *device, const char *name, opencl_call *c
     const opencl_tuning *tuning = &device->tuning;
     char options[128];
     snprintf(options, sizeof options, "-DTOPK_GROUP=%d -DTOPK_CHUNK=%d -DSELECT_GROUP=%d -DSELECT_SPAN=%d",
-             (int)tuning->topk_group, (int)tuning->topk_chunk, (int)tuning->select_group, (int)tuning->select_span);
+             (int)tuning->topk_group, (int)tuning->topk_chunk, (int)tuning->select_group,
+             (int)tuning->select_span);
     return opencl_call_begin(device, "topk.cl", name, TVLM_FORMAT_F32, options, call);
 }
 
@@ -59,7 +60,8 @@ static tvlm_status by_chunks(opencl_device *device, key_source from, int32_t k, 
     return TVLM_OK;
 }
 
-static tvlm_status merge_step(opencl_device *device, cl_mem keys, int64_t padded, int64_t run, int64_t apart) {
+static tvlm_status merge_step(opencl_device *device, cl_mem keys, int64_t padded, int64_t run,
+                              int64_t apart) {
     const size_t size = (size_t)padded / 2;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_exchange", &call));
@@ -134,9 +136,11 @@ static tvlm_status selector_begin(opencl_device *device, int32_t n, int32_t k, s
     const size_t histogram = sizeof zero << DIGIT_BITS, span = (size_t)device->tuning.select_span;
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, sizeof state, &s->state));
     TVLM_TRY(opencl_scratch(device, SCRATCH_B, histogram, &s->histogram));
-    cl_int error = clEnqueueFillBuffer(device->queue, s->state, &state, sizeof state, 0, sizeof state, 0, NULL, NULL);
+    cl_int error =
+        clEnqueueFillBuffer(device->queue, s->state, &state, sizeof state, 0, sizeof state, 0, NULL, NULL);
     if (error == CL_SUCCESS)
-        error = clEnqueueFillBuffer(device->queue, s->histogram, &zero, sizeof zero, 0, histogram, 0, NULL, NULL);
+        error =
+            clEnqueueFillBuffer(device->queue, s->histogram, &zero, sizeof zero, 0, histogram, 0, NULL, NULL);
     if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
     s->index_bits = 1;
     while ((n - 1) >> s->index_bits != 0) ++s->index_bits;
@@ -146,8 +150,8 @@ static tvlm_status selector_begin(opencl_device *device, int32_t n, int32_t k, s
 }
 
 /* One digit of the k-th key: counted, then picked. */
-static tvlm_status find_digit(opencl_device *device, cl_mem scores, int32_t n, const selector *s, int32_t shift,
-                              int32_t bits) {
+static tvlm_status find_digit(opencl_device *device, cl_mem scores, int32_t n, const selector *s,
+                              int32_t shift, int32_t bits) {
     const size_t one = (size_t)device->tuning.topk_group;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_count", &call));
@@ -177,7 +181,8 @@ static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n,
         left -= bits;
         TVLM_TRY(find_digit(device, scores, n, &s, left, bits));
     }
-    TVLM_TRY(opencl_scratch(device, SCRATCH_D, (size_t)padded_count(device, k) * sizeof(cl_ulong), &kept.keys));
+    TVLM_TRY(
+        opencl_scratch(device, SCRATCH_D, (size_t)padded_count(device, k) * sizeof(cl_ulong), &kept.keys));
     TVLM_TRY(begin(device, "topk_keep", &call));
     opencl_call_memory(&call, scores);
     opencl_call_int(&call, n);
@@ -185,7 +190,8 @@ static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n,
     opencl_call_memory(&call, s.state);
     opencl_call_memory(&call, kept.keys);
     TVLM_TRY(opencl_call_run(&call, 1, &s.size, &s.group));
-    return k <= device->tuning.topk_chunk ? by_chunks(device, kept, k, result) : by_sorting(device, kept, k, result);
+    return k <= device->tuning.topk_chunk ? by_chunks(device, kept, k, result)
+                                          : by_sorting(device, kept, k, result);
 }
 
 tvlm_status opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result) {

@@ -61,7 +61,8 @@ static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buff
 static tvlm_status no_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
     (void)texture;
     handles[0] = handles[1] = NULL;
-    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the reference device has no OpenCL memory to hand out");
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
+                     "the reference device has no OpenCL memory to hand out");
 }
 
 static tvlm_status no_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer) {

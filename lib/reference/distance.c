@@ -20,8 +20,9 @@ static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_
 }
 
 /*
- * The least squared distance to an edge pixel, by definition but for one thing that makes it affordable: within a row,
- * only the edge pixel nearest to this row counts in each column. `columns` holds that distance, or INT32_MAX.
+ * The least squared distance to an edge pixel, by definition but for one thing that makes it affordable:
+ * within a row, only the edge pixel nearest to this row counts in each column. `columns` holds that distance,
+ * or INT32_MAX.
  */
 static int64_t nearest(const int32_t *columns, int32_t width, int32_t x, int32_t reach) {
     int64_t best = INT64_MAX;
@@ -51,7 +52,8 @@ void reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t imag
         for (int32_t x = 0; x < width; ++x) columns[x] = distance_in_column(mask, width, height, x, y, reach);
         for (int32_t x = 0; x < width; ++x) {
             const int64_t square = nearest(columns, width, x, reach);
-            const double value[4] = {square == INT64_MAX ? 1 : fmin(1, sqrt((double)square) / range), 0, 0, 0};
+            const double value[4] = {square == INT64_MAX ? 1 : fmin(1, sqrt((double)square) / range), 0, 0,
+                                     0};
             reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
         }
     }
@@ -72,5 +74,6 @@ tvlm_status tvlm_reference_distance(tvlm_device *device, const tvlm_generate_arg
     }
     free(mask);
     free(columns);
-    return made ? TVLM_OK : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for the distance");
+    return made ? TVLM_OK
+                : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for the distance");
 }

@@ -33,8 +33,8 @@ tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *text
 /* source.c, input.c, mips.c, sample.c, score.c, topk.c */
 tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                   int32_t image, tvlm_texture *out);
-tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
-                                 tvlm_texture *out);
+tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                                 int32_t image, tvlm_texture *out);
 tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
                                        int64_t *first);
 tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture);

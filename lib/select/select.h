@@ -19,7 +19,8 @@ tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvl
 tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   tvlm_candidates *candidates);
 
-/* Enqueues the scores of those candidates; *scores is the stack's, and keeps them until the next ones of this image. */
+/* Enqueues the scores of those candidates; *scores is the stack's, and keeps them until the next ones of this
+ * image. */
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                tvlm_buffer **scores);
