@@ -53,9 +53,10 @@
  * BORDER_WEIGHT leave-one-out on people's masks chooses these values (bench/saliency.py); of CONTRAST_WEIGHT
  * it would choose 0, by 0.002 of AUC, but then nothing finer than SIDE texels were left in the map.
  */
-#define TVLM_SALIENCY_SIDE  80
-#define TVLM_SALIENCY_STRIP 10 /* a tenth of the longer side: how deep the strip of colours along a side is  \
-                                */
+#define TVLM_SALIENCY_SIDE 80
+#define TVLM_SALIENCY_STRIP                                                                                  \
+    10 /* a tenth of the longer side: how deep the strip of colours along a side is                          \
+        */
 #define TVLM_SALIENCY_SPREAD          2.5f /* added to their variances: colours nearer than that are one colour */
 #define TVLM_SALIENCY_STEP_FREE       2.0f /* a step between texels costs what its difference exceeds this by */
 #define TVLM_SALIENCY_ROUNDS          2    /* of passes down, up, right and left */
