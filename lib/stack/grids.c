@@ -175,7 +175,8 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
                              replacement = tvlm_channel_get_replacement(channel);
     if (channel >= TVLM_CHANNEL_USER_0) {
         const int32_t plane = channel - TVLM_CHANNEL_USER_0;
-        return plane < stack->user_count ? (tvlm_channel_place){TVLM_GRID_USER_0 + plane, 0, 0} : none;
+        return plane < stack->user_count ? (tvlm_channel_place){(tvlm_grid)(TVLM_GRID_USER_0 + plane), 0, 0}
+                                         : none;
     }
     if (replacement.grid != TVLM_GRID_NONE && stack->given[replacement.grid].images > 0) return replacement;
     const tvlm_channel_place place = tvlm_channel_get_place(channel);

@@ -63,8 +63,15 @@ static tvlm_grid grid_of_channel(int32_t channel) {
 
 static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
     const tvlm_user_plane *user = &stack->users[plane];
-    input_kind kind = {
-        TVLM_GRID_USER_0 + plane, 1, 1, TVLM_INPUT_CLAMP, user->low, user->high, false, false, ""};
+    input_kind kind = {(tvlm_grid)(TVLM_GRID_USER_0 + plane),
+                       1,
+                       1,
+                       TVLM_INPUT_CLAMP,
+                       user->low,
+                       user->high,
+                       false,
+                       false,
+                       ""};
     kind.identifier = user->reduce == TVLM_REDUCE_MODE;
     memcpy(kind.name, user->name, sizeof kind.name);
     return kind;
