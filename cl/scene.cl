@@ -1,74 +1,99 @@
 /*
- * scene.cl: what follows from depth where it is not handed in: occlusion and normals. Depth of 0 or less is
- * unknown: nothing follows from it, and neighbours do without it. One work-item a texel.
+ * scene.cl: what follows from depth where it is not handed in: occlusion and normals. Depth of 0 or less is unknown:
+ * nothing follows from it, and neighbours do without it. A work-item makes RUN texels of a row: one on GPUs; on CPUs
+ * more, in plain loops without branches, which compilers turn into vector code.
  */
+// check-kernels: -DRUN=1
+// check-kernels: -DRUN=16
 #include "texture.clh"
 
-/* Inside the grid; what lies beyond its edge is unknown. */
-inline float depth_at(TEXTURE_IN(depth), int x, int y, int slice) {
-    if (x < 0 || y < 0 || x >= depth_size.x || y >= depth_size.y) return 0.0f;
-    return texel_fetch(depth, x, y, slice, 0).x;
+#ifndef RUN
+#define RUN 1
+#endif
+#define AROUND (RUN + 2)
+
+/* The depths of texels x - 1 .. x + RUN of a row; 0 where they are unknown, as they are beyond the grid's edge. */
+inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
+    const int4 place = level_place_(TEXTURE(depth), slice, 0);
+    const bool inside = y >= 0 && y < depth_size.y;
+    for (int i = 0; i < AROUND; ++i) {
+        const float z = texel_fetch_at_(TEXTURE(depth), place, slice, 0, x + i - 1, y).x;
+        row[i] = inside && x + i - 1 >= 0 && x + i - 1 < depth_size.x && z > 0.0f ? z : 0.0f;
+    }
 }
 
+/* How many times as far as a neighbour a texel is; 0 where that is unknown. */
+inline float times(float here, float neighbour) { return neighbour > 0.0f ? here / neighbour : 0.0f; }
+
 /*
- * By which share a texel is farther than its neighbour, less what goes on from the texel to the other side: 1
- * / depth is linear on a plane, so that a plane has none, however steep.
+ * By which share a texel is farther than one neighbour or the other (so many times as far as they), less what goes on to
+ * the opposite side: 1 / depth is linear on a plane, so that a plane has none, however steep.
  */
-inline float step_to(float here, float neighbour, float opposite) {
-    if (neighbour <= 0.0f) return 0.0f;
-    const float farther = here / neighbour - 1.0f;
-    return opposite > 0.0f ? min(farther, farther + (here / opposite - 1.0f)) : farther;
+inline float step_of(float one, float other) {
+    const float beyond = one > 0.0f && other > 0.0f ? one + other - 2.0f : INFINITY;
+    return min(max(one, other) - 1.0f, beyond);
 }
 
 kernel void occlusion(TEXTURE_IN(depth), TEXTURE_OUT(result)) {
-    const int x = get_global_id(0), y = get_global_id(1), slice = get_global_id(2);
+    const int x = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
     if (x >= result_size.x || y >= result_size.y) return;
-    const float here = depth_at(TEXTURE(depth), x, y, slice);
-    float step = 0.0f;
-    for (int i = 0; here > 0.0f && i < 4; ++i) {
-        const int dx = i < 2 ? i : 5 - 2 * i, dy = i != 1; /* |, -, \, / */
-        const float a = depth_at(TEXTURE(depth), x + dx, y + dy, slice);
-        const float b = depth_at(TEXTURE(depth), x - dx, y - dy, slice);
-        step = max(step, max(step_to(here, a, b), step_to(here, b, a)));
+    float above[AROUND], row[AROUND], below[AROUND], values[RUN];
+    load_row(TEXTURE(depth), x, y - 1, slice, above);
+    load_row(TEXTURE(depth), x, y, slice, row);
+    load_row(TEXTURE(depth), x, y + 1, slice, below);
+    for (int i = 0; i < RUN; ++i) {
+        const float here = row[i + 1];
+        const float across = step_of(times(here, row[i]), times(here, row[i + 2]));
+        const float down = step_of(times(here, above[i + 1]), times(here, below[i + 1]));
+        const float falling = step_of(times(here, above[i]), times(here, below[i + 2]));
+        const float rising = step_of(times(here, above[i + 2]), times(here, below[i]));
+        const float step = max(max(across, down), max(falling, rising));
+        const float value = (step - TVLM_SCENE_STEP) / (TVLM_SCENE_FULL - TVLM_SCENE_STEP);
+        values[i] = here > 0.0f ? clamp(value, 0.0f, 1.0f) : 0.0f;
     }
-    const float value = clamp((step - TVLM_SCENE_STEP) / (TVLM_SCENE_FULL - TVLM_SCENE_STEP), 0.0f, 1.0f);
-    texel_store(result, x, y, slice, (float4)(value, 0.0f, 0.0f, 0.0f));
+    for (int i = 0; i < min(RUN, result_size.x - x); ++i)
+        texel_store(result, x + i, y, slice, (float4)(values[i], 0.0f, 0.0f, 0.0f));
 }
 
-/* How much depth changes from one texel to the next: across both neighbours, or, where only one of them is
- * known or they lie on two sides of a step, to the one that is nearer in depth. */
+/*
+ * How much depth changes from one texel to the next: across both neighbours, or, where only one of them is known or they
+ * lie on two sides of a step, to the one that is nearer in depth.
+ */
 inline float slope(float before, float here, float after) {
     const float back = before > 0.0f ? here - before : INFINITY, on = after > 0.0f ? after - here : INFINITY;
-    const float less = min(fabs(back), fabs(on));
-    if (isinf(less)) return 0.0f;
-    if (max(fabs(back), fabs(on)) <= TVLM_SCENE_STEP * here) return 0.5f * (back + on);
-    return fabs(back) <= fabs(on) ? back : on;
+    const float one = fabs(back) <= fabs(on) ? back : on;
+    const float both = max(fabs(back), fabs(on)) <= TVLM_SCENE_STEP * here ? 0.5f * (back + on) : one;
+    return fabs(one) < INFINITY ? both : 0.0f;
 }
 
 /* cameras: fx, fy, cx, cy of each image, in pixels of the image. */
 kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEXTURE_OUT(result)) {
-    const int x = get_global_id(0), y = get_global_id(1), slice = get_global_id(2);
+    const int x = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
     if (x >= result_size.x || y >= result_size.y) return;
-    const float here = depth_at(TEXTURE(depth), x, y, slice);
-    float4 value = 0.0f;
-    if (here > 0.0f) {
-        /* In texels, the camera's point of (u, v, z) is (u z, v z, z). */
-        const float4 camera = cameras[slice];
-        const float2 texel = (float2)(depth_extent.x / result_size.x, depth_extent.y / result_size.y);
-        const float2 step = (float2)(texel.x / camera.x, texel.y / camera.y);
-        const float u = ((x + 0.5f) * texel.x - camera.z) / camera.x,
-                    v = ((y + 0.5f) * texel.y - camera.w) / camera.y;
-        const float dx =
-            slope(depth_at(TEXTURE(depth), x - 1, y, slice), here, depth_at(TEXTURE(depth), x + 1, y, slice));
-        const float dy =
-            slope(depth_at(TEXTURE(depth), x, y - 1, slice), here, depth_at(TEXTURE(depth), x, y + 1, slice));
-        /* The cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v dy, dy), over
-         * z. */
-        const float3 cross_over_z =
-            (float3)(step.y * dx, step.x * dy, step.x * step.y * here + step.x * v * dy + step.y * u * dx);
-        const float largest = max(max(fabs(cross_over_z.x), fabs(cross_over_z.y)), fabs(cross_over_z.z));
-        const float3 n = cross_over_z / largest;
-        value.xyz = largest > 0.0f ? n / sqrt(n.x * n.x + n.y * n.y + n.z * n.z) : value.xyz;
+    float above[AROUND], row[AROUND], below[AROUND], nx[RUN], ny[RUN], nz[RUN];
+    load_row(TEXTURE(depth), x, y - 1, slice, above);
+    load_row(TEXTURE(depth), x, y, slice, row);
+    load_row(TEXTURE(depth), x, y + 1, slice, below);
+    /* The point of depth z at (u, v) is (u z, v z, z); from one texel to the next u and v change by a step. */
+    const float4 camera = cameras[slice];
+    const float2 texel = (float2)(depth_extent.x / result_size.x, depth_extent.y / result_size.y);
+    const float2 step = (float2)(texel.x / camera.x, texel.y / camera.y);
+    const float v = ((y + 0.5f) * texel.y - camera.w) / camera.y;
+    for (int i = 0; i < RUN; ++i) {
+        const float here = row[i + 1], u = ((x + i + 0.5f) * texel.x - camera.z) / camera.x;
+        const float dx = slope(row[i], here, row[i + 2]), dy = slope(above[i + 1], here, below[i + 1]);
+        /* The cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v dy, dy), over z; over
+         * its largest component before it is squared. */
+        const float a = step.y * dx, b = step.x * dy;
+        const float c = step.x * step.y * here + step.x * v * dy + step.y * u * dx;
+        const float largest = max(max(fabs(a), fabs(b)), fabs(c));
+        const float scale = here > 0.0f && largest > 0.0f ? 1.0f / largest : 0.0f;
+        const float p = a * scale, q = b * scale, r = c * scale;
+        const float length = sqrt(p * p + q * q + r * r), unit = length > 0.0f ? 1.0f / length : 0.0f;
+        nx[i] = p * unit;
+        ny[i] = q * unit;
+        nz[i] = r * unit;
     }
-    texel_store(result, x, y, slice, value);
+    for (int i = 0; i < min(RUN, result_size.x - x); ++i)
+        texel_store(result, x + i, y, slice, (float4)(nx[i], ny[i], nz[i], 0.0f));
 }

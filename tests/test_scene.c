@@ -93,9 +93,13 @@ static void both(const test_target *target, tvlm_device *reference) {
     }
 }
 
+static void both_tunings(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, both);
+}
+
 static void test_both(void **state) {
     (void)state;
-    test_on_targets(both);
+    test_on_targets(both_tunings);
 }
 
 /* ---- Known scenes ---- */

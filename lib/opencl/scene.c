@@ -1,12 +1,26 @@
+#include <stdio.h>
+
 #include "opencl/backend.h"
+
+static tvlm_status begin(opencl_device *device, const char *name, const tvlm_generate_args *args,
+                         opencl_call *call) {
+    char options[32];
+    snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.run);
+    TVLM_TRY(opencl_call_begin(device, "scene.cl", name, args->out->format, options, call));
+    opencl_call_input(call, args->grids[TVLM_GRID_DEPTH]);
+    return TVLM_OK;
+}
+
+static tvlm_status run(opencl_call *call, tvlm_texture *out) {
+    const int32_t run = call->device->tuning.run;
+    opencl_call_output(call, out);
+    return opencl_call_run_pixels(call, (out->width + run - 1) / run, out->height, out->images);
+}
 
 tvlm_status tvlm_opencl_occlusion(tvlm_device *device, const tvlm_generate_args *args) {
     opencl_call call;
-    TVLM_TRY(
-        opencl_call_begin((opencl_device *)device, "scene.cl", "occlusion", args->out->format, "", &call));
-    opencl_call_input(&call, args->grids[TVLM_GRID_DEPTH]);
-    opencl_call_output(&call, args->out);
-    return opencl_call_run_pixels(&call, args->out->width, args->out->height, args->out->images);
+    TVLM_TRY(begin((opencl_device *)device, "occlusion", args, &call));
+    return run(&call, args->out);
 }
 
 tvlm_status tvlm_opencl_normal(tvlm_device *base, const tvlm_generate_args *args) {
@@ -18,9 +32,7 @@ tvlm_status tvlm_opencl_normal(tvlm_device *base, const tvlm_generate_args *args
     const cl_int error =
         clEnqueueWriteBuffer(device->queue, cameras, CL_TRUE, 0, bytes, args->cameras, 0, NULL, NULL);
     if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
-    TVLM_TRY(opencl_call_begin(device, "scene.cl", "normal", args->out->format, "", &call));
-    opencl_call_input(&call, args->grids[TVLM_GRID_DEPTH]);
+    TVLM_TRY(begin(device, "normal", args, &call));
     opencl_call_memory(&call, cameras);
-    opencl_call_output(&call, args->out);
-    return opencl_call_run_pixels(&call, args->out->width, args->out->height, args->out->images);
+    return run(&call, args->out);
 }

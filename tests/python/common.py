@@ -200,7 +200,7 @@ class _Log(ctypes.Structure):
 
 class _DeviceParams(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("storage", ctypes.c_int), ("kernel_dir", ctypes.c_char_p),
-                ("cache_dir", ctypes.c_char_p), ("log", ctypes.POINTER(_Log))]
+                ("cache_dir", ctypes.c_char_p), ("test_all", ctypes.c_bool), ("log", ctypes.POINTER(_Log))]
 
 
 class _Image(ctypes.Structure):
@@ -240,7 +240,7 @@ class Library:
 
     def open(self, device=None):
         handle = ctypes.c_void_p()
-        params = _DeviceParams(device.encode() if device else None, 0, None, None, ctypes.pointer(self._log))
+        params = _DeviceParams(device.encode() if device else None, 0, None, None, False, ctypes.pointer(self._log))
         self.call("tvlm_device_open", ctypes.byref(params), ctypes.byref(handle))
         return handle
 
