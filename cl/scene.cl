@@ -1,7 +1,7 @@
 /*
- * scene.cl: what follows from depth where it is not handed in: occlusion and normals. Depth of 0 or less is unknown:
- * nothing follows from it, and neighbours do without it. A work-item makes RUN texels of a row: one on GPUs; on CPUs
- * more, in plain loops without branches, which compilers turn into vector code.
+ * scene.cl: what follows from depth where it is not handed in: occlusion and normals. Depth of 0 or less is
+ * unknown: nothing follows from it, and neighbours do without it. A work-item makes RUN texels of a row: one
+ * on GPUs; on CPUs more, in plain loops without branches, which compilers turn into vector code.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16
@@ -12,7 +12,8 @@
 #endif
 #define AROUND (RUN + 2)
 
-/* The depths of texels x - 1 .. x + RUN of a row; 0 where they are unknown, as they are beyond the grid's edge. */
+/* The depths of texels x - 1 .. x + RUN of a row; 0 where they are unknown, as they are beyond the grid's
+ * edge. */
 inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
     const int4 place = level_place_(TEXTURE(depth), slice, 0);
     const bool inside = y >= 0 && y < depth_size.y;
@@ -23,11 +24,13 @@ inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
 }
 
 /* How many times as far as a neighbour a texel is; 0 where that is unknown. */
-inline float times(float here, float neighbour) { return neighbour > 0.0f ? here / neighbour : 0.0f; }
+inline float times(float here, float neighbour) {
+    return neighbour > 0.0f ? here / neighbour : 0.0f;
+}
 
 /*
- * By which share a texel is farther than one neighbour or the other (so many times as far as they), less what goes on to
- * the opposite side: 1 / depth is linear on a plane, so that a plane has none, however steep.
+ * By which share a texel is farther than one neighbour or the other (so many times as far as they), less what
+ * goes on to the opposite side: 1 / depth is linear on a plane, so that a plane has none, however steep.
  */
 inline float step_of(float one, float other) {
     const float beyond = one > 0.0f && other > 0.0f ? one + other - 2.0f : INFINITY;
@@ -56,8 +59,8 @@ kernel void occlusion(TEXTURE_IN(depth), TEXTURE_OUT(result)) {
 }
 
 /*
- * How much depth changes from one texel to the next: across both neighbours, or, where only one of them is known or they
- * lie on two sides of a step, to the one that is nearer in depth.
+ * How much depth changes from one texel to the next: across both neighbours, or, where only one of them is
+ * known or they lie on two sides of a step, to the one that is nearer in depth.
  */
 inline float slope(float before, float here, float after) {
     const float back = before > 0.0f ? here - before : INFINITY, on = after > 0.0f ? after - here : INFINITY;
@@ -74,7 +77,8 @@ kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEX
     load_row(TEXTURE(depth), x, y - 1, slice, above);
     load_row(TEXTURE(depth), x, y, slice, row);
     load_row(TEXTURE(depth), x, y + 1, slice, below);
-    /* The point of depth z at (u, v) is (u z, v z, z); from one texel to the next u and v change by a step. */
+    /* The point of depth z at (u, v) is (u z, v z, z); from one texel to the next u and v change by a step.
+     */
     const float4 camera = cameras[slice];
     const float2 texel = (float2)(depth_extent.x / result_size.x, depth_extent.y / result_size.y);
     const float2 step = (float2)(texel.x / camera.x, texel.y / camera.y);
@@ -82,8 +86,8 @@ kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEX
     for (int i = 0; i < RUN; ++i) {
         const float here = row[i + 1], u = ((x + i + 0.5f) * texel.x - camera.z) / camera.x;
         const float dx = slope(row[i], here, row[i + 2]), dy = slope(above[i + 1], here, below[i + 1]);
-        /* The cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v dy, dy), over z; over
-         * its largest component before it is squared. */
+        /* The cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v dy, dy), over
+         * z; over its largest component before it is squared. */
         const float a = step.y * dx, b = step.x * dy;
         const float c = step.x * step.y * here + step.x * v * dy + step.y * u * dx;
         const float largest = max(max(fabs(a), fabs(b)), fabs(c));
