@@ -9,7 +9,7 @@
  * edges; the root of a piece is its first pixel.
  * 4. cluster_count, cluster_largest, cluster_main, cluster_dense: sizes; the largest piece of each label is
  * its main one; labels that have one become 0 .. n - 1.
- * 5. cluster_offer, cluster_settle: all other pieces go to a neighbour.
+ * 5. cluster_offer, cluster_settle, cluster_spread, cluster_rescue: all other pieces go to a neighbour.
  *
  * Everywhere z (or y of a list) is the image. Plane-sized buffers hold image after image; `work` holds, for
  * each image, `stride` words of small tables.
@@ -478,32 +478,63 @@ kernel void cluster_offer(global const uint *restrict colours, global const int 
 }
 
 /*
- * The label that a pixel ends with: its own where its piece is kept, else the best offer; without one it goes
- * with the piece above its piece's first pixel (left of it in the top row), and so on: first pixels only
- * decrease. -1: that ends at pixel 0 without an offer.
+ * What the roots of pieces end with, dense: their own label where the piece is kept, else that of the best offer; without
+ * one, what the piece above its first pixel ends with (left of it in the top row), and so on: first pixels only decrease.
+ * Whoever knows already, is asked: `result` is TVLM_CLUSTER_NONE before. -1: that ends at pixel 0 without an offer.
  */
-inline int settled(global const int *parents, global const int *sizes, global const int *labels,
-                   global const int *mains, int width, int count, int p) {
-    for (;;) {
-        const int piece = piece_of(parents, sizes, p), label = labels[p];
-        if (mains[label] == count - piece) return label;
-        if (sizes[piece] != TVLM_CLUSTER_NONE) return sizes[piece] % TVLM_CLUSTER_MAX;
-        if (piece == 0) return -1;
-        p = piece >= width ? piece - width : piece - 1;
-    }
-}
-
-/* Dense labels. What ends nowhere goes where the first pixel in reading order goes that ends somewhere. */
 kernel void cluster_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
-                           global const int *restrict all_labels, global const int *restrict work,
-                           const int4 tables, const int2 size, global int *restrict result) {
+                           global const int *restrict all_labels, global const int *restrict work, const int4 tables,
+                           const int2 size, global int *all_results) {
     const int count = size.x * size.y, image = get_global_id(1);
     const size_t plane = (size_t)image * count;
     global const int *parents = all_parents + plane, *sizes = all_sizes + plane, *labels = all_labels + plane;
     global const int *own = work + (size_t)image * tables.x, *mains = own + tables.z, *dense = own + tables.w;
+    global int *results = all_results + plane;
     FOR_SPAN(count, p) {
-        int label = settled(parents, sizes, labels, mains, size.x, count, p);
-        for (int q = 0; label < 0; ++q) label = settled(parents, sizes, labels, mains, size.x, count, q);
-        result[plane + p] = dense[label];
+        if (parents[p] != p) continue;
+        int result = TVLM_CLUSTER_NONE;
+        for (int at = p; result == TVLM_CLUSTER_NONE;) {
+            if (mains[labels[at]] == count - at)
+                result = dense[labels[at]];
+            else if (sizes[at] != TVLM_CLUSTER_NONE)
+                result = dense[sizes[at] % TVLM_CLUSTER_MAX];
+            else if (at == 0)
+                result = -1;
+            else {
+                at = piece_of(parents, sizes, at >= size.x ? at - size.x : at - 1);
+                result = atomic_or(results + at, 0);
+            }
+        }
+        atomic_xchg(results + p, result);
+    }
+}
+
+/* count - the first pixel in reading order that ends somewhere, where pixel 0 does not. */
+#define RESCUE(work, image, tables) ((work) + (size_t)(image) * (tables).x + (tables).y - 1)
+
+/* From the roots to all pixels. */
+kernel void cluster_spread(global const int *restrict all_parents, global const int *restrict all_sizes, global int *work,
+                           const int4 tables, const int2 size, global int *all_results) {
+    const int count = size.x * size.y, image = get_global_id(1);
+    const size_t plane = (size_t)image * count;
+    global const int *parents = all_parents + plane, *sizes = all_sizes + plane;
+    global int *results = all_results + plane;
+    FOR_SPAN(count, p) {
+        const int root = piece_of(parents, sizes, p), result = results[root];
+        if (root != p) results[p] = result;
+        if (results[0] >= 0 || result < 0) continue;
+        const int before = p % size.x > 0 ? p - 1 : p - size.x;
+        if (results[piece_of(parents, sizes, before)] < 0) atomic_max(RESCUE(work, image, tables), count - p);
+    }
+}
+
+/* What ends nowhere goes where the first pixel goes that ends somewhere: the two touch. */
+kernel void cluster_rescue(global const int *restrict work, const int4 tables, const int count, global int *all_results) {
+    const int image = get_global_id(1), rescue = *RESCUE(work, image, tables);
+    global int *results = all_results + (size_t)image * count;
+    if (rescue == 0) return;
+    const int label = results[count - rescue];
+    FOR_SPAN(count, p) {
+        if (results[p] < 0) results[p] = label;
     }
 }

@@ -70,7 +70,8 @@ static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
     cluster->colour_words = texels_of(cluster);
     if (cluster->plan.coarse > 0)
         cluster->colour_words += tvlm_level_side(source->width, 1) * tvlm_level_side(source->height, 1);
-    cluster->largest = CLUSTER_PASSES * cells * TVLM_CLUSTER_SUMS;
+    cluster->largest =
+        CLUSTER_PASSES * cells * TVLM_CLUSTER_SUMS + 1; /* cluster_rescue has the word before */
     cluster->mains = cluster->largest + cells;
     cluster->dense = cluster->mains + cells;
     cluster->table = cluster->dense + cells;
@@ -235,7 +236,12 @@ static tvlm_status offer(const opencl_cluster *cluster) {
 }
 
 static tvlm_status settle(const opencl_cluster *cluster) {
+    const size_t bytes = (size_t)texels_of(cluster) * (size_t)cluster->images * sizeof(cl_int);
+    const cl_int none = TVLM_CLUSTER_NONE;
+    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->labels, &none, sizeof none, 0,
+                                             bytes, 0, NULL, NULL);
     opencl_call call;
+    if (error != CL_SUCCESS) return opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
     TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_settle", &call));
     opencl_call_memory(&call, cluster->parents);
     opencl_call_memory(&call, cluster->sizes);
@@ -243,6 +249,24 @@ static tvlm_status settle(const opencl_cluster *cluster) {
     opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
     pass_size(&call, cluster);
+    opencl_call_memory(&call, cluster->labels);
+    return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
+}
+
+static tvlm_status spread(const opencl_cluster *cluster) {
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_spread", &call));
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_memory(&call, cluster->sizes);
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    pass_size(&call, cluster);
+    opencl_call_memory(&call, cluster->labels);
+    TVLM_TRY(opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images));
+    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_rescue", &call));
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    opencl_call_int(&call, texels_of(cluster));
     opencl_call_memory(&call, cluster->labels);
     return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
 }
@@ -255,7 +279,8 @@ static tvlm_status slic(const opencl_cluster *cluster, const tvlm_texture *sourc
     TVLM_TRY(over_roots(cluster, "cluster_main"));
     TVLM_TRY(number(cluster));
     TVLM_TRY(offer(cluster));
-    return settle(cluster);
+    TVLM_TRY(settle(cluster));
+    return spread(cluster);
 }
 
 /* ---- The family ---- */
