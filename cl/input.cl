@@ -17,14 +17,17 @@
 #define INPUT_LOAD(row, index) ((global const float *)(row))[index]
 #endif
 
-/* shape: columns, rows, channels. One work-item a row; *first begins as TVLM_INPUT_NONE. */
+#define CHECK_SPAN   1024 /* values of a row that a work-item of input_check looks at */
+#define INPUT_LAYERS 8    /* that a work-item of input writes; of unit vectors it writes all */
+
+/* shape: columns, rows, channels. Work-item (span of a row, row); *first begins as TVLM_INPUT_NONE. */
 kernel void input_check(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                         const int4 shape, global int *restrict first) {
-    const int y = get_global_id(0), width = shape.x * shape.z;
+    const int y = get_global_id(1), width = shape.x * shape.z, begin = (int)get_global_id(0) * CHECK_SPAN;
     if (y >= shape.y) return;
     global const uchar *row = data + offset + y * row_stride;
     int found = TVLM_INPUT_NONE;
-    for (int i = width - 1; i >= 0; --i) {
+    for (int i = min(begin + CHECK_SPAN, width) - 1; i >= begin; --i) {
         const float value = INPUT_LOAD(row, i);
         if (!isfinite(value)) found = i;
     }
@@ -38,16 +41,17 @@ inline float input_value(float value, int mode, float low, float high) {
     return mode == TVLM_INPUT_CLAMP ? clamp(value, low, high) : value;
 }
 
-/* One work-item a cell: a vector's length is that of all its channels. */
+/* One work-item a cell and some of its layers; of unit vectors all, since their length is that of all. */
 kernel void input(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                   const int4 shape, const int mode, const float4 low, const float4 high, const float4 fill,
                   const int image, TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);
+    const bool unit = mode == TVLM_INPUT_UNIT;
     if (x >= shape.x || y >= shape.y) return;
     global const uchar *row = data + offset + y * row_stride;
     const int first = x * shape.z;
     float largest = 1.0f, length = 1.0f;
-    if (mode == TVLM_INPUT_UNIT) {
+    if (unit) {
         /* Over the largest first: squares of what float can hold need not be finite. */
         float sum = 0.0f;
         largest = 0.0f;
@@ -60,14 +64,16 @@ kernel void input(global const uchar *restrict data, const ulong offset, const u
         }
         length = sum > 0.0f ? sqrt(sum) : 1.0f;
     }
-    for (int layer = 0; layer < result_size.z; ++layer) {
+    const int begin = unit ? 0 : (int)get_global_id(2) * INPUT_LAYERS;
+    const int end = unit ? result_size.z : min(begin + INPUT_LAYERS, result_size.z);
+    for (int layer = begin; layer < end; ++layer) {
         float4 texel = fill;
         const int left = shape.z - 4 * layer, at = first + 4 * layer;
         if (left > 0) texel.x = input_value(INPUT_LOAD(row, at), mode, low.x, high.x);
         if (left > 1) texel.y = input_value(INPUT_LOAD(row, at + 1), mode, low.y, high.y);
         if (left > 2) texel.z = input_value(INPUT_LOAD(row, at + 2), mode, low.z, high.z);
         if (left > 3) texel.w = input_value(INPUT_LOAD(row, at + 3), mode, low.w, high.w);
-        if (mode == TVLM_INPUT_UNIT) texel = texel / largest / length;
+        if (unit) texel = texel / largest / length;
         texel_store(result, x, y, image * result_size.z + layer, texel);
     }
 }

@@ -88,17 +88,32 @@ inline float mode_of(const float *values, const int *areas, int count) {
     return best;
 }
 
-inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
-    float x[9], y[9], z[9], w[9];
-    for (int i = 0; i < count; ++i) {
-        x[i] = texels[i].x;
-        y[i] = texels[i].y;
-        z[i] = texels[i].z;
-        w[i] = texels[i].w;
-    }
-    return (float4)(mode_of(x, areas, count), mode_of(y, areas, count), mode_of(z, areas, count),
-                    mode_of(w, areas, count));
+/* Four equal areas: the lowest value that is there twice, else the lowest. */
+inline float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
+    const float4 none = INFINITY;
+    const float4 first = min(min(select(none, a, a == b), select(none, a, a == c)), select(none, a, a == d));
+    const float4 others = min(min(select(none, b, b == c), select(none, b, b == d)), select(none, c, c == d));
+    const float4 twice = min(first, others), least = min(min(a, b), min(c, d));
+    return select(twice, least, twice == none);
 }
+
+/* By the rule of each component. */
+inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
+    float4 value = 0.25f * ((a + b) + (c + d));
+    value = select(value, max(max(a, b), max(c, d)), rules == TVLM_REDUCE_MAX);
+    value = select(value, min(min(a, b), min(c, d)), rules == TVLM_REDUCE_MIN);
+    if (any(rules == TVLM_REDUCE_MODE))
+        value = select(value, mode_of_four(a, b, c, d), rules == TVLM_REDUCE_MODE);
+    return value;
+}
+
+/* `component` of texels, where that is a mode. */
+#define MODE_OF(value, component, rules, texels, areas, count)                                               \
+    if ((rules).component == TVLM_REDUCE_MODE) {                                                             \
+        float own[9];                                                                                        \
+        for (int tap = 0; tap < (count); ++tap) own[tap] = (texels)[tap].component;                          \
+        (value).component = mode_of(own, areas, count);                                                      \
+    }
 #endif
 
 /*
@@ -132,8 +147,14 @@ inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
                 value = FURTHEST(value, LOAD(2 * (i) + dx, 2 * (j) + dy));                                   \
     } while (0)
 #else
+#define REDUCE_FOUR(a, b, c, d) reduce_four(a, b, c, d, rules)
 #define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
     do {                                                                                                     \
+        if ((((w) | (h)) & 1) == 0) {                                                                        \
+            value = reduce_four(LOAD(2 * (i), 2 * (j)), LOAD(2 * (i) + 1, 2 * (j)),                          \
+                                LOAD(2 * (i), 2 * (j) + 1), LOAD(2 * (i) + 1, 2 * (j) + 1), rules);          \
+            break;                                                                                           \
+        }                                                                                                    \
         float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                   \
         int areas[9], taps = 0;                                                                              \
         for (int dy = 0; dy < taps_of(h); ++dy)                                                              \
@@ -148,8 +169,10 @@ inline float4 mode_of_each(const float4 *texels, const int *areas, int count) {
         value = mean;                                                                                        \
         value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                             \
         value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                            \
-        if (any((rules) == TVLM_REDUCE_MODE))                                                                \
-            value = select(value, mode_of_each(texels, areas, taps), (rules) == TVLM_REDUCE_MODE);           \
+        MODE_OF(value, s0, rules, texels, areas, taps)                                                       \
+        MODE_OF(value, s1, rules, texels, areas, taps)                                                       \
+        MODE_OF(value, s2, rules, texels, areas, taps)                                                       \
+        MODE_OF(value, s3, rules, texels, areas, taps)                                                       \
     } while (0)
 #endif
 

@@ -115,3 +115,30 @@ kernel void score_combine(global const float *restrict parts, global const int *
     }
     scores[i] = score;
 }
+
+#define PASS_SPAN 64 /* scores of a work-item of pass_range */
+
+/* range = (smallest, largest) of `count` scores in ordered integers, but for those that are no numbers. */
+kernel void pass_range(global const float *restrict scores, const int count, global int *restrict range) {
+    const int first = get_global_id(0) * PASS_SPAN;
+    int least = INT_MAX, most = INT_MIN;
+    for (int i = first; i < min(first + PASS_SPAN, count); ++i) {
+        if (isnan(scores[i])) continue;
+        least = min(least, ordered(scores[i]));
+        most = max(most, ordered(scores[i]));
+    }
+    if (least > most) return;
+    atomic_min(&range[0], least);
+    atomic_max(&range[1], most);
+}
+
+/* Scores, brought to [0, 1] by their range, as one image of a texture. */
+kernel void pass_keep(global const float *restrict scores, global const int *restrict range, const int image,
+                      TEXTURE_OUT(result)) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= result_size.x || y >= result_size.y) return;
+    const float score = scores[y * result_size.x + x], low = unordered(range[0]);
+    const float span = range[0] <= range[1] ? unordered(range[1]) - low : 0.0f;
+    const float value = span > TVLM_SCORE_FLOOR && !isnan(score) ? (score - low) / span : 0.0f;
+    texel_store(result, x, y, image * result_size.z, (float4)(value, 0.0f, 0.0f, 0.0f));
+}

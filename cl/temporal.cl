@@ -15,15 +15,17 @@ kernel void temporal_relevance(global const float *restrict scores, TEXTURE_OUT(
                 (float4)(isnan(score) ? 0.0f : clamp(score, 0.0f, 1.0f), 0.0f, 0.0f, 0.0f));
 }
 
-/* The sum of a Gaussian at each position; `shape`: decay, -1 / (2 sigma^2), the square of its reach. */
-inline float gaussians(global const float2 *restrict positions, int count, float4 shape, float2 at) {
-    float sum = 0.0f;
+/*
+ * The largest of the Gaussians at the positions, which is that of the nearest one; `shape`: decay,
+ * -1 / (2 sigma^2), the square of its reach.
+ */
+inline float gaussian(global const float2 *restrict positions, int count, float4 shape, float2 at) {
+    float nearest = shape.z;
     for (int i = 0; i < count; ++i) {
         const float2 apart = positions[i] - at;
-        const float square = apart.x * apart.x + apart.y * apart.y;
-        if (square < shape.z) sum += exp(square * shape.y);
+        nearest = min(nearest, apart.x * apart.x + apart.y * apart.y);
     }
-    return sum;
+    return nearest < shape.z ? exp(nearest * shape.y) : 0.0f;
 }
 
 enum { HAS_RELEVANCE = 1, HAS_TEMPORAL = 2 }; /* as in lib/opencl/temporal.c */
@@ -44,7 +46,7 @@ kernel void temporal_remember(TEXTURE_IN(relevance), TEXTURE_IN(saliency), TEXTU
               : component == 2 ? salient.z
                                : salient.w;
     if (has & HAS_TEMPORAL) value.z = shape.x * texel_fetch(temporal, column, row, image, 0).z;
-    value.z += gaussians(positions, count, shape, at);
+    value.z += gaussian(positions, count, shape, at);
     texel_store(state, column, row, image, clamp(value, 0.0f, 1.0f));
 }
 

@@ -30,7 +30,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
     add_test(NAME ${name} COMMAND ${TVLM_PYTHON} ${PROJECT_SOURCE_DIR}/tests/python/${script}.py ${ARGN})
     set_tests_properties(${name} PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 1200)
   endfunction()
-  foreach(check filters mips sampling topk decoding)
+  foreach(check filters mips sampling topk decoding distance)
     tvlm_python_test(python_${check} check_${check} $<TARGET_FILE:tvlm> $<TARGET_FILE:texturevlm>)
   endforeach()
   tvlm_python_test(python_photos check_photos $<TARGET_FILE:tvlm> --photos 3)

@@ -14,7 +14,7 @@ static int32_t all_channels(int32_t *channels) {
     int32_t count = 0;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_WORD_0; ++channel) {
         tvlm_channel_info info;
-        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY) continue;
+        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS) continue;
         if (tvlm_channel_get_info(channel, &info) == TVLM_OK && info.available) channels[count++] = channel;
     }
     channels[count++] = TVLM_CHANNEL_EMBEDDING_16 + 2;

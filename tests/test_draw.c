@@ -294,7 +294,7 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
     static float plane[SIDE * SIDE];
     draw_sheet sheet = {0};
     (void)state;
-    assert_true(draw_sheet_start(channels, 4, SIDE, SIDE / 2, "title", &sheet));
+    assert_true(draw_sheet_start(channels, NULL, 4, SIDE, SIDE / 2, "title", &sheet));
     const int32_t columns = sheet.columns;
     for (int32_t i = 0; i < 4; ++i) {
         for (int32_t p = 0; p < SIDE * SIDE / 2; ++p)
@@ -319,17 +319,53 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
 
 static void a_sheet_names_what_has_no_tile(void **state) {
     int32_t channels[41];
+    bool has[41];
     float plane[6] = {0};
     draw_sheet sheet = {0};
     (void)state;
     for (int32_t i = 0; i < 40; ++i) channels[i] = i;
     channels[40] = 7777777; /* no channel at all */
+    for (int32_t i = 0; i < 41; ++i) has[i] = i % 5 != 0;
     for (int32_t count = 0; count <= 41; ++count) {
-        assert_true(draw_sheet_start(channels, count, 3, 2, "", &sheet));
-        for (int32_t i = 0; i < count; ++i) assert_true(draw_sheet_add(&sheet, channels[i], plane, 3, 2));
-        assert_true(sheet.tiles <= count);
+        int32_t expected = 0;
+        assert_true(draw_sheet_start(channels, count % 2 == 0 ? NULL : has, count, 3, 2, "", &sheet));
+        for (int32_t i = 0; i < count; ++i) {
+            const bool shown = count % 2 == 0 || has[i];
+            if (shown) assert_true(draw_sheet_add(&sheet, channels[i], plane, 3, 2));
+            expected += shown && i < 40;
+        }
+        assert_int_equal(sheet.tiles, expected);
         canvas_release(&sheet.canvas);
     }
+}
+
+/* Pixels that are not the background's from `top` on, and the last line that has any. */
+static int32_t ink_below(const struct canvas *canvas, int32_t top, int32_t *last) {
+    int32_t ink = 0;
+    for (int32_t y = top; y < canvas->height; ++y)
+        for (int32_t x = 0; x < canvas->width; ++x)
+            if (light(at(canvas, x, y)) > 2 * light(at(canvas, 0, 0))) ++ink, *last = y;
+    return ink;
+}
+
+/* Nothing black stands for what nobody handed in; and sixteen numbers are one word. */
+static void a_sheet_without_input_is_short(void **state) {
+    int32_t channels[17], last = 0;
+    bool has[17] = {true};
+    float plane[6] = {0.1f, 0.2f};
+    draw_sheet sheet = {0}, full = {0};
+    (void)state;
+    channels[0] = TVLM_CHANNEL_R;
+    for (int32_t i = 0; i < 16; ++i) channels[i + 1] = TVLM_CHANNEL_EMBEDDING_0 + i;
+    assert_true(draw_sheet_start(channels, has, 17, 3, 2, "", &sheet));
+    assert_true(draw_sheet_start(channels, NULL, 17, 3, 2, "", &full));
+    assert_true(draw_sheet_add(&sheet, channels[0], plane, 3, 2));
+    const int32_t below = TITLE_BAND + TILE_LABEL + sheet.tile_height + TILE_GAP;
+    assert_true(sheet.canvas.height < full.canvas.height);
+    assert_true(ink_below(&sheet.canvas, below, &last) > 100);
+    assert_true(last < below + TILE_GAP + 24 && last < sheet.canvas.height); /* one line, inside */
+    canvas_release(&sheet.canvas);
+    canvas_release(&full.canvas);
 }
 
 /* ---- JSON ---- */
@@ -484,6 +520,7 @@ int main(void) {
         cmocka_unit_test(a_heat_map_is_warm_where_scores_are_high),
         cmocka_unit_test(a_sheet_has_a_tile_for_each_channel),
         cmocka_unit_test(a_sheet_names_what_has_no_tile),
+        cmocka_unit_test(a_sheet_without_input_is_short),
         cmocka_unit_test(json_is_exact),
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(options_come_from_the_table),

@@ -145,7 +145,9 @@ static void test_infos(void **state) {
     check_info(TVLM_CHANNEL_GAZE, "attention", 0, 1, false, true);
     check_info(TVLM_CHANNEL_EMBEDDING_16, "embedding", -1, 1, false, true);
     check_info(TVLM_CHANNEL_NORMAL_Z, "scene", -1, 1, false, true);
-    check_info(TVLM_CHANNEL_FEATURE_0, "features", -INFINITY, INFINITY, false, false);
+    check_info(TVLM_CHANNEL_PREVIOUS_PASS, "query", 0, 1, false, true);
+    check_info(TVLM_CHANNEL_WORD_0 + 63, "words", -1, 1, false, true);
+    check_info(TVLM_CHANNEL_FEATURE_0, "features", -INFINITY, INFINITY, false, true);
 }
 
 static void test_places(void **state) {
@@ -255,8 +257,8 @@ static void test_refusals(void **state) {
     check_refused("ful40", "unknown layout 'ful40'; did you mean 'full40'?");
     check_refused("r,full40", "unknown channel 'full40'");
     check_refused("Edges", "did you mean 'edges'?");
-    check_refused("r,word_3", "channel 'word_3': this version does not make the family 'words'");
-    check_refused("feature_7", "'features'");
+    check_refused("r,word_64", "unknown channel 'word_64'");
+    check_refused("feature_4096", "unknown channel 'feature_4096'");
     check_refused("", "empty");
     check_refused("  ", "empty");
     check_refused("r,,g", "empty name");

@@ -176,6 +176,14 @@ static void mistakes(tvlm_device *device, tvlm_format format) {
     for (int i = 0; i < 64 * 64; ++i) labels[i] = 7 * i;
     refused(tvlm_stack_set_labels(stack, 0, labels, 64, 64, 0), TVLM_ERROR_ARGUMENT,
             "more than 2048 distinct labels");
+    tvlm_stack *tiny = NULL; /* of whose four pixels none would ever see the 2049th */
+    assert_int_equal(
+        tvlm_stack_create(device, tvlm_stack_params(.width = 2, .height = 2, .format = format), &tiny),
+        TVLM_OK);
+    refused(tvlm_stack_set_labels(tiny, 0, labels, 2049, 1, 0), TVLM_ERROR_ARGUMENT,
+            "more than 2048 distinct labels");
+    assert_int_equal(tvlm_stack_set_labels(tiny, 0, labels, 2048, 1, 2049), TVLM_OK);
+    tvlm_stack_destroy(&tiny);
     refused(tvlm_stack_set_labels(stack, 0, labels, 0, 64, 0), TVLM_ERROR_ARGUMENT, "labels of 0x64");
     refused(tvlm_stack_set_labels(stack, 0, labels, 64, 64, 63), TVLM_ERROR_ARGUMENT, "row stride of 63");
     refused(tvlm_stack_set_labels(stack, 1, labels, 4, 4, 0), TVLM_ERROR_ARGUMENT, "image 1 of a stack of 1");

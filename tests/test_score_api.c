@@ -104,7 +104,7 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
     uint64_t seed = 47;
     tvlm_stack *stack = random_stack(device, format, 53);
     for (int i = 0; i < 15; ++i) similarity[i] = 2.0f * test_random_unit(&seed) - 1.0f;
-    const struct tvlm_query query = {similarity, 5, 3};
+    const struct tvlm_query query = {.similarity = similarity, .columns = 5, .rows = 3};
     for (size_t i = 0; i < sizeof strides / sizeof strides[0]; ++i) {
         struct tvlm_score_params params = {.stride = strides[i]};
         const grid g = cell_grid(stack, strides[i] > 0.0f ? strides[i] : 16.0f);
@@ -150,7 +150,7 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
         TVLM_CHANNEL_EDGES,     TVLM_CHANNEL_MOTION,       TVLM_CHANNEL_X, TVLM_CHANNEL_ENTROPY,
         TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_SALIENCY_MID, TVLM_CHANNEL_R};
     static const float similarity[] = {-0.5f, 0.25f, 3.0f, -9.0f};
-    const struct tvlm_query query = {similarity, 2, 2};
+    const struct tvlm_query query = {.similarity = similarity, .columns = 2, .rows = 2};
     float weights[7 * 9];
     uint64_t seed = 59;
     tvlm_stack *stack = random_stack(device, format, 61);
@@ -213,7 +213,7 @@ static void check_queries(tvlm_device *device, tvlm_format format) {
     static const float wide[] = {0.5f, -7.0f, 0.25f, 1.5f, -0.125f, 0.0f},
                        clamped[] = {0.5f, -1.0f, 0.25f, 1.0f, -0.125f, 0.0f};
     static const float small[] = {0.75f, -0.75f};
-    const struct tvlm_query six = {wide, 3, 2}, two = {small, 1, 2};
+    const struct tvlm_query six = {.similarity = wide, .columns = 3, .rows = 2}, two = {.similarity = small, .columns = 1, .rows = 2};
     const int32_t slices = device->info.image_slices_max;
     float scores[4];
     tvlm_stack *stack = NULL;
@@ -282,15 +282,15 @@ static void test_query_refusals(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 107);
     (void)state;
-    refused(tvlm_score(stack, tvlm_query(similarity, 3, 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "similarity 3 is not finite");
-    refused(tvlm_score(stack, tvlm_query(similarity + 4, 1, 1), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+    refused(tvlm_score(stack, tvlm_query(.similarity = similarity + 4, .columns = 1, .rows = 1), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "similarity 0 is not finite");
-    refused(tvlm_score(stack, tvlm_query(NULL, 3, 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+    refused(tvlm_score(stack, tvlm_query(.similarity = NULL, .columns = 3, .rows = 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "without similarities");
-    refused(tvlm_score(stack, tvlm_query(similarity, 0, 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 0, .rows = 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "0x2 cells");
-    refused(tvlm_score(stack, tvlm_query(similarity, 1, -2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 1, .rows = -2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
             "1x-2 cells");
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);

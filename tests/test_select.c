@@ -152,7 +152,7 @@ static void check_min_distance(tvlm_device *device, tvlm_format format) {
 static void check_batch(tvlm_device *device, tvlm_format format) {
     const int32_t slices = device->info.image_slices_max;
     static const float similarity[] = {0.5f, -0.5f, 0.1f};
-    const struct tvlm_query query = {similarity, 3, 1};
+    const struct tvlm_query query = {.similarity = similarity, .columns = 3, .rows = 1};
     tvlm_stack *batch = NULL;
     device->info.image_slices_max = 32;
     assert_int_equal(

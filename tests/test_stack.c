@@ -348,7 +348,7 @@ static void test_create_refusals(void **state) {
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "format", .width = 4, .height = 4, .format = (tvlm_format)9);
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "did you mean 'visual12'", .width = 4, .height = 4,
                  .layout = "visual21");
-    REFUSE_STACK(TVLM_ERROR_ARGUMENT, "family 'words'", .width = 4, .height = 4, .layout = "r,word_0");
+    REFUSE_STACK(TVLM_ERROR_ARGUMENT, "'word_64'", .width = 4, .height = 4, .layout = "r,word_64");
     REFUSE_STACK(TVLM_ERROR_ARGUMENT, "fixation", .width = 4, .height = 4, .fixation = nowhere);
     REFUSE_STACK(TVLM_ERROR_DEVICE_MEMORY, "2^31", .width = 32768, .height = 32768);
     device->info.allocation_max = 10000;

@@ -20,7 +20,7 @@ static size_t list_channels(char *names, size_t size) {
     size_t length = 0;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_WORD_0; ++channel) {
         tvlm_channel_info info;
-        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || tvlm_channel_get_info(channel, &info) != TVLM_OK ||
+        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS || tvlm_channel_get_info(channel, &info) != TVLM_OK ||
             !info.available)
             continue;
         length += (size_t)snprintf(names + length, size - length, "%s%s", length > 0 ? "," : "", info.name);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PHOTO_LONG_MAX 1600 /* the longer side of a drawn photo */
 #define PHOTO_LONG_MIN 960
@@ -219,7 +220,8 @@ typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIE
 static tile_style style_of(int32_t channel, tvlm_channel_info *info) {
     if (tvlm_channel_get_info(channel, info) != TVLM_OK || !info->available) return TILE_EMPTY;
     if (info->identifier) return TILE_IDENTIFIER;
-    if (channel <= TVLM_CHANNEL_B || channel == TVLM_CHANNEL_RGB_MEAN) return TILE_GRAY;
+    if (channel <= TVLM_CHANNEL_B || channel == TVLM_CHANNEL_LOW || channel == TVLM_CHANNEL_RGB_MEAN)
+        return TILE_GRAY;
     return info->low < 0.0f || channel == TVLM_CHANNEL_HIGH ? TILE_SIGNED : TILE_STRETCHED;
 }
 
@@ -228,53 +230,104 @@ static float middle_of(int32_t channel) {
     return channel == TVLM_CHANNEL_HIGH ? 0.5f : 0.0f;
 }
 
-/*
- * The names of the channels without a tile, in lines of `width` pixels from `top` on; a NULL canvas only
- * counts. Returns how many lines.
- */
-static int32_t draw_foot(struct canvas *canvas, const int32_t *channels, int32_t count, int32_t top,
-                         int32_t width) {
-    static const char opening[] = "0 in this version:";
-    int32_t lines = 0, x = TILE_GAP;
-    for (int32_t i = 0; i < count; ++i) {
-        tvlm_channel_info info;
-        char word[TVLM_CHANNEL_NAME_SIZE + 2];
-        if (style_of(channels[i], &info) != TILE_EMPTY) continue;
-        if (lines == 0) {
-            if (canvas != NULL) canvas_text(canvas, x, top, TEXT_SCALE, faint_text, opening);
-            x += canvas_text_width(opening, TEXT_SCALE);
-            lines = 1;
-        }
-        snprintf(word, sizeof word, " %s", info.name);
-        if (x + canvas_text_width(word, TEXT_SCALE) > width - TILE_GAP && x > TILE_GAP) {
-            x = TILE_GAP;
-            ++lines;
-        }
-        if (canvas != NULL)
-            canvas_text(canvas, x, top + (lines - 1) * FOOT_LINE, TEXT_SCALE, faint_text, word);
-        x += canvas_text_width(word, TEXT_SCALE);
+/* Below the tiles: words in lines, wrapped; a NULL canvas only counts the lines. */
+typedef struct foot {
+    struct canvas *canvas;
+    int32_t top, width, x, lines;
+} foot;
+
+static void foot_word(foot *to, const char *word, bool begins) {
+    const int32_t wide = canvas_text_width(word, TEXT_SCALE);
+    if (begins || (to->x + wide > to->width - TILE_GAP && to->x > TILE_GAP)) {
+        to->x = TILE_GAP;
+        ++to->lines;
     }
-    return lines;
+    if (to->canvas != NULL)
+        canvas_text(to->canvas, to->x, to->top + (to->lines - 1) * FOOT_LINE, TEXT_SCALE, faint_text, word);
+    to->x += wide;
 }
 
-bool draw_sheet_start(const int32_t *channels, int32_t count, int32_t width, int32_t height,
+/* Why a channel has no tile. */
+typedef enum foot_reason { FOOT_NONE, FOOT_NO_INPUT, FOOT_NOT_MADE } foot_reason;
+
+static foot_reason reason_of(const int32_t *channels, const bool *has, int32_t i, tvlm_channel_info *info) {
+    if (style_of(channels[i], info) == TILE_EMPTY) return FOOT_NOT_MADE;
+    return has == NULL || has[i] ? FOOT_NONE : FOOT_NO_INPUT;
+}
+
+/* Where the number at the end of a name begins ("embedding_12"); 0: there is none. */
+static size_t number_of(const char *name) {
+    const char *const last = strrchr(name, '_');
+    return last != NULL && last[1] >= '0' && last[1] <= '9' ? (size_t)(last + 1 - name) : 0;
+}
+
+/* How many channels from `first` on are numbered on and have no tile for that reason. */
+static int32_t numbered_run(const int32_t *channels, const bool *has, int32_t count, int32_t first,
+                            foot_reason reason) {
+    tvlm_channel_info one, next;
+    (void)reason_of(channels, has, first, &one);
+    const size_t stem = number_of(one.name);
+    int32_t i = first + 1;
+    while (stem > 0 && i < count && channels[i] == channels[i - 1] + 1 &&
+           reason_of(channels, has, i, &next) == reason && strncmp(one.name, next.name, stem) == 0)
+        ++i;
+    return i - first;
+}
+
+static void foot_list(foot *to, const int32_t *channels, const bool *has, int32_t count, foot_reason reason,
+                      const char *opening) {
+    bool begun = false;
+    for (int32_t i = 0, run = 1; i < count; i += run) {
+        tvlm_channel_info info = {.name = ""}, last;
+        char word[2 * TVLM_CHANNEL_NAME_SIZE + 4];
+        run = 1;
+        if (reason_of(channels, has, i, &info) != reason || info.name[0] == '\0') continue;
+        if (!begun) foot_word(to, opening, true);
+        begun = true;
+        run = numbered_run(channels, has, count, i, reason);
+        snprintf(word, sizeof word, " %s", info.name);
+        if (run > 1) {
+            (void)reason_of(channels, has, i + run - 1, &last);
+            snprintf(word, sizeof word, " %s..%s", info.name, last.name + number_of(last.name));
+        }
+        foot_word(to, word, false);
+    }
+}
+
+/* The names of the channels without a tile. Returns how many lines. */
+static int32_t draw_foot(struct canvas *canvas, const int32_t *channels, const bool *has, int32_t count,
+                         int32_t top, int32_t width) {
+    foot to = {.canvas = canvas, .top = top, .width = width};
+    foot_list(&to, channels, has, count, FOOT_NO_INPUT, "no input:");
+    foot_list(&to, channels, has, count, FOOT_NOT_MADE, "0 in this version:");
+    return to.lines;
+}
+
+/* In the last row of so many columns, when the rows are as even as their number allows. */
+static int32_t blank_places(int32_t tiles, int32_t columns) {
+    const int32_t rows = (tiles + columns - 1) / columns;
+    return rows > 0 ? (tiles + rows - 1) / rows * rows - tiles : 0;
+}
+
+bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, int32_t width, int32_t height,
                       const char *title, draw_sheet *sheet) {
     const double scale = (double)TILE_SIDE / max_int(width, height);
     tvlm_channel_info info;
     int32_t tiles = 0;
-    for (int32_t i = 0; i < count; ++i) tiles += style_of(channels[i], &info) != TILE_EMPTY;
+    for (int32_t i = 0; i < count; ++i) tiles += reason_of(channels, has, i, &info) == FOOT_NONE;
     *sheet = (draw_sheet){.tile_width = max_int(8, scaled_side(width, scale)),
                           .tile_height = max_int(8, scaled_side(height, scale))};
     const double step_x = TILE_SIDE + TILE_GAP, step_y = sheet->tile_height + TILE_LABEL + TILE_GAP;
     const int32_t wished = (int32_t)lround(sqrt(tiles * SHEET_ASPECT * step_y / step_x));
     sheet->columns = max_int(min_int(tiles, 3), min_int(wished, 48));
     sheet->columns = max_int(sheet->columns, 1);
+    if (blank_places(tiles, sheet->columns + 1) < blank_places(tiles, sheet->columns)) ++sheet->columns;
     const int32_t rows = (tiles + sheet->columns - 1) / sheet->columns;
     if (rows > 0) sheet->columns = (tiles + rows - 1) / rows; /* as even as that number of rows allows */
     const int32_t full_width = max_int(LEGEND_WIDTH, TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP));
-    const int32_t foot = draw_foot(NULL, channels, count, 0, full_width);
+    const int32_t foot_lines = draw_foot(NULL, channels, has, count, 0, full_width);
     const int64_t foot_top = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
-    const int64_t full_height = foot_top + (int64_t)foot * FOOT_LINE;
+    const int64_t full_height = foot_top + (int64_t)foot_lines * FOOT_LINE;
     if (full_height > INT32_MAX ||
         !canvas_create(full_width, (int32_t)full_height, background, &sheet->canvas))
         return false;
@@ -282,7 +335,7 @@ bool draw_sheet_start(const int32_t *channels, int32_t count, int32_t width, int
     canvas_fit_text(title, TEXT_SCALE, full_width - 2 * TILE_GAP, text, sizeof text);
     canvas_text(&sheet->canvas, TILE_GAP, (TITLE_BAND - CANVAS_TEXT_HEIGHT * TEXT_SCALE) / 2 + 2, TEXT_SCALE,
                 text_color, text);
-    (void)draw_foot(&sheet->canvas, channels, count, (int32_t)foot_top, full_width);
+    (void)draw_foot(&sheet->canvas, channels, has, count, (int32_t)foot_top, full_width);
     return true;
 }
 

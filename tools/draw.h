@@ -34,8 +34,9 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
                   struct canvas *out);
 
 /*
- * A contact sheet: one tile a channel, in the order in which they are added. Channels that this version does
- * not make are 0 everywhere: they get no tile, a line below the tiles names them.
+ * A contact sheet: one tile a channel, in the order in which they are added. Channels that are 0 everywhere
+ * for want of input, or because this version does not make them, get no tile: lines below the tiles name
+ * them.
  */
 typedef struct draw_sheet {
     struct canvas canvas;
@@ -43,14 +44,17 @@ typedef struct draw_sheet {
     int32_t tiles;                            /* drawn so far */
 } draw_sheet;
 
-/* For channels of width x height. Released by canvas_release(&sheet->canvas). */
-bool draw_sheet_start(const int32_t *channels, int32_t count, int32_t width, int32_t height,
+/*
+ * For channels of width x height; has[count]: there is input for it, and it will be added (NULL: for all).
+ * Released by canvas_release(&sheet->canvas).
+ */
+bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, int32_t width, int32_t height,
                       const char *title, draw_sheet *sheet);
 
 /*
- * The next channel. r, g, b and rgb_mean in gray; what has a sign in a diverging map with its zero in the
- * middle; identifiers in a colour each; all else in a perceptual map. Maps are stretched over the values of
- * the tile, but for a hundredth at either end; the label tells the true minimum and maximum. False: no
+ * The next channel. r, g, b, low and rgb_mean in gray; what has a sign in a diverging map with its zero in
+ * the middle; identifiers in a colour each; all else in a perceptual map. Maps are stretched over the values
+ * of the tile, but for a hundredth at either end; the label tells the true minimum and maximum. False: no
  * memory.
  */
 bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int32_t width, int32_t height);

@@ -58,6 +58,7 @@ struct job {
     int32_t channel_count, width, height;
     tvlm_npy_writer *writer;
     draw_sheet sheet;
+    bool *has;     /* of each channel: it gets a tile on the sheet */
     float *planes; /* of one group */
 };
 
@@ -81,6 +82,16 @@ static int find_size(struct job *job) {
                        tvlm_stack_level_size(job->stack, options->level.value, &job->width, &job->height));
 }
 
+/* Which channels have anything to show. */
+static int find_input(struct job *job) {
+    int code = TOOL_DONE;
+    job->has = malloc((size_t)job->channel_count * sizeof *job->has);
+    if (job->has == NULL) return tool_fail(job->tool, "no memory for %d channels", job->channel_count);
+    for (int32_t i = 0; code == TOOL_DONE && i < job->channel_count; ++i)
+        code = tool_status(job->tool, tvlm_stack_has_channel(job->stack, 0, job->channels[i], &job->has[i]));
+    return code;
+}
+
 static int open_outputs(struct job *job) {
     const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
     const int first = job->path_count > 1 ? 0 : 1; /* one image has no dimension of its own */
@@ -92,9 +103,13 @@ static int open_outputs(struct job *job) {
              options->channels != NULL ? ""
              : options->layout != NULL ? options->layout
                                        : TVLM_LAYOUT_DEFAULT);
-    if (options->sheet != NULL &&
-        !draw_sheet_start(job->channels, job->channel_count, job->width, job->height, title, &job->sheet))
-        return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
+    if (options->sheet != NULL) {
+        const int code = find_input(job);
+        if (code != TOOL_DONE) return code;
+        if (!draw_sheet_start(job->channels, job->has, job->channel_count, job->width, job->height, title,
+                              &job->sheet))
+            return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
+    }
     if (options->output == NULL) return TOOL_DONE;
     return tool_status(job->tool, tvlm_npy_writer_open(options->output, TVLM_ELEMENT_F32, 4 - first,
                                                        shape + first, &job->tool->log, &job->writer));
@@ -116,6 +131,7 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
         code = tool_status(job->tool, tvlm_npy_writer_append(job->writer, job->planes, area * (size_t)count));
     for (int32_t i = 0; code == TOOL_DONE && job->sheet.canvas.rgb != NULL && i < count; ++i) {
         const float *const plane = job->planes + (size_t)i * area;
+        if (!job->has[first + i]) continue;
         if (!draw_sheet_add(&job->sheet, job->channels[first + i], plane, job->width, job->height))
             code = tool_fail(job->tool, "no memory for the sheet");
     }
@@ -263,6 +279,8 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
         return tool_usage(tool, "nothing to write: -o STACK.npy or --sheet SHEET.png is missing");
     if (options->layout != NULL && options->channels != NULL)
         return tool_usage(tool, "--layout and --channels exclude each other");
+    if (options->clusters.given && options->inputs.labels != NULL)
+        return tool_usage(tool, "--clusters and --labels exclude each other");
     if (tool_same_output(options->output, options->sheet))
         return tool_usage(tool, "-o and --sheet name the same file");
     if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");
@@ -297,6 +315,7 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
     canvas_release(&job.sheet.canvas);
     inputs_release(&job.inputs);
     free(job.planes);
+    free(job.has);
     tvlm_stack_destroy(&job.stack);
     tvlm_device_destroy(&job.device);
     tvlm_image_destroy(&job.image);
@@ -316,7 +335,8 @@ const tool_command generate_command = {
         "to the\n"
         "size of the first one, or to that of the layout. Channels that this version does not make are 0 "
         "inside\n"
-        "a layout and refused in --channels; what no option hands in is 0.\n"
+        "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its "
+        "tiles.\n"
         "IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,

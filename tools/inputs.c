@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "labels.h"
 #include "texturevlm/io.h"
 
 /* One option: which channel, and what a file for it looks like. */
@@ -34,6 +35,7 @@ struct input_files {
         float *values; /* what was no array of floats */
         struct tvlm_grid_input grid;
     } file[ROW_COUNT];
+    label_map labels;
 };
 
 static const char *path_of(const input_options *options, size_t row) {
@@ -44,13 +46,15 @@ int inputs_check_output(struct tool *tool, const input_options *options, const c
     int code = TOOL_DONE;
     for (size_t i = 0; code == TOOL_DONE && i < ROW_COUNT; ++i)
         if (path_of(options, i) != NULL) code = tool_check_distinct(tool, output, path_of(options, i));
+    if (code == TOOL_DONE && options->labels != NULL)
+        code = tool_check_distinct(tool, output, options->labels);
     return code;
 }
 
 const char *inputs_given(const input_options *options) {
     for (size_t i = 0; i < ROW_COUNT; ++i)
         if (path_of(options, i) != NULL) return rows[i].name;
-    return NULL;
+    return options->labels != NULL ? "--labels" : NULL;
 }
 
 /* ---- Arrays ---- */
@@ -125,8 +129,7 @@ static int read_picture(struct tool *tool, const input_row *row, const char *pat
     return values != NULL ? TOOL_DONE : tool_fail(tool, "no memory for a mask");
 }
 
-/* By content, not by name. What cannot be opened is for the readers to say. */
-static bool is_array(const char *path) {
+bool inputs_is_array(const char *path) {
     char magic[6] = "";
     FILE *const file = fopen(path, "rb");
     if (file == NULL) return false;
@@ -149,8 +152,12 @@ int inputs_read(struct tool *tool, const input_options *options, input_files **f
         const char *const path = path_of(options, i);
         if (path == NULL) continue;
         tool->subject = path;
-        code = rows[i].picture && !is_array(path) ? read_picture(tool, &rows[i], path, made)
-                                                  : read_array(tool, &rows[i], path, made);
+        code = rows[i].picture && !inputs_is_array(path) ? read_picture(tool, &rows[i], path, made)
+                                                         : read_array(tool, &rows[i], path, made);
+    }
+    if (code == TOOL_DONE && options->labels != NULL) {
+        tool->subject = options->labels;
+        code = labels_read(tool, options->labels, &made->labels);
     }
     tool->subject = subject;
     *files = made;
@@ -165,6 +172,11 @@ int inputs_set(struct tool *tool, const input_files *files, tvlm_stack *stack) {
         tool->subject = path_of(files->options, i);
         code = tool_status(tool, tvlm_stack_set_grid(stack, 0, rows[i].channel, &files->file[i].grid));
     }
+    if (code == TOOL_DONE && files != NULL && files->labels.ids != NULL) {
+        tool->subject = files->options->labels;
+        code = tool_status(tool, tvlm_stack_set_labels(stack, 0, files->labels.ids, files->labels.columns,
+                                                       files->labels.rows, 0));
+    }
     if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
     return code;
 }
@@ -175,6 +187,7 @@ void inputs_release(input_files **files) {
         tvlm_npy_destroy(&(*files)->file[i].array);
         free((*files)->file[i].values);
     }
+    labels_release(&(*files)->labels);
     free(*files);
     *files = NULL;
 }

@@ -8,7 +8,7 @@
 #include "tool.h"
 
 typedef struct input_options {
-    const char *attention, *attention_prev, *gaze, *depth, *embedding, *saliency_map, *text_mask;
+    const char *attention, *attention_prev, *gaze, *depth, *embedding, *saliency_map, *text_mask, *labels;
 } input_options;
 
 /* The options, for a table of `type` whose member `member` is an input_options. */
@@ -48,9 +48,16 @@ typedef struct input_options {
          0,                                                                                                  \
          0,                                                                                                  \
          NULL},                                                                                              \
+        {0,           OPTION_TEXT,                                                                           \
+         "text-mask", offsetof(type, member.text_mask),                                                      \
+         "FILE",      "a picture or .npy in place of text",                                                  \
+         0,           0,                                                                                     \
+         NULL},                                                                                              \
     {                                                                                                        \
-        0, OPTION_TEXT, "text-mask", offsetof(type, member.text_mask), "FILE",                               \
-            "a picture or .npy in place of text", 0, 0, NULL                                                 \
+        0, OPTION_TEXT, "labels", offsetof(type, member.labels), "FILE",                                     \
+            "regions in place of --clusters: a picture (gray, or ids as R + 256 G +\n65536 B) or a .npy of " \
+            "integers, up to 2048 different ones",                                                           \
+            0, 0, NULL                                                                                       \
     }
 
 /* The files, read and checked. */
@@ -61,6 +68,9 @@ int inputs_check_output(struct tool *tool, const input_options *options, const c
 
 /* An option that was given, NULL where there is none. */
 const char *inputs_given(const input_options *options);
+
+/* By content, not by name. What cannot be opened is for the readers to say. */
+bool inputs_is_array(const char *path);
 
 /* Reads what the options name; *files is NULL where they name nothing. */
 int inputs_read(struct tool *tool, const input_options *options, input_files **files);

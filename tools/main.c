@@ -12,6 +12,7 @@ static const tool_command *const commands[] = {
     &devices_command,
     &generate_command,
     &select_command,
+    &export_command,
 #ifdef TVLM_BUILD_BENCH
     &bench_command,
 #endif

@@ -11,6 +11,7 @@
  *   channel                         the grid's channels  what becomes of it
  *   attention_prev, attention, gaze 1                    clamped to [0, 1]; each a grid of its own
  *   embedding_0                     C = 1..64            unit vectors: embedding_0 .. embedding_(C-1)
+ *   feature_0                       D = 1..4096          as given: the encoder's own vectors, one a cell
  *   depth                           1                    as given
  *   occlusion                       1                    clamped to [0, 1]; not set: from depth
  *   normal_x                        3: x, y, z           unit vectors; not set: from depth
@@ -20,8 +21,9 @@
  *   saliency, motion                1                    clamped to [0, 1], in place of the library's
  *   text                            1                    1 from a half on, else 0, in place of its own
  *
- * Vectors are brought to unit length wherever they are read, at any position and level; 0 stays 0, and where
- * vectors cancel out (shorter than 1e-3) they are 0. In half format what half cannot hold is clamped to
+ * Embeddings and normals are brought to unit length wherever they are read, at any position and level; 0
+ * stays 0, and where vectors cancel out (shorter than 1e-3) they are 0. In half format what half cannot hold
+ * is clamped to
  * +-65504.
  *
  * *From depth* z (above 0; 0 and less is unknown: occlusion and normal are 0 there):
@@ -95,7 +97,7 @@ TVLM_API tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const
 
 /*
  * Takes a grid back, of image `index` or of all (-1): its channels are 0 again, or what the library makes of
- * them. No error when there is none.
+ * them. Words (embed.h) and previous_pass (score.h) go by it, too. No error when there is none.
  */
 TVLM_API tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t channel);
 
@@ -106,6 +108,14 @@ TVLM_API tvlm_status tvlm_stack_channel_info(const tvlm_stack *stack, int32_t ch
 TVLM_API int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name);
 TVLM_API tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t capacity,
                                       int32_t *channels, int32_t *count);
+
+/*
+ * Whether anything stands behind a channel in image `index`: its pixels, a formula, a grid that was handed in
+ * (for embeddings, up to the next multiple of four of the channels handed in), a question, or a frame before.
+ * Where nothing does, the channel is 0 everywhere. Nothing is made to find out. Errors: ARGUMENT.
+ */
+TVLM_API tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel,
+                                            bool *has);
 
 /*
  * Marks what a channel holds as out of date, and all that depends on it; both are made anew when they are

@@ -48,10 +48,11 @@ TVLM_API tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t 
 /*
  * Divides image `index` as the application says (SAM, any segmenter), in place of SLIC: the four channels and
  * all above follow, and boundary is 1 wherever labels differ (at the pixel before the step, going right or
- * down). Any ids; they become 0 .. n - 1 in ascending order. columns x rows of another size than the image's
- * are resampled nearest. row_stride in labels, 0: columns. The labels are copied, and stay when the image
- * changes; NULL labels bring SLIC back. Regions of the application's are left as they are, in however many
- * pieces. Errors: ARGUMENT (index, sizes, more than TVLM_REGIONS_MAX distinct labels), MEMORY.
+ * down). Any ids; those that a pixel gets become 0 .. n - 1 in ascending order. columns x rows of another
+ * size than the image's are resampled nearest. row_stride in labels, 0: columns. The labels are copied, and
+ * stay when the image changes; NULL labels bring SLIC back. Regions of the application's are left as they
+ * are, in however many pieces. Errors: ARGUMENT (index, sizes, more than TVLM_REGIONS_MAX distinct labels in
+ * the map), MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_t *labels,
                                            int32_t columns, int32_t rows, size_t row_stride);

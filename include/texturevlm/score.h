@@ -24,15 +24,32 @@ typedef struct tvlm_scorer {
     float similarity_weight;
 } tvlm_scorer;
 
+/* How several similarities of a cell become one. */
+typedef enum tvlm_query_combine {
+    TVLM_COMBINE_MAX = 0, /* the largest: any of them */
+    TVLM_COMBINE_MEAN
+} tvlm_query_combine;
+
 /*
- * What is asked. NULL: nothing, only the image speaks. The similarity grid covers the whole image, is clamped
- * to
- * [-1, 1], read bilinearly, and must be finite; it is read during the call only.
+ * What is asked; NULL: nothing, only the image speaks. Either
+ * - vectors, as the encoder's text side makes them: query_similarity is then the cosine of each cell's
+ *   features (tvlm_stack_set_grid of TVLM_CHANNEL_FEATURE_0, input.h) with the vector, exactly, 0 where the
+ *   features are 0; of several vectors the largest or the mean of their cosines. Any lengths, not 0; or
+ * - a map of similarities, made elsewhere: it covers the whole image and is clamped to [-1, 1].
+ * All values must be finite; all is read during the call only. query_similarity is read bilinearly, and stays
+ * what it is until the next question.
+ * Errors: ARGUMENT (both or neither; no features; another dimension than theirs; a value that is not finite;
+ * a zero vector, also one that is 0 less the mean).
  */
 struct tvlm_query {
-    const float
-        *similarity; /* [rows * columns], row-major: the cosine of each cell's features with the question */
+    const float *similarity; /* [rows * columns], row-major */
     int32_t columns, rows;
+    const float *vectors; /* [count * dimension], row-major */
+    int32_t count;        /* 0: 1 */
+    int32_t dimension;    /* the features' */
+    tvlm_query_combine combine;
+    const float *mean; /* [dimension], taken off each vector before it is scaled; NULL: nothing. Text and
+                          image vectors live in different places: the mean of many texts' vectors */
 };
 #define tvlm_query(...) (&(struct tvlm_query){__VA_ARGS__})
 
@@ -51,6 +68,13 @@ struct tvlm_score_params {
     const float
         *weights; /* information, perspective, participation; NULL: the defaults; finite, not negative */
     const tvlm_scorer *scorer; /* instead of the three parts; NULL: the three parts */
+    /*
+     * Keeps the scores as the channel previous_pass of this image, for a scorer of the next pass: brought to
+     * [0, 1] by the smallest and the largest, one texel a candidate, on the device. It stays until another
+     * pass is kept, the image is replaced, or tvlm_stack_clear_grid. Candidates of another size than those
+     * kept for other images of the batch take these back.
+     */
+    bool keep_pass;
 };
 #define tvlm_score_params(...) (&(struct tvlm_score_params){__VA_ARGS__})
 

@@ -22,12 +22,24 @@ typedef struct tvlm_position {
         level; /* level of the working image at which a patch covers the cell: max(0, log2(stride / patch)) */
     float score;
     float size;          /* side of the square it stands for */
-    int32_t column, row; /* of its cell */
+    int32_t column, row; /* of its cell; -1 where the strategy has no grid */
 } tvlm_position;
 
 typedef enum tvlm_strategy {
-    TVLM_STRATEGY_GRID = 0 /* the best cells of a regular grid */
+    TVLM_STRATEGY_GRID = 0, /* the best cells of a regular grid */
+    TVLM_STRATEGY_FOVEATED, /* dense around fixations, sparse far from them, covering the image: foveated.h */
+    TVLM_STRATEGY_QUADTREE  /* squares, large and small, that cover the image: small where the score is */
 } tvlm_strategy;
+
+/* Where the positions of the foveated strategy start. At K = 273 they cover alike; the sunflower is the
+ * default because it does with fewer, and takes half the time (bench/foveated.py). */
+typedef enum tvlm_arrangement {
+    TVLM_ARRANGEMENT_SUNFLOWER = 0, /* a spiral at the golden angle (Vogel 1979) */
+    TVLM_ARRANGEMENT_LOG_POLAR      /* rings of equal sectors */
+} tvlm_arrangement;
+
+/* In half diagonals: photos seen through 273 squares keep most within a tenth of one (bench/foveated.py). */
+#define TVLM_E0_DEFAULT 0.2f
 
 struct tvlm_select_params {
     int32_t k; /* 1 .. candidates; 0: 273, or as many as there are */
@@ -39,6 +51,14 @@ struct tvlm_select_params {
                              Fewer than k are then no error */
     const float *weights; /* as in tvlm_score_params */
     const tvlm_scorer *scorer;
+    bool keep_pass; /* as in tvlm_score_params */
+    /* Of the foveated strategy: as in tvlm_foveated_params, but in pixels of the working image, and without
+     * fixations it is the candidate of the highest score (of the query's part alone, where there is one) of a
+     * grid of 16 cells along the longer side. */
+    const float *fixations;
+    int32_t fixation_count;
+    float e0;
+    tvlm_arrangement arrangement;
 };
 #define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
 
@@ -46,6 +66,12 @@ struct tvlm_select_params {
  * Chooses positions, best first. `query` NULL: none; `params` NULL: all defaults. The selection is the
  * caller's. Errors: ARGUMENT (k negative or larger than the number of candidates, a weight that is not
  * finite, ...).
+ *
+ * foveated: K positions around fixations (foveated.h), k at most as many as patches fit into the image.
+ * quadtree: at most k squares, large and small, that cover the image without overlap: greedily, the square
+ * with the largest sum of scores (above the lowest of all) is cut into four, down to the patch; where nothing
+ * scores, a square stays whole. Both: the score of a position is the mean of the grid's scores (cells of
+ * `stride`) over its square, sizes are patch * 2^level, and a minimum distance is refused.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);
@@ -61,7 +87,7 @@ typedef struct tvlm_selection_info {
 } tvlm_selection_info;
 TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
-/* "grid"; never NULL. The strategy of that name, or -1. */
+/* "grid", "foveated", "quadtree"; never NULL. The strategy of that name, or -1. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 TVLM_API int tvlm_strategy_find(const char *name);
 

@@ -66,7 +66,8 @@ typedef struct tvlm_stack_info {
     int32_t images;
     int32_t levels; /* floor(log2(max(width, height))) + 1 */
     tvlm_format format;
-    size_t device_bytes; /* taken so far by textures, mip levels included */
+    size_t device_bytes; /* taken so far by textures, mip levels included, and for the lengths and
+                            the matrix of features */
 } tvlm_stack_info;
 TVLM_API tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info);
 

@@ -50,12 +50,19 @@ struct tvlm_advance_params {
 
 /*
  * The present frame of image `index` becomes the previous one. What is kept of it: its luma at half size
- * (level 1), and per cell of 16 x 16 pixels its relevance, its saliency (both read at the cell's centre at
- * level 4) and fixation' = min(1, decay * fixation + sum over positions p of exp(-|p - centre|^2 / (2
- * sigma^2))) with the Gaussian cut off at 5 sigma. From then on, and in every image set until the next
- * advance, motion         = |Y - Y of the previous frame| at half size prev_relevance, prev_saliency,
- * fixation = what was kept, moved along the flow: bilinear, at the centre of the cell plus the flow there
- * (read at level 4); 0 where the flow is less sure than `confidence`, not finite, or leads out of the image.
+ * (level 1), and per cell of 16 x 16 pixels its relevance and its saliency (both read at the cell's centre at
+ * level 4; a saliency that was handed in where there is one) and the fixation:
+ * - fixation' = min(1, decay * fixation + max over positions p of exp(-|p - centre|^2 / (2 sigma^2))), the
+ *   Gaussian cut off at 5 sigma. The largest and not their sum, so that hundreds of positions beside each
+ *   other do not fill the map.
+ *
+ * From then on, and in every image set until the next advance:
+ * - motion = |Y - Y of the previous frame|, at half size;
+ * - prev_relevance, prev_saliency, fixation = what was kept, moved along the flow: bilinear, at the centre of
+ *   the cell plus the flow there (read at level 4); 0 where the flow is less sure than `confidence`, not
+ *   finite, or leads out of the image. The new Gaussians are moved with the rest: positions were chosen in
+ *   the previous frame, and what was looked at there is now where the flow says.
+ *
  * Without a flow for this image nothing moves. Stored in the stack's format. Only what the layout has, or
  * what was ever read, is kept: a stack that never reads motion keeps no luma. Before the first call these
  * channels are 0 and take no memory. `params` NULL: all defaults. Enqueues only, but for what is handed in.

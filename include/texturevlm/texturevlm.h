@@ -5,6 +5,9 @@
 #define TEXTUREVLM_TEXTUREVLM_H
 
 #include "device.h"
+#include "embed.h"
+#include "export.h"
+#include "foveated.h"
 #include "image.h"
 #include "input.h"
 #include "layout.h"

@@ -14,8 +14,10 @@
 #include <stdint.h>
 
 #include "core/constants.h"
+#include "core/flow.h"
 #include "core/input.h"
 #include "core/registry.h"
+#include "core/resize.h"
 #include "texturevlm/device.h"
 #include "texturevlm/image.h"
 
@@ -165,6 +167,30 @@ typedef struct tvlm_remember_args {
     float decay, sigma; /* of the fixation; sigma in pixels */
 } tvlm_remember_args;
 
+/*
+ * c = alpha * op(a) * op(b) + beta * c, in floats, row-major: op(a) is m x k, op(b) k x n, c m x n; op
+ * transposes what is asked for, so that a is stored as k x m then. Offsets and the strides from row to row
+ * (lda, ldb, ldc) are in floats. With beta == 0 what was in c does not matter. c overlaps neither a nor b.
+ * m, n, k >= 1.
+ */
+typedef struct tvlm_gemm {
+    int32_t m, n, k;
+    bool transpose_a, transpose_b;
+    tvlm_buffer *a, *b, *c;
+    size_t a_offset, b_offset, c_offset;
+    int32_t lda, ldb, ldc;
+    float alpha, beta;
+} tvlm_gemm;
+
+/* The encoder's vectors of one image, level 0 of a texture, and what their lengths are divided out by. */
+typedef struct tvlm_features {
+    const tvlm_texture *texture;
+    int32_t image;        /* of the texture */
+    tvlm_buffer *inverse; /* floats, width * height of them for each image: 1 / length, 0 of a zero vector */
+    int32_t dimension;    /* of the vectors; 4 * layers and up to 3 less */
+    int32_t index;        /* of the batch */
+} tvlm_features;
+
 /* A generator makes level 0 of args->out for all its images. */
 typedef tvlm_status tvlm_generate_function(tvlm_device *device, const tvlm_generate_args *args);
 
@@ -221,6 +247,9 @@ struct tvlm_backend {
     /* out->width * out->height floats into level 0 of `out`'s only slice: clamped to [0, 1], NaN to 0. */
     tvlm_status (*relevance)(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
 
+    /* The flow between two sources: core/flow.h. Allocates nothing when asked again for the same size. */
+    tvlm_status (*flow)(tvlm_device *device, const tvlm_flow_args *args);
+
     /* count4 groups of four channels each (refs[4 * count4]) at `count` points: out[point * 4 * count4 + c],
      * floats */
     tvlm_status (*sample)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
@@ -235,6 +264,42 @@ struct tvlm_backend {
     /* result: k pairs (index, bits of the score), best first, ties by lower index, NaN last. 1 <= k <= n <
      * 2^28. */
     tvlm_status (*topk)(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
+
+    tvlm_status (*gemm)(tvlm_device *device, const tvlm_gemm *gemm);
+
+    /* similarity.c. features->inverse of that image. */
+    tvlm_status (*feature_lengths)(tvlm_device *device, const tvlm_features *features);
+    /* Its vectors as a matrix: matrix[cell * dimension + i], floats. */
+    tvlm_status (*feature_matrix)(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix);
+    /* The cosine of each cell with a unit vector (4 * layers floats) into component 0 of level 0 of image
+     * features->image of `out`, which has the features' size; the other components become 0. */
+    tvlm_status (*similarity)(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                              tvlm_texture *out);
+    /* Products of `count` unit vectors with each cell, products[query * cells + cell], to cosines in
+     * [-1, 1]. */
+    tvlm_status (*cosines)(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
+                           int32_t count);
+    /* Cosines as they lie there into level 0 of one image of `out`: each a channel, or their largest or mean
+     * in component 0 (TVLM_MAPS_*); the other components become 0. */
+    tvlm_status (*maps)(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how, int32_t image,
+                        tvlm_texture *out);
+    /* out->width * out->height scores, brought to [0, 1] by the smallest and largest of those that are
+     * numbers (all equal, or none: 0), into component 0 of one image of `out`. */
+    tvlm_status (*keep_pass)(tvlm_device *device, tvlm_buffer *scores, int32_t image, tvlm_texture *out);
+
+    /*
+     * Pixels (TVLM_PIXEL_U8; alpha is not read) to plan->y.size rows of plan->x.size RGB bytes without gaps, from
+     * byte `offset` of `out` on: along rows, rounded to bytes, then along columns, rounded again. `table` holds
+     * the weights of both axes.
+     */
+    tvlm_status (*resize)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                          tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset);
+    /*
+     * out[count * merge^2][3 * temporal * patch^2] floats: values[channel * 256 + byte] of frames' bytes, for
+     * tokens 0 .. count - 1, or those that tokens[count] lists (NULL: none).
+     */
+    tvlm_status (*patchify)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_patchify *layout,
+                            tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out);
 };
 
 /* The two implementations' ways in. opencl: `choice` is what tvlm_device_params.name resolved to. */

@@ -143,6 +143,42 @@
 #define TVLM_TEXT_SQUARE    5
 #define TVLM_TEXT_SUMS      6
 
+/*
+ * Optical flow: inverse-compositional patches (Baker & Matthews 2004) and densification as in DIS (Kroeger,
+ * Timofte, Dai & Van Gool 2016), then the variational refinement of Brox, Bruhn, Papenberg & Weickert (2004)
+ * with normalised constraints (Zimmer, Bruhn & Weickert 2011), solved by Chebyshev's semi-iteration over
+ * Jacobi's (Golub & Varga 1961). Lengths in texels of the level at hand. Chosen on the three pairs of
+ * bench/flow.py, on wide plateaus.
+ */
+#define TVLM_FLOW_PATCH       8
+#define TVLM_FLOW_STRIDE      4
+#define TVLM_FLOW_PAD         16   /* texels of replicated border around each plane */
+#define TVLM_FLOW_COARSE      24   /* the longer side of the coarsest level is at least this */
+#define TVLM_FLOW_SPREAD      12.0f /* where a patch also looks for its start: so far to each side */
+#define TVLM_FLOW_STEPS       3    /* Gauss-Newton steps of a patch, as long as its error falls */
+#define TVLM_FLOW_REGULAR     1e-4f /* added to a patch's Hessian; luma in [0, 1] */
+#define TVLM_FLOW_FLOOR       1.2e-3f /* of a texel's difference, when patches are weighted by its inverse */
+#define TVLM_FLOW_LUMA        255.0f /* the refinement's unit of luma */
+#define TVLM_FLOW_SMOOTH      20.0f /* weights: smoothness, gradients, brightness */
+#define TVLM_FLOW_GRADIENT    10.0f
+#define TVLM_FLOW_BRIGHTNESS  5.0f
+#define TVLM_FLOW_ZETA        1e-2f /* squared; keeps the normalisation finite */
+#define TVLM_FLOW_EPSILON     1e-6f /* squared; of the robust norm */
+#define TVLM_FLOW_SWEEPS      8
+#define TVLM_FLOW_RADIUS      0.99f /* the spectral radius that the semi-iteration reckons with */
+#define TVLM_FLOW_REFINEMENTS 4
+/*
+ * Confidence: 1 / (1 + e^2 / (RELATIVE (|f|^2 + |b|^2) + ABSOLUTE)), e the forward-backward error in pixels
+ * of level 0 (a half where Sundaram, Brox & Keutzer 2010 call a point occluded), times 1 / (1 + r^2 /
+ * (TEXTURE variance + NOISE)), r^2 the mean square of luma's difference along the flow and the variance of
+ * luma, both over (2 WINDOW + 1)^2 texels.
+ */
+#define TVLM_FLOW_RELATIVE 0.01f
+#define TVLM_FLOW_ABSOLUTE 0.5f
+#define TVLM_FLOW_TEXTURE  0.25f
+#define TVLM_FLOW_NOISE    1e-3f
+#define TVLM_FLOW_WINDOW   2
+
 /* Scores (CHANNELS.md). */
 #define TVLM_SCORE_ENTROPY      0.5f
 #define TVLM_SCORE_EDGES        0.5f
@@ -156,6 +192,18 @@
 #define TVLM_INPUT_UNIT   1          /* all channels of a cell are one vector: to unit length */
 #define TVLM_INPUT_BINARY 2          /* 1 from a half on, 0 below */
 #define TVLM_INPUT_NONE   0x7fffffff /* every value is finite */
+
+/*
+ * The encoder's vectors: components beyond LIMIT are clamped, so that their squares stay finite in float; a
+ * vector shorter than FLOOR is the zero vector, whatever a device makes of numbers that small.
+ */
+#define TVLM_FEATURE_LIMIT 1e15f
+#define TVLM_FEATURE_FLOOR 1e-15f
+
+/* What becomes of several similarities of a cell. */
+#define TVLM_MAPS_EACH 0 /* each is a channel of its own */
+#define TVLM_MAPS_MAX  1
+#define TVLM_MAPS_MEAN 2
 
 /* A vector shorter than this has no direction (unit vectors that cancel out): it stays 0 when it is read. */
 #define TVLM_UNIT_FLOOR 1e-3f
@@ -190,6 +238,10 @@
 /* Scoring programs: see tvlm_score_group in backend.h. */
 #define TVLM_SCORE_TAPS  9
 #define TVLM_SCORE_PARTS 3
+
+/* Resizing for encoders: weights are whole numbers of 2^-BITS, as Pillow's 8-bit resampling has them. */
+#define TVLM_RESIZE_BITS 22
+#define TVLM_RESIZE_HEAD 2 /* ints before the weights: first source pixel, how many */
 
 /* The pixels handed in. */
 #define TVLM_PIXELS_U8  0

@@ -38,6 +38,10 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_EMBEDDING] = {"embedding", TVLM_SIZE_GIVEN, TVLM_EMBEDDING_MAX / 4, REDUCE_MEAN, 0, 0},
     [TVLM_GRID_DEPTH] = {"depth", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
     [TVLM_GRID_OBJECT] = {"object", TVLM_SIZE_GIVEN, 1, REDUCE_MODE, 0, 0},
+    /* as many layers as the vectors need; levels only once a channel is read (stack/features.c) */
+    [TVLM_GRID_FEATURES] = {"features", TVLM_SIZE_GIVEN, TVLM_FEATURES_MAX / 4, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_WORDS] = {"words", TVLM_SIZE_GIVEN, TVLM_WORDS_MAX / 4, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_PREVIOUS_PASS] = {"previous_pass", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
     /* edges, edges_inv, high, low: the 5x5 binomial looks two pixels away */
     [TVLM_GRID_VISUAL] = {"visual", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 2},
     /* scaled by the image's maximum, hence the whole image */
@@ -85,7 +89,7 @@ typedef struct channel_row {
     tvlm_channel_place place; /* of the first one; a run fills components, then layers */
 } channel_row;
 
-/* One channel of a grid, of a formula, or of a family that is not made yet. */
+/* One channel of a grid, or of a formula. */
 #define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                      \
     {                                                                                                        \
         NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
@@ -110,25 +114,6 @@ typedef struct channel_row {
             TVLM_GRID_FORMULA, 0, COMPONENT                                                                  \
         }                                                                                                    \
     }
-#define LATER(NUMBER, NAME, FAMILY, LOW, HIGH)                                                               \
-    {                                                                                                        \
-        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
-            TVLM_GRID_NONE, 0, 0                                                                             \
-        }                                                                                                    \
-    }
-#define LATER_ID(NUMBER, NAME, FAMILY, LOW, HIGH)                                                            \
-    {                                                                                                        \
-        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {                                                      \
-            TVLM_GRID_NONE, 0, 0                                                                             \
-        }                                                                                                    \
-    }
-#define LATER_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH)                                             \
-    {                                                                                                        \
-        NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {                                              \
-            TVLM_GRID_NONE, 0, 0                                                                             \
-        }                                                                                                    \
-    }
-
 /* By number, ascending: a search may stop early. */
 static const channel_row rows[] = {
     STORED(0, "r", "visual", 0.0f, 1.0f, SOURCE, 0, 0),
@@ -175,9 +160,10 @@ static const channel_row rows[] = {
     STORED(56, "normal_y", "scene", -1.0f, 1.0f, NORMAL, 0, 1),
     STORED(57, "normal_z", "scene", -1.0f, 1.0f, NORMAL, 0, 2),
     STORED(58, "query_similarity", "query", -1.0f, 1.0f, QUERY, 0, 0),
-    LATER(59, "previous_pass", "query", 0.0f, 1.0f),
-    LATER_RUN(TVLM_CHANNEL_WORD_0, TVLM_WORDS_MAX, 0, "word", "words", -1.0f, 1.0f),
-    LATER_RUN(TVLM_CHANNEL_FEATURE_0, TVLM_FEATURES_MAX, 0, "feature", "features", -INFINITY, INFINITY),
+    STORED(59, "previous_pass", "query", 0.0f, 1.0f, PREVIOUS_PASS, 0, 0),
+    STORED_RUN(TVLM_CHANNEL_WORD_0, TVLM_WORDS_MAX, 0, "word", "words", -1.0f, 1.0f, WORDS, 0),
+    STORED_RUN(TVLM_CHANNEL_FEATURE_0, TVLM_FEATURES_MAX, 0, "feature", "features", -INFINITY, INFINITY,
+               FEATURES, 0),
     STORED_RUN(TVLM_CHANNEL_EMBEDDING_16, TVLM_EMBEDDING_MAX - 16, 16, "embedding", "embedding", -1.0f, 1.0f,
                EMBEDDING, 4),
 };

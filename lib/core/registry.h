@@ -19,7 +19,17 @@
  * before what may need them. Nobody generates them: a chunk for none of whose images one was handed in has
  * none.
  */
-#define TVLM_GIVEN_GRIDS(X) X(FLOW) X(ATTENTION_PREV) X(ATTENTION) X(GAZE) X(EMBEDDING) X(DEPTH) X(OBJECT)
+#define TVLM_GIVEN_GRIDS(X)                                                                                  \
+    X(FLOW)                                                                                                  \
+    X(ATTENTION_PREV)                                                                                        \
+    X(ATTENTION)                                                                                             \
+    X(GAZE)                                                                                                  \
+    X(EMBEDDING)                                                                                             \
+    X(DEPTH)                                                                                                 \
+    X(OBJECT)                                                                                                \
+    X(FEATURES)      /* the encoder's vectors */                                                             \
+    X(WORDS)         /* from the features, by those who ask (texturevlm/embed.h) */                          \
+    X(PREVIOUS_PASS) /* scores kept by those who ask (texturevlm/score.h) */
 
 /*
  * Grids that are handed in instead of channels that are otherwise generated; X(ID, first channel, channels).
@@ -73,6 +83,7 @@ typedef enum tvlm_grid_size {
 
 /* A set of grids. */
 typedef uint64_t tvlm_grid_mask;
+_Static_assert(TVLM_GRID_COUNT <= 64, "a mask has a bit for each grid");
 #define TVLM_GRID_BIT(grid) ((tvlm_grid_mask)1 << (grid))
 
 typedef struct tvlm_grid_info {

@@ -25,6 +25,9 @@ typedef struct opencl_tuning {
     int32_t select_from, select_group, select_span; /* radix select for n from this on; its work-groups */
     int32_t mips_run;                               /* texels of a row that a work-item of mips_level makes */
     int32_t cell_lanes, cells;                      /* of entropy's work-groups */
+    int32_t cosine_width, cosine_height;            /* cells of a work-group of cl/similarity.cl, */
+    int32_t cosine_lanes;                           /* between which it divides their layers */
+    int32_t gemm_run; /* rows that a work-item of gemm.cl makes; 0: CLBlast */
     bool scan_rows;  /* serial passes along rows and columns: few work-items that do much */
     bool tiled_mips; /* several levels a launch */
 } opencl_tuning;
@@ -185,11 +188,28 @@ tvlm_status opencl_pack(tvlm_device *device, const tvlm_bundle *bundle, const in
 tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                          int32_t group_count, const tvlm_score_combination *combination,
                          const tvlm_candidates *candidates, tvlm_buffer *scores);
+/* resize.c, patchify.c */
+tvlm_status opencl_resize(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                          tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset);
+tvlm_status opencl_patchify(tvlm_device *device, tvlm_buffer *pixels, const tvlm_patchify *layout,
+                            tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out);
 /* motion.c, temporal.c */
 tvlm_status opencl_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
                                  tvlm_texture *out);
 tvlm_status opencl_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
 tvlm_status opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
+/* flow.c */
+tvlm_status opencl_flow(tvlm_device *device, const tvlm_flow_args *args);
 tvlm_status opencl_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
+tvlm_status opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm);
+tvlm_status opencl_feature_lengths(tvlm_device *device, const tvlm_features *features);
+tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix);
+tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                              tvlm_texture *out);
+tvlm_status opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
+                           int32_t count);
+tvlm_status opencl_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how, int32_t image,
+                        tvlm_texture *out);
+tvlm_status opencl_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image, tvlm_texture *out);
 
 #endif

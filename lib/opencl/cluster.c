@@ -1,25 +1,10 @@
+/*
+ * cluster.c: the colours, the passes of SLIC, and in what order all that follows; cl/cluster.cl says how.
+ */
 #include "opencl/cluster.h"
-
-#include <stdio.h>
-
-/* slic_pass of cluster.cl */
-typedef struct slic_pass {
-    cl_int4 size, cells, tables;
-    cl_float2 cell, scale, scale_before;
-    cl_float weight;
-    cl_int last;
-} slic_pass;
 
 static int32_t groups(int32_t count, int32_t each) {
     return (count + each - 1) / each;
-}
-
-static int32_t cells_of(const opencl_cluster *cluster) {
-    return cluster->plan.columns * cluster->plan.rows;
-}
-
-static int32_t texels_of(const opencl_cluster *cluster) {
-    return cluster->width * cluster->height;
 }
 
 /* ---- Calls ---- */
@@ -36,23 +21,9 @@ tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t ea
     return opencl_call_run(call, 2, size, group);
 }
 
-/* Pixels of a work-item where each goes its own way: a tile's share, or of one row of it. */
-static int32_t span(const opencl_cluster *cluster) {
-    const opencl_tuning *tuning = &cluster->device->tuning;
-    return tuning->tile_width * tuning->tile_height / (tuning->tile_group_width * tuning->tile_group_height);
-}
-
+/* Pixels of a row of a work-item. */
 static int32_t run(const opencl_cluster *cluster) {
     return cluster->device->tuning.tile_width / cluster->device->tuning.tile_group_width;
-}
-
-static void pass_tables(opencl_call *call, const opencl_cluster *cluster) {
-    opencl_call_int4(call, cluster->work_words, cluster->largest, cluster->mains, cluster->dense);
-}
-
-static void pass_size(opencl_call *call, const opencl_cluster *cluster) {
-    const cl_int2 size = {{cluster->width, cluster->height}};
-    opencl_call_bytes(call, sizeof size, &size);
 }
 
 /* ---- Memory ---- */
@@ -66,8 +37,8 @@ static tvlm_status zero(opencl_cluster *cluster, cl_mem memory, size_t bytes) {
 }
 
 static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
-    const int32_t cells = cells_of(cluster);
-    cluster->colour_words = texels_of(cluster);
+    const int32_t cells = opencl_cluster_cells(cluster);
+    cluster->colour_words = opencl_cluster_texels(cluster);
     if (cluster->plan.coarse > 0)
         cluster->colour_words += tvlm_level_side(source->width, 1) * tvlm_level_side(source->height, 1);
     cluster->largest =
@@ -81,7 +52,7 @@ static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
 static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args *args) {
     opencl_device *device = cluster->device;
     const size_t images = (size_t)cluster->images, word = sizeof(cl_int);
-    const size_t plane = (size_t)texels_of(cluster) * images * word;
+    const size_t plane = (size_t)opencl_cluster_texels(cluster) * images * word;
     const size_t regions = (size_t)cluster->layout.words * images * word;
     const size_t work = (size_t)cluster->work_words * images * word;
     TVLM_TRY(tvlm_product_reserve(&device->base, args, TVLM_PRODUCT_LABELS, plane));
@@ -101,7 +72,7 @@ static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args
 /* ---- 1, 2: SLIC ---- */
 
 static tvlm_status colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level) {
-    const cl_int2 place = {{level > 0 ? texels_of(cluster) : 0, cluster->colour_words}};
+    const cl_int2 place = {{level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}};
     const int32_t width = tvlm_level_side(source->width, level),
                   height = tvlm_level_side(source->height, level);
     opencl_call call;
@@ -130,18 +101,18 @@ static cl_float2 pass_scale(const opencl_cluster *cluster, int32_t pass) {
 
 /* Cells are cut into blocks of a tile's width; down, work-items take up to `rows` rows each, all about the
  * same. */
-static slic_pass pass_of(const opencl_cluster *cluster, int32_t pass) {
+opencl_slic_pass opencl_cluster_pass(const opencl_cluster *cluster, int32_t pass) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     const tvlm_cluster_plan *plan = &cluster->plan;
-    const int32_t level = pass_level(cluster, pass), sums = cells_of(cluster) * TVLM_CLUSTER_SUMS;
+    const int32_t level = pass_level(cluster, pass), sums = opencl_cluster_cells(cluster) * TVLM_CLUSTER_SUMS;
     const int32_t width = tvlm_level_side(cluster->width, level),
                   height = tvlm_level_side(cluster->height, level);
     const int32_t cell_width = groups(width, plan->columns), cell_height = groups(height, plan->rows);
     const int32_t most = tuning->tile_group_height > 1 ? 4 : 64;
     const int32_t down = groups(cell_height, most * tuning->tile_group_height);
     const int32_t rows = groups(groups(cell_height, down), tuning->tile_group_height);
-    const slic_pass made = {
-        .size = {{width, height, level > 0 ? texels_of(cluster) : 0, cluster->colour_words}},
+    const opencl_slic_pass made = {
+        .size = {{width, height, level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}},
         .cells = {{plan->columns, plan->rows, groups(cell_width, tuning->tile_width), down}},
         /* Before the first pass there was none; the last one leaves no sums: theirs are zero. */
         .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums,
@@ -155,7 +126,7 @@ static slic_pass pass_of(const opencl_cluster *cluster, int32_t pass) {
 }
 
 static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
-    const slic_pass made = pass_of(cluster, pass);
+    const opencl_slic_pass made = opencl_cluster_pass(cluster, pass);
     const opencl_tuning *tuning = &cluster->device->tuning;
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
     const size_t size[3] = {(size_t)(made.cells.s[0] * made.cells.s[2]) * group[0],
@@ -169,125 +140,17 @@ static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
     return opencl_call_run(&call, 3, size, group);
 }
 
-/* ---- 3, 4, 5: one piece for each region ---- */
-
-static tvlm_status find_pieces(const opencl_cluster *cluster) {
-    const opencl_tuning *tuning = &cluster->device->tuning;
-    const int32_t edges = (cluster->width - 1) / tuning->tile_width * cluster->height +
-                          (cluster->height - 1) / tuning->tile_height * cluster->width;
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_link", &call));
-    opencl_call_memory(&call, cluster->first);
-    pass_size(&call, cluster);
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    TVLM_TRY(opencl_call_run_tiles(&call, cluster->width, cluster->height, cluster->images));
-    if (edges > 0) {
-        TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_merge", &call));
-        opencl_call_memory(&call, cluster->first);
-        pass_size(&call, cluster);
-        opencl_call_memory(&call, cluster->parents);
-        TVLM_TRY(opencl_cluster_run_span(&call, edges, 1, cluster->images));
-    }
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_count", &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_int(&call, texels_of(cluster));
-    opencl_call_memory(&call, cluster->sizes);
-    return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
-}
-
-/* cluster_largest or cluster_main */
-static tvlm_status over_roots(const opencl_cluster *cluster, const char *name) {
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", name, &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_int(&call, texels_of(cluster));
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
-}
-
-static tvlm_status number(const opencl_cluster *cluster) {
-    const size_t size[2] = {64, (size_t)cluster->images}, group[2] = {64, 1}; /* LANES */
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_dense", &call));
-    opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    opencl_call_int(&call, cells_of(cluster));
-    opencl_call_memory(&call, cluster->regions);
-    opencl_call_int(&call, cluster->layout.words);
-    return opencl_call_run(&call, 2, size, group);
-}
-
-static tvlm_status offer(const opencl_cluster *cluster) {
-    const slic_pass last = pass_of(cluster, CLUSTER_PASSES - 1);
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_offer", &call));
-    opencl_call_memory(&call, cluster->colours);
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    opencl_call_bytes(&call, sizeof last, &last);
-    return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
-}
-
-static tvlm_status settle(const opencl_cluster *cluster) {
-    const size_t bytes = (size_t)texels_of(cluster) * (size_t)cluster->images * sizeof(cl_int);
-    const cl_int none = TVLM_CLUSTER_NONE;
-    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->labels, &none, sizeof none, 0,
-                                             bytes, 0, NULL, NULL);
-    opencl_call call;
-    if (error != CL_SUCCESS) return opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_settle", &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    pass_size(&call, cluster);
-    opencl_call_memory(&call, cluster->labels);
-    return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
-}
-
-static tvlm_status spread(const opencl_cluster *cluster) {
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_spread", &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    pass_size(&call, cluster);
-    opencl_call_memory(&call, cluster->labels);
-    TVLM_TRY(opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images));
-    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_rescue", &call));
-    opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    opencl_call_int(&call, texels_of(cluster));
-    opencl_call_memory(&call, cluster->labels);
-    return opencl_cluster_run_span(&call, texels_of(cluster), span(cluster), cluster->images);
-}
-
 static tvlm_status slic(const opencl_cluster *cluster, const tvlm_texture *source) {
     if (cluster->plan.coarse > 0) TVLM_TRY(colours(cluster, source, 1));
     for (int32_t pass = 0; pass < CLUSTER_PASSES; ++pass) TVLM_TRY(assign(cluster, pass));
-    TVLM_TRY(find_pieces(cluster));
-    TVLM_TRY(over_roots(cluster, "cluster_largest"));
-    TVLM_TRY(over_roots(cluster, "cluster_main"));
-    TVLM_TRY(number(cluster));
-    TVLM_TRY(offer(cluster));
-    TVLM_TRY(settle(cluster));
-    return spread(cluster);
+    return opencl_pieces(cluster);
 }
 
 /* ---- The family ---- */
 
 /* The application's own labels, and how many they are, in place of what SLIC found. */
 static tvlm_status take_given(const opencl_cluster *cluster, const tvlm_generate_args *args) {
-    const size_t plane = (size_t)texels_of(cluster) * sizeof(cl_int),
+    const size_t plane = (size_t)opencl_cluster_texels(cluster) * sizeof(cl_int),
                  block = (size_t)cluster->layout.words * sizeof(cl_int);
     const cl_command_queue queue = cluster->device->queue;
     cl_int error = CL_SUCCESS;

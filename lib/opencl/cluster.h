@@ -1,5 +1,6 @@
 /*
- * cluster.h: what the launches of cluster.cl (labels) and regions.cl (what follows from them) share.
+ * cluster.h: what the launches of cluster.cl (SLIC), pieces.cl (one piece for each region) and regions.cl (what
+ * follows from labels) share.
  */
 #ifndef TVLM_OPENCL_CLUSTER_H
 #define TVLM_OPENCL_CLUSTER_H
@@ -26,10 +27,32 @@ typedef struct opencl_cluster {
     int32_t largest, mains, dense, table;
 } opencl_cluster;
 
-/* A kernel of either file, one work-item for so many of `count` things, y or z the image. */
+/* slic_pass of slic.clh */
+typedef struct opencl_slic_pass {
+    cl_int4 size, cells, tables;
+    cl_float2 cell, scale, scale_before;
+    cl_float weight;
+    cl_int last;
+} opencl_slic_pass;
+
+opencl_slic_pass opencl_cluster_pass(const opencl_cluster *cluster, int32_t pass);
+
+/* How many regions there are before any is lost. */
+static inline int32_t opencl_cluster_cells(const opencl_cluster *cluster) {
+    return cluster->plan.columns * cluster->plan.rows;
+}
+
+static inline int32_t opencl_cluster_texels(const opencl_cluster *cluster) {
+    return cluster->width * cluster->height;
+}
+
+/* A kernel of any of them, one work-item for so many of `count` things, y or z the image. */
 tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file, const char *name,
                                  opencl_call *call);
 tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t each, int32_t images);
+
+/* cluster->labels from cluster->first. */
+tvlm_status opencl_pieces(const opencl_cluster *cluster);
 
 /* The table and the texels from cluster->labels. */
 tvlm_status opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out);

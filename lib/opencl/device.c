@@ -54,10 +54,20 @@ static const tvlm_backend opencl_backend = {
     .remember_luma = opencl_remember_luma,
     .remember = opencl_remember,
     .relevance = opencl_relevance,
+    .flow = opencl_flow,
     .sample = opencl_sample,
     .pack = opencl_pack,
     .score = opencl_score,
     .topk = opencl_topk,
+    .resize = opencl_resize,
+    .patchify = opencl_patchify,
+    .gemm = opencl_gemm,
+    .feature_lengths = opencl_feature_lengths,
+    .feature_matrix = opencl_feature_matrix,
+    .similarity = opencl_similarity,
+    .cosines = opencl_cosines,
+    .maps = opencl_maps,
+    .keep_pass = opencl_keep_pass,
 };
 
 /* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none.
@@ -110,6 +120,10 @@ static opencl_tuning tuning_for(const opencl_device *device) {
                             .mips_run = gpu ? 1 : 256,
                             .cell_lanes = gpu ? 16 : 1,
                             .cells = gpu ? 4 : 1,
+                            .cosine_width = gpu ? 8 : 64,
+                            .cosine_height = 4,
+                            .cosine_lanes = gpu ? 8 : 1,
+                            .gemm_run = gpu ? 0 : 32,
                             .scan_rows = !gpu,
                             .tiled_mips = gpu};
     return tuning;

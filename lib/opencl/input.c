@@ -2,6 +2,9 @@
 
 #include "opencl/backend.h"
 
+#define CHECK_SPAN   1024 /* as in cl/input.cl */
+#define INPUT_LAYERS 8
+
 static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, tvlm_buffer *data,
                          const tvlm_input *input, opencl_call *call) {
     char options[32];
@@ -17,7 +20,8 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
 tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
                                int64_t *first) {
     opencl_device *device = (opencl_device *)base;
-    const size_t rows = (size_t)input->rows;
+    const size_t values = (size_t)input->columns * (size_t)input->channels;
+    const size_t size[2] = {(values + CHECK_SPAN - 1) / CHECK_SPAN, (size_t)input->rows};
     cl_int found = TVLM_INPUT_NONE;
     cl_mem memory;
     opencl_call call;
@@ -27,7 +31,7 @@ tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_
     if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
     TVLM_TRY(begin(device, "input_check", TVLM_FORMAT_F32, data, input, &call));
     opencl_call_memory(&call, memory);
-    TVLM_TRY(opencl_call_run(&call, 1, &rows, NULL));
+    TVLM_TRY(opencl_call_run(&call, 2, size, NULL));
     error = clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
     if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueReadBuffer");
     *first = found == TVLM_INPUT_NONE ? -1 : found;
@@ -45,5 +49,7 @@ tvlm_status opencl_input(tvlm_device *base, tvlm_buffer *data, const tvlm_input 
     opencl_call_float4(&call, fill[0], fill[1], fill[2], fill[3]);
     opencl_call_int(&call, image);
     opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, out->width, out->height, 1);
+    return opencl_call_run_pixels(
+        &call, out->width, out->height,
+        input->mode == TVLM_INPUT_UNIT ? 1 : (out->layers + INPUT_LAYERS - 1) / INPUT_LAYERS);
 }

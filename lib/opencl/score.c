@@ -149,3 +149,24 @@ tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvl
     opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
     return opencl_call_run_list(&call, count, 1);
 }
+
+#define PASS_SPAN 64 /* as in cl/score.cl */
+
+tvlm_status opencl_keep_pass(tvlm_device *base, tvlm_buffer *scores, int32_t image, tvlm_texture *out) {
+    opencl_device *device = (opencl_device *)base;
+    const size_t count = (size_t)out->width * (size_t)out->height;
+    score_scratch scratch;
+    opencl_call call;
+    TVLM_TRY(clear_ranges(device, &scratch));
+    TVLM_TRY(opencl_call_begin(device, "score.cl", "pass_range", out->format, "", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    opencl_call_int(&call, (int32_t)count);
+    opencl_call_memory(&call, scratch.ranges);
+    TVLM_TRY(opencl_call_run_list(&call, (count + PASS_SPAN - 1) / PASS_SPAN, 1));
+    TVLM_TRY(opencl_call_begin(device, "score.cl", "pass_keep", out->format, "", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    opencl_call_memory(&call, scratch.ranges);
+    opencl_call_int(&call, image);
+    opencl_call_output(&call, out);
+    return opencl_call_run_pixels(&call, out->width, out->height, 1);
+}

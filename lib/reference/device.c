@@ -94,10 +94,20 @@ static const tvlm_backend reference_backend = {
     .remember_luma = tvlm_reference_remember_luma,
     .remember = tvlm_reference_remember,
     .relevance = tvlm_reference_relevance,
+    .flow = tvlm_reference_flow,
     .sample = tvlm_reference_sample,
     .pack = tvlm_reference_pack,
     .score = tvlm_reference_score,
     .topk = tvlm_reference_topk,
+    .resize = tvlm_reference_resize,
+    .patchify = tvlm_reference_patchify,
+    .gemm = tvlm_reference_gemm,
+    .feature_lengths = tvlm_reference_feature_lengths,
+    .feature_matrix = tvlm_reference_feature_matrix,
+    .similarity = tvlm_reference_similarity,
+    .cosines = tvlm_reference_cosines,
+    .maps = tvlm_reference_maps,
+    .keep_pass = tvlm_reference_keep_pass,
 };
 #undef GENERATE
 

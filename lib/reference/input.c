@@ -12,7 +12,7 @@ tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, c
 
 tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
                                  int32_t image, tvlm_texture *out) {
-    float rgba[TVLM_EMBEDDING_MAX];
+    float rgba[TVLM_FEATURES_MAX];
     (void)device;
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x) {

@@ -48,12 +48,36 @@ tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
                                  tvlm_buffer *scores);
 tvlm_status tvlm_reference_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k,
                                 tvlm_buffer *result);
+tvlm_status tvlm_reference_gemm(tvlm_device *device, const tvlm_gemm *gemm);
+
+/* resize.c, patchify.c */
+tvlm_status tvlm_reference_resize(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out,
+                                  size_t offset);
+tvlm_status tvlm_reference_patchify(tvlm_device *device, tvlm_buffer *pixels, const tvlm_patchify *layout,
+                                    tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out);
 
 /* motion.c, temporal.c */
 tvlm_status tvlm_reference_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
                                          tvlm_texture *out);
 tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
 tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
+
+/* similarity.c; keep_pass: score.c */
+tvlm_status tvlm_reference_feature_lengths(tvlm_device *device, const tvlm_features *features);
+tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_features *features,
+                                          tvlm_buffer *matrix);
+tvlm_status tvlm_reference_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                                      tvlm_texture *out);
+tvlm_status tvlm_reference_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
+                                   int32_t count);
+tvlm_status tvlm_reference_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
+                                int32_t image, tvlm_texture *out);
+tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image,
+                                     tvlm_texture *out);
+
+/* flow.c */
+tvlm_status tvlm_reference_flow(tvlm_device *device, const tvlm_flow_args *args);
 
 /* The generators: tvlm_reference_visual and so on. */
 #define REFERENCE_GENERATOR(ID, name) tvlm_generate_function tvlm_reference_##name;

@@ -3,6 +3,7 @@
 #include "core/memory.h"
 #include "reference/reference.h"
 #include "reference/sample.h"
+#include "reference/texture.h"
 
 /* The middle of cell c along one axis; the last cell ends with the image. */
 static double cell_centre(int32_t c, float step, float side) {
@@ -86,4 +87,24 @@ tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
     return allocated
                ? TVLM_OK
                : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for %zu scores", count);
+}
+
+tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image,
+                                     tvlm_texture *out) {
+    const int32_t count = out->width * out->height;
+    const float *values = reference_data(scores);
+    double low = INFINITY, high = -INFINITY;
+    (void)device;
+    for (int32_t i = 0; i < count; ++i) {
+        if (isnan(values[i])) continue;
+        low = fmin(low, (double)values[i]);
+        high = fmax(high, (double)values[i]);
+    }
+    const bool spans = high - low > (double)TVLM_SCORE_FLOOR;
+    for (int32_t i = 0; i < count; ++i) {
+        const double value = ((double)values[i] - low) / (high - low);
+        const double texel[4] = {spans && !isnan(values[i]) ? value : 0.0, 0.0, 0.0, 0.0};
+        reference_store(out, 0, reference_slice(out, image, 0), i % out->width, i / out->width, texel);
+    }
+    return TVLM_OK;
 }

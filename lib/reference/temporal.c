@@ -28,15 +28,16 @@ tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, t
     return TVLM_OK;
 }
 
-static double gaussians(const tvlm_remember_args *args, const reference_point *at) {
+/* The largest of them: where positions lie close together, being looked at twice is no more than once. */
+static double gaussian(const tvlm_remember_args *args, const reference_point *at) {
     const float *position = reference_data(args->positions);
     const double sigma = (double)args->sigma;
-    double sum = 0;
+    double most = 0;
     for (int32_t i = 0; i < args->count; ++i, position += 2) {
         const double apart = hypot((double)position[0] - at->x, (double)position[1] - at->y) / sigma;
-        if (apart < (double)TVLM_FIXATION_REACH) sum += exp(-apart * apart / 2);
+        if (apart < (double)TVLM_FIXATION_REACH) most = fmax(most, exp(-apart * apart / 2));
     }
-    return sum;
+    return most;
 }
 
 tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out) {
@@ -49,7 +50,7 @@ tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_arg
             if (args->temporal != NULL)
                 value[2] = (double)args->decay *
                            (double)reference_fetch(args->temporal, 0, args->image, column, row)[2];
-            value[2] = fmin(value[2] + gaussians(args, &at), 1);
+            value[2] = fmin(value[2] + gaussian(args, &at), 1);
             at.image = 0; /* the map of relevance is of this image alone */
             if (args->relevance != NULL) value[0] = sample(args->relevance, 0, &at);
             reference_store(out, 0, args->image, column, row, value);

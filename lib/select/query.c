@@ -1,13 +1,23 @@
 /*
- * The question: a grid of similarities, as large as whoever asks has it.
+ * The question: a grid of similarities, as large as whoever asks has it, or made of vectors and the features
+ * of the image.
  */
 #include <math.h>
 
 #include "core/memory.h"
 #include "select/select.h"
 
-static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *query) {
-    if (query->similarity == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query without similarities");
+/* Where a query's similarities come from, and the size of their grid. */
+typedef struct answer {
+    const struct tvlm_query *query;
+    tvlm_features features; /* of vectors */
+    int32_t columns, rows;
+    float extent_x, extent_y;
+} answer;
+
+/* ---- Checks ---- */
+
+static tvlm_status check_map(const tvlm_log *log, const struct tvlm_query *query) {
     if (query->columns < 1 || query->rows < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %dx%d cells", (int)query->columns,
                          (int)query->rows);
@@ -18,26 +28,56 @@ static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *que
     return TVLM_OK;
 }
 
-/* One slice; `similarity` NULL: zeros. `rgba` has room for it. */
-static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t slice,
-                               const float *similarity, float *rgba) {
-    const size_t count = (size_t)texture->width * (size_t)texture->height;
-    for (size_t i = 0; i < count; ++i) {
-        const float value = similarity != NULL ? fminf(fmaxf(similarity[i], -1.0f), 1.0f) : 0.0f;
-        rgba[4 * i] = value;
-        rgba[4 * i + 1] = rgba[4 * i + 2] = rgba[4 * i + 3] = 0.0f;
-    }
-    return stack->device->backend->texture_write(stack->device, texture, slice, rgba);
+static tvlm_status check_vectors(const tvlm_log *log, const struct tvlm_query *query) {
+    if (query->count < 0 || query->dimension < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %d vectors of %d dimensions",
+                         (int)query->count, (int)query->dimension);
+    if ((int)query->combine < TVLM_COMBINE_MAX || query->combine > TVLM_COMBINE_MEAN)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no combination %d", (int)query->combine);
+    return TVLM_OK;
 }
 
-/* A texture of the query's size: the last one's where that fits. *fresh: it is new, and holds nothing yet. */
-static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index,
-                               const struct tvlm_query *query, tvlm_texture **texture, bool *fresh) {
+static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *query) {
+    if (query->similarity == NULL && query->vectors == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query without similarities and without vectors");
+    if (query->similarity != NULL && query->vectors != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with vectors");
+    return query->similarity != NULL ? check_map(log, query) : check_vectors(log, query);
+}
+
+static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_query *query, answer *a) {
+    *a = (answer){.query = query,
+                  .columns = query->columns,
+                  .rows = query->rows,
+                  .extent_x = (float)stack->width,
+                  .extent_y = (float)stack->height};
+    TVLM_TRY(check_query(&stack->device->log, query));
+    if (query->vectors == NULL) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_features(stack, index, &a->features));
+    a->columns = a->features.texture->width;
+    a->rows = a->features.texture->height;
+    a->extent_x = a->features.texture->extent_x;
+    a->extent_y = a->features.texture->extent_y;
+    return TVLM_OK;
+}
+
+/* ---- The texture ---- */
+
+static bool fits(const tvlm_texture *texture, const answer *a) {
+    return texture->width == a->columns && texture->height == a->rows && texture->extent_x == a->extent_x &&
+           texture->extent_y == a->extent_y;
+}
+
+/* A texture of the answer's size: the last one's where that fits. *fresh: it is new, and holds nothing yet.
+ */
+static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const answer *a,
+                               tvlm_texture **texture, bool *fresh) {
     tvlm_texture **held = &chunk->grids[TVLM_GRID_QUERY];
-    if (*held != NULL && ((*held)->width != query->columns || (*held)->height != query->rows))
-        stack->device->backend->texture_destroy(stack->device, held);
-    stack->query_columns = query->columns;
-    stack->query_rows = query->rows;
+    if (*held != NULL && !fits(*held, a)) stack->device->backend->texture_destroy(stack->device, held);
+    stack->query_columns = a->columns;
+    stack->query_rows = a->rows;
+    stack->query_extent_x = a->extent_x;
+    stack->query_extent_y = a->extent_y;
     stack->query_image = index; /* the shape is that of a query from here on */
     *fresh = *held == NULL;
     const tvlm_status status = tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_QUERY, texture);
@@ -45,30 +85,49 @@ static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t ind
     return status;
 }
 
-/* All images of a fresh texture; of a reused one the image asked about now and the one asked about before. */
-static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *texture,
-                                int32_t index, const float *similarity, bool fresh) {
-    float *rgba = tvlm_allocate((size_t)texture->width * (size_t)texture->height, 4 * sizeof *rgba);
+/* One slice; `similarity` NULL: zeros. */
+static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t slice,
+                               const float *similarity) {
+    const size_t count = (size_t)texture->width * (size_t)texture->height;
+    float *rgba = tvlm_allocate(count, 4 * sizeof *rgba);
     if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a query");
-    tvlm_status status = TVLM_OK;
-    for (int32_t i = 0; status == TVLM_OK && i < chunk->images; ++i) {
-        const bool asked = chunk->first + i == index;
-        const bool stale = chunk->query_written == chunk->first + i;
-        if (asked || fresh || stale) status = write_slice(stack, texture, i, asked ? similarity : NULL, rgba);
-    }
+    for (size_t i = 0; similarity != NULL && i < count; ++i)
+        rgba[4 * i] = fminf(fmaxf(similarity[i], -1.0f), 1.0f);
+    const tvlm_status status = stack->device->backend->texture_write(stack->device, texture, slice, rgba);
     free(rgba);
     return status;
+}
+
+/* The slice of the image that is asked about. */
+static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_t slice, const answer *a) {
+    const struct tvlm_query *query = a->query;
+    if (query->vectors == NULL) return write_slice(stack, texture, slice, query->similarity);
+    return tvlm_stack_similarity(
+        stack, &a->features, query->vectors, query->count > 0 ? query->count : 1, query->dimension,
+        query->mean, query->combine == TVLM_COMBINE_MEAN ? TVLM_MAPS_MEAN : TVLM_MAPS_MAX, texture);
+}
+
+/* All images of a fresh texture; of a reused one the image asked about now and the one asked about before. */
+static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *texture,
+                                int32_t index, const answer *a, bool fresh) {
+    TVLM_TRY(write_answer(stack, texture, index - chunk->first, a));
+    for (int32_t i = 0; i < chunk->images; ++i) {
+        const bool asked = chunk->first + i == index, stale = chunk->query_written == chunk->first + i;
+        if (!asked && (fresh || stale)) TVLM_TRY(write_slice(stack, texture, i, NULL));
+    }
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     tvlm_texture *texture;
+    answer a;
     bool fresh;
-    if (query != NULL) TVLM_TRY(check_query(&stack->device->log, query));
+    if (query != NULL) TVLM_TRY(prepare(stack, index, query, &a));
     tvlm_stack_drop_query(stack);
     if (query == NULL) return TVLM_OK;
-    TVLM_TRY(fit_texture(stack, chunk, index, query, &texture, &fresh));
-    const tvlm_status status = write_images(stack, chunk, texture, index, query->similarity, fresh);
+    TVLM_TRY(fit_texture(stack, chunk, index, &a, &texture, &fresh));
+    const tvlm_status status = write_images(stack, chunk, texture, index, &a, fresh);
     if (status != TVLM_OK) {
         /* Some slices may hold the old query and some the new: nothing of it can be kept. */
         stack->device->backend->texture_destroy(stack->device, &chunk->grids[TVLM_GRID_QUERY]);

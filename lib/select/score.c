@@ -223,7 +223,7 @@ static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params
     TVLM_TRY(stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination,
                                            candidates, *scores));
     stack->frames[params->index].scored = true;
-    return TVLM_OK;
+    return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, *scores) : TVLM_OK;
 }
 
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,

@@ -14,7 +14,7 @@ struct tvlm_selection {
     tvlm_position *positions;
 };
 
-static const char *const strategy_names[] = {"grid"};
+static const char *const strategy_names[] = {"grid", "foveated", "quadtree"};
 #define STRATEGY_COUNT ((int)(sizeof strategy_names / sizeof strategy_names[0]))
 
 /* What was asked, checked and completed. */
@@ -46,11 +46,11 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_select_pa
 static tvlm_status resolve(task *t) {
     const struct tvlm_select_params *params = t->params;
     const tvlm_log *log = &t->stack->device->log;
-    TVLM_TRY(check_params(log, params));
     t->score = (struct tvlm_score_params){.index = params->index,
                                           .stride = params->stride,
                                           .weights = params->weights,
-                                          .scorer = params->scorer};
+                                          .scorer = params->scorer,
+                                          .keep_pass = params->keep_pass};
     TVLM_TRY(tvlm_score_candidates(t->stack, &t->score, &t->candidates));
     t->count = tvlm_candidate_count(&t->candidates);
     if (t->count >= TVLM_TOPK_MAX)
@@ -123,24 +123,30 @@ static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
                            .row = ranked->index / t->candidates.columns};
 }
 
-static tvlm_status selection_make(const task *t, const tvlm_ranked *ranking, int32_t count,
-                                  tvlm_selection **selection) {
-    const tvlm_stack_image *original = &t->stack->originals[t->params->index];
+tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_info *info,
+                                tvlm_position *positions, int32_t count, tvlm_selection **selection) {
     tvlm_selection *made = tvlm_allocate(1, sizeof *made);
-    tvlm_position *positions = tvlm_allocate((size_t)count, sizeof *positions);
-    if (made == NULL || positions == NULL) {
-        free(made);
-        free(positions);
-        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
+    if (made == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)count);
-    }
-    for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
-    made->info = (tvlm_selection_info){original->width, original->height, t->candidates.columns,
-                                       t->candidates.rows, t->params->strategy};
-    made->count = count;
-    made->positions = positions;
+    *made = (tvlm_selection){*info, count, positions};
     *selection = made;
     return TVLM_OK;
+}
+
+static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32_t count,
+                                tvlm_selection **selection) {
+    const tvlm_stack_image *original = &t->stack->originals[t->params->index];
+    const tvlm_selection_info info = {original->width, original->height, t->candidates.columns,
+                                      t->candidates.rows, t->params->strategy};
+    tvlm_position *positions = tvlm_allocate((size_t)count, sizeof *positions);
+    if (positions == NULL)
+        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
+                         (int)count);
+    for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
+    const tvlm_status status = tvlm_selection_make(t->stack, &info, positions, count, selection);
+    if (status != TVLM_OK) free(positions);
+    return status;
 }
 
 /* For the next frame's fixation (texturevlm/temporal.h). */
@@ -166,7 +172,7 @@ static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_se
     tvlm_status status = rank(t, query, wanted, ranking);
     if (status == TVLM_OK && spaced) status = space_out(t, ranking, &kept);
     if (status == TVLM_OK) status = keep_positions(t, ranking, kept);
-    if (status == TVLM_OK) status = selection_make(t, ranking, kept, selection);
+    if (status == TVLM_OK) status = selection_of(t, ranking, kept, selection);
     free(ranking);
     return status;
 }
@@ -178,6 +184,9 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
     static const struct tvlm_select_params defaults = {0};
     task t = {.stack = stack, .params = params != NULL ? params : &defaults};
     if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(check_params(&stack->device->log, t.params));
+    if (t.params->strategy != TVLM_STRATEGY_GRID)
+        return tvlm_select_squares(stack, query, t.params, selection);
     TVLM_TRY(resolve(&t));
     return choose(&t, query, selection);
 }

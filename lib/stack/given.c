@@ -15,6 +15,7 @@ static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
         tvlm_chunk *chunk = &stack->chunks[i];
         backend->texture_destroy(stack->device, &chunk->grids[grid]);
+        if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_release(stack, chunk);
         for (size_t k = 0; grid == TVLM_GRID_DEPTH && k < sizeof of_depth / sizeof of_depth[0]; ++k)
             backend->texture_destroy(stack->device, &chunk->grids[of_depth[k]]);
         tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
@@ -23,7 +24,7 @@ static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
 
 static bool same_size(const tvlm_given *a, const tvlm_given *b) {
     return a->columns == b->columns && a->rows == b->rows && a->layers == b->layers &&
-           a->extent_x == b->extent_x && a->extent_y == b->extent_y;
+           a->dimension == b->dimension && a->extent_x == b->extent_x && a->extent_y == b->extent_y;
 }
 
 /* The chunk's mask from its images' masks. */
@@ -39,6 +40,7 @@ void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if ((image->given & TVLM_GRID_BIT(grid)) == 0) return;
     image->given &= ~TVLM_GRID_BIT(grid);
+    if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_changed(stack, index);
     count_chunk(stack, chunk, grid);
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
     if (--given->images > 0) {
@@ -77,6 +79,7 @@ void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const bool first = stack->given[grid].images == 0;
     if ((image->given & TVLM_GRID_BIT(grid)) == 0) ++stack->given[grid].images;
     image->given |= TVLM_GRID_BIT(grid);
+    if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_changed(stack, index);
     chunk->given |= TVLM_GRID_BIT(grid);
     /* Where it is the stack's first one, every chunk has the grid from now on. */
     for (int32_t i = 0; first && i < stack->chunk_count; ++i)

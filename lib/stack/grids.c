@@ -40,7 +40,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         break;
     case TVLM_SIZE_GIVEN:
         if (query && grid == TVLM_GRID_QUERY)
-            shape.width = stack->query_columns, shape.height = stack->query_rows;
+            shape.width = stack->query_columns, shape.height = stack->query_rows,
+            shape.extent_x = stack->query_extent_x, shape.extent_y = stack->query_extent_y;
         if (given->columns > 0) shape.layers = given->layers;
         /* fall through */
     case TVLM_SIZE_DEPTH:
@@ -61,7 +62,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
                                     tvlm_texture **texture) {
     if (chunk->grids[grid] == NULL) {
-        const tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
+        tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
+        if (grid == TVLM_GRID_FEATURES) shape.levels = 1; /* questions read no others: features.c */
         TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]));
     }
     *texture = chunk->grids[grid];
@@ -109,6 +111,8 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
     if (grid == TVLM_GRID_SOURCE) {
         TVLM_TRY(blacken(stack, chunk, texture));
     } else if (tvlm_grid_is_given(grid)) {
+        if (grid == TVLM_GRID_FEATURES) TVLM_TRY(tvlm_stack_features_levels(stack, chunk));
+        texture = chunk->grids[grid];
         TVLM_TRY(tvlm_stack_given_complete(stack, chunk, grid, texture));
     } else {
         if (backend->generate[grid] == NULL)
@@ -185,6 +189,30 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
                    place.layer >= stack->given[place.grid].layers
                ? none
                : place;
+}
+
+/* Whether the image has what a grid holds, or is made of. */
+static bool image_has(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    const tvlm_stack_image *image = &stack->originals[index];
+    if (grid == TVLM_GRID_NONE) return false;
+    if (grid == TVLM_GRID_QUERY) return stack->query_image == index;
+    if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true; /* a formula; pixels, or black */
+    if (tvlm_grid_is_given(grid)) return (image->given & TVLM_GRID_BIT(grid)) != 0;
+    if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_DEPTH)
+        return (image->given & TVLM_GRID_BIT(TVLM_GRID_DEPTH)) != 0;
+    return tvlm_stack_remembers(image, grid);
+}
+
+tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel, bool *has) {
+    if (stack == NULL || has == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    *has = image_has(stack, index, tvlm_stack_place(stack, channel).grid);
+    /* What only other images replace is still made for this one. */
+    if (!*has && channel < TVLM_CHANNEL_USER_0 &&
+        tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE)
+        *has = image_has(stack, index, tvlm_channel_get_place(channel).grid);
+    return TVLM_OK;
 }
 
 tvlm_grid_mask tvlm_stack_grids_of(const tvlm_stack *stack, const int32_t *channels, int32_t count) {

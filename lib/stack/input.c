@@ -44,6 +44,8 @@ static const input_kind kinds[] = {
     {TVLM_GRID_ATTENTION, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "attention"},
     {TVLM_GRID_GAZE, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "gaze"},
     {TVLM_GRID_EMBEDDING, 1, TVLM_EMBEDDING_MAX, TVLM_INPUT_UNIT, 0, 0, false, false, "embedding"},
+    {TVLM_GRID_FEATURES, 1, TVLM_FEATURES_MAX, TVLM_INPUT_CLAMP, -TVLM_FEATURE_LIMIT, TVLM_FEATURE_LIMIT,
+     false, false, "features"},
     {TVLM_GRID_DEPTH, 1, 1, TVLM_INPUT_CLAMP, -INFINITY, INFINITY, false, false, "depth"},
     {TVLM_GRID_OBJECT, 1, 1, TVLM_INPUT_CLAMP, 0, ID_MAX, true, true, "object_id"},
     {TVLM_GRID_MOTION_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "motion"},
@@ -191,6 +193,7 @@ static tvlm_status check(job *j, const struct tvlm_grid_input *input, size_t off
                             .mode = j->kind->mode};
     j->size =
         (tvlm_given){.columns = input->columns, .rows = input->rows, .layers = (j->input.channels + 3) / 4};
+    if (j->kind->grid == TVLM_GRID_FEATURES) j->size.dimension = j->input.channels;
     j->replace_nonfinite = input->replace_nonfinite;
     set_ranges(j);
     TVLM_TRY(check_rows(j, input, offset));
@@ -294,14 +297,28 @@ static tvlm_status write_host(const job *j, tvlm_texture *texture) {
     return status;
 }
 
+/* Features are many: their bytes go to the device as they are, and are converted there. */
+static tvlm_status write_features(const job *j, int32_t image, tvlm_texture *texture) {
+    const tvlm_backend *backend = j->stack->device->backend;
+    const size_t row = (size_t)j->input.columns * (size_t)j->input.channels * (j->input.half ? 2 : 4);
+    const size_t bytes = ((size_t)j->input.rows - 1) * j->input.row_stride + row;
+    tvlm_buffer *buffer;
+    TVLM_TRY(tvlm_stack_scratch(j->stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
+    TVLM_TRY(backend->buffer_write(j->stack->device, buffer, 0, bytes, j->data));
+    return backend->input(j->stack->device, buffer, &j->input, image, texture);
+}
+
+static tvlm_status write_texels(const job *j, tvlm_texture *texture) {
+    const int32_t image = j->index - tvlm_stack_chunk(j->stack, j->index)->first;
+    if (j->data == NULL)
+        return j->stack->device->backend->input(j->stack->device, j->buffer, &j->input, image, texture);
+    return j->kind->grid == TVLM_GRID_FEATURES ? write_features(j, image, texture) : write_host(j, texture);
+}
+
 static tvlm_status write_grid(const job *j) {
-    const tvlm_chunk *chunk = tvlm_stack_chunk(j->stack, j->index);
     tvlm_texture *texture;
     TVLM_TRY(tvlm_stack_given_begin(j->stack, j->index, j->kind->grid, &j->size, j->kind->name, &texture));
-    const tvlm_status status = j->data != NULL
-                                   ? write_host(j, texture)
-                                   : j->stack->device->backend->input(j->stack->device, j->buffer, &j->input,
-                                                                      j->index - chunk->first, texture);
+    const tvlm_status status = write_texels(j, texture);
     if (status == TVLM_OK) {
         tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
     } else { /* neither the old one nor the new */
@@ -457,7 +474,10 @@ tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t chan
     input_kind kind;
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
     if (index != -1) TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(find_kind(stack, channel, &kind));
+    kind.grid = tvlm_channel_get_place(channel).grid;
+    /* Not handed in, but kept as if they were. */
+    if (kind.grid != TVLM_GRID_WORDS && kind.grid != TVLM_GRID_PREVIOUS_PASS)
+        TVLM_TRY(find_kind(stack, channel, &kind));
     for (int32_t i = 0; i < stack->images; ++i)
         if (index == -1 || index == i) tvlm_stack_given_clear(stack, i, kind.grid);
     return TVLM_OK;

@@ -145,13 +145,27 @@ static void resample(const tvlm_stack *stack, const int32_t *labels, int32_t col
     }
 }
 
-/* Ids become 0 .. *count - 1 in ascending order; false when they are more than regions there can be. */
-static bool make_dense(int32_t *labels, size_t texels, id_set *set) {
-    for (size_t i = 0; i < texels; ++i)
+/* False when there are more distinct ids than there can be regions. */
+static bool add_row(id_set *set, const int32_t *labels, size_t count) {
+    for (size_t i = 0; i < count; ++i)
         if ((i == 0 || labels[i] != labels[i - 1]) && !add_id(set, labels[i])) return false;
+    return true;
+}
+
+/* All ids of the map count, also those that resampling would skip: what is refused does not depend on the
+ * size of the image. */
+static bool few_enough(id_set *set, const int32_t *labels, int32_t columns, int32_t rows, size_t stride) {
+    for (size_t y = 0; y < (size_t)rows; ++y)
+        if (!add_row(set, labels + y * stride, (size_t)columns)) return false;
+    return true;
+}
+
+/* Ids become 0 .. set->count - 1 in ascending order. They are few enough. */
+static void make_dense(int32_t *labels, size_t texels, id_set *set) {
+    memset(set, 0, sizeof *set);
+    (void)add_row(set, labels, texels);
     sort_ids(set);
     for (size_t i = 0; i < texels; ++i) labels[i] = *slot_of(set, labels[i]) - 1;
-    return true;
 }
 
 static tvlm_status check_labels(const tvlm_stack *stack, int32_t columns, int32_t rows, size_t stride) {
@@ -199,6 +213,17 @@ static tvlm_status drop_labels(tvlm_stack *stack, int32_t index) {
     return TVLM_OK;
 }
 
+/* The map as labels of the stack's pixels, dense. */
+static tvlm_status take_labels(const tvlm_stack *stack, const int32_t *labels, int32_t columns, int32_t rows,
+                               size_t stride, id_set *set, int32_t *dense) {
+    if (!few_enough(set, labels, columns, rows, stride))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "more than %d distinct labels",
+                         TVLM_CLUSTER_MAX);
+    resample(stack, labels, columns, rows, stride, dense);
+    make_dense(dense, (size_t)stack->width * (size_t)stack->height, set);
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_t *labels, int32_t columns,
                                   int32_t rows, size_t row_stride) {
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
@@ -206,20 +231,14 @@ tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_
     if (labels == NULL) return drop_labels(stack, index);
     const size_t stride = row_stride > 0 ? row_stride : (size_t)(columns > 0 ? columns : 0);
     TVLM_TRY(check_labels(stack, columns, rows, stride));
-    const size_t texels = (size_t)stack->width * (size_t)stack->height;
-    int32_t *dense = tvlm_allocate(texels, sizeof *dense);
+    int32_t *dense = tvlm_allocate((size_t)stack->width * (size_t)stack->height, sizeof *dense);
     id_set *set = tvlm_allocate(1, sizeof *set);
     tvlm_status status = TVLM_OK;
-    if (dense == NULL || set == NULL) {
+    if (dense == NULL || set == NULL)
         status = tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for labels");
-    } else {
-        resample(stack, labels, columns, rows, stride, dense);
-        if (make_dense(dense, texels, set))
-            status = write_labels(stack, index, dense, set->count);
-        else
-            status = tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "more than %d distinct labels",
-                               TVLM_CLUSTER_MAX);
-    }
+    else
+        status = take_labels(stack, labels, columns, rows, stride, set, dense);
+    if (status == TVLM_OK) status = write_labels(stack, index, dense, set->count);
     free(dense);
     free(set);
     return status;

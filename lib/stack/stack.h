@@ -22,9 +22,12 @@ typedef struct tvlm_chunk {
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
     int32_t
         *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
-    tvlm_grid_mask valid;                        /* grids whose content and levels are up to date */
-    tvlm_grid_mask given;                        /* grids that were handed in for some of its images */
-    int32_t query_written;                       /* the image whose slice of the QUERY texture is not 0 */
+    tvlm_grid_mask valid;  /* grids whose content and levels are up to date */
+    tvlm_grid_mask given;  /* grids that were handed in for some of its images */
+    int32_t query_written; /* the image whose slice of the QUERY texture is not 0 */
+    tvlm_buffer *inverse;  /* of the features: tvlm_features.inverse; NULL until a question was asked */
+    tvlm_buffer *matrix;   /* of one image's features, */
+    int32_t matrix_of;     /* this one's of the batch and 1; 0: of none */
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
 } tvlm_chunk;
 
@@ -33,12 +36,15 @@ typedef struct tvlm_stack_image {
     bool set;              /* pixels are in the source; otherwise it is made black when first read */
     int32_t width, height; /* as it was handed in */
     tvlm_grid_mask given;  /* grids that were handed in for it */
+    bool lengths;          /* its part of the chunk's `inverse` is that of its features */
+    bool remembered[TVLM_PREVIOUS_COUNT]; /* there is a frame before it */
 } tvlm_stack_image;
 
 /* What the grids of all images that were handed in for one family have in common; 0 columns where there is
  * none. */
 typedef struct tvlm_given {
     int32_t columns, rows, layers;
+    int32_t dimension; /* of features, else 0 */
     float extent_x, extent_y;
     int32_t images; /* that have one */
 } tvlm_given;
@@ -66,6 +72,8 @@ typedef enum tvlm_scratch {
     TVLM_SCRATCH_SAMPLES,
     TVLM_SCRATCH_SCORES,
     TVLM_SCRATCH_RANKING,
+    TVLM_SCRATCH_QUERIES, /* unit vectors */
+    TVLM_SCRATCH_COSINES, /* of many queries */
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 
@@ -91,6 +99,7 @@ struct tvlm_stack {
     tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
     int32_t query_image; /* the image that query_similarity is about; -1: there is no query */
     int32_t query_columns, query_rows;
+    float query_extent_x, query_extent_y;
     int32_t bundle_max; /* TVLM_BUNDLE_MAX; tests make it smaller */
 };
 
@@ -170,6 +179,49 @@ void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid);
 tvlm_status tvlm_stack_given_complete(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
                                       tvlm_texture *texture);
 
+/* ---- features.c: the encoder's vectors, and what is asked of them ---- */
+
+/*
+ * The features of image `index`, with the lengths of their vectors, which are made once for each set of them.
+ * ARGUMENT where there are none. No levels are made.
+ */
+tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features *features);
+
+/* As rows of a matrix of floats, cells x dimension, row-major. Made when first asked for, kept for the image
+ * that asked last; the stack's. */
+tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,
+                                       tvlm_buffer **matrix);
+
+/*
+ * `count` vectors of `dimension` (row-major), less `mean` (NULL: 0), as unit vectors out[count * stride],
+ * stride >= dimension, zeros behind each. ARGUMENT with a line that begins with `what`: a value that is not
+ * finite, a zero vector (`what` of them by number where there are several).
+ */
+tvlm_status tvlm_unit_vectors(const tvlm_log *log, const char *what, const float *vectors, int32_t count,
+                              int32_t dimension, const float *mean, int32_t stride, float *out);
+
+/*
+ * The cosines of every cell with each of `count` vectors: cosines[query * cells + cell], the stack's scratch.
+ * One SGEMM. ARGUMENT: another dimension than the features', and as tvlm_unit_vectors.
+ */
+tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
+                               int32_t count, int32_t dimension, const float *mean, tvlm_buffer **cosines);
+
+/* Into component 0 of the features' image of `out`, which has their size: the cosine with one vector, or the
+ * largest or mean (TVLM_MAPS_*) of those with several. Errors as tvlm_stack_cosines. */
+tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
+                                  int32_t count, int32_t dimension, const float *mean, int32_t how,
+                                  tvlm_texture *out);
+
+/* Image `index` has other features, or none: what was made from the old ones goes, its words too. */
+void tvlm_stack_features_changed(tvlm_stack *stack, int32_t index);
+
+/* The chunk's features go, and the memory beside them. */
+void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk);
+
+/* Level 0 of the chunk's features into a texture that has all levels: the first time that one is read. */
+tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk);
+
 /* ---- input.c ---- */
 
 /* Of set_grid and set_user: the data are in `buffer` from `offset` on where that is not NULL. */
@@ -197,11 +249,17 @@ void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index);
 
 /* False for grids that need a previous frame (motion, temporal) where there is none. */
 bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid);
+/* The same of one image. */
+bool tvlm_stack_remembers(const tvlm_stack_image *image, tvlm_grid grid);
 
 /* tvlm_generate_args.carry of a chunk, as things are now. */
 const tvlm_carry *tvlm_stack_carries(tvlm_stack *stack, const tvlm_chunk *chunk);
 
 /* ---- upload.c ---- */
+
+/* Everything that can be wrong with an image but what its pointer points to; *row its bytes a row without the
+ * gap. */
+tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image, size_t *row);
 
 /*
  * Puts pixels that are on the device into image `index`; their size must be the stack's. Only enqueues: the

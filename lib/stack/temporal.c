@@ -60,6 +60,7 @@ tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t 
 void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
     stack->frames[index].scored = false;
     stack->frames[index].position_count = 0;
+    tvlm_stack_given_clear(stack, index, TVLM_GRID_PREVIOUS_PASS);
 }
 
 /* ---- What the next frame gets ---- */
@@ -67,6 +68,12 @@ void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
 bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid) {
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
         if (grid == made_from[i]) return chunk->previous[i] != NULL;
+    return true;
+}
+
+bool tvlm_stack_remembers(const tvlm_stack_image *image, tvlm_grid grid) {
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+        if (grid == made_from[i]) return image->remembered[i];
     return true;
 }
 
@@ -187,8 +194,11 @@ static tvlm_status remember_luma(tvlm_stack *stack, int32_t index) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     TVLM_TRY(previous_texture(stack, chunk, TVLM_PREVIOUS_LUMA));
-    return stack->device->backend->remember_luma(stack->device, chunk->grids[TVLM_GRID_SOURCE],
-                                                 index - chunk->first, chunk->previous[TVLM_PREVIOUS_LUMA]);
+    TVLM_TRY(stack->device->backend->remember_luma(stack->device, chunk->grids[TVLM_GRID_SOURCE],
+                                                   index - chunk->first,
+                                                   chunk->previous[TVLM_PREVIOUS_LUMA]));
+    stack->originals[index].remembered[TVLM_PREVIOUS_LUMA] = true;
+    return TVLM_OK;
 }
 
 static tvlm_status remember_state(tvlm_stack *stack, int32_t index,
@@ -210,7 +220,9 @@ static tvlm_status remember_state(tvlm_stack *stack, int32_t index,
     args.saliency = saliency;
     args.temporal = fixated ? chunk->grids[TVLM_GRID_TEMPORAL] : NULL;
     args.count = stack->frames[index].position_count;
-    return stack->device->backend->remember(stack->device, &args, chunk->previous[TVLM_PREVIOUS_STATE]);
+    TVLM_TRY(stack->device->backend->remember(stack->device, &args, chunk->previous[TVLM_PREVIOUS_STATE]));
+    stack->originals[index].remembered[TVLM_PREVIOUS_STATE] = true;
+    return TVLM_OK;
 }
 
 /* ---- temporal.h ---- */
@@ -266,9 +278,11 @@ tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index) {
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
-    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i) {
+        stack->originals[index].remembered[i] = false;
         if (chunk->previous[i] != NULL)
             TVLM_TRY(clear_slice(stack, chunk->previous[i], index - chunk->first));
+    }
     drop_made(chunk);
     return TVLM_OK;
 }

@@ -10,9 +10,7 @@ static size_t pixel_type_bytes(tvlm_pixel_type type) {
     return type == TVLM_PIXEL_U8 ? 1 : type == TVLM_PIXEL_U16 ? 2 : 4;
 }
 
-/* Everything that can be wrong with an image but what its pointer points to; *row its bytes a row without the
- * gap. */
-static tvlm_status check_image(const tvlm_log *log, const tvlm_image *image, size_t *row) {
+tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image, size_t *row) {
     size_t all;
     if (image == NULL || image->pixels == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no pixels");
     if (image->width < 1 || image->height < 1)
@@ -94,7 +92,7 @@ tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_im
     size_t row;
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(check_image(&stack->device->log, image, &row));
+    TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
     if (image->width == stack->width && image->height == stack->height)
         TVLM_TRY(upload_as_is(stack, index, image, row));
     else
@@ -131,7 +129,7 @@ tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *i
     size_t row;
     if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
     if (params != NULL) chosen = *params;
-    TVLM_TRY(check_image(&device->log, image, &row));
+    TVLM_TRY(tvlm_stack_check_image(&device->log, image, &row));
     TVLM_TRY(choose_size(device, image, &chosen));
     TVLM_TRY(tvlm_stack_create(device, &chosen, &made));
     const tvlm_status status = tvlm_stack_set_image(made, 0, image);

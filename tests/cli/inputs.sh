@@ -136,6 +136,62 @@ try 'wide.npy: embedding: a grid of 65 channels; it has 1 to 64' --embedding "$i
 refused 1 'map.npy: is the input' "${generate[@]}" "$photo" -o "$in/map.npy" --gaze "$in/map.npy"
 refused 2 'gaze: is empty' "${generate[@]}" "$photo" -o bad.npy --gaze ''
 
+echo "== labels"
+regions() { succeeds "${generate[@]}" "$photo" -o "$1.npy" --channels cluster_id,cluster_size,boundary --labels "$2"; }
+printf 'P5\n3 2\n65535\n\377\377\0\7\0\7\1\0\0\7\377\377' >"$in/labels16.pgm"
+npy "$in/u2.npy" '<u2' '(2, 3)' '\377\377\7\0\7\0\0\1\7\0\377\377'
+npy "$in/i4.npy" '<i4' '(2, 3)' '\377\377\0\0\7\0\0\0\7\0\0\0\0\1\0\0\7\0\0\0\377\377\0\0'
+npy "$in/i8.npy" '<i8' '(2, 3)' "$(printf '\\%s\\%s\\0\\0\\0\\0\\0\\0' 377 377 7 0 7 0 0 1 7 0 377 377)"
+printf 'P6\n3 2\n255\n\377\377\0\7\0\0\7\0\0\0\1\0\7\0\0\377\377\0' >"$in/labels.ppm"
+printf 'P5\n3 2\n255\n\3\1\1\2\1\3' >"$in/labels8.pgm"
+npy "$in/bool.npy" '|b1' '(2, 1)' '\1\0'
+regions expected "$in/i4.npy"
+# The cells of 3 x 2 are 21, 22 and 21 pixels wide and 24 high.
+holds "labels in ascending order, at a step" expected.npy 19 2 2 0
+holds "the region below" expected.npy $((24 * 64)) 1
+holds "shares" expected.npy $((64 * 48 + 20)) 0.328125 0.5078125
+holds "boundary" expected.npy $((2 * 64 * 48 + 19)) 0 1 0
+holds "boundary, going down" expected.npy $((2 * 64 * 48 + 22 * 64)) 0
+holds "boundary, going down" expected.npy $((2 * 64 * 48 + 23 * 64)) 1
+for map in u2.npy i8.npy labels16.pgm labels8.pgm labels.ppm; do
+    regions got "$in/$map"
+    same "labels as $map" expected.npy got.npy
+done
+succeeds "${generate[@]}" "$photo" -o bool-labels.npy --channels cluster_id --labels "$in/bool.npy"
+holds "two labels" bool-labels.npy $((24 * 64 - 1)) 1 0
+# 2049 and 2048 labels: 0, 1, 2, ... as 16 bits.
+many() { for ((i = 0; i < $1; ++i)); do printf '\\%03o\\%03o' $((i & 255)) $((i >> 8)); done; }
+npy "$in/2049.npy" '<u2' '(3, 683)' "$(many 2049)"
+npy "$in/2048.npy" '<u2' '(32, 64)' "$(many 2048)"
+succeeds "${generate[@]}" "$photo" -o 2048.npy --channels cluster_id --labels "$in/2048.npy"
+checks=$((checks + 1))
+[ "$(tail -c 4 2048.npy | od -An -tf4 | tr -d ' ')" = 2047 ] || complain "the last of 2048 labels"
+npy "$in/wide-id.npy" '<i8' '(1, 2)' '\1\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0'
+npy "$in/wide-u4.npy" '<u4' '(1, 1)' '\0\0\0\200'
+npy "$in/floats.npy" '<f4' '(1, 2)' "$zero$one"
+npy "$in/volume.npy" '<u2' '(1, 1, 2)' '\1\0\2\0'
+npy "$in/none.npy" '<u2' '(0, 2)' ''
+npy "$in/back.npy" '>u2' '(1, 2)' '\0\1\0\2'
+npy "$in/turned.npy" '<u2' '(1, 2)' '\1\0\2\0' True
+npy "$in/cut.npy" '<u2' '(2, 2)' '\1\0\2\0\3\0'
+printf 'P6\n1 1\n65535\n\0\1\0\2\0\3' >"$in/deep.ppm"
+labels() { refused 1 "$1" "${generate[@]}" "$photo" -o bad.npy --labels "$2"; }
+labels '2049.npy: more than 2048 distinct labels' "$in/2049.npy"
+labels 'wide-id.npy: --labels: the label in row 0, column 1 does not fit in 32 bits' "$in/wide-id.npy"
+labels 'wide-u4.npy: .*does not fit' "$in/wide-u4.npy"
+labels 'floats.npy: --labels takes integers; this is float32' "$in/floats.npy"
+labels 'volume.npy: --labels takes rows x columns, .* has 3' "$in/volume.npy"
+labels 'none.npy: --labels: a side of 0' "$in/none.npy"
+labels 'back.npy .*big-endian' "$in/back.npy"
+labels 'turned.npy .*Fortran' "$in/turned.npy"
+labels 'cut.npy .*6 bytes of data where its shape needs 8' "$in/cut.npy"
+labels 'deep.ppm: --labels takes gray .* these have 16' "$in/deep.ppm"
+labels 'text.npy' "$in/text.npy"
+labels 'absent.png' "$in/absent.png"
+refused 1 'u2.npy: is the input' "${generate[@]}" "$photo" -o "$in/u2.npy" --labels "$in/u2.npy"
+refused 2 '--clusters and --labels exclude' "${generate[@]}" "$photo" -o bad.npy --labels "$in/u2.npy" --clusters 9
+refused 2 '--labels is of one image' "${generate[@]}" "$photo" "$photo" -o bad.npy --labels "$in/u2.npy"
+
 echo "== several images"
 succeeds "${generate[@]}" "$photo" "$in/other.png" "$photo" -o three.npy --layout patch13 --json
 checks=$((checks + 1))

@@ -1,0 +1,304 @@
+/*
+ * pieces.cl: of the labels that SLIC leaves, one piece for each region.
+ *
+ * 1. pieces_link, pieces_merge: pieces of equal label by union-find, tile by tile, then across the tiles'
+ * edges; the root of a piece is its first pixel.
+ * 2. pieces_count, pieces_largest, pieces_main, pieces_dense: sizes; the largest piece of each label is its
+ * main one; labels that have one become 0 .. n - 1.
+ * 3. pieces_offer, pieces_settle, pieces_spread, pieces_rescue: all other pieces go to a neighbour.
+ *
+ * Planes and `work` as in cluster.cl.
+ */
+#include "slic.clh"
+
+/* ---- 1. Pieces ---- */
+
+inline int find_local(local const int *parents, int at) {
+    while (parents[at] != at) at = parents[at];
+    return at;
+}
+
+/* While others move parents on: an atomic that changes nothing reads. */
+inline int find_moving_local(local int *parents, int at) {
+#if GROUP > 1
+    for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
+    return at;
+#else
+    return find_local(parents, at);
+#endif
+}
+
+inline void unite_local(local int *parents, int p, int q) {
+    for (;;) {
+        p = find_moving_local(parents, p);
+        q = find_moving_local(parents, q);
+        if (p == q) return;
+        const int low = min(p, q), high = max(p, q);
+#if GROUP > 1
+        const int before = atomic_min(parents + high, low);
+        if (before == high) return;
+        p = before;
+        q = low;
+#else
+        parents[high] = low;
+        return;
+#endif
+    }
+}
+
+/* parents: the first pixel of the piece within the tile; sizes: at those pixels of how many it is, elsewhere
+ * 0. */
+TILE_KERNEL void pieces_link(global const int *restrict all_labels, const int2 size,
+                             global int *restrict all_parents, global int *restrict all_sizes) {
+    local int ids[TILE_W * TILE_H], counts[TILE_W * TILE_H], parents[TILE_W * TILE_H];
+    const size_t plane = (size_t)get_group_id(2) * size.x * size.y;
+    global const int *labels = all_labels + plane;
+    FOR_TILE(size, tx, ty) {
+        const int at = ty * TILE_W + tx;
+        ids[at] = labels[(TILE_Y + ty) * size.x + TILE_X + tx];
+        counts[at] = 0;
+        parents[at] = at;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_TILE(size, tx, ty) {
+        const int at = ty * TILE_W + tx, own = ids[at];
+        const bool left = tx > 0 && ids[at - 1] == own, up = ty > 0 && ids[at - TILE_W] == own;
+        if (left) unite_local(parents, at, at - 1);
+        if (up && !(left && ids[at - TILE_W - 1] == own)) unite_local(parents, at, at - TILE_W);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_TILE(size, tx, ty) {
+        const int root = find_local(parents, ty * TILE_W + tx);
+#if GROUP > 1
+        atomic_inc(counts + root);
+#else
+        ++counts[root];
+#endif
+        all_parents[plane + (TILE_Y + ty) * size.x + TILE_X + tx] =
+            (TILE_Y + root / TILE_W) * size.x + TILE_X + root % TILE_W;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FOR_TILE(size, tx, ty) all_sizes[plane + (TILE_Y + ty) * size.x + TILE_X + tx] = counts[ty * TILE_W + tx];
+}
+
+inline int find(global const int *parents, int at) {
+    for (int up = parents[at]; up != at; up = parents[at]) at = up;
+    return at;
+}
+
+inline int find_moving(global int *parents, int at) {
+    for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
+    return at;
+}
+
+inline void unite(global int *parents, int p, int q) {
+    for (;;) {
+        p = find_moving(parents, p);
+        q = find_moving(parents, q);
+        if (p == q) return;
+        const int low = min(p, q), high = max(p, q), before = atomic_min(parents + high, low);
+        if (before == high) return;
+        p = before;
+        q = low;
+    }
+}
+
+/* A list: the pixels right of the tiles' vertical edges, edge after edge, then those under the horizontal
+ * ones. */
+kernel void pieces_merge(global const int *restrict all_labels, const int2 size, global int *all_parents) {
+    const int tall = (size.x - 1) / TILE_W * size.y, wide = (size.y - 1) / TILE_H * size.x;
+    const int at = get_global_id(0);
+    const size_t plane = (size_t)get_global_id(1) * size.x * size.y;
+    if (at >= tall + wide) return;
+    const bool vertical = at < tall;
+    const int x = vertical ? (at / size.y + 1) * TILE_W : (at - tall) % size.x;
+    const int y = vertical ? at % size.y : ((at - tall) / size.x + 1) * TILE_H;
+    const int p = y * size.x + x, across = vertical ? 1 : size.x, along = vertical ? size.x : 1;
+    global const int *labels = all_labels + plane;
+    if (labels[p] != labels[p - across]) return;
+    /* The pair before it in the same two tiles has joined them already. */
+    const bool first = vertical ? y % TILE_H == 0 : x % TILE_W == 0;
+    if (!first && labels[p - along] == labels[p] && labels[p - along - across] == labels[p]) return;
+    unite(all_parents + plane, p, p - across);
+}
+
+/* ---- 2. Sizes ---- */
+
+/* for each pixel p of a list of `count` that is this work-item's */
+#define FOR_SPAN(count, p)                                                                                   \
+    for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
+
+/* What tiles counted goes to the roots; in its place stays -1 - root. */
+kernel void pieces_count(global const int *restrict all_parents, const int count, global int *all_sizes) {
+    const size_t plane = (size_t)get_global_id(1) * count;
+    global const int *parents = all_parents + plane;
+    global int *sizes = all_sizes + plane;
+    FOR_SPAN(count, p) {
+        if (parents[p] == p || sizes[p] <= 0) continue;
+        const int root = find(parents, p);
+        atomic_add(sizes + root, sizes[p]);
+        sizes[p] = -1 - root;
+    }
+}
+
+/* The piece of a pixel, after pieces_count. */
+inline int piece_of(global const int *parents, global const int *sizes, int p) {
+    const int in_tile = parents[p];
+    return parents[in_tile] == in_tile ? in_tile : -1 - sizes[in_tile];
+}
+
+/* Offsets into an image's words of `work`: largest, main (count - the first pixel of it), dense. */
+kernel void pieces_largest(global const int *restrict all_parents, const int count,
+                           global const int *restrict all_labels, global const int *restrict all_sizes,
+                           global int *work, const int4 tables) {
+    const size_t plane = (size_t)get_global_id(1) * count;
+    global int *largest = work + (size_t)get_global_id(1) * tables.x + tables.y;
+    FOR_SPAN(count, p) {
+        if (all_parents[plane + p] == p) atomic_max(largest + all_labels[plane + p], all_sizes[plane + p]);
+    }
+}
+
+/* Sizes of roots become offers: there is none yet. */
+kernel void pieces_main(global const int *restrict all_parents, const int count,
+                        global const int *restrict all_labels, global int *restrict all_sizes,
+                        global int *work, const int4 tables) {
+    const size_t plane = (size_t)get_global_id(1) * count;
+    global int *own = work + (size_t)get_global_id(1) * tables.x;
+    FOR_SPAN(count, p) {
+        if (all_parents[plane + p] != p) continue;
+        const int label = all_labels[plane + p];
+        if (all_sizes[plane + p] == own[tables.y + label]) atomic_max(own + tables.z + label, count - p);
+        all_sizes[plane + p] = TVLM_CLUSTER_NONE;
+    }
+}
+
+#define LANES 64
+
+/* One group an image: numbers the labels in use; the first word of the region table is how many there are. */
+kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+pieces_dense(global int *work, const int4 tables, const int labels, global int *regions, const int words) {
+    local int counts[LANES];
+    const int lane = get_local_id(0), image = get_group_id(1), each = (labels + LANES - 1) / LANES;
+    global int *own = work + (size_t)image * tables.x, *dense = own + tables.w;
+    global const int *largest = own + tables.y;
+    int count = 0;
+    for (int i = lane * each; i < min((lane + 1) * each, labels); ++i) count += largest[i] > 0;
+    counts[lane] = count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int next = 0;
+    for (int i = 0; i < lane; ++i) next += counts[i];
+    for (int i = lane * each; i < min((lane + 1) * each, labels); ++i) {
+        dense[i] = next;
+        next += largest[i] > 0;
+    }
+    if (lane == LANES - 1) regions[(size_t)image * words] = next;
+}
+
+/* ---- 3. One piece each ---- */
+
+/* The label of the kept piece that q is in; -1: q is outside, or in a piece that is not kept. */
+inline int kept_label(global const int *parents, global const int *sizes, global const int *labels,
+                      global const int *mains, int count, int q) {
+    const int label = labels[q];
+    return mains[label] == count - piece_of(parents, sizes, q) ? label : -1;
+}
+
+/* How far a colour is from that of a region as the last pass saw it, coarsely, and the region: the lower, the better. */
+inline int offer_of(global const uint *lab, global const uint *sums, const slic_pass *pass, uint colour, int label) {
+    const centre mean = centre_of(lab, sums, pass, label % pass->cells.x, label / pass->cells.x);
+    const float l = LAB_L(colour) - mean.l, a = LAB_A(colour) - mean.a, b = LAB_B(colour) - mean.b;
+    const float apart = (l * l + a * a + b * b) * 0.0625f;
+    return (int)min(apart, 1048574.0f) * TVLM_CLUSTER_MAX + label;
+}
+
+/* To the roots of pieces that are not kept: the best of what is beside them. `pass` is the last one. Results there are
+ * none yet. */
+kernel void pieces_offer(global const uint *restrict colours, global const int *restrict all_parents,
+                         global int *all_sizes, global const int *restrict all_labels, global const int *work,
+                         const int4 tables, const slic_pass pass, global int *restrict all_results) {
+    const int width = pass.size.x, height = pass.size.y, count = width * height, image = get_global_id(1);
+    const size_t plane = (size_t)image * count;
+    global const int *parents = all_parents + plane, *labels = all_labels + plane;
+    global const int *own = work + (size_t)image * tables.x, *mains = own + tables.z;
+    global const uint *sums = (global const uint *)own + pass.tables.y;
+    global const uint *lab = colours + (size_t)image * pass.size.w + pass.size.z;
+    global int *sizes = all_sizes + plane;
+    FOR_SPAN(count, p) {
+        const int piece = piece_of(parents, sizes, p);
+        all_results[plane + p] = TVLM_CLUSTER_NONE;
+        if (mains[labels[p]] == count - piece) continue;
+        const int x = p % width, y = p / width;
+        int best = TVLM_CLUSTER_NONE;
+        for (int side = 0; side < 4; ++side) {
+            const int nx = x + (side == 0) - (side == 1), ny = y + (side == 2) - (side == 3);
+            if (nx < 0 || nx >= width || ny < 0 || ny >= height) continue;
+            const int label = kept_label(parents, sizes, labels, mains, count, ny * width + nx);
+            if (label >= 0) best = min(best, offer_of(lab, sums, &pass, lab[p], label));
+        }
+        if (best != TVLM_CLUSTER_NONE) atomic_min(sizes + piece, best);
+    }
+}
+
+/*
+ * What the roots of pieces end with, dense: their own label where the piece is kept, else that of the best
+ * offer; without one, what the piece above its first pixel ends with (left of it in the top row), and so on:
+ * first pixels only decrease. Whoever knows already, is asked: `result` is TVLM_CLUSTER_NONE before. -1: that
+ * ends at pixel 0 without an offer.
+ */
+kernel void pieces_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
+                          global const int *restrict all_labels, global const int *restrict work,
+                          const int4 tables, const int2 size, global int *all_results) {
+    const int count = size.x * size.y, image = get_global_id(1);
+    const size_t plane = (size_t)image * count;
+    global const int *parents = all_parents + plane, *sizes = all_sizes + plane, *labels = all_labels + plane;
+    global const int *own = work + (size_t)image * tables.x, *mains = own + tables.z, *dense = own + tables.w;
+    global int *results = all_results + plane;
+    FOR_SPAN(count, p) {
+        if (parents[p] != p) continue;
+        int result = TVLM_CLUSTER_NONE;
+        for (int at = p; result == TVLM_CLUSTER_NONE;) {
+            if (mains[labels[at]] == count - at)
+                result = dense[labels[at]];
+            else if (sizes[at] != TVLM_CLUSTER_NONE)
+                result = dense[sizes[at] % TVLM_CLUSTER_MAX];
+            else if (at == 0)
+                result = -1;
+            else {
+                at = piece_of(parents, sizes, at >= size.x ? at - size.x : at - 1);
+                result = atomic_or(results + at, 0);
+            }
+        }
+        atomic_xchg(results + p, result);
+    }
+}
+
+/* count - the first pixel in reading order that ends somewhere, where pixel 0 does not. */
+#define RESCUE(work, image, tables) ((work) + (size_t)(image) * (tables).x + (tables).y - 1)
+
+/* From the roots to all pixels. */
+kernel void pieces_spread(global const int *restrict all_parents, global const int *restrict all_sizes,
+                          global int *work, const int4 tables, const int2 size, global int *all_results) {
+    const int count = size.x * size.y, image = get_global_id(1);
+    const size_t plane = (size_t)image * count;
+    global const int *parents = all_parents + plane, *sizes = all_sizes + plane;
+    global int *results = all_results + plane;
+    FOR_SPAN(count, p) {
+        const int root = piece_of(parents, sizes, p), result = results[root];
+        if (root != p) results[p] = result;
+        if (results[0] >= 0 || result < 0) continue;
+        const int before = p % size.x > 0 ? p - 1 : p - size.x;
+        if (results[piece_of(parents, sizes, before)] < 0) atomic_max(RESCUE(work, image, tables), count - p);
+    }
+}
+
+/* What ends nowhere goes where the first pixel goes that ends somewhere: the two touch. */
+kernel void pieces_rescue(global const int *restrict work, const int4 tables, const int count,
+                          global int *all_results) {
+    const int image = get_global_id(1), rescue = *RESCUE(work, image, tables);
+    global int *results = all_results + (size_t)image * count;
+    if (rescue == 0) return;
+    const int label = results[count - rescue];
+    FOR_SPAN(count, p) {
+        if (results[p] < 0) results[p] = label;
+    }
+}

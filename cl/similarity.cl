@@ -1,0 +1,167 @@
+/*
+ * similarity.cl: the encoder's vectors, four components a layer, and cosines of each cell's with others.
+ *
+ * A cell's sum goes over hundreds of layers. Work-groups of COSINE_W x COSINE_H cells: on GPUs COSINE_LANES
+ * work-items share a cell, each takes every COSINE_LANES-th layer, and their sums are added in that order; on
+ * CPUs (COSINE_LANES 1) a group is one work-item, which goes through all layers of its cells with a loop over
+ * x in the middle.
+ */
+// check-kernels: -DCOSINE_LANES=1 -DCOSINE_W=64
+// check-kernels: -DCOSINE_LANES=8 -DCOSINE_W=8
+#include "texture.clh"
+
+#ifndef COSINE_LANES
+#define COSINE_LANES 8
+#define COSINE_W     8
+#endif
+#ifndef COSINE_H
+#define COSINE_H 4
+#endif
+#define COSINE_CELLS  (COSINE_W * COSINE_H)
+#define MATRIX_LAYERS 16 /* that a work-item of feature_matrix copies */
+
+#define COSINE_GROUP_W (COSINE_LANES == 1 ? 1 : COSINE_W)
+#define COSINE_GROUP_H (COSINE_LANES == 1 ? 1 : COSINE_H)
+#define COSINE_KERNEL                                                                                        \
+    kernel __attribute__((reqd_work_group_size(COSINE_GROUP_W, COSINE_GROUP_H, COSINE_LANES)))
+
+inline float sum4(float4 v) {
+    return (v.x + v.y) + (v.z + v.w);
+}
+
+/*
+ * sums[y * COSINE_W + x] of the group's cells: of component * weight over all layers, or, without weights, of
+ * the components' squares.
+ */
+#if COSINE_LANES == 1
+#define SUMS float sums[COSINE_CELLS]
+inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *restrict weights, int left,
+                      int top, float *sums) {
+    const int columns = min(COSINE_W, features_size.x - left), rows = min(COSINE_H, features_size.y - top);
+    float4 parts[COSINE_CELLS];
+    for (int i = 0; i < COSINE_CELLS; ++i) parts[i] = 0.0f;
+    for (int layer = 0; layer < features_size.z; ++layer) {
+        const int slice = image * features_size.z + layer;
+        const int4 place = level_place_(TEXTURE(features), slice, 0);
+        const float4 weight = weights != 0 ? weights[layer] : (float4)(0.0f);
+        for (int y = 0; y < rows; ++y) {
+            float4 *row = parts + y * COSINE_W;
+            if (weights != 0) {
+                for (int x = 0; x < columns; ++x)
+                    row[x] += texel_inside_(TEXTURE(features), place, slice, 0, left + x, top + y) * weight;
+            } else {
+                for (int x = 0; x < columns; ++x) {
+                    const float4 texel =
+                        texel_inside_(TEXTURE(features), place, slice, 0, left + x, top + y);
+                    row[x] += texel * texel;
+                }
+            }
+        }
+    }
+    for (int i = 0; i < COSINE_CELLS; ++i) sums[i] = sum4(parts[i]);
+}
+#else
+#define SUMS local float sums[COSINE_LANES * COSINE_CELLS]
+inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *restrict weights, int left,
+                      int top, local float *sums) {
+    const int cell = get_local_id(1) * COSINE_W + get_local_id(0), lane = get_local_id(2);
+    const int x = min(left + (int)get_local_id(0), features_size.x - 1);
+    const int y = min(top + (int)get_local_id(1), features_size.y - 1);
+    float4 part = 0.0f;
+    for (int layer = lane; layer < features_size.z; layer += COSINE_LANES) {
+        const float4 texel = texel_fetch(features, x, y, image * features_size.z + layer, 0);
+        part += texel * (weights != 0 ? weights[layer] : texel);
+    }
+    sums[lane * COSINE_CELLS + cell] = sum4(part);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane != 0) return;
+    float sum = sums[cell];
+    for (int n = 1; n < COSINE_LANES; ++n) sum += sums[n * COSINE_CELLS + cell];
+    sums[cell] = sum;
+}
+#endif
+
+/* for each cell (x, y) of the group that is this work-item's to write */
+#if COSINE_LANES == 1
+#define FOR_CELLS(x, y)                                                                                      \
+    for (int y = top; y < min(top + COSINE_H, features_size.y); ++y)                                         \
+        for (int x = left; x < min(left + COSINE_W, features_size.x); ++x)
+#else
+#define FOR_CELLS(x, y)                                                                                      \
+    const int x = left + (int)get_local_id(0), y = top + (int)get_local_id(1);                               \
+    if (get_local_id(2) == 0 && x < features_size.x && y < features_size.y)
+#endif
+#define SUM_OF(x, y) sums[((y)-top) * COSINE_W + (x)-left]
+
+/* inverse[cell] of that image: 1 / length, 0 of a zero vector. */
+COSINE_KERNEL void feature_lengths(TEXTURE_IN(features), const int image, global float *restrict inverse) {
+    SUMS;
+    const int left = (int)get_group_id(0) * COSINE_W, top = (int)get_group_id(1) * COSINE_H;
+    cell_sums(TEXTURE(features), image, 0, left, top, sums);
+    FOR_CELLS(x, y) {
+        const float length = sqrt(SUM_OF(x, y));
+        inverse[(image * features_size.y + y) * features_size.x + x] =
+            length >= TVLM_FEATURE_FLOOR ? 1.0f / length : 0.0f;
+    }
+}
+
+/* The cosine of each cell with `query`, a unit vector. */
+COSINE_KERNEL void similarity(TEXTURE_IN(features), const int image, global const float *restrict inverse,
+                              global const float4 *restrict query, TEXTURE_OUT(result)) {
+    SUMS;
+    const int left = (int)get_group_id(0) * COSINE_W, top = (int)get_group_id(1) * COSINE_H;
+    cell_sums(TEXTURE(features), image, query, left, top, sums);
+    FOR_CELLS(x, y) {
+        const float cosine = SUM_OF(x, y) * inverse[(image * features_size.y + y) * features_size.x + x];
+        texel_store(result, x, y, image * result_size.z,
+                    (float4)(clamp(cosine, -1.0f, 1.0f), 0.0f, 0.0f, 0.0f));
+    }
+}
+
+/* matrix[cell * dimension + i]. Work-item: a cell and MATRIX_LAYERS layers. */
+kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension,
+                           global float *restrict matrix) {
+    const int x = get_global_id(0), y = get_global_id(1), first = (int)get_global_id(2) * MATRIX_LAYERS;
+    if (x >= features_size.x || y >= features_size.y) return;
+    global float *row = matrix + (y * features_size.x + x) * dimension;
+    for (int layer = first; layer < min(first + MATRIX_LAYERS, features_size.z); ++layer) {
+        const float4 texel = texel_fetch(features, x, y, image * features_size.z + layer, 0);
+        const int at = 4 * layer;
+        row[at] = texel.x;
+        if (at + 1 < dimension) row[at + 1] = texel.y;
+        if (at + 2 < dimension) row[at + 2] = texel.z;
+        if (at + 3 < dimension) row[at + 3] = texel.w;
+    }
+}
+
+/* Products with unit vectors, products[query * cells + cell], to cosines; inverse_at: where the image's begin.
+ */
+kernel void cosines(global float *restrict products, const int cells, global const float *restrict inverse,
+                    const int inverse_at) {
+    const int cell = get_global_id(0), at = get_global_id(1) * cells + cell;
+    if (cell < cells) products[at] = clamp(products[at] * inverse[inverse_at + cell], -1.0f, 1.0f);
+}
+
+/* Maps of cosines into one image of a texture, each a channel (TVLM_MAPS_EACH) or all in one. */
+kernel void maps(global const float *restrict cosines, const int count, const int how, const int image,
+                 TEXTURE_OUT(result)) {
+    const int x = get_global_id(0), y = get_global_id(1), layer = get_global_id(2);
+    const int cells = result_size.x * result_size.y, at = y * result_size.x + x;
+    float4 texel = 0.0f;
+    if (x >= result_size.x || y >= result_size.y) return;
+    if (how == TVLM_MAPS_EACH) {
+        const int n = 4 * layer;
+        if (n < count) texel.x = cosines[n * cells + at];
+        if (n + 1 < count) texel.y = cosines[(n + 1) * cells + at];
+        if (n + 2 < count) texel.z = cosines[(n + 2) * cells + at];
+        if (n + 3 < count) texel.w = cosines[(n + 3) * cells + at];
+    } else {
+        texel.x = cosines[at];
+        for (int n = 1; n < count; ++n) {
+            const float cosine = cosines[n * cells + at];
+            texel.x = how == TVLM_MAPS_MAX ? max(texel.x, cosine) : texel.x + cosine;
+        }
+        if (how == TVLM_MAPS_MEAN) texel.x /= count;
+    }
+    texel_store(result, x, y, image * result_size.z + layer, texel);
+}

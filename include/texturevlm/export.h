@@ -1,0 +1,154 @@
+/*
+ * export.h: the tensors that a vision-language model's encoder takes as they are, in full and of the chosen
+ * tokens.
+ *
+ * Pictures are resized, normalised and cut as the model's own processor (Hugging Face `transformers`, the
+ * classes that run on Pillow) does it: Pillow's antialiased bicubic with its 22-bit weights, rounded to bytes
+ * after each of its two passes; then bytes / 255, less mean, by std in float. The numbers are the processor's
+ * own to the bit; what may differ is how a JPEG is decoded.
+ *
+ * A *token* is what the language model sees as one: a merge block of 2 x 2 patches of two frames in Qwen-VL,
+ * a patch in LLaVA, CLIP and SigLIP (a class token is not counted). Tokens are numbered picture after
+ * picture, row after row. Their score is the library's (score.h) on the picture as the encoder sees it: a
+ * stack of the resized picture, whose candidates are the tokens' own squares (stride = merge * patch), so no
+ * cell is shared by two tokens. A token of two frames has the better of their two scores.
+ *
+ * Pixels become RGB as Pillow's convert("RGB") makes them: alpha is dropped (not composited, unlike
+ * everywhere else in this library), gray is repeated, palettes are looked up by the loader. Of 16 bits the
+ * upper byte is kept; but of 16-bit gray pictures values above 255 become 255, as there: nearly always a
+ * white picture, and a warning says so. Floats are rounded to bytes. tvlm_image_load turns pictures by their
+ * EXIF orientation; transformers leaves that to its caller (PIL.ImageOps.exif_transpose).
+ */
+#ifndef TEXTUREVLM_EXPORT_H
+#define TEXTUREVLM_EXPORT_H
+
+#include "score.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tvlm_export_model {
+    TVLM_EXPORT_QWEN3_VL = 0,
+    TVLM_EXPORT_QWEN2_5_VL,
+    TVLM_EXPORT_QWEN2_VL,
+    TVLM_EXPORT_LLAVA,
+    TVLM_EXPORT_SIGLIP,
+    TVLM_EXPORT_CLIP
+} tvlm_export_model;
+#define TVLM_EXPORT_MODELS 6
+
+/* "qwen3-vl", "qwen2.5-vl", "qwen2-vl", "llava", "siglip", "clip"; "unknown" for values outside the enum. The
+ * model of that name, or -1. */
+TVLM_API const char *tvlm_export_model_name(tvlm_export_model model);
+TVLM_API int tvlm_export_model_find(const char *name);
+
+/*
+ * What a model's processor does.
+ *
+ *              patch  frames  merge  size                                       mean, std
+ * qwen3-vl     16     2       2      smart_resize, 65536 .. 16777216 pixels     0.5, 0.5
+ * qwen2.5-vl   14     2       2      smart_resize, 3136 .. 12845056             CLIP's
+ * qwen2-vl     14     2       2      smart_resize, 3136 .. 12845056             CLIP's
+ * llava        14     1       1      shortest side to 336, centre 336 x 336     CLIP's
+ * siglip       16     1       1      resized to 224 x 224, whatever its shape   0.5, 0.5
+ * clip         14     1       1      shortest side to 224, centre 224 x 224     CLIP's
+ *
+ * The limits are those of the released checkpoints' preprocessor_config.json. The class Qwen2VLImageProcessor
+ * made without one has at most 1003520. For ViT-B/32 give clip a patch of 32, for so400m-patch14-384 siglip
+ * 384 and 14.
+ */
+typedef struct tvlm_export_processor {
+    int32_t patch, temporal, merge;
+    int32_t side;                   /* of the processed square; 0: smart_resize */
+    bool centre;                    /* the shortest side becomes `side`, and the middle is cut out */
+    int64_t min_pixels, max_pixels; /* of smart_resize */
+    float mean[3], std[3];
+} tvlm_export_processor;
+
+/* The model's defaults. ARGUMENT for a model that is none. */
+TVLM_API tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_processor *processor);
+
+/*
+ * The size that Qwen-VL's processor gives a picture: sides that are multiples of patch * merge, about the
+ * picture's shape, between min_pixels and max_pixels in all (a side is never less than one multiple). Equal
+ * to transformers' smart_resize (ties to even). Errors, each with its line: ARGUMENT for an aspect ratio
+ * above 200, a side shorter than one patch, limits that are no range or below one token.
+ */
+TVLM_API tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
+                                       const tvlm_log *log, int32_t *resized_width, int32_t *resized_height);
+
+struct tvlm_export_params {
+    tvlm_export_model model;
+    int64_t min_pixels, max_pixels; /* of Qwen-VL; 0: the model's */
+    int32_t side, patch;            /* of the others; 0: the model's */
+    int32_t budget; /* tokens selected at most, over all pictures, >= their number; 0: a quarter of each
+                       picture's */
+    bool all;       /* every token; not together with a budget */
+    bool video;     /* Qwen-VL: the pictures are consecutive frames, of one size, of one video: two of them a
+                       token */
+    tvlm_format format;        /* of the stack that is scored */
+    const float *weights;      /* as in tvlm_score_params; copied */
+    const tvlm_scorer *scorer; /* the same; must live as long as the export */
+};
+#define tvlm_export_params(...) (&(struct tvlm_export_params){__VA_ARGS__})
+
+/* Makes such tensors again and again; device memory is kept and reused while sizes stay. */
+typedef struct tvlm_export tvlm_export;
+
+/* `params` NULL: all defaults. Errors: ARGUMENT. The device must outlive it. */
+TVLM_API tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_params *params,
+                                        tvlm_export **exported);
+TVLM_API void tvlm_export_destroy(tvlm_export **exported);
+
+/*
+ * Processes `count` pictures, scores and selects. `queries` NULL, or one for each picture, in its frame
+ * (score.h; its similarity may be NULL: none). Waits for the scores; the tensors are enqueued. A budget that
+ * is less than all tokens is shared among several pictures in proportion to their tokens, at least one each:
+ * 1 is an error for two. Of a video the best tokens of the whole clip are chosen. Ties go to the lower token.
+ * Errors: ARGUMENT (bad sizes, budget, no pictures), MEMORY, DEVICE_MEMORY; the export holds nothing then.
+ */
+TVLM_API tvlm_status tvlm_export_run(tvlm_export *exported, const tvlm_image *images, int32_t count,
+                                     const struct tvlm_query *queries);
+
+/* What one picture (or the video) has become. */
+typedef struct tvlm_export_picture {
+    int32_t width, height;          /* processed, pixels */
+    int32_t grid_t, grid_h, grid_w; /* patches: the row of image_grid_thw */
+    int32_t tokens, selected;
+    int32_t first_token; /* before it are those of earlier pictures */
+} tvlm_export_picture;
+TVLM_API int32_t tvlm_export_picture_count(const tvlm_export *exported);
+TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_t index,
+                                             tvlm_export_picture *picture);
+
+/*
+ * The tensors of the last run, in this order. N: tokens, K: selected ones, F = 3 * temporal * patch^2.
+ *
+ *   pixel_values           float  [N * 4, F] Qwen-VL: FACTS.md has the permutation; else [pictures, 3, side,
+ * side] image_grid_thw         int64  [pictures, 3] patches in t, h, w; Qwen-VL only selected_indices int64
+ * [K] tokens, rising selected_pixel_values  float  [K * 4, F] Qwen-VL: rows of pixel_values; else [K, F]:
+ * patches, channel by channel selected_positions     int64  [K, 3] t, h, w of each token in its picture's
+ * grid of tokens: what M-RoPE adds to the place in the text where the picture begins selected_images int64
+ * [K] the picture that each is of selected_scores        float  [K] scores                 float  [N]
+ *
+ * With params.video the first two are called pixel_values_videos and video_grid_thw.
+ */
+typedef struct tvlm_export_tensor {
+    const char *name; /* static */
+    bool integer;     /* int64, else float */
+    int32_t rank;
+    int64_t shape[4];
+    size_t bytes;
+} tvlm_export_tensor;
+TVLM_API int32_t tvlm_export_tensor_count(const tvlm_export *exported); /* 0 before a run */
+TVLM_API tvlm_status tvlm_export_get_tensor(const tvlm_export *exported, int32_t index,
+                                            tvlm_export_tensor *tensor);
+
+/* Copies one to the host, row-major; `capacity` bytes there. Waits. */
+TVLM_API tvlm_status tvlm_export_read(tvlm_export *exported, int32_t index, size_t capacity, void *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

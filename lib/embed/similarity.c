@@ -1,0 +1,65 @@
+/*
+ * embed.h: words, which are channels, and similarities for the host.
+ */
+#include "texturevlm/embed.h"
+
+#include "stack/stack.h"
+
+static tvlm_status check_vectors(const tvlm_stack *stack, const float *vectors, int32_t count,
+                                 int32_t dimension) {
+    if (vectors != NULL && count >= 1 && dimension >= 1) return TVLM_OK;
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s of %d vectors of %d dimensions",
+                     vectors != NULL ? "an array" : "no array", (int)count, (int)dimension);
+}
+
+/* The cosines, and then a texture for them, so that an error leaves the old words. */
+static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
+                             int32_t dimension) {
+    tvlm_features features;
+    tvlm_buffer *cosines;
+    tvlm_texture *texture;
+    TVLM_TRY(tvlm_stack_features(stack, index, &features));
+    TVLM_TRY(tvlm_stack_cosines(stack, &features, vectors, count, dimension, NULL, &cosines));
+    const tvlm_given size = {.columns = features.texture->width,
+                             .rows = features.texture->height,
+                             .layers = (count + 3) / 4,
+                             .extent_x = features.texture->extent_x,
+                             .extent_y = features.texture->extent_y};
+    TVLM_TRY(tvlm_stack_given_begin(stack, index, TVLM_GRID_WORDS, &size, "words", &texture));
+    const tvlm_status status =
+        stack->device->backend->maps(stack->device, cosines, count, TVLM_MAPS_EACH, features.image, texture);
+    tvlm_stack_given_end(stack, index, TVLM_GRID_WORDS);
+    if (status != TVLM_OK) tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
+    return status;
+}
+
+tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
+                                 int32_t dimension) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    if (count == 0) {
+        tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
+        return TVLM_OK;
+    }
+    TVLM_TRY(check_vectors(stack, vectors, count, dimension));
+    if (count > TVLM_WORDS_MAX)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d words; at most %d fit", (int)count,
+                         TVLM_WORDS_MAX);
+    return set_words(stack, index, vectors, count, dimension);
+}
+
+tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
+                            int32_t dimension, size_t capacity, float *out) {
+    tvlm_features features;
+    tvlm_buffer *cosines;
+    if (stack == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(check_vectors(stack, vectors, count, dimension));
+    TVLM_TRY(tvlm_stack_features(stack, index, &features));
+    const size_t cells = (size_t)features.texture->width * (size_t)features.texture->height;
+    if (capacity / cells < (size_t)count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "room for %zu similarities; there are %d x %zu", capacity, (int)count, cells);
+    TVLM_TRY(tvlm_stack_cosines(stack, &features, vectors, count, dimension, NULL, &cosines));
+    return stack->device->backend->buffer_read(stack->device, cosines, 0, (size_t)count * cells * sizeof *out,
+                                               out);
+}

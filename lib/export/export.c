@@ -1,0 +1,207 @@
+/*
+ * tvlm_export: what is asked, the run, and the tensors that it leaves.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "export/export.h"
+#include "stack/stack.h"
+
+/* ---- Making and releasing ---- */
+
+tvlm_status tvlm_export_reserve(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
+    if (*buffer != NULL && (*buffer)->bytes >= bytes) return TVLM_OK;
+    if (*buffer != NULL) device->backend->buffer_destroy(device, buffer);
+    return device->backend->buffer_create(device, bytes, buffer);
+}
+
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_params *params) {
+    if ((int)params->model < 0 || (int)params->model >= TVLM_EXPORT_MODELS)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no model %d", (int)params->model);
+    if (params->budget < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a budget of %d tokens; it is at least 1",
+                         (int)params->budget);
+    if (params->all && params->budget > 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "all tokens, and a budget of %d", (int)params->budget);
+    for (int i = 0; params->weights != NULL && i < 3; ++i)
+        if (!(params->weights[i] >= 0.0f) || !isfinite(params->weights[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
+                             i, (double)params->weights[i]);
+    return TVLM_OK;
+}
+
+/* The model's processor, with what was asked in place of its defaults. */
+static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params *params,
+                           tvlm_export_processor *p) {
+    const char *const name = tvlm_export_model_name(params->model);
+    TVLM_TRY(tvlm_export_processor_get(params->model, p));
+    const bool free_size = p->side == 0;
+    if (!free_size && (params->min_pixels != 0 || params->max_pixels != 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s has one size: no limits of pixels", name);
+    if (!free_size && params->video) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s takes no video", name);
+    if (free_size && (params->side != 0 || params->patch != 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s has its own size and patch", name);
+    if (params->min_pixels < 0 || params->max_pixels < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "limits of pixels below 0");
+    if (params->side < 0 || params->side > 16384 || params->patch < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d and a patch of %d pixels", (int)params->side,
+                         (int)params->patch);
+    if (params->side > 0) p->side = params->side;
+    if (params->patch > 0) p->patch = params->patch;
+    if (!free_size && p->patch > p->side)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d is under one patch (%d)", (int)p->side,
+                         (int)p->patch);
+    if (!free_size) return TVLM_OK;
+    if (params->min_pixels > 0) p->min_pixels = params->min_pixels;
+    if (params->max_pixels > 0) p->max_pixels = params->max_pixels;
+    /* Only one limit given: the other gives way. */
+    if (params->min_pixels == 0 && p->min_pixels > p->max_pixels) p->min_pixels = p->max_pixels;
+    if (params->max_pixels == 0 && p->max_pixels < p->min_pixels) p->max_pixels = p->min_pixels;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_params *params,
+                               tvlm_export **export) {
+    static const struct tvlm_export_params defaults = {0};
+    tvlm_export_processor processor;
+    if (device == NULL || export == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(check_params(&device->log, params));
+    TVLM_TRY(resolve(&device->log, params, &processor));
+    tvlm_export *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for an export");
+    made->device = device;
+    made->model = params->model;
+    made->processor = processor;
+    made->budget = params->budget;
+    made->all = params->all;
+    made->video = params->video;
+    made->format = params->format;
+    made->scorer = params->scorer;
+    made->weighted = params->weights != NULL;
+    if (made->weighted) memcpy(made->weights, params->weights, sizeof made->weights);
+    *export = made;
+    return TVLM_OK;
+}
+
+static void release_buffer(tvlm_device *device, tvlm_buffer **buffer) {
+    if (*buffer != NULL) device->backend->buffer_destroy(device, buffer);
+}
+
+void tvlm_export_destroy(tvlm_export **export) {
+    if (export == NULL || *export == NULL) return;
+    tvlm_export *const e = *export;
+    for (int32_t i = 0; i < e->capacity; ++i) {
+        export_picture *picture = &e->pictures[i];
+        release_buffer(e->device, &picture->bytes);
+        release_buffer(e->device, &picture->values);
+        release_buffer(e->device, &picture->selected);
+        free(picture->scores);
+        free(picture->chosen);
+    }
+    free(e->pictures);
+    release_buffer(e->device, &e->upload);
+    release_buffer(e->device, &e->table);
+    release_buffer(e->device, &e->lookup);
+    release_buffer(e->device, &e->tokens);
+    tvlm_stack_destroy(&e->stack);
+    free(e);
+    *export = NULL;
+}
+
+/* ---- A run ---- */
+
+static tvlm_status no_memory(const tvlm_export *export) {
+    return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for an export's pictures");
+}
+
+static tvlm_status make_room(tvlm_export *export, int32_t count) {
+    if (count <= export->capacity) return TVLM_OK;
+    export_picture *pictures = realloc(export->pictures, (size_t)count * sizeof *pictures);
+    if (pictures == NULL) return no_memory(export);
+    memset(pictures + export->capacity, 0, (size_t)(count - export->capacity) * sizeof *pictures);
+    export->pictures = pictures;
+    export->capacity = count;
+    return TVLM_OK;
+}
+
+static tvlm_status check_images(const tvlm_export *export, const tvlm_image *images, int32_t count) {
+    const tvlm_log *log = &export->device->log;
+    size_t row;
+    if (count < 1) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no pictures");
+    for (int32_t i = 0; i < count; ++i) {
+        TVLM_TRY(tvlm_stack_check_image(log, &images[i], &row));
+        if (export->video && (images[i].width != images[0].width || images[i].height != images[0].height))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "frame %d has %dx%d pixels, the first one %dx%d",
+                             (int)i, (int)images[i].width, (int)images[i].height, (int)images[0].width,
+                             (int)images[0].height);
+    }
+    return TVLM_OK;
+}
+
+static int32_t picture_frames(const tvlm_export *export, int32_t images) {
+    return export->video ? images : 1;
+}
+
+/* Sizes of all, before any work: tokens, and how many of each. */
+static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_t pictures, int32_t frames) {
+    int64_t tokens = 0;
+    for (int32_t i = 0; i < pictures; ++i) {
+        export_picture *picture = &export->pictures[i];
+        TVLM_TRY(tvlm_export_measure(export, &images[i], frames, &picture->info));
+        picture->frames = frames;
+        picture->info.first_token = (int32_t)tokens;
+        tokens += picture->info.tokens;
+        if (tokens > INT32_MAX)
+            return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "%lld tokens are too many",
+                             (long long)tokens);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
+                               const struct tvlm_query *queries, export_picture *picture) {
+    const size_t pixels = (size_t)picture->info.width * (size_t)picture->info.height;
+    float *scores = realloc(picture->scores, (size_t)picture->info.tokens * sizeof *scores);
+    if (scores == NULL) return no_memory(export);
+    picture->scores = scores;
+    TVLM_TRY(tvlm_export_reserve(export->device, pixels * 3 * (size_t)picture->frames, &picture->bytes));
+    for (int32_t frame = 0; frame < picture->frames; ++frame)
+        TVLM_TRY(tvlm_export_frame(export, &images[frame], frame, picture));
+    TVLM_TRY(tvlm_export_score(export, queries, picture));
+    TVLM_TRY(tvlm_export_choose(export, picture));
+    return tvlm_export_patches(export, picture);
+}
+
+static tvlm_status run(tvlm_export *export, const tvlm_image *images, int32_t count,
+                       const struct tvlm_query *queries) {
+    const int32_t frames = picture_frames(export, count), pictures = export->video ? 1 : count;
+    TVLM_TRY(make_room(export, pictures));
+    TVLM_TRY(measure(export, images, pictures, frames));
+    export->count = pictures;
+    TVLM_TRY(tvlm_export_share(export));
+    for (int32_t i = 0; i < pictures; ++i)
+        TVLM_TRY(run_picture(export, images + i, queries != NULL ? queries + i : NULL, &export->pictures[i]));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32_t count,
+                            const struct tvlm_query *queries) {
+    if (export == NULL || (images == NULL && count > 0)) return TVLM_ERROR_ARGUMENT;
+    export->count = 0;
+    TVLM_TRY(check_images(export, images, count));
+    const tvlm_status status = run(export, images, count, queries);
+    if (status != TVLM_OK) export->count = 0;
+    return status;
+}
+
+int32_t tvlm_export_picture_count(const tvlm_export *export) {
+    return export != NULL ? export->count : 0;
+}
+
+tvlm_status tvlm_export_get_picture(const tvlm_export *export, int32_t index, tvlm_export_picture *picture) {
+    if (export == NULL || picture == NULL || index < 0 || index >= export->count) return TVLM_ERROR_ARGUMENT;
+    *picture = export->pictures[index].info;
+    return TVLM_OK;
+}

@@ -1,0 +1,188 @@
+/*
+ * flow.c: the planes, then coarse to fine the launches of cl/flow.cl: patches, densification, and two for
+ * each refinement.
+ */
+#include <stdio.h>
+
+#include "core/flow.h"
+#include "opencl/backend.h"
+
+enum { LEVELS_MAX = 32, SYSTEM_PLANES = 7, SOLVE_BYTES_SMALL = 32768 };
+
+typedef struct flow_job {
+    opencl_device *device;
+    const tvlm_flow_args *args;
+    cl_mem planes, patches, systems, flows[2]; /* flows: the present level's and the last one's */
+    cl_int4 levels[LEVELS_MAX];                /* width, height, row stride, place of texel (0, 0) */
+    int32_t total;                             /* floats of one image's planes */
+    int32_t half;                              /* floats of one direction's flow */
+    int32_t directions;
+    int32_t back; /* which of `flows` holds the backward flow */
+} flow_job;
+
+static bool is_cpu(const opencl_device *device) {
+    return device->tuning.run > 1;
+}
+
+static void place_levels(flow_job *job) {
+    const tvlm_texture *source = job->args->from;
+    int32_t offset = 0;
+    for (int32_t n = job->args->finest; n <= job->args->coarsest; ++n) {
+        const int32_t w = tvlm_level_side(source->width, n), h = tvlm_level_side(source->height, n);
+        const int32_t stride = (w + 2 * TVLM_FLOW_PAD + 15) / 16 * 16;
+        job->levels[n] = (cl_int4){{w, h, stride, offset + TVLM_FLOW_PAD * stride + TVLM_FLOW_PAD}};
+        offset += stride * (h + 2 * TVLM_FLOW_PAD);
+    }
+    job->total = offset;
+    job->half = 2 * job->levels[job->args->finest].s[0] * job->levels[job->args->finest].s[1];
+}
+
+static cl_int2 patches_of(cl_int4 level) {
+    return (cl_int2){{tvlm_flow_patches(level.s[0]), tvlm_flow_patches(level.s[1])}};
+}
+
+static tvlm_status reserve(flow_job *job) {
+    const cl_int4 finest = job->levels[job->args->finest];
+    const cl_int2 patches = patches_of(finest);
+    const size_t real = sizeof(cl_float), w = (size_t)finest.s[0], h = (size_t)finest.s[1];
+    opencl_device *device = job->device;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_A, 2 * (size_t)job->total * real, &job->planes));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_B, 4 * (size_t)patches.s[0] * (size_t)patches.s[1] * real,
+                            &job->patches));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_C, 2 * (size_t)job->half * real, &job->flows[0]));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_D, 2 * (size_t)job->half * real, &job->flows[1]));
+    return opencl_scratch(device, SCRATCH_E, 2 * SYSTEM_PLANES * w * (h + 1) * real, &job->systems);
+}
+
+static tvlm_status begin(const flow_job *job, const char *name, opencl_call *call) {
+    const bool cpu = is_cpu(job->device);
+    char options[64];
+    snprintf(options, sizeof options, "-DRUN=%d -DLANES=%d -DROWS=%d", cpu ? 16 : 1,
+             cpu ? 1 : TVLM_FLOW_PATCH, cpu ? TVLM_FLOW_STRIDE : 1);
+    return opencl_call_begin(job->device, "flow.cl", name, job->args->from->format, options, call);
+}
+
+static void planes_and_level(const flow_job *job, opencl_call *call, int32_t level) {
+    opencl_call_memory(call, job->planes);
+    opencl_call_int(call, job->total);
+    opencl_call_bytes(call, sizeof job->levels[level], &job->levels[level]);
+}
+
+static tvlm_status planes(const flow_job *job) {
+    const tvlm_flow_args *args = job->args;
+    const cl_int2 images = {{args->from_image, args->to_image}}, levels = {{args->finest, args->coarsest}};
+    const int32_t run = is_cpu(job->device) ? 16 : 1;
+    opencl_call call;
+    TVLM_TRY(begin(job, "flow_planes", &call));
+    opencl_call_input(&call, args->from);
+    opencl_call_input(&call, args->to);
+    opencl_call_bytes(&call, sizeof images, &images);
+    opencl_call_bytes(&call, sizeof levels, &levels);
+    opencl_call_int(&call, job->total);
+    opencl_call_memory(&call, job->planes);
+    return opencl_call_run_list(&call, (size_t)((job->total + run - 1) / run), 2);
+}
+
+/* From the coarser level's flow, flows[from], the patches of this one; then its flow, flows[1 - from]. */
+static tvlm_status match(const flow_job *job, int32_t level, int from) {
+    const bool coarsest = level == job->args->coarsest;
+    const cl_int4 here = job->levels[level], above = job->levels[coarsest ? level : level + 1];
+    const cl_int2 coarser = {{coarsest ? 0 : above.s[0], coarsest ? 0 : above.s[1]}};
+    const cl_int2 counts = patches_of(here);
+    const size_t lanes = is_cpu(job->device) ? 1 : TVLM_FLOW_PATCH, group[2] = {64, 1};
+    const size_t size[2] = {(size_t)counts.s[0] * (size_t)counts.s[1] * lanes, (size_t)job->directions};
+    const int32_t rows = is_cpu(job->device) ? TVLM_FLOW_STRIDE : 1;
+    opencl_call call;
+    TVLM_TRY(begin(job, "flow_patches", &call));
+    planes_and_level(job, &call, level);
+    opencl_call_memory(&call, job->flows[from]);
+    opencl_call_bytes(&call, sizeof coarser, &coarser);
+    opencl_call_int(&call, job->half);
+    opencl_call_bytes(&call, sizeof counts, &counts);
+    opencl_call_memory(&call, job->patches);
+    TVLM_TRY(opencl_call_run(&call, 2, size, group));
+
+    TVLM_TRY(begin(job, "flow_densify", &call));
+    planes_and_level(job, &call, level);
+    opencl_call_memory(&call, job->patches);
+    opencl_call_bytes(&call, sizeof counts, &counts);
+    opencl_call_int(&call, job->half);
+    opencl_call_memory(&call, job->flows[1 - from]);
+    return opencl_call_run_pixels(&call, (here.s[0] + TVLM_FLOW_STRIDE - 1) / TVLM_FLOW_STRIDE,
+                                  (here.s[1] + rows - 1) / rows, job->directions);
+}
+
+/* A tile of flow_solve and what is around it, four floats a texel, must fit local memory. */
+static cl_int2 solve_tile(const opencl_device *device) {
+    const bool large = is_cpu(device) && device->base.info.local_bytes >= 4 * SOLVE_BYTES_SMALL;
+    return large ? (cl_int2){{128, 32}} : (cl_int2){{32, 16}};
+}
+
+static tvlm_status solve(const flow_job *job, int32_t level, int from) {
+    const opencl_tuning *tuning = &job->device->tuning;
+    const cl_int2 size = {{job->levels[level].s[0], job->levels[level].s[1]}};
+    const cl_int2 tile = solve_tile(job->device);
+    const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
+    const size_t global[3] = {(size_t)((size.s[0] + tile.s[0] - 1) / tile.s[0]) * group[0],
+                              (size_t)((size.s[1] + tile.s[1] - 1) / tile.s[1]) * group[1],
+                              (size_t)job->directions};
+    char options[128];
+    opencl_call call;
+    snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d", (int)group[0],
+             (int)group[1], (int)tile.s[0], (int)tile.s[1]);
+    TVLM_TRY(opencl_call_begin(job->device, "flow.cl", "flow_solve", TVLM_FORMAT_F32, options, &call));
+    opencl_call_bytes(&call, sizeof size, &size);
+    opencl_call_memory(&call, job->systems);
+    opencl_call_memory(&call, job->flows[from]);
+    opencl_call_int(&call, job->half);
+    opencl_call_memory(&call, job->flows[1 - from]);
+    return opencl_call_run(&call, 3, global, group);
+}
+
+static tvlm_status refine(const flow_job *job, int32_t level, int from) {
+    const cl_int4 here = job->levels[level];
+    opencl_call call;
+    TVLM_TRY(opencl_call_begin_tiles(job->device, "flow.cl", "flow_system", TVLM_FORMAT_F32, &call));
+    planes_and_level(job, &call, level);
+    opencl_call_memory(&call, job->flows[from]);
+    opencl_call_int(&call, job->half);
+    opencl_call_memory(&call, job->systems);
+    TVLM_TRY(opencl_call_run_tiles(&call, here.s[0], here.s[1], job->directions));
+    return solve(job, level, from);
+}
+
+static tvlm_status result(const flow_job *job, int forward) {
+    const int32_t level = job->args->finest, back = tvlm_flow_back_level(job->args);
+    const cl_int4 here = job->levels[level];
+    const cl_int2 back_size = {{job->levels[back].s[0], job->levels[back].s[1]}};
+    const cl_float2 scale = {{(float)job->args->from->width / (float)here.s[0],
+                              (float)job->args->from->height / (float)here.s[1]}};
+    opencl_call call;
+    TVLM_TRY(opencl_call_begin_tiles(job->device, "flow.cl", "flow_result", TVLM_FORMAT_F32, &call));
+    planes_and_level(job, &call, level);
+    opencl_call_memory(&call, job->flows[forward]);
+    opencl_call_memory(&call, job->flows[job->back]);
+    opencl_call_int(&call, job->half);
+    opencl_call_bytes(&call, sizeof back_size, &back_size);
+    opencl_call_bytes(&call, sizeof scale, &scale);
+    opencl_call_memory(&call, ((opencl_buffer *)job->args->out)->memory);
+    return opencl_call_run_tiles(&call, here.s[0], here.s[1], 1);
+}
+
+tvlm_status opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {
+    flow_job job = {.device = (opencl_device *)base, .args = args, .directions = 2};
+    int now = 0;
+    place_levels(&job);
+    TVLM_TRY(reserve(&job));
+    TVLM_TRY(planes(&job));
+    for (int32_t level = args->coarsest; level >= args->finest; --level) {
+        const int32_t refinements = tvlm_flow_refinements(args, level);
+        TVLM_TRY(match(&job, level, now));
+        now = 1 - now;
+        for (int32_t i = 0; i < refinements; ++i, now = 1 - now) TVLM_TRY(refine(&job, level, now));
+        if (level != tvlm_flow_back_level(args)) continue;
+        job.back = now;
+        job.directions = 1; /* the half of the other direction stays as it is */
+    }
+    return result(&job, now);
+}

@@ -1,0 +1,107 @@
+/*
+ * gemm.c: the product of two matrices. By CLBlast on GPUs. On CPUs its first product takes many seconds,
+ * since its kernels for all four transpositions are compiled before the first one runs, and it asks for the
+ * binary of every one of them; however small their parameters are made they take 5 s on PoCL and run several
+ * times slower. cl/gemm.cl is there in a fraction of a second.
+ */
+#include <clblast_c.h>
+#include <stdio.h>
+
+#include "opencl/backend.h"
+
+enum { PANEL = 16, LINES = 64 }; /* as in gemm.cl */
+
+/* ---- CLBlast ---- */
+
+static tvlm_status by_library(opencl_device *device, const tvlm_gemm *gemm) {
+    const CLBlastStatusCode code = CLBlastSgemm(
+        CLBlastLayoutRowMajor, gemm->transpose_a ? CLBlastTransposeYes : CLBlastTransposeNo,
+        gemm->transpose_b ? CLBlastTransposeYes : CLBlastTransposeNo, (size_t)gemm->m, (size_t)gemm->n,
+        (size_t)gemm->k, gemm->alpha, ((opencl_buffer *)gemm->a)->memory, gemm->a_offset, (size_t)gemm->lda,
+        ((opencl_buffer *)gemm->b)->memory, gemm->b_offset, (size_t)gemm->ldb, gemm->beta,
+        ((opencl_buffer *)gemm->c)->memory, gemm->c_offset, (size_t)gemm->ldc, &device->queue, NULL);
+    const bool memory = code == CLBlastTempBufferAllocFailure || code == CLBlastOpenCLOutOfResources;
+    if (code == CLBlastSuccess) return TVLM_OK;
+    return tvlm_fail(&device->base.log, memory ? TVLM_ERROR_DEVICE_MEMORY : TVLM_ERROR_DEVICE,
+                     "CLBlast: error %d of a product of matrices, %d x %d by %d x %d", (int)code,
+                     (int)gemm->m, (int)gemm->k, (int)gemm->k, (int)gemm->n);
+}
+
+/* ---- Our own ---- */
+
+/* A matrix as it lies: (row, column) is at offset + row * row_stride + column * column_stride. */
+typedef struct matrix {
+    cl_mem memory;
+    uint64_t offset, row_stride, column_stride;
+} matrix;
+
+static matrix matrix_of(tvlm_buffer *buffer, size_t offset, int32_t stride, bool transposed) {
+    const uint64_t rows = (uint64_t)stride;
+    return (matrix){((opencl_buffer *)buffer)->memory, (uint64_t)offset, transposed ? 1 : rows,
+                    transposed ? rows : 1};
+}
+
+static matrix transpose(matrix m) {
+    return (matrix){m.memory, m.offset, m.column_stride, m.row_stride};
+}
+
+static void pass_matrix(opencl_call *call, const matrix *m) {
+    opencl_call_memory(call, m->memory);
+    opencl_call_ulong(call, m->offset);
+    opencl_call_ulong(call, m->row_stride);
+    opencl_call_ulong(call, m->column_stride);
+}
+
+static tvlm_status begin(opencl_device *device, const char *name, opencl_call *call) {
+    char options[32];
+    snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.gemm_run);
+    return opencl_call_begin(device, "gemm.cl", name, TVLM_FORMAT_F32, options, call);
+}
+
+static tvlm_status pack(opencl_device *device, const matrix *b, int32_t k, int32_t n, cl_mem panels) {
+    const size_t size[2] = {(size_t)((k + LINES - 1) / LINES), (size_t)((n + PANEL - 1) / PANEL)};
+    opencl_call call;
+    TVLM_TRY(begin(device, "gemm_pack", &call));
+    pass_matrix(&call, b);
+    opencl_call_int(&call, k);
+    opencl_call_int(&call, n);
+    opencl_call_memory(&call, panels);
+    return opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
+}
+
+static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
+    matrix a = matrix_of(gemm->a, gemm->a_offset, gemm->lda, gemm->transpose_a);
+    matrix b = matrix_of(gemm->b, gemm->b_offset, gemm->ldb, gemm->transpose_b);
+    matrix c = matrix_of(gemm->c, gemm->c_offset, gemm->ldc, false);
+    int32_t m = gemm->m, n = gemm->n;
+    /* The smaller one is packed: c^T = b^T a^T. */
+    if (m < n) {
+        const matrix left = transpose(b);
+        b = transpose(a);
+        a = left;
+        c = transpose(c);
+        m = gemm->n;
+        n = gemm->m;
+    }
+    const size_t columns = (size_t)((n + PANEL - 1) / PANEL), run = (size_t)device->tuning.gemm_run;
+    const size_t size[2] = {((size_t)m + run - 1) / run, columns};
+    cl_mem panels;
+    opencl_call call;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_A, columns * PANEL * (size_t)gemm->k * sizeof(float), &panels));
+    TVLM_TRY(pack(device, &b, gemm->k, n, panels));
+    TVLM_TRY(opencl_call_begin(device, "gemm.cl", "gemm", TVLM_FORMAT_F32, "", &call));
+    pass_matrix(&call, &a);
+    opencl_call_memory(&call, panels);
+    pass_matrix(&call, &c);
+    opencl_call_int(&call, m);
+    opencl_call_int(&call, n);
+    opencl_call_int(&call, gemm->k);
+    opencl_call_float(&call, gemm->alpha);
+    opencl_call_float(&call, gemm->beta);
+    return opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
+}
+
+tvlm_status opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {
+    opencl_device *d = (opencl_device *)device;
+    return d->tuning.gemm_run > 0 ? by_panels(d, gemm) : by_library(d, gemm);
+}

@@ -1,0 +1,28 @@
+#include <stdio.h>
+
+#include "opencl/backend.h"
+
+tvlm_status opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const tvlm_patchify *layout,
+                            tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out) {
+    opencl_device *device = (opencl_device *)base;
+    const bool whole = device->tuning.scan_rows;
+    const int32_t rows = layout->count * layout->merge * layout->merge;
+    const int32_t columns = 3 * layout->temporal * layout->patch * layout->patch;
+    const cl_int2 blocks = {{layout->blocks_x, layout->blocks_y}};
+    char options[96];
+    opencl_call call;
+    snprintf(options, sizeof options, "-DPATCH=%d -DTEMPORAL=%d -DMERGE=%d -DWHOLE_LINES=%d",
+             (int)layout->patch, (int)layout->temporal, (int)layout->merge, whole);
+    TVLM_TRY(opencl_call_begin(device, "patchify.cl", "patchify", TVLM_FORMAT_F32, options, &call));
+    opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
+    opencl_call_int4(&call, layout->width, layout->height, layout->frames, rows);
+    opencl_call_bytes(&call, sizeof blocks, &blocks);
+    opencl_call_memory(&call, ((opencl_buffer *)values)->memory);
+    /* Without a list something must stand in its place; it is not read. */
+    opencl_call_memory(&call, ((opencl_buffer *)(tokens != NULL ? tokens : values))->memory);
+    opencl_call_int(&call, tokens != NULL);
+    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    if (!whole) return opencl_call_run_list(&call, (size_t)columns, (size_t)rows);
+    const size_t size[2] = {3, (size_t)rows};
+    return opencl_call_run(&call, 2, size, NULL);
+}

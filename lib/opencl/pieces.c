@@ -1,0 +1,129 @@
+/*
+ * pieces.c: of the labels that SLIC leaves, one piece for each region; cl/pieces.cl says how.
+ */
+#include "opencl/cluster.h"
+
+/* Pixels of a work-item where each goes its own way: a tile's share, or of one row of it. */
+static int32_t span(const opencl_cluster *cluster) {
+    const opencl_tuning *tuning = &cluster->device->tuning;
+    return tuning->tile_width * tuning->tile_height / (tuning->tile_group_width * tuning->tile_group_height);
+}
+
+static void pass_tables(opencl_call *call, const opencl_cluster *cluster) {
+    opencl_call_int4(call, cluster->work_words, cluster->largest, cluster->mains, cluster->dense);
+}
+
+static void pass_size(opencl_call *call, const opencl_cluster *cluster) {
+    const cl_int2 size = {{cluster->width, cluster->height}};
+    opencl_call_bytes(call, sizeof size, &size);
+}
+
+static tvlm_status find_pieces(const opencl_cluster *cluster) {
+    const opencl_tuning *tuning = &cluster->device->tuning;
+    const int32_t edges = (cluster->width - 1) / tuning->tile_width * cluster->height +
+                          (cluster->height - 1) / tuning->tile_height * cluster->width;
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_link", &call));
+    opencl_call_memory(&call, cluster->first);
+    pass_size(&call, cluster);
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_memory(&call, cluster->sizes);
+    TVLM_TRY(opencl_call_run_tiles(&call, cluster->width, cluster->height, cluster->images));
+    if (edges > 0) {
+        TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_merge", &call));
+        opencl_call_memory(&call, cluster->first);
+        pass_size(&call, cluster);
+        opencl_call_memory(&call, cluster->parents);
+        TVLM_TRY(opencl_cluster_run_span(&call, edges, 1, cluster->images));
+    }
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_count", &call));
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_int(&call, opencl_cluster_texels(cluster));
+    opencl_call_memory(&call, cluster->sizes);
+    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
+}
+
+/* pieces_largest or pieces_main */
+static tvlm_status over_roots(const opencl_cluster *cluster, const char *name) {
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, &call));
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_int(&call, opencl_cluster_texels(cluster));
+    opencl_call_memory(&call, cluster->first);
+    opencl_call_memory(&call, cluster->sizes);
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
+}
+
+static tvlm_status number(const opencl_cluster *cluster) {
+    const size_t size[2] = {64, (size_t)cluster->images}, group[2] = {64, 1}; /* LANES */
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_dense", &call));
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    opencl_call_int(&call, opencl_cluster_cells(cluster));
+    opencl_call_memory(&call, cluster->regions);
+    opencl_call_int(&call, cluster->layout.words);
+    return opencl_call_run(&call, 2, size, group);
+}
+
+static tvlm_status offer(const opencl_cluster *cluster) {
+    const opencl_slic_pass last = opencl_cluster_pass(cluster, CLUSTER_PASSES - 1);
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_offer", &call));
+    opencl_call_memory(&call, cluster->colours);
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_memory(&call, cluster->sizes);
+    opencl_call_memory(&call, cluster->first);
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    opencl_call_bytes(&call, sizeof last, &last);
+    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
+}
+
+static tvlm_status settle(const opencl_cluster *cluster) {
+    const size_t bytes = (size_t)opencl_cluster_texels(cluster) * (size_t)cluster->images * sizeof(cl_int);
+    const cl_int none = TVLM_CLUSTER_NONE;
+    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->labels, &none, sizeof none, 0,
+                                             bytes, 0, NULL, NULL);
+    opencl_call call;
+    if (error != CL_SUCCESS) return opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_settle", &call));
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_memory(&call, cluster->sizes);
+    opencl_call_memory(&call, cluster->first);
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    pass_size(&call, cluster);
+    opencl_call_memory(&call, cluster->labels);
+    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
+}
+
+static tvlm_status spread(const opencl_cluster *cluster) {
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_spread", &call));
+    opencl_call_memory(&call, cluster->parents);
+    opencl_call_memory(&call, cluster->sizes);
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    pass_size(&call, cluster);
+    opencl_call_memory(&call, cluster->labels);
+    TVLM_TRY(opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images));
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_rescue", &call));
+    opencl_call_memory(&call, cluster->work);
+    pass_tables(&call, cluster);
+    opencl_call_int(&call, opencl_cluster_texels(cluster));
+    opencl_call_memory(&call, cluster->labels);
+    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
+}
+
+tvlm_status opencl_pieces(const opencl_cluster *cluster) {
+    TVLM_TRY(find_pieces(cluster));
+    TVLM_TRY(over_roots(cluster, "pieces_largest"));
+    TVLM_TRY(over_roots(cluster, "pieces_main"));
+    TVLM_TRY(number(cluster));
+    TVLM_TRY(offer(cluster));
+    TVLM_TRY(settle(cluster));
+    return spread(cluster);
+}

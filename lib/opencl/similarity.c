@@ -1,0 +1,82 @@
+#include <stdio.h>
+
+#include "opencl/backend.h"
+
+#define MATRIX_LAYERS 16 /* as in cl/similarity.cl */
+
+static tvlm_status begin(const tvlm_features *features, tvlm_device *device, const char *name,
+                         opencl_call *call) {
+    const opencl_tuning *tuning = &((opencl_device *)device)->tuning;
+    char options[80];
+    snprintf(options, sizeof options, "-DCOSINE_W=%d -DCOSINE_H=%d -DCOSINE_LANES=%d",
+             (int)tuning->cosine_width, (int)tuning->cosine_height, (int)tuning->cosine_lanes);
+    TVLM_TRY(opencl_call_begin((opencl_device *)device, "similarity.cl", name, features->texture->format,
+                               options, call));
+    opencl_call_input(call, features->texture);
+    opencl_call_int(call, features->image);
+    return TVLM_OK;
+}
+
+/* Groups of cells: one work-item each, or one for each cell and lane. */
+static tvlm_status run_cells(opencl_call *call, const tvlm_texture *texture) {
+    const opencl_tuning *tuning = &call->device->tuning;
+    const size_t width = (size_t)tuning->cosine_width, height = (size_t)tuning->cosine_height;
+    const size_t columns = ((size_t)texture->width + width - 1) / width;
+    const size_t rows = ((size_t)texture->height + height - 1) / height;
+    const bool shared = tuning->cosine_lanes > 1;
+    const size_t group[3] = {shared ? width : 1, shared ? height : 1, (size_t)tuning->cosine_lanes};
+    const size_t size[3] = {columns * group[0], rows * group[1], group[2]};
+    return opencl_call_run(call, 3, size, group);
+}
+
+tvlm_status opencl_feature_lengths(tvlm_device *device, const tvlm_features *features) {
+    opencl_call call;
+    TVLM_TRY(begin(features, device, "feature_lengths", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    return run_cells(&call, features->texture);
+}
+
+tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                              tvlm_texture *out) {
+    opencl_call call;
+    TVLM_TRY(begin(features, device, "similarity", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    opencl_call_memory(&call, ((opencl_buffer *)query)->memory);
+    opencl_call_output(&call, out);
+    return run_cells(&call, features->texture);
+}
+
+tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix) {
+    const tvlm_texture *texture = features->texture;
+    opencl_call call;
+    TVLM_TRY(begin(features, device, "feature_matrix", &call));
+    opencl_call_int(&call, features->dimension);
+    opencl_call_memory(&call, ((opencl_buffer *)matrix)->memory);
+    return opencl_call_run_pixels(&call, texture->width, texture->height,
+                                  (texture->layers + MATRIX_LAYERS - 1) / MATRIX_LAYERS);
+}
+
+tvlm_status opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
+                           int32_t count) {
+    const int32_t cells = features->texture->width * features->texture->height;
+    opencl_call call;
+    TVLM_TRY(
+        opencl_call_begin((opencl_device *)device, "similarity.cl", "cosines", TVLM_FORMAT_F32, "", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)products)->memory);
+    opencl_call_int(&call, cells);
+    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    opencl_call_int(&call, features->image * cells);
+    return opencl_call_run_list(&call, (size_t)cells, (size_t)count);
+}
+
+tvlm_status opencl_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how, int32_t image,
+                        tvlm_texture *out) {
+    opencl_call call;
+    TVLM_TRY(opencl_call_begin((opencl_device *)device, "similarity.cl", "maps", out->format, "", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);
+    opencl_call_int(&call, count);
+    opencl_call_int(&call, how);
+    opencl_call_int(&call, image);
+    opencl_call_output(&call, out);
+    return opencl_call_run_pixels(&call, out->width, out->height, out->layers);
+}

@@ -1,0 +1,45 @@
+#include "core/memory.h"
+#include "reference/reference.h"
+
+/* One output: the weighted sum of pixels `step` bytes apart, to the nearest byte. */
+static uint8_t output(const int32_t *entry, const uint8_t *pixels, size_t step) {
+    int64_t sum = (int64_t)1 << (TVLM_RESIZE_BITS - 1);
+    for (int32_t i = 0; i < entry[1]; ++i)
+        sum += (int64_t)entry[TVLM_RESIZE_HEAD + i] * pixels[(size_t)(entry[0] + i) * step];
+    const int64_t whole = sum < 0 ? 0 : sum >> TVLM_RESIZE_BITS;
+    return (uint8_t)(whole > 255 ? 255 : whole);
+}
+
+static const int32_t *entry_of(tvlm_buffer *table, const tvlm_resize_axis *axis, int32_t o) {
+    return (const int32_t *)reference_data(table) + axis->offset +
+           (ptrdiff_t)o * (axis->taps + TVLM_RESIZE_HEAD);
+}
+
+/* between[layout->height][plan->x.size][3]: Pillow's first pass, on all rows. */
+static void along_rows(tvlm_buffer *pixels, const tvlm_pixels *layout, tvlm_buffer *table,
+                       const tvlm_resize *plan, uint8_t *between) {
+    const size_t colours = layout->channels >= 3 ? 3 : 1;
+    for (int32_t y = 0; y < layout->height; ++y) {
+        const uint8_t *row =
+            (const uint8_t *)reference_data(pixels) + layout->offset + (size_t)y * layout->row_stride;
+        for (int32_t x = 0; x < plan->x.size; ++x) {
+            const int32_t *entry = entry_of(table, &plan->x, x);
+            for (size_t c = 0; c < 3; ++c)
+                *between++ = output(entry, row + c % colours, (size_t)layout->channels);
+        }
+    }
+}
+
+tvlm_status tvlm_reference_resize(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out,
+                                  size_t offset) {
+    const size_t row = (size_t)plan->x.size * 3;
+    uint8_t *to = (uint8_t *)reference_data(out) + offset;
+    uint8_t *between = tvlm_allocate((size_t)layout->height, row);
+    if (between == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to resize a picture");
+    along_rows(pixels, layout, table, plan, between);
+    for (int32_t y = 0; y < plan->y.size; ++y)
+        for (size_t i = 0; i < row; ++i) *to++ = output(entry_of(table, &plan->y, y), between + i, row);
+    free(between);
+    return TVLM_OK;
+}

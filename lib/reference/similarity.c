@@ -1,0 +1,106 @@
+/*
+ * similarity.c: cosines of the encoder's vectors with others, by their definition.
+ */
+#include <math.h>
+
+#include "reference/reference.h"
+#include "reference/texture.h"
+
+/* Component i of a cell's vector. */
+static double component(const tvlm_features *features, int32_t x, int32_t y, int32_t i) {
+    const int32_t slice = reference_slice(features->texture, features->image, i / 4);
+    return (double)reference_fetch(features->texture, 0, slice, x, y)[i % 4];
+}
+
+static int32_t cells_of(const tvlm_features *features) {
+    return features->texture->width * features->texture->height;
+}
+
+/* Where the lengths of the image's vectors begin. */
+static float *inverse_of(const tvlm_features *features) {
+    return (float *)reference_data(features->inverse) + (size_t)features->image * (size_t)cells_of(features);
+}
+
+static double clamp_cosine(double value) {
+    return fmin(fmax(value, -1.0), 1.0);
+}
+
+tvlm_status tvlm_reference_feature_lengths(tvlm_device *device, const tvlm_features *features) {
+    const int32_t width = features->texture->width;
+    (void)device;
+    for (int32_t cell = 0; cell < cells_of(features); ++cell) {
+        double sum = 0.0;
+        for (int32_t i = 0; i < features->dimension; ++i) {
+            const double value = component(features, cell % width, cell / width, i);
+            sum += value * value;
+        }
+        const double length = sqrt(sum);
+        inverse_of(features)[cell] = length >= (double)TVLM_FEATURE_FLOOR ? (float)(1.0 / length) : 0.0f;
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_features *features,
+                                          tvlm_buffer *matrix) {
+    const int32_t width = features->texture->width;
+    float *out = reference_data(matrix);
+    (void)device;
+    for (int32_t cell = 0; cell < cells_of(features); ++cell)
+        for (int32_t i = 0; i < features->dimension; ++i)
+            *out++ = (float)component(features, cell % width, cell / width, i);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                                      tvlm_texture *out) {
+    const int32_t width = features->texture->width;
+    const float *unit = reference_data(query);
+    (void)device;
+    for (int32_t cell = 0; cell < cells_of(features); ++cell) {
+        double texel[4] = {0.0, 0.0, 0.0, 0.0}, sum = 0.0;
+        for (int32_t i = 0; i < features->dimension; ++i)
+            sum += component(features, cell % width, cell / width, i) * (double)unit[i];
+        texel[0] = clamp_cosine(sum * (double)inverse_of(features)[cell]);
+        reference_store(out, 0, reference_slice(out, features->image, 0), cell % width, cell / width, texel);
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
+                                   int32_t count) {
+    const int32_t cells = cells_of(features);
+    float *values = reference_data(products);
+    (void)device;
+    for (int32_t query = 0; query < count; ++query)
+        for (int32_t cell = 0; cell < cells; ++cell, ++values)
+            *values = (float)clamp_cosine((double)*values * (double)inverse_of(features)[cell]);
+    return TVLM_OK;
+}
+
+/* All `count` cosines of a cell, `cells` apart, as one. */
+static double combined(const float *cosines, int32_t count, size_t cells, int32_t how) {
+    double most = (double)cosines[0], sum = 0.0;
+    for (int32_t n = 0; n < count; ++n) {
+        const double cosine = (double)cosines[(size_t)n * cells];
+        most = fmax(most, cosine);
+        sum += cosine;
+    }
+    return how == TVLM_MAPS_MAX ? most : sum / count;
+}
+
+tvlm_status tvlm_reference_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
+                                int32_t image, tvlm_texture *out) {
+    const size_t cells = (size_t)out->width * (size_t)out->height;
+    const float *values = reference_data(cosines);
+    (void)device;
+    for (size_t cell = 0; cell < cells; ++cell)
+        for (int32_t layer = 0; layer < out->layers; ++layer) {
+            double texel[4] = {0.0, 0.0, 0.0, 0.0};
+            if (how != TVLM_MAPS_EACH) texel[0] = combined(values + cell, count, cells, how);
+            for (int32_t c = 0; how == TVLM_MAPS_EACH && c < 4 && 4 * layer + c < count; ++c)
+                texel[c] = (double)values[(size_t)(4 * layer + c) * cells + cell];
+            reference_store(out, 0, reference_slice(out, image, layer), (int32_t)cell % out->width,
+                            (int32_t)cell / out->width, texel);
+        }
+    return TVLM_OK;
+}

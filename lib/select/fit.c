@@ -1,0 +1,230 @@
+/*
+ * Learning a scorer: which cells there are, and how much of each is object.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "select/fit.h"
+#include "select/select.h"
+
+#define CHANNELS_MAX 256 /* the Hessian of 9 taps is 42 MB then */
+#define VALUES_BATCH (1 << 22)
+
+/* ---- The fit ---- */
+
+static tvlm_status check_channels(const tvlm_log *log, const int32_t *channels, int32_t count) {
+    if (count < 1 || count > CHANNELS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a fit of %d channels; 1 to %d are possible", (int)count,
+                         CHANNELS_MAX);
+    for (int32_t i = 0; i < count; ++i) {
+        tvlm_channel_info info;
+        if (tvlm_channel_get_info(channels[i], &info) != TVLM_OK)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channels[i]);
+        if (info.identifier)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s is an identifier: no weight makes sense of it",
+                             info.name);
+        for (int32_t j = 0; j < i; ++j)
+            if (channels[j] == channels[i])
+                return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the channel %s stands twice", info.name);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_fit_params *params) {
+    if (params->taps != 0 && params->taps != 1 && params->taps != TVLM_SCORE_TAPS)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a fit of %d taps; 1 or 9 are possible",
+                         (int)params->taps);
+    if (params->stride != 0.0f && (!(params->stride >= 1.0f) || !isfinite(params->stride)))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel",
+                         (double)params->stride);
+    return params->channels != NULL ? check_channels(log, params->channels, params->channel_count) : TVLM_OK;
+}
+
+static tvlm_status take_channels(tvlm_fit *fit, const struct tvlm_fit_params *params) {
+    int32_t count = params->channel_count;
+    if (params->channels == NULL)
+        TVLM_TRY(tvlm_layout_parse(TVLM_FIT_CHANNELS, fit->log, 0, NULL, &count));
+    fit->channels = tvlm_allocate((size_t)count, sizeof *fit->channels);
+    fit->weights = tvlm_allocate((size_t)count * TVLM_SCORE_TAPS, sizeof *fit->weights);
+    if (fit->channels == NULL || fit->weights == NULL)
+        return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory for a fit of %d channels", (int)count);
+    fit->channel_count = count;
+    if (params->channels == NULL)
+        return tvlm_layout_parse(TVLM_FIT_CHANNELS, fit->log, count, fit->channels, &count);
+    memcpy(fit->channels, params->channels, (size_t)count * sizeof *fit->channels);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_fit_create(const tvlm_log *log, const struct tvlm_fit_params *params, tvlm_fit **fit) {
+    static const struct tvlm_fit_params defaults = {0};
+    if (fit == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(check_params(log, params));
+    tvlm_fit *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a fit");
+    made->log = log;
+    made->taps = params->taps != 0 ? params->taps : 1;
+    made->stride = params->stride;
+    const tvlm_status status = take_channels(made, params);
+    if (status != TVLM_OK)
+        tvlm_fit_destroy(&made);
+    else
+        *fit = made;
+    return status;
+}
+
+void tvlm_fit_destroy(tvlm_fit **fit) {
+    if (fit == NULL || *fit == NULL) return;
+    for (int32_t i = 0; i < (*fit)->image_count; ++i) {
+        free((*fit)->images[i].values);
+        free((*fit)->images[i].share);
+    }
+    free((*fit)->images);
+    free((*fit)->channels);
+    free((*fit)->weights);
+    free(*fit);
+    *fit = NULL;
+}
+
+const int32_t *tvlm_fit_channels(const tvlm_fit *fit, int32_t *count) {
+    if (count != NULL) *count = fit != NULL ? fit->channel_count : 0;
+    return fit != NULL ? fit->channels : NULL;
+}
+
+int32_t tvlm_fit_images(const tvlm_fit *fit) {
+    return fit != NULL ? fit->image_count : 0;
+}
+
+/* ---- Cells ---- */
+
+static tvlm_status check_share(const tvlm_fit *fit, const tvlm_candidates *grid, const float *share,
+                               int32_t columns, int32_t rows, int32_t *known) {
+    if (columns != grid->columns || rows != grid->rows)
+        return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "shares of %d x %d cells; the image has %d x %d",
+                         (int)columns, (int)rows, (int)grid->columns, (int)grid->rows);
+    *known = 0;
+    for (int32_t i = 0; i < columns * rows; ++i) {
+        if (isnan(share[i])) continue;
+        if (!(share[i] >= 0.0f && share[i] <= 1.0f))
+            return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "share %d is %g; it is in 0 .. 1, or NaN", (int)i,
+                             (double)share[i]);
+        ++*known;
+    }
+    if (*known > 0) return TVLM_OK;
+    return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "no cell of the image is known");
+}
+
+/* The centre of what the image leaves of a cell, as cl/score.cl and lib/reference/score.c have it. */
+static float centre(int32_t cell, float step, int32_t side) {
+    return 0.5f * ((float)cell * step + fminf((float)(cell + 1) * step, (float)side));
+}
+
+/* Where a scorer reads a cell: `taps` points. */
+static void cell_points(const tvlm_stack *stack, const tvlm_candidates *grid, int32_t index, int32_t taps,
+                        int32_t cell, tvlm_sample_point *points) {
+    const float x = centre(cell % grid->columns, grid->step_x, stack->width);
+    const float y = centre(cell / grid->columns, grid->step_y, stack->height);
+    for (int32_t tap = 0; tap < taps; ++tap) {
+        const int32_t at = taps == 1 ? TVLM_SCORE_TAPS / 2 : tap;
+        points[tap] = (tvlm_sample_point){x + (float)(at % 3 - 1) * grid->step_x,
+                                          y + (float)(at / 3 - 1) * grid->step_y, grid->level, index};
+    }
+}
+
+/* image->values of the cells in `cells`, a batch at a time. */
+static tvlm_status sample_cells(const tvlm_fit *fit, tvlm_stack *stack, int32_t index,
+                                const tvlm_candidates *grid, const int32_t *cells, tvlm_fit_image *image) {
+    const size_t width = (size_t)fit->channel_count * (size_t)fit->taps;
+    const int32_t most = (int32_t)(VALUES_BATCH / width), batch = most < image->cells ? most : image->cells;
+    tvlm_sample_point *points = tvlm_allocate((size_t)batch * (size_t)fit->taps, sizeof *points);
+    tvlm_status status = TVLM_OK;
+    if (points == NULL) return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory for %d cells", (int)batch);
+    for (int32_t first = 0; status == TVLM_OK && first < image->cells; first += batch) {
+        const int32_t count = image->cells - first < batch ? image->cells - first : batch;
+        for (int32_t i = 0; i < count; ++i)
+            cell_points(stack, grid, index, fit->taps, cells[first + i], points + (size_t)i * (size_t)fit->taps);
+        status = tvlm_stack_sample(stack, points, count * fit->taps, fit->channels, fit->channel_count,
+                                   image->values + (size_t)first * width);
+    }
+    free(points);
+    return status;
+}
+
+static tvlm_status take_image(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const tvlm_candidates *grid,
+                              const float *share, tvlm_fit_image *image) {
+    const size_t width = (size_t)fit->channel_count * (size_t)fit->taps;
+    int32_t *cells = tvlm_allocate((size_t)image->cells, sizeof *cells), known = 0;
+    image->share = tvlm_allocate((size_t)image->cells, sizeof *image->share);
+    image->values = tvlm_allocate((size_t)image->cells, width * sizeof *image->values);
+    tvlm_status status = TVLM_OK;
+    if (cells == NULL || image->share == NULL || image->values == NULL)
+        status = tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory for %d cells of %zu values",
+                           (int)image->cells, width);
+    for (int32_t i = 0; status == TVLM_OK && known < image->cells; ++i) {
+        if (isnan(share[i])) continue;
+        image->share[known] = share[i];
+        cells[known++] = i;
+    }
+    if (status == TVLM_OK) status = sample_cells(fit, stack, index, grid, cells, image);
+    for (size_t i = 0; status == TVLM_OK && i < (size_t)image->cells * width; ++i)
+        if (!isfinite(image->values[i]))
+            status = tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "a value of channel %d is not finite",
+                               (int)fit->channels[i % (size_t)fit->channel_count]);
+    free(cells);
+    return status;
+}
+
+static tvlm_status make_room(tvlm_fit *fit) {
+    if (fit->image_count < fit->image_capacity) return TVLM_OK;
+    const int32_t capacity = fit->image_capacity > 0 ? 2 * fit->image_capacity : 16;
+    tvlm_fit_image *images = capacity < INT32_MAX / 2
+                                 ? realloc(fit->images, (size_t)capacity * sizeof *images)
+                                 : NULL;
+    if (images == NULL) return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory for more images");
+    fit->images = images;
+    fit->image_capacity = capacity;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const float *share, int32_t columns,
+                         int32_t rows) {
+    tvlm_candidates grid;
+    tvlm_fit_image image = {0};
+    if (fit == NULL || stack == NULL || share == NULL) return TVLM_ERROR_ARGUMENT;
+    const struct tvlm_score_params params = {.index = index, .stride = fit->stride};
+    TVLM_TRY(tvlm_score_candidates(stack, &params, &grid));
+    TVLM_TRY(check_share(fit, &grid, share, columns, rows, &image.cells));
+    TVLM_TRY(make_room(fit));
+    const tvlm_status status = take_image(fit, stack, index, &grid, share, &image);
+    if (status == TVLM_OK) {
+        fit->images[fit->image_count++] = image;
+    } else {
+        free(image.values);
+        free(image.share);
+    }
+    return status;
+}
+
+/* ---- Held out ---- */
+
+/* splitmix64 (Steele, Lea & Flood 2014). */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Each image is taken with the chance (still wanted) / (still to come): exactly `wanted` of them. */
+tvlm_status tvlm_fit_split(int32_t images, float share, uint64_t seed, uint8_t *held_out) {
+    if (held_out == NULL || images < 1 || !(share > 0.0f && share < 1.0f)) return TVLM_ERROR_ARGUMENT;
+    int32_t wanted = (int32_t)lround((double)share * (double)images);
+    if (wanted < 1) wanted = 1;
+    if (wanted >= images) wanted = images - 1;
+    for (int32_t i = 0; i < images; ++i) {
+        held_out[i] = next_random(&seed) % (uint64_t)(images - i) < (uint64_t)wanted;
+        wanted -= held_out[i];
+    }
+    return TVLM_OK;
+}

@@ -1,0 +1,119 @@
+/*
+ * Positions around fixations: what is asked is checked, e0 raised where squares would be smaller than a
+ * patch, an arrangement begins, spreading finishes.
+ */
+#include "select/foveated.h"
+
+#include <math.h>
+
+#include "core/backend.h"
+#include "core/memory.h"
+
+#define FEWEST_PIXELS 1e-3 /* fixations nearer to each other are one */
+
+static tvlm_status add_fixation(const tvlm_log *log, tvlm_fovea *fovea, double x, double y) {
+    if (!(x >= 0.0 && x <= fovea->width && y >= 0.0 && y <= fovea->height))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a fixation at %g,%g; the image has %gx%g pixels", x, y,
+                         fovea->width, fovea->height);
+    if (fovea->fixations > 0 && tvlm_fovea_eccentricity(fovea, x, y) < FEWEST_PIXELS) return TVLM_OK;
+    fovea->x[fovea->fixations] = x;
+    fovea->y[fovea->fixations++] = y;
+    return TVLM_OK;
+}
+
+static tvlm_status check(const struct tvlm_foveated_params *params, const tvlm_log *log, tvlm_fovea *fovea) {
+    if (!(fovea->width >= 1.0) || !(fovea->height >= 1.0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %gx%g pixels", fovea->width, fovea->height);
+    if (params->fixation_count < 0 || params->fixation_count > TVLM_FIXATIONS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d fixations; %d at most", (int)params->fixation_count,
+                         TVLM_FIXATIONS_MAX);
+    if (!(params->e0 >= 0.0f) || !isfinite(params->e0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "e0 is %g; it is larger than 0", (double)params->e0);
+    if ((int)params->arrangement < 0 || params->arrangement > TVLM_ARRANGEMENT_LOG_POLAR)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no arrangement %d", (int)params->arrangement);
+    if (!(params->patch >= 0.0f) || !isfinite(params->patch))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %g pixels", (double)params->patch);
+    const bool given = params->fixations != NULL && params->fixation_count > 0;
+    for (int32_t i = 0; given && i < params->fixation_count; ++i)
+        TVLM_TRY(
+            add_fixation(log, fovea, (double)params->fixations[2 * i], (double)params->fixations[2 * i + 1]));
+    if (given) return TVLM_OK;
+    return add_fixation(log, fovea, 0.5 * fovea->width, 0.5 * fovea->height);
+}
+
+static tvlm_status resolve_k(const tvlm_fovea *fovea, int32_t k, double patch, const tvlm_log *log,
+                             int32_t *resolved) {
+    const double room = fmax(1.0, floor(fovea->width * fovea->height / (patch * patch)));
+    if (k < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d; it is at least 1", (int)k);
+    if (k > room)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "k is %d, but an image of %gx%g pixels has room for %.0f patches only", (int)k,
+                         fovea->width, fovea->height, room);
+    *resolved = k > 0 ? k : room < TVLM_K_DEFAULT ? (int32_t)room : TVLM_K_DEFAULT;
+    return TVLM_OK;
+}
+
+/* The side of a square at the fixation, where k of them cover the image: e0 sqrt(mean of 1 / (e + e0)^2 *
+ * area / k)^-1, inverted; the mean over a lattice. */
+static double foveal_side(const tvlm_fovea *fovea, int32_t k) {
+    enum { LATTICE = 20 };
+    double sum = 0.0;
+    for (int j = 0; j < LATTICE; ++j)
+        for (int i = 0; i < LATTICE; ++i) {
+            const double e = tvlm_fovea_eccentricity(fovea, (i + 0.5) / LATTICE * fovea->width,
+                                                     (j + 0.5) / LATTICE * fovea->height) +
+                             fovea->e0;
+            sum += 1.0 / (e * e);
+        }
+    return fovea->e0 * sqrt(sum / (LATTICE * LATTICE) * fovea->width * fovea->height / k);
+}
+
+/* As k patches fit into the image, and squares become equal as e0 grows, this ends. */
+static void raise_e0(tvlm_fovea *fovea, int32_t k, double patch) {
+    const double most = 1e3 * hypot(fovea->width, fovea->height);
+    while (fovea->e0 < most && foveal_side(fovea, k) < patch) fovea->e0 *= 1.1;
+}
+
+static void write_positions(const tvlm_placed *placed, int32_t k, double patch, tvlm_position *positions) {
+    for (int32_t i = 0; i < k; ++i) {
+        const double size = fmax(placed[i].size, patch);
+        positions[i] = (tvlm_position){.x = (float)placed[i].x,
+                                       .y = (float)placed[i].y,
+                                       .level = (float)log2(size / patch),
+                                       .size = (float)size,
+                                       .column = -1,
+                                       .row = -1};
+    }
+}
+
+tvlm_status tvlm_foveated_place(int32_t width, int32_t height, const struct tvlm_foveated_params *params,
+                                const tvlm_log *log, int32_t capacity, tvlm_position *positions,
+                                int32_t *count) {
+    static const struct tvlm_foveated_params defaults = {0};
+    static const tvlm_log silent = {0};
+    tvlm_fovea fovea = {.width = width, .height = height};
+    int32_t k;
+    double spacing;
+    if (positions == NULL || count == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    if (log == NULL) log = &silent;
+    TVLM_TRY(check(params, log, &fovea));
+    const double patch = params->patch > 0.0f ? (double)params->patch : (double)TVLM_PATCH_DEFAULT;
+    TVLM_TRY(resolve_k(&fovea, params->k, patch, log, &k));
+    if (capacity < k)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %d positions; there are %d", (int)capacity,
+                         (int)k);
+    fovea.e0 = (params->e0 > 0.0f ? (double)params->e0 : (double)TVLM_E0_DEFAULT) * 0.5 *
+               hypot(fovea.width, fovea.height);
+    raise_e0(&fovea, k, patch);
+    tvlm_placed *placed = tvlm_allocate((size_t)k, sizeof *placed);
+    const bool rings = params->arrangement == TVLM_ARRANGEMENT_LOG_POLAR;
+    const bool made = placed != NULL &&
+                      (rings ? tvlm_fovea_log_polar : tvlm_fovea_sunflower)(&fovea, k, placed, &spacing) &&
+                      tvlm_fovea_spread(&fovea, spacing, k, placed);
+    if (made) write_positions(placed, k, patch, positions);
+    free(placed);
+    if (!made) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)k);
+    *count = k;
+    return TVLM_OK;
+}

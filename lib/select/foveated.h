@@ -1,0 +1,45 @@
+/*
+ * foveated.h: the steps of placing positions around fixations: an arrangement that begins them, and the
+ * spreading that follows. All lengths in pixels.
+ */
+#ifndef TVLM_SELECT_FOVEATED_H
+#define TVLM_SELECT_FOVEATED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "texturevlm/foveated.h"
+
+#define TVLM_FIXATIONS_MAX 64
+
+typedef struct tvlm_fovea {
+    double width, height;
+    double x[TVLM_FIXATIONS_MAX], y[TVLM_FIXATIONS_MAX];
+    int32_t fixations;
+    double e0;
+} tvlm_fovea;
+
+typedef struct tvlm_placed {
+    double x, y, size;
+} tvlm_placed;
+
+/* Distance from the nearest fixation. */
+double tvlm_fovea_eccentricity(const tvlm_fovea *fovea, double x, double y);
+
+/*
+ * How far from fixation f one gets in a direction (a unit vector) before the image ends, or another fixation
+ * is nearer.
+ */
+double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy);
+
+/*
+ * The arrangements: exactly `k` places, and *spacing, by which e + e0 is to be multiplied for the distance of
+ * neighbours there. False: no memory.
+ */
+bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
+bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
+
+/* Moves the places apart and sets their sizes. False: no memory. */
+bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_placed *placed);
+
+#endif

@@ -1,0 +1,97 @@
+#include "select/quadtree.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+
+/*
+ * Leaves that may still be cut are a heap: the index of the heaviest first, of equals the lower. What was cut
+ * leaves its place to the first of its quarters.
+ */
+typedef struct tree {
+    double width, height, smallest;
+    tvlm_mass_function *mass;
+    const void *user;
+    tvlm_leaf *leaves;
+    int32_t count, k;
+    int32_t *heap;
+    int32_t waiting;
+} tree;
+
+static bool heavier(const tree *t, int32_t a, int32_t b) {
+    const double p = t->leaves[a].mass, q = t->leaves[b].mass;
+    return p != q ? p > q : a < b;
+}
+
+static void swap(tree *t, int32_t a, int32_t b) {
+    const int32_t kept = t->heap[a];
+    t->heap[a] = t->heap[b];
+    t->heap[b] = kept;
+}
+
+static void push(tree *t, int32_t leaf) {
+    int32_t at = t->waiting++;
+    t->heap[at] = leaf;
+    for (; at > 0 && heavier(t, t->heap[at], t->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        swap(t, at, (at - 1) / 2);
+}
+
+static int32_t pop(tree *t) {
+    const int32_t heaviest = t->heap[0];
+    t->heap[0] = t->heap[--t->waiting];
+    for (int32_t at = 0;;) {
+        int32_t best = at;
+        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < t->waiting; ++child)
+            if (heavier(t, t->heap[child], t->heap[best])) best = child;
+        if (best == at) return heaviest;
+        swap(t, at, best);
+        at = best;
+    }
+}
+
+static tvlm_leaf make_leaf(const tree *t, double x, double y, double side) {
+    return (tvlm_leaf){x, y, side,
+                       t->mass(t->user, x, y, fmin(x + side, t->width), fmin(y + side, t->height))};
+}
+
+/* Keeps a leaf at a place; it waits for the knife where that can come. */
+static void keep(tree *t, int32_t place, tvlm_leaf leaf) {
+    t->leaves[place] = leaf;
+    if (leaf.mass > 0.0 && leaf.side >= 2.0 * t->smallest) push(t, place);
+}
+
+/* The quarters that begin inside the image: one, two or four. */
+static int32_t quarters_of(const tree *t, const tvlm_leaf *leaf, tvlm_leaf quarters[4]) {
+    const double half = 0.5 * leaf->side;
+    int32_t count = 0;
+    for (int i = 0; i < 4; ++i) {
+        const double x = leaf->x + (i & 1 ? half : 0.0), y = leaf->y + (i & 2 ? half : 0.0);
+        if (x < t->width && y < t->height) quarters[count++] = make_leaf(t, x, y, half);
+    }
+    return count;
+}
+
+static void grow(tree *t) {
+    double side = t->smallest;
+    while (side < fmax(t->width, t->height)) side *= 2.0;
+    t->count = 1;
+    keep(t, 0, make_leaf(t, 0.0, 0.0, side));
+    while (t->waiting > 0) {
+        tvlm_leaf quarters[4];
+        const int32_t place = pop(t), count = quarters_of(t, &t->leaves[place], quarters);
+        if (t->count + count - 1 > t->k) continue; /* a lighter one may have fewer quarters */
+        keep(t, place, quarters[0]);
+        for (int32_t i = 1; i < count; ++i) keep(t, t->count++, quarters[i]);
+    }
+}
+
+bool tvlm_quadtree(double width, double height, double smallest, int32_t k, tvlm_mass_function *mass,
+                   const void *user, tvlm_leaf *leaves, int32_t *count) {
+    tree t = {width, height, smallest, mass, user, leaves, 0, k, NULL, 0};
+    t.heap = tvlm_allocate((size_t)k, sizeof *t.heap);
+    if (t.heap == NULL) return false;
+    grow(&t);
+    free(t.heap);
+    *count = t.count;
+    return true;
+}

@@ -1,0 +1,28 @@
+/*
+ * quadtree.h: an image cut into squares, small ones where there is much of something.
+ */
+#ifndef TVLM_SELECT_QUADTREE_H
+#define TVLM_SELECT_QUADTREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A square with its corner at x, y; what is beyond the image does not count. */
+typedef struct tvlm_leaf {
+    double x, y, side;
+    double mass;
+} tvlm_leaf;
+
+/* How much is in a rectangle; not negative. */
+typedef double tvlm_mass_function(const void *user, double x0, double y0, double x1, double y1);
+
+/*
+ * Cuts width x height pixels into at most k leaves, k >= 1, that cover it exactly, without overlap: greedily,
+ * the leaf of the largest mass into its four quarters (those that are in the image), as long as they fit into
+ * k. A side is smallest times a power of two, and never below `smallest`; a leaf without mass is never cut.
+ * leaves: room for k. Ties: the one made first. False: no memory.
+ */
+bool tvlm_quadtree(double width, double height, double smallest, int32_t k, tvlm_mass_function *mass,
+                   const void *user, tvlm_leaf *leaves, int32_t *count);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * The encoder's vectors of an image: what is kept beside them, and cosines with vectors of the same length.
+ * Whoever asks (select/query.c, embed/similarity.c) asks here.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+static int32_t cells_of(const tvlm_features *features) {
+    return features->texture->width * features->texture->height;
+}
+
+/* ---- What is kept ---- */
+
+/* Device memory of the chunk, made when it is first needed; the features' size decides its own. */
+static tvlm_status reserve(tvlm_stack *stack, tvlm_buffer **buffer, size_t count, size_t floats) {
+    size_t bytes;
+    if (*buffer != NULL) return TVLM_OK;
+    if (!tvlm_multiply(count, floats * sizeof(float), &bytes))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "features larger than the address space");
+    return stack->device->backend->buffer_create(stack->device, bytes, buffer);
+}
+
+tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features *features) {
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    tvlm_stack_image *image = &stack->originals[index];
+    if ((image->given & TVLM_GRID_BIT(TVLM_GRID_FEATURES)) == 0)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "image %d has no features that a query could be compared with", (int)index);
+    *features = (tvlm_features){.texture = chunk->grids[TVLM_GRID_FEATURES],
+                                .image = index - chunk->first,
+                                .dimension = stack->given[TVLM_GRID_FEATURES].dimension,
+                                .index = index};
+    const size_t cells = (size_t)cells_of(features);
+    TVLM_TRY(reserve(stack, &chunk->inverse, cells, (size_t)chunk->images));
+    features->inverse = chunk->inverse;
+    if (image->lengths) return TVLM_OK;
+    TVLM_TRY(stack->device->backend->feature_lengths(stack->device, features));
+    image->lengths = true;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,
+                                       tvlm_buffer **matrix) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, features->index);
+    TVLM_TRY(reserve(stack, &chunk->matrix, (size_t)cells_of(features), (size_t)features->dimension));
+    *matrix = chunk->matrix;
+    if (chunk->matrix_of == features->index + 1) return TVLM_OK;
+    chunk->matrix_of = 0;
+    TVLM_TRY(stack->device->backend->feature_matrix(stack->device, features, chunk->matrix));
+    chunk->matrix_of = features->index + 1;
+    return TVLM_OK;
+}
+
+void tvlm_stack_features_changed(tvlm_stack *stack, int32_t index) {
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    stack->originals[index].lengths = false;
+    if (chunk->matrix_of == index + 1) chunk->matrix_of = 0;
+    tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
+    if (stack->query_image == index) tvlm_stack_drop_query(stack);
+}
+
+void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {
+    stack->device->backend->buffer_destroy(stack->device, &chunk->inverse);
+    stack->device->backend->buffer_destroy(stack->device, &chunk->matrix);
+    chunk->matrix_of = 0;
+    for (int32_t i = 0; i < chunk->images; ++i) stack->originals[chunk->first + i].lengths = false;
+}
+
+/* ---- Levels ---- */
+
+/* Texel by texel: where the grid covers as many pixels as it has texels, a sample at a centre is a fetch. */
+static tvlm_status copy_texels(tvlm_stack *stack, tvlm_texture *from, tvlm_texture *to) {
+    const int32_t count = 4 * from->layers;
+    tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
+    int32_t *refs = tvlm_allocate((size_t)count, sizeof *refs);
+    if (refs == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for features");
+    for (int32_t i = 0; i < count; ++i) refs[i] = TVLM_REF(0, i / 4, i % 4);
+    bundle.count = 1;
+    bundle.textures[0] = from;
+    bundle.width = from->extent_x = (float)from->width;
+    bundle.height = from->extent_y = (float)from->height;
+    const tvlm_status status = stack->device->backend->pack(stack->device, &bundle, refs, 0.0f, to);
+    from->extent_x = to->extent_x;
+    from->extent_y = to->extent_y;
+    free(refs);
+    return status;
+}
+
+tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_texture **held = &chunk->grids[TVLM_GRID_FEATURES], *made = NULL;
+    const tvlm_texture shape = tvlm_stack_grid_shape(stack, TVLM_GRID_FEATURES, chunk->images);
+    if ((*held)->levels == shape.levels) return TVLM_OK;
+    TVLM_TRY(backend->texture_create(stack->device, &shape, &made));
+    const tvlm_status status = copy_texels(stack, *held, made);
+    if (status == TVLM_OK) {
+        tvlm_texture *old = *held;
+        *held = made;
+        made = old;
+    }
+    backend->texture_destroy(stack->device, &made);
+    return status;
+}
+
+/* ---- Vectors ---- */
+
+/* One vector, less the mean, and its length; the number of its first value that is not finite, or -1. */
+static int32_t take_off(const float *vector, const float *mean, int32_t dimension, float *out,
+                        double *length) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < dimension; ++i) {
+        const float value = mean != NULL ? vector[i] - mean[i] : vector[i];
+        if (!isfinite(value)) return i;
+        out[i] = value;
+        sum += (double)value * (double)value;
+    }
+    *length = sqrt(sum);
+    return -1;
+}
+
+tvlm_status tvlm_unit_vectors(const tvlm_log *log, const char *what, const float *vectors, int32_t count,
+                              int32_t dimension, const float *mean, int32_t stride, float *out) {
+    for (int32_t n = 0; n < count; ++n) {
+        float *unit = out + (size_t)n * (size_t)stride;
+        double length = 0.0;
+        char name[80];
+        snprintf(name, sizeof name, count > 1 ? "%s %d" : "%s", what, (int)n);
+        memset(unit, 0, (size_t)stride * sizeof *unit);
+        const int32_t bad = take_off(vectors + (size_t)n * (size_t)dimension, mean, dimension, unit, &length);
+        if (bad >= 0)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %d is not finite", name, (int)bad);
+        if (length < (double)TVLM_FEATURE_FLOOR)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s is a zero vector%s", name,
+                             mean != NULL ? ", less the mean" : "");
+        for (int32_t i = 0; i < dimension; ++i) unit[i] = (float)((double)unit[i] / length);
+    }
+    return TVLM_OK;
+}
+
+/* The unit vectors of questions on the device. */
+static tvlm_status send_vectors(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
+                                int32_t count, int32_t dimension, const float *mean, int32_t stride,
+                                tvlm_buffer **buffer) {
+    const tvlm_log *log = &stack->device->log;
+    const size_t bytes = (size_t)count * (size_t)stride * sizeof(float);
+    if (dimension != features->dimension)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "queries of %d dimensions, but the features have %d",
+                         (int)dimension, (int)features->dimension);
+    float *units = tvlm_allocate((size_t)count, (size_t)stride * sizeof *units);
+    if (units == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
+    tvlm_status status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", vectors, count, dimension,
+                                           mean, stride, units);
+    if (status == TVLM_OK) status = tvlm_stack_scratch(stack, TVLM_SCRATCH_QUERIES, bytes, buffer);
+    if (status == TVLM_OK)
+        status = stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, units);
+    free(units);
+    return status;
+}
+
+/* ---- Cosines ---- */
+
+tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
+                               int32_t count, int32_t dimension, const float *mean, tvlm_buffer **cosines) {
+    const tvlm_backend *backend = stack->device->backend;
+    const int32_t cells = cells_of(features);
+    tvlm_buffer *queries, *matrix;
+    if (count > INT32_MAX / cells || count > INT32_MAX / features->dimension)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d queries at once are too many",
+                         (int)count);
+    TVLM_TRY(send_vectors(stack, features, vectors, count, dimension, mean, dimension, &queries));
+    TVLM_TRY(tvlm_stack_features_matrix(stack, features, &matrix));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_COSINES, (size_t)count * (size_t)cells * sizeof(float),
+                                cosines));
+    const tvlm_gemm product = {.m = count,
+                               .n = cells,
+                               .k = dimension,
+                               .transpose_b = true,
+                               .a = queries,
+                               .b = matrix,
+                               .c = *cosines,
+                               .lda = dimension,
+                               .ldb = dimension,
+                               .ldc = cells,
+                               .alpha = 1.0f};
+    TVLM_TRY(backend->gemm(stack->device, &product));
+    return backend->cosines(stack->device, features, *cosines, count);
+}
+
+tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
+                                  int32_t count, int32_t dimension, const float *mean, int32_t how,
+                                  tvlm_texture *out) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_buffer *buffer;
+    if (count > 1) {
+        TVLM_TRY(tvlm_stack_cosines(stack, features, vectors, count, dimension, mean, &buffer));
+        return backend->maps(stack->device, buffer, count, how, features->image, out);
+    }
+    TVLM_TRY(
+        send_vectors(stack, features, vectors, 1, dimension, mean, 4 * features->texture->layers, &buffer));
+    return backend->similarity(stack->device, features, buffer, out);
+}

@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""check_export.py TVLM LIBRARY: `tvlm export` against the processors of transformers (requirements.txt): smart_resize on
+10,000 sizes, pixel_values of all photos for every model, videos, and what is selected of them."""
+import ctypes
+import json
+import os
+import tempfile
+
+from common import Checks, PHOTOS, arguments, device_name, devices, need, np, require_photos, run
+
+tool, library = arguments("TVLM LIBRARY")[:2]
+need("PIL", "safetensors", "transformers")
+from PIL import Image, ImageOps  # noqa: E402
+from safetensors.numpy import load_file  # noqa: E402
+from transformers import CLIPImageProcessor, Qwen2VLImageProcessor, SiglipImageProcessor  # noqa: E402
+from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize  # noqa: E402
+
+checks = Checks()
+HALVES = [0.5, 0.5, 0.5]
+CLASS_MOST = 28 * 28 * 1280  # the class Qwen2VLImageProcessor's own limit
+
+
+class Processor(ctypes.Structure):  # tvlm_export_processor
+    _fields_ = [("patch", ctypes.c_int32), ("temporal", ctypes.c_int32), ("merge", ctypes.c_int32), ("side", ctypes.c_int32),
+                ("centre", ctypes.c_bool), ("min_pixels", ctypes.c_int64), ("max_pixels", ctypes.c_int64),
+                ("mean", ctypes.c_float * 3), ("std", ctypes.c_float * 3)]
+
+
+# ---- smart_resize ----
+
+def check_sizes():
+    c = ctypes.CDLL(library)
+    rng = np.random.default_rng(6)
+    wrong, refused, tried = [], 0, 0
+    for model in range(3):
+        processor = Processor()
+        assert c.tvlm_export_processor_get(model, ctypes.byref(processor)) == 0
+        factor = processor.patch * processor.merge
+        for limits in [(processor.min_pixels, processor.max_pixels), (3136, CLASS_MOST)]:
+            processor.min_pixels, processor.max_pixels = limits
+            for _ in range(1700):
+                sides = np.exp(rng.uniform(np.log(factor), np.log(12000), 2)).astype(int)
+                if rng.random() < 0.3:  # ties: an odd number of half factors
+                    sides = sides // factor * factor + factor // 2 + factor
+                height, width = (max(int(side), factor) for side in sides)
+                w, h = ctypes.c_int32(), ctypes.c_int32()
+                got = c.tvlm_smart_resize(ctypes.byref(processor), width, height, None, ctypes.byref(w), ctypes.byref(h))
+                try:
+                    expected = smart_resize(height, width, factor, *limits)
+                except ValueError:
+                    expected = None
+                    refused += 1
+                tried += 1
+                if (None if got else (h.value, w.value)) != expected:
+                    wrong.append((height, width, expected, h.value, w.value))
+    checks.true(f"smart_resize: {tried} sizes ({refused} refused by both), {len(wrong)} differ {wrong[:3]}",
+                not wrong and tried >= 10000 and refused > 0)
+
+
+# ---- Processors ----
+
+def qwen(**options):
+    return Qwen2VLImageProcessor(**options)
+
+
+def qwen3(most):
+    return qwen(patch_size=16, image_mean=HALVES, image_std=HALVES, min_pixels=65536, max_pixels=most)
+
+
+def clip(side):
+    return CLIPImageProcessor(size={"shortest_edge": side}, crop_size={"height": side, "width": side})
+
+
+def siglip(side):
+    return SiglipImageProcessor(size={"height": side, "width": side})
+
+
+CASES = [  # model, options, processor, std
+    ("qwen2-vl", ["--max-pixels", str(CLASS_MOST)], qwen()),
+    ("qwen2.5-vl", ["--min-pixels", "200704", "--max-pixels", "602112"], qwen(min_pixels=200704, max_pixels=602112)),
+    ("qwen3-vl", ["--max-pixels", "2097152"], qwen3(2097152)),
+    ("llava", [], clip(336)),
+    ("siglip", [], siglip(224)),
+    ("siglip", ["--size", "384", "--patch", "14"], siglip(384)),
+    ("clip", [], CLIPImageProcessor()),
+    ("clip", ["--patch", "32"], CLIPImageProcessor()),
+]
+
+
+def export(words, images, device):
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "t.safetensors")
+        report = json.loads(run(tool, "export", *images, *words, "-o", output, "--json", *(["--device", device] if device else [])))
+        return load_file(output), report
+
+
+def upright(path):
+    """As the tool has it: transformers leaves the EXIF rotation to its caller."""
+    return ImageOps.exif_transpose(Image.open(path))
+
+
+def compare(what, got, expected, processor, share):
+    """At most one uint8 step, in `share` of the values."""
+    if got.shape != expected.shape:
+        return checks.true(f"{what}: shape {got.shape}, expected {expected.shape}", False)
+    step = 1 / 255 / min(np.atleast_1d(processor.image_std))
+    error = np.abs(got - expected)
+    near, equal = np.mean(error <= step * 1.001), np.mean(error == 0)
+    return checks.true(f"{what}: {100 * equal:.3f} % equal, {100 * near:.3f} % within a step (>= {100 * share} %), "
+                       f"max {error.max() / step:.2f} steps", near >= share)
+
+
+def patches_of(values, patch):
+    """[1, 3, H, W] -> [patches, 3 * patch^2], row-major."""
+    rows, columns = values.shape[2] // patch, values.shape[3] // patch
+    cut = values[0, :, :rows * patch, :columns * patch].reshape(3, rows, patch, columns, patch)
+    return cut.transpose(1, 3, 0, 2, 4).reshape(rows * columns, -1)
+
+
+def check_selection(what, tensors, report, budget):
+    """Of one image: the subset is a subset, in order, within the budget, and of the best scores."""
+    chosen, scores = tensors["selected_indices"], tensors["scores"]
+    tokens = report["images"][0]["tokens"]
+    full = tensors.get("pixel_values")
+    if "image_grid_thw" in tensors:
+        t, h, w = tensors["image_grid_thw"][0] // [1, 2, 2]
+        rows = full.reshape(tokens, -1)
+    else:
+        side = full.shape[2]
+        patch = int(round((tensors["selected_pixel_values"].shape[1] / 3) ** 0.5))
+        t, h, w = 1, side // patch, side // patch
+        rows = patches_of(full, patch)
+    order = np.argsort(-scores, kind="stable")[:len(chosen)]
+    ok = (len(chosen) == min(budget, tokens) and (np.diff(chosen) > 0).all() and t * h * w == tokens == len(scores)
+          and np.array_equal(rows[chosen], tensors["selected_pixel_values"].reshape(len(chosen), -1))
+          and np.array_equal(np.stack(np.unravel_index(chosen, (t, h, w)), 1), tensors["selected_positions"])
+          and np.array_equal(scores[chosen], tensors["selected_scores"]) and np.array_equal(np.sort(order), chosen)
+          and np.isfinite(scores).all() and not tensors["selected_images"].any())
+    checks.true(f"{what}: {len(chosen)} of {tokens} tokens, their rows, places and scores", ok)
+
+
+def check_photos(device):
+    names = sorted(name for name in os.listdir(PHOTOS) if name.lower().endswith((".png", ".jpg")))
+    for name in names:
+        path = os.path.join(PHOTOS, name)
+        picture = upright(path)
+        small = picture.width * picture.height < 1000000
+        for number, (model, options, processor) in enumerate(CASES):
+            if device == "reference" and (not small or number > 4):
+                continue
+            budget = 16 + 7 * number
+            tensors, report = export(["--for", model, "--budget", str(budget), *options], [path], device)
+            expected = processor(images=picture, return_tensors="np")
+            what = f"{device_name(device)}, {name}, {model} {' '.join(options)}"
+            if "image_grid_thw" in expected:
+                checks.true(f"{what}: grid {tensors['image_grid_thw'].tolist()}",
+                            np.array_equal(tensors["image_grid_thw"], expected["image_grid_thw"]))
+            compare(what, tensors["pixel_values"], expected["pixel_values"], processor,
+                    0.999 if name.endswith(".png") else 0.99)
+            check_selection(what, tensors, report, budget)
+
+
+# ---- Modes, several images, videos ----
+
+def check_modes(device):
+    """Alpha is dropped, gray repeated, palettes looked up: as convert("RGB") does."""
+    rng = np.random.default_rng(7)
+    noise = rng.integers(0, 256, (61, 83, 4), np.uint8)
+    wide = rng.integers(0, 65536, (40, 50), np.uint16)
+    pictures = {
+        "RGBA": Image.fromarray(noise), "RGB": Image.fromarray(noise[..., :3].copy()),
+        "LA": Image.fromarray(noise[..., :2].copy(), "LA"), "L": Image.fromarray(noise[..., 0].copy()),
+        "P": Image.fromarray(noise[..., :3].copy()).convert("P", palette=Image.Palette.ADAPTIVE),
+        "1": Image.fromarray(noise[..., 0].copy()).convert("1"), "16-bit gray": Image.fromarray(wide),
+        "16-bit gray, dark": Image.fromarray((wide >> 7).astype(np.uint16)),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        for name, picture in pictures.items():
+            path = os.path.join(folder, "p.png")
+            picture.save(path)
+            for model, options, processor in CASES[:4]:
+                tensors, _ = export(["--for", model, *options], [path], device)
+                expected = processor(images=Image.open(path).convert("RGB"), return_tensors="np")
+                what = f"{device_name(device)}, mode {name}, {model}"
+                checks.true(f"{what}: equal", np.array_equal(tensors["pixel_values"], expected["pixel_values"]))
+
+
+def check_several(device):
+    """Images after one another, as the processor has them, and a budget shared among them."""
+    paths = [os.path.join(PHOTOS, name) for name in ("coffee.png", "chelsea.png", "camera.png")]
+    tensors, report = export(["--for", "qwen2-vl", "--max-pixels", "100000", "--budget", "50"], paths, device)
+    expected = qwen(max_pixels=100000)(images=[Image.open(path) for path in paths], return_tensors="np")
+    what = f"{device_name(device)}, three images"
+    checks.true(f"{what}: grids", np.array_equal(tensors["image_grid_thw"], expected["image_grid_thw"]))
+    compare(what, tensors["pixel_values"], expected["pixel_values"], qwen(), 0.999)
+    first = [image["first_token"] for image in report["images"]]
+    chosen, of = tensors["selected_indices"], tensors["selected_images"]
+    rows = tensors["pixel_values"].reshape(len(tensors["scores"]), -1)
+    checks.true(f"{what}: 50 tokens, rising, in their images, with their rows", len(chosen) == 50 and (np.diff(chosen) > 0).all()
+                and np.array_equal(np.searchsorted(first, chosen, "right") - 1, of) and len(set(of)) == 3
+                and np.array_equal(rows[chosen], tensors["selected_pixel_values"].reshape(50, -1)))
+
+
+def check_video(device):
+    rng = np.random.default_rng(8)
+    for count in (4, 3, 1):
+        frames = [rng.integers(0, 256, (90, 130, 3), np.uint8) for _ in range(count)]
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, f"{i}.png") for i in range(count)]
+            for frame, path in zip(frames, paths):
+                Image.fromarray(frame).save(path)
+            tensors, _ = export(["--for", "qwen2-vl", "--video", "--budget", "9"], paths, device)
+        even = frames + frames[-1:] * (count % 2)  # 4.47 itself takes even numbers; later ones repeat the last frame
+        expected = qwen(max_pixels=12845056)(images=None, videos=[even], return_tensors="np")
+        what = f"{device_name(device)}, video of {count}"
+        checks.true(f"{what}: equal", np.array_equal(tensors["pixel_values_videos"], expected["pixel_values_videos"])
+                    and np.array_equal(tensors["video_grid_thw"], expected["video_grid_thw"]))
+        t, h, w = tensors["video_grid_thw"][0] // [1, 2, 2]
+        checks.true(f"{what}: positions", np.array_equal(tensors["selected_positions"], np.stack(
+            np.unravel_index(tensors["selected_indices"], (t, h, w)), 1)) and len(tensors["selected_indices"]) == 9)
+
+
+check_sizes()
+for device in devices(tool):
+    check_modes(device)
+    check_video(device)
+require_photos()
+for device in devices(tool):
+    check_several(device)
+    check_photos(device)
+checks.done()

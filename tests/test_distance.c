@@ -1,0 +1,246 @@
+/*
+ * test_distance.c: the distance to the nearest edge, against the reference: of edges of pictures, and of
+ * masks that no picture makes. And the reference itself against the least of all distances, counted one by
+ * one.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "opencl/distance.h"
+#include "reference/distance.h"
+#include "support_stage.h"
+
+static const char *const names[4] = {"distance", "component 1", "component 2", "component 3"};
+
+/* The squares are integers and equal; sqrt is 3 ulp, / 2.5 ulp, of values up to 1. */
+static const test_tolerance tolerances[4] = {{7e-7f, 2e-7f, TEST_HALF_ULP}};
+
+/* ---- Masks ---- */
+
+typedef enum mask_kind {
+    MASK_NONE = 0,
+    MASK_ALL,
+    MASK_FIRST, /* one pixel: in a corner, in the opposite one, in the middle */
+    MASK_LAST,
+    MASK_CENTRE,
+    MASK_CHECKER,
+    MASK_RING,
+    MASK_COLUMN, /* the last one */
+    MASK_SPARSE, /* one pixel in 500, at random */
+    MASK_DENSE,  /* every other one, at random */
+    MASKS
+} mask_kind;
+
+static const char *const mask_names[MASKS] = {"none",    "all",  "first pixel", "last pixel", "centre",
+                                              "checker", "ring", "last column", "sparse",     "dense"};
+
+static bool in_mask(mask_kind kind, test_size size, int32_t x, int32_t y, uint64_t *random) {
+    const int32_t w = size.width, h = size.height, side = w < h ? w : h;
+    const double from_centre = hypot(x - w / 2.0, y - h / 2.0);
+    switch (kind) {
+    case MASK_NONE: return false;
+    case MASK_ALL: return true;
+    case MASK_FIRST: return x == 0 && y == 0;
+    case MASK_LAST: return x == w - 1 && y == h - 1;
+    case MASK_CENTRE: return x == w / 2 && y == h / 2;
+    case MASK_CHECKER: return (x + y) % 2 == 0;
+    case MASK_RING: return fabs(from_centre - 0.4 * side) < 0.71;
+    case MASK_COLUMN: return x == w - 1;
+    case MASK_SPARSE: return test_random(random) % 500 == 0;
+    case MASK_DENSE: return test_random(random) % 2 == 0;
+    case MASKS: break;
+    }
+    return false;
+}
+
+/* free() it: mask[image][y][x]. Each image of a batch has another one. */
+static bool *make_mask(mask_kind kind, test_size size, int32_t images, uint64_t *random) {
+    const size_t texels = (size_t)size.width * (size_t)size.height;
+    bool *mask = tvlm_allocate(texels, (size_t)images * sizeof *mask);
+    assert_non_null(mask);
+    for (int32_t image = 0; image < images; ++image)
+        for (int32_t y = 0; y < size.height; ++y)
+            for (int32_t x = 0; x < size.width; ++x)
+                mask[((size_t)(image * size.height + y)) * (size_t)size.width + (size_t)x] =
+                    in_mask((mask_kind)(((int32_t)kind + image) % MASKS), size, x, y, random);
+    return mask;
+}
+
+/* 32 rows of a column in a word. */
+static tvlm_buffer *mask_bits(tvlm_device *device, const bool *mask, test_size size, int32_t images) {
+    const size_t width = (size_t)size.width, height = (size_t)size.height, words = (height + 31) / 32;
+    uint32_t *bits = tvlm_allocate(width * words, (size_t)images * sizeof *bits);
+    assert_non_null(bits);
+    for (size_t image = 0; image < (size_t)images; ++image)
+        for (size_t y = 0; y < height; ++y)
+            for (size_t x = 0; x < width; ++x)
+                if (mask[(image * height + y) * width + x])
+                    bits[(image * words + y / 32) * width + x] |= (uint32_t)1 << (y % 32);
+    tvlm_buffer *buffer = test_buffer(device, width * words * (size_t)images * sizeof *bits, bits);
+    free(bits);
+    return buffer;
+}
+
+static void reference_masks(const bool *mask, tvlm_texture *out) {
+    int32_t *columns = tvlm_allocate((size_t)out->width, sizeof *columns);
+    assert_non_null(columns);
+    for (int32_t image = 0; image < out->images; ++image)
+        reference_distance_of_mask(mask + (size_t)image * test_texels(out, 0), columns, image, out);
+    free(columns);
+}
+
+static void check_mask(const test_target *target, tvlm_device *reference, mask_kind kind, test_size size,
+                       int32_t images, uint64_t *random) {
+    const tvlm_texture shape = test_shape(size, 1, images, target->format);
+    test_pair pair = test_pair_create(target, reference, &shape);
+    bool *mask = make_mask(kind, size, images, random);
+    tvlm_buffer *bits = mask_bits(target->device, mask, size, images);
+    char what[96];
+    snprintf(what, sizeof what, "%s, %dx%d", mask_names[kind], (int)size.width, (int)size.height);
+    test_poison(pair.device, pair.got);
+    test_poison(pair.reference, pair.expected);
+    if (opencl_distance_of_mask((opencl_device *)target->device, ((opencl_buffer *)bits)->memory, pair.got) !=
+        TVLM_OK)
+        fail_msg("%s: %s", what, test_last_log());
+    reference_masks(mask, pair.expected);
+    test_pair_compare(what, &pair, names, tolerances);
+    target->device->backend->buffer_destroy(target->device, &bits);
+    free(mask);
+    test_pair_destroy(&pair);
+}
+
+/* Beyond the usual sizes: words of 32 rows, runs of 64 columns and groups of 256 pixels, and one more or
+ * less. */
+static const test_size more_sizes[] = {{63, 31}, {64, 32},  {65, 33},  {255, 64},
+                                       {257, 3}, {31, 257}, {700, 97}, {97, 513}};
+
+static void masks(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *sizes = test_sizes(&count);
+    const size_t more = test_small() ? 1 : sizeof more_sizes / sizeof *more_sizes;
+    uint64_t random = 34;
+    if (!test_is_opencl(target->device)) return;
+    for (int kind = 0; kind < MASKS; ++kind) {
+        for (size_t i = 0; i < count; ++i)
+            check_mask(target, reference, (mask_kind)kind, sizes[i], i % 2 == 0 ? 1 : 3, &random);
+        for (size_t i = 0; i < more; ++i)
+            check_mask(target, reference, (mask_kind)kind, more_sizes[i], 1, &random);
+    }
+}
+
+/* A row for which local memory does not suffice is searched instead, whatever the tuning. */
+static void no_local_memory(const test_target *target, tvlm_device *reference) {
+    uint64_t random = 35;
+    if (!test_is_opencl(target->device)) return;
+    const uint64_t usual = target->device->info.local_bytes;
+    target->device->info.local_bytes = 1024;
+    check_mask(target, reference, MASK_SPARSE, (test_size){131, 70}, 1, &random);
+    target->device->info.local_bytes = usual;
+}
+
+/* ---- The family ---- */
+
+/*
+ * From `visual` textures that are the same on both sides, so that no pixel is an edge on one of them only:
+ * the mask's rule is comparisons of the stored values and of sums of two of them.
+ */
+static void check_family(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
+                         test_picture picture, uint64_t *random) {
+    const tvlm_texture shape = test_shape(size, 1, images, target->format);
+    test_pair source = test_source(target, reference, size, images, picture, random),
+              visual = test_pair_create(target, reference, &shape),
+              pair = test_pair_create(target, reference, &shape);
+    tvlm_texture *grids[TVLM_GRID_COUNT] = {NULL}, *expected[TVLM_GRID_COUNT] = {NULL};
+    char what[96];
+    snprintf(what, sizeof what, "picture %d, %dx%d", (int)picture, (int)size.width, (int)size.height);
+    grids[TVLM_GRID_SOURCE] = source.got;
+    assert_int_equal(target->device->backend->generate[TVLM_GRID_VISUAL](
+                         target->device, &(tvlm_generate_args){.grids = grids, .out = visual.got}),
+                     TVLM_OK);
+    test_pair_mips(&visual);
+    test_pair_equalise(&visual);
+    grids[TVLM_GRID_VISUAL] = visual.got;
+    expected[TVLM_GRID_VISUAL] = visual.expected;
+    test_poison(pair.device, pair.got);
+    test_poison(pair.reference, pair.expected);
+    if (target->device->backend->generate[TVLM_GRID_DISTANCE](
+            target->device, &(tvlm_generate_args){.grids = grids, .out = pair.got}) != TVLM_OK)
+        fail_msg("%s: %s", what, test_last_log());
+    assert_int_equal(reference->backend->generate[TVLM_GRID_DISTANCE](
+                         reference, &(tvlm_generate_args){.grids = expected, .out = pair.expected}),
+                     TVLM_OK);
+    test_pair_compare(what, &pair, names, tolerances);
+    test_pair_destroy(&source);
+    test_pair_destroy(&visual);
+    test_pair_destroy(&pair);
+}
+
+static void pictures(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *sizes = test_sizes(&count);
+    uint64_t random = 36;
+    for (int picture = 0; picture < TEST_PICTURES; ++picture)
+        for (size_t i = 0; i < count; ++i)
+            check_family(target, reference, sizes[i], i % 2 == 0 ? 3 : 1, (test_picture)picture, &random);
+}
+
+static void both(const test_target *target, tvlm_device *reference) {
+    masks(target, reference);
+    pictures(target, reference);
+}
+
+static void distance(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, both);
+    no_local_memory(target, reference);
+}
+
+static void test_distance(void **state) {
+    (void)state;
+    test_on_targets(distance);
+}
+
+/* ---- The reference ---- */
+
+/* CHANNELS.md, word by word. */
+static double by_definition(const bool *mask, test_size size, int32_t x, int32_t y) {
+    const double range = (size.width > size.height ? size.width : size.height) / 8.0;
+    double least = INFINITY;
+    for (int32_t j = 0; j < size.height; ++j)
+        for (int32_t i = 0; i < size.width; ++i)
+            if (mask[j * size.width + i]) least = fmin(least, hypot(x - i, y - j));
+    return fmin(1.0, least / range);
+}
+
+static void test_definition(void **state) {
+    static const test_size sizes[] = {{1, 1}, {1, 9}, {9, 1}, {8, 8}, {37, 29}, {29, 50}};
+    uint64_t random = 37;
+    tvlm_device *device = NULL;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    for (int kind = 0; kind < MASKS; ++kind)
+        for (size_t s = 0; s < sizeof sizes / sizeof *sizes; ++s) {
+            const tvlm_texture shape = test_shape(sizes[s], 1, 1, TVLM_FORMAT_F32);
+            tvlm_texture *out = test_texture(device, &shape);
+            bool *mask = make_mask((mask_kind)kind, sizes[s], 1, &random);
+            reference_masks(mask, out);
+            float *rgba = test_read(device, out, 0, 0);
+            for (int32_t i = 0; i < sizes[s].width * sizes[s].height; ++i) {
+                const double wanted = by_definition(mask, sizes[s], i % sizes[s].width, i / sizes[s].width);
+                if (!(fabs((double)rgba[4 * i] - wanted) <= 1e-7))
+                    fail_msg("%s, %dx%d, pixel %d: %.9g, by definition %.9g", mask_names[kind],
+                             (int)sizes[s].width, (int)sizes[s].height, (int)i, (double)rgba[4 * i], wanted);
+            }
+            free(rgba);
+            free(mask);
+            device->backend->texture_destroy(device, &out);
+        }
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_definition), cmocka_unit_test(test_distance)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,276 @@
+/* tvlm export: the tensors that a vision-language model's encoder takes, in full and of the chosen tokens. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "texturevlm/io.h"
+#include "texturevlm/io_scorer.h"
+#include "tool.h"
+
+#define TENSORS_MAX 8
+#define PIXELS_MAX  (1 << 30)
+
+typedef struct export_options {
+    tool_common common;
+    const char *model, *output, *scorer;
+    option_integer budget, min_pixels, max_pixels, size, patch;
+    int all, video;
+    option_triple weights;
+} export_options;
+
+static const option_spec specs[] = {
+    {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
+     "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip or clip", 0, 0, NULL},
+    {'o', OPTION_TEXT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
+     NULL},
+    {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
+     "tokens selected at most, over all images (default: a quarter\nof each image's)", INT32_MIN, INT32_MAX,
+     NULL},
+    {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
+    {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
+     "of the resized image, Qwen-VL (default: 65536 for qwen3-vl,\nelse 3136)", 1, PIXELS_MAX, NULL},
+    {0, OPTION_INTEGER, "max-pixels", offsetof(export_options, max_pixels), "N",
+     "the same (default: 16777216 for qwen3-vl, else 12845056)", 1, PIXELS_MAX, NULL},
+    {0, OPTION_INTEGER, "size", offsetof(export_options, size), "PIXELS",
+     "side of the processed image, llava (default: 336), siglip and\nclip (224)", 1, 16384, NULL},
+    {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
+     "side of a patch, llava and clip (default: 14), siglip (16)", 1, 16384, NULL},
+    {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
+     "Qwen-VL: the images are frames of one video, two a token", 0, 0, NULL},
+    {0, OPTION_TRIPLE, "weights", offsetof(export_options, weights), "I,P,Q",
+     "of information, perspective and participation, as in select", 0, 0, NULL},
+    {0, OPTION_TEXT, "scorer", offsetof(export_options, scorer), "FILE.safetensors",
+     "a weight for each channel instead of the three parts", 0, 0, NULL},
+};
+
+struct job {
+    struct tool *tool;
+    const export_options *options;
+    int model; /* tvlm_export_model */
+    int count;
+    char *const *paths;
+    tvlm_image **loaded;
+    tvlm_image *images; /* the same, side by side */
+    tvlm_scorer *scorer;
+    tvlm_device *device;
+    tvlm_export *export;
+    tvlm_tensor tensors[TENSORS_MAX];
+    void *data[TENSORS_MAX];
+    int32_t tensor_count;
+};
+
+/* ---- Before any work ---- */
+
+static int find_model(struct tool *tool, const char *name, int *model) {
+    char known[128] = "";
+    *model = tvlm_export_model_find(name);
+    if (*model >= 0) return TOOL_DONE;
+    for (int i = 0; i < TVLM_EXPORT_MODELS; ++i) {
+        const size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "",
+                 tvlm_export_model_name((tvlm_export_model)i));
+    }
+    if (name == NULL) return tool_usage(tool, "--for is missing: one of %s", known);
+    return tool_usage(tool, "--for %.64s: there is no such model; there are %s", name, known);
+}
+
+static int check(struct job *job) {
+    const export_options *const options = job->options;
+    struct tool *const tool = job->tool;
+    int code = find_model(tool, options->model, &job->model);
+    if (code != TOOL_DONE) return code;
+    if (options->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
+    if (options->all > 0 && options->budget.given)
+        return tool_usage(tool, "--all and --budget exclude each other");
+    if (options->weights.given && options->scorer != NULL)
+        return tool_usage(tool, "--weights and --scorer exclude each other");
+    if (options->budget.given && options->budget.value < 1)
+        return tool_fail(tool, "--budget %d: at least one token must be asked for", options->budget.value);
+    if ((code = tool_check_output(tool, options->output)) != TOOL_DONE) return code;
+    for (int i = 0; code == TOOL_DONE && i < job->count; ++i)
+        code = tool_check_distinct(tool, options->output, job->paths[i]);
+    return code;
+}
+
+/* ---- Work ---- */
+
+static int load(struct job *job) {
+    struct tool *const tool = job->tool;
+    int code = TOOL_DONE;
+    job->loaded = calloc((size_t)job->count, sizeof *job->loaded);
+    job->images = calloc((size_t)job->count, sizeof *job->images);
+    if (job->loaded == NULL || job->images == NULL) return tool_fail(tool, "no memory");
+    for (int i = 0; code == TOOL_DONE && i < job->count; ++i) {
+        tool->subject = job->paths[i];
+        code = tool_status(tool, tvlm_image_load(job->paths[i], &tool->log, &job->loaded[i]));
+        if (code == TOOL_DONE) job->images[i] = *job->loaded[i];
+    }
+    if (job->count > 1) tool->subject = NULL; /* from here on it may be about any of them */
+    return code;
+}
+
+static int process(struct job *job) {
+    const export_options *const options = job->options;
+    const struct tvlm_export_params params = {.model = (tvlm_export_model)job->model,
+                                              .min_pixels = options->min_pixels.value,
+                                              .max_pixels = options->max_pixels.value,
+                                              .side = options->size.value,
+                                              .patch = options->patch.value,
+                                              .budget = options->budget.value,
+                                              .all = options->all > 0,
+                                              .video = options->video > 0,
+                                              .format = (tvlm_format)options->common.format,
+                                              .weights =
+                                                  options->weights.given ? options->weights.values : NULL,
+                                              .scorer = job->scorer};
+    int code = tool_open_device(job->tool, &options->common, &job->device);
+    if (code == TOOL_DONE)
+        code = tool_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
+    if (code == TOOL_DONE)
+        code = tool_status(job->tool, tvlm_export_run(job->export, job->images, job->count, NULL));
+    return code;
+}
+
+static int read_tensor(struct job *job, int32_t index) {
+    tvlm_export_tensor found;
+    tvlm_tensor *const tensor = &job->tensors[index];
+    int code = tool_status(job->tool, tvlm_export_get_tensor(job->export, index, &found));
+    if (code != TOOL_DONE) return code;
+    void *const data = malloc(found.bytes);
+    if (data == NULL) return tool_fail(job->tool, "no memory for %s", found.name);
+    job->data[index] = data;
+    *tensor = (tvlm_tensor){.name = found.name,
+                            .type = found.integer ? TVLM_ELEMENT_I64 : TVLM_ELEMENT_F32,
+                            .rank = found.rank,
+                            .data = data};
+    memcpy(tensor->shape, found.shape, sizeof found.shape);
+    return tool_status(job->tool, tvlm_export_read(job->export, index, found.bytes, data));
+}
+
+static int write_tensors(struct job *job) {
+    const tvlm_metadata metadata[] = {{"format", "texturevlm.export"},
+                                      {"model", tvlm_export_model_name((tvlm_export_model)job->model)}};
+    int code = TOOL_DONE;
+    job->tensor_count = tvlm_export_tensor_count(job->export);
+    for (int32_t i = 0; code == TOOL_DONE && i < job->tensor_count; ++i) code = read_tensor(job, i);
+    job->tool->subject = NULL;
+    if (code != TOOL_DONE) return code;
+    return tool_status(job->tool,
+                       tvlm_safetensors_write(job->options->output, job->tensors, job->tensor_count, metadata,
+                                              sizeof metadata / sizeof *metadata, &job->tool->log));
+}
+
+/* ---- Results ---- */
+
+static int print_text(struct job *job) {
+    for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
+        tvlm_export_picture p;
+        char line[600];
+        const int code = tool_status(job->tool, tvlm_export_get_picture(job->export, i, &p));
+        if (code != TOOL_DONE) return code;
+        snprintf(line, sizeof line, "%.400s: %dx%d -> %dx%d, patches %dx%dx%d, %d of %d tokens\n",
+                 job->paths[i], job->images[i].width, job->images[i].height, p.width, p.height, p.grid_t,
+                 p.grid_h, p.grid_w, p.selected, p.tokens);
+        if (tool_print(job->tool, line) != TOOL_DONE) return TOOL_FAILED;
+    }
+    return TOOL_DONE;
+}
+
+static void json_pictures(struct job *job, json_writer *json) {
+    json_open_array(json, "images", false);
+    for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
+        tvlm_export_picture p;
+        if (tvlm_export_get_picture(job->export, i, &p) != TVLM_OK) continue; /* cannot be */
+        json_open_object(json, NULL, true);
+        json_string(json, "path", job->paths[i]);
+        json_integer(json, "width", p.width);
+        json_integer(json, "height", p.height);
+        json_open_array(json, "grid_thw", true);
+        json_integer(json, NULL, p.grid_t);
+        json_integer(json, NULL, p.grid_h);
+        json_integer(json, NULL, p.grid_w);
+        json_close(json);
+        json_integer(json, "first_token", p.first_token);
+        json_integer(json, "tokens", p.tokens);
+        json_integer(json, "selected", p.selected);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static int print_json(struct job *job) {
+    json_writer json = {0};
+    json_open_object(&json, NULL, false);
+    json_string(&json, "model", tvlm_export_model_name((tvlm_export_model)job->model));
+    json_string(&json, "output", job->options->output);
+    json_string(&json, "device", tvlm_device_get_info(job->device)->name);
+    json_pictures(job, &json);
+    json_open_array(&json, "tensors", false);
+    for (int32_t i = 0; i < job->tensor_count; ++i) {
+        const tvlm_tensor *const tensor = &job->tensors[i];
+        json_open_object(&json, NULL, true);
+        json_string(&json, "name", tensor->name);
+        json_string(&json, "type", tvlm_element_name(tensor->type));
+        json_open_array(&json, "shape", true);
+        for (int32_t d = 0; d < tensor->rank; ++d) json_integer(&json, NULL, tensor->shape[d]);
+        json_close(&json);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_close(&json);
+    const int code = tool_print(job->tool, json_text_of(&json));
+    json_release(&json);
+    return code;
+}
+
+static void release(struct job *job) {
+    for (int i = 0; job->loaded != NULL && i < job->count; ++i) tvlm_image_destroy(&job->loaded[i]);
+    for (int i = 0; i < TENSORS_MAX; ++i) free(job->data[i]);
+    free(job->loaded);
+    free(job->images);
+    tvlm_export_destroy(&job->export);
+    tvlm_device_destroy(&job->device);
+    tvlm_scorer_destroy(&job->scorer);
+}
+
+static int run_export(struct tool *tool, const void *values, int operand_count, char *const *operands) {
+    struct job job = {.tool = tool, .options = values, .count = operand_count, .paths = operands};
+    int code = check(&job);
+    if (code == TOOL_DONE && job.options->scorer != NULL)
+        code = tool_status(tool, tvlm_scorer_load(job.options->scorer, &tool->log, &job.scorer));
+    if (code == TOOL_DONE) code = load(&job);
+    if (code == TOOL_DONE) code = process(&job);
+    if (code == TOOL_DONE) code = write_tensors(&job);
+    if (code == TOOL_DONE) code = job.options->common.json > 0 ? print_json(&job) : print_text(&job);
+    release(&job);
+    return code;
+}
+
+const tool_command export_command = {
+    .name = "export",
+    .summary = "tensors that a vision-language model takes as they are, in full and of the chosen tokens",
+    .operands = "IMAGE...",
+    .operand_min = 1,
+    .operand_max = INT32_MAX,
+    .details =
+        "The file holds what the model's own processor makes (Hugging Face transformers, on Pillow): "
+        "pixel_values and,\n"
+        "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen "
+        "tokens, in\n"
+        "rising order: selected_indices, their rows of pixel_values (selected_pixel_values), "
+        "selected_positions (t, h, w\n"
+        "in the grid of tokens, for M-RoPE), selected_images, selected_scores; and the scores of all "
+        "tokens.\n"
+        "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each "
+        "other. A\n"
+        "budget is shared among them in proportion to their tokens, at least one each, and never exceeded.\n"
+        "The EXIF rotation is applied; alpha is dropped, as the processor drops it. JPEGs may differ by a "
+        "step "
+        "here and\n"
+        "there, since decoders do. A scorer file is that of tvlm select.\n",
+    .options = specs,
+    .option_count = sizeof specs / sizeof *specs,
+    .options_size = sizeof(export_options),
+    .run = run_export,
+};
