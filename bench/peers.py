@@ -28,7 +28,7 @@ options = parser.parse_args()
 os.environ.setdefault("OMP_NUM_THREADS", str(options.threads))
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests", "python"))
-from common import SKIPPED, generate, need, np, random_pixels, run, save_ppm  # noqa: E402
+from common import SKIPPED, edge_pixels, generate, need, np, random_pixels, run, save_ppm  # noqa: E402
 
 try:
     import cv2
@@ -42,6 +42,14 @@ try:
     torch.set_grad_enabled(False)
 except ImportError:
     torch = None
+try:
+    from scipy import ndimage
+except ImportError:
+    ndimage = None
+try:
+    from skimage.segmentation import slic
+except ImportError:
+    slic = None
 if cv2 is None or torch is None:
     print("note: OpenCV and PyTorch are both needed for a full table; missing:",
           ", ".join(name for name, module in (("OpenCV", cv2), ("PyTorch", torch)) if module is None))
@@ -49,7 +57,7 @@ if cv2 is None:
     sys.exit(SKIPPED)  # it prepares the data, too
 
 SIDE, CELL, K = 1024, 16, 273
-FAMILIES = ("source", "visual", "saliency", "laplacian", "entropy", "gradient")
+FAMILIES = ("source", "visual", "saliency", "laplacian", "entropy", "gradient", "distance", "cluster")
 SLOW_MS = 5.0
 LUMA = np.array([[0.299, 0.587, 0.114]], np.float32)
 BINOMIAL = np.array([1, 4, 6, 4, 1], np.float32) / 16
@@ -244,6 +252,69 @@ def cv_saliency():
     return cv2.merge([m * np.float32(1 / cv2.minMaxLoc(m)[1]) for m in maps])
 
 
+# ---- Distance: the peers get the mask of edge pixels as they like it; the tool finds them itself ----
+
+RANGE = np.float32(SIDE / 8)
+not_edge = np.ones((SIDE, SIDE), np.uint8)  # 0 at edge pixels; filled in by check_results
+
+
+def cv_distance():
+    pixels_away = cv2.distanceTransform(not_edge, cv2.DIST_L2, cv2.DIST_MASK_PRECISE, dst=out["a"])
+    return cv2.min(cv2.multiply(pixels_away, 1 / float(RANGE), dst=pixels_away), 1.0, dst=pixels_away)
+
+
+def scipy_distance():
+    return np.minimum(ndimage.distance_transform_edt(not_edge).astype(np.float32) / RANGE, np.float32(1))
+
+
+# ---- Regions: the same number and compactness, ten iterations, connected; without our region tables and borders ----
+
+REGIONS, COMPACTNESS = 50, 10.0
+
+
+def cv_cluster():
+    lab = cv2.cvtColor(pixels, cv2.COLOR_RGB2Lab)
+    work = cv2.ximgproc.createSuperpixelSLIC(lab, cv2.ximgproc.SLIC, int(round((SIDE * SIDE / REGIONS) ** 0.5)), COMPACTNESS)
+    work.iterate(10)
+    work.enforceLabelConnectivity()
+    return work.getLabels()
+
+
+def skimage_cluster():
+    return slic(pixels, n_segments=REGIONS, compactness=COMPACTNESS, max_num_iter=10, start_label=0)
+
+
+# ---- From frame to frame ----
+
+cells_state = plane(SIDE // CELL, SIDE // CELL, 3) + np.float32(0.5)
+flow_x, flow_y = np.float32(3.0 / CELL), np.float32(-2.0 / CELL)  # as `tvlm bench` has it, in cells
+warp_x, warp_y = np.meshgrid(np.arange(SIDE // CELL, dtype=np.float32) + flow_x, np.arange(SIDE // CELL, dtype=np.float32) + flow_y)
+
+
+def cv_temporal():
+    return cv2.remap(cells_state, warp_x, warp_y, cv2.INTER_LINEAR, borderMode=EDGE)
+
+
+if torch is not None:
+    state_t = tensor(cells_state.transpose(2, 0, 1))[None]
+    step_t = tensor(np.stack([warp_x, warp_y], 2))[None]
+
+
+def torch_temporal():
+    """With the step from cells to grid_sample's coordinates, which is part of warping by a flow."""
+    grid = (step_t * 2 + 1) / (SIDE // CELL) - 1
+    return F.grid_sample(state_t, grid, mode="bilinear", padding_mode="border", align_corners=False)
+
+
+half_luma = np.ascontiguousarray(source_levels[0][..., 3])
+half_before = np.roll(half_luma, 3, 1)
+
+
+def cv_motion():
+    return cv2.absdiff(half_luma, half_before, dst=half_out)
+
+
+half_out = np.zeros_like(half_luma)
 visual = cv_visual().copy()
 gradient = cv_gradient().copy()
 laplacian = cv_laplacian().copy()
@@ -347,6 +418,18 @@ buffers = {4: buffers_for(SIDE, 4), 1: buffers_for(SIDE, 1), "quarter": buffers_
            "cells": buffers_for(CELLS, 1)}
 
 
+def torch_pack():
+    """Each channel to the image's size, four to an array."""
+    up = dict(size=(SIDE, SIDE), mode="bilinear", align_corners=False)
+    source_t, visual_t, saliency_t, laplacian_t, entropy_t, gradient_t = family_t
+    planes = torch.cat([source_t[:, :3], visual_t, F.interpolate(saliency_t, **up), position_t, laplacian_t,
+                        F.interpolate(entropy_t, **up), gradient_t], 1)
+    return planes[:, :PACKED].reshape(PACKED // 4, 4, SIDE, SIDE)
+
+
+position_t = None if torch is None else tensor(np.stack([x_map, y_map, eccentricity]))[None]
+
+
 def torch_chain(array):
     planes = tensor(array.transpose(2, 0, 1) if array.ndim == 3 else array[None])[None]
     return lambda: torch_levels(planes)
@@ -371,12 +454,16 @@ PEERS = {
     "entropy levels": [("OpenCV", lambda: cv_levels(entropy, buffers["cells"])), ("PyTorch", torch and torch_chain(entropy))],
     "gradient": [("OpenCV", cv_gradient), ("PyTorch", torch_gradient)],
     "gradient levels": [("OpenCV", lambda: cv_levels(gradient, buffers[4])), ("PyTorch", torch and torch_chain(gradient))],
+    "distance": [("OpenCV", cv_distance), ("SciPy", ndimage and scipy_distance)],
+    "cluster": [("OpenCV", cv_cluster if hasattr(cv2, "ximgproc") else None), ("scikit-image", slic and skimage_cluster)],
+    "motion": [("OpenCV", cv_motion)],
+    "temporal": [("OpenCV", cv_temporal), ("PyTorch", torch and torch_temporal)],
     "score of cells": [("OpenCV", cv_score_cells)],
     "score of pixels": [("OpenCV", cv_score_pixels), ("PyTorch", torch_score_pixels)],
     "top 273 of 4096": [("NumPy", lambda: numpy_topk(few)), ("PyTorch", lambda: torch_topk(few))],
     "top 273 of 1048576": [("NumPy", lambda: numpy_topk(many)), ("PyTorch", lambda: torch_topk(many))],
     "sample 273": [("PyTorch, 1 level", torch_sample)],
-    "pack": [("OpenCV", cv_pack)],
+    "pack": [("OpenCV", cv_pack), ("PyTorch", torch and torch_pack)],
     "select, uploaded": [("OpenCV, NumPy", cv_select)],
     "select, again": [("OpenCV, NumPy", cv_select_again)],
 }
@@ -392,6 +479,8 @@ def check_results(path):
     made = {stage: generate(options.tool, path, names, **words) for stage, names in channels.items()}
     made["saliency"] = generate(options.tool, path, ["saliency_fine", "saliency_mid", "saliency_coarse"], level=2, **words)
     made["entropy"] = generate(options.tool, path, ["entropy"], level=4, **words)
+    made["distance"] = generate(options.tool, path, ["distance"], **words)
+    not_edge[...] = ~edge_pixels(generate(options.tool, path, ["edges"], **words)[0])
     limits = {"saliency": 2e-2, "entropy": 0.1}  # entropy: values on a bin's border
     print("peers' results against the tool's, largest difference:", end="")
     for stage, expected in made.items():

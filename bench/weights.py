@@ -9,6 +9,8 @@ For each weight: precision and recall of the best 273 cells (or as many as a qua
 the foreground has (there precision = recall), and the AUC of the scores; mean and standard deviation over photos; and, for
 an honest figure, each photo scored with the weights that are best on the others.
 
+Last, with a question: the three weights on ../shared/data/clip/painted, where the question is the vector of a class name.
+
 Then the same weights on ../shared/data/text/icdar2015, where what matters are the outlined words (a cell counts with a
 quarter of its area in one): things and words want different weights, so neither table alone decides.
 """
@@ -22,6 +24,7 @@ from common import Library, PHOTOS, SKIPPED, need, np  # noqa: E402
 
 cv2 = need("cv2")
 FOLDER = os.path.join(PHOTOS, "..", "boxes", "coco_panoptic")
+PAINTED = os.path.join(PHOTOS, "..", "clip", "painted")
 WORDS = os.path.join(PHOTOS, "..", "text", "icdar2015")
 WEIGHTS = [round(0.1 * i, 2) for i in range(11)]  # of information; perspective has the rest
 MEASURES = ["precision at 273", "recall at 273", "precision at a quarter", "recall at a quarter", "at own share", "AUC"]
@@ -130,6 +133,76 @@ def print_words(options):
             f"  {MEASURES[m]} {table[:, n, m].mean():.3f} ({table[:, n, m].std(ddof=1):.3f})" for m in (1, 3, 5)))
 
 
+def load_questions(library, device, stride):
+    """Per class in each photo of ../shared/data/clip/painted, where it has at least 3 cells: (photo, class, the three parts of
+    the score, true cells). A cell is true when half of it is of that class; the question is the class name's vector."""
+    with open(os.path.join(FOLDER, "panoptic_val2017.json")) as file:
+        described = json.load(file)
+    with open(os.path.join(PAINTED, "coco_rows.json")) as file:
+        rows = json.load(file)["rows"]
+    words = np.load(os.path.join(PAINTED, "..", "detic_coco_clip_a+cname.npy")).astype(np.float64)
+    annotations = {os.path.splitext(entry["file_name"])[0]: entry for entry in described["annotations"]}
+    names = {category["id"]: category["name"] for category in described["categories"]}
+    c = Library(library)
+    handle = c.open(device)
+    for photo in sorted(entry[:-4] for entry in os.listdir(PAINTED) if entry.endswith(".npy")):
+        features = np.load(os.path.join(PAINTED, photo + ".npy")).astype(np.float64)
+        features /= np.maximum(np.linalg.norm(features, axis=2, keepdims=True), 1e-12)
+        labels = cv2.imread(os.path.join(FOLDER, photo + "_panoptic.png"), cv2.IMREAD_COLOR).astype(np.int64)
+        ids = labels[..., 2] + 256 * labels[..., 1] + 65536 * labels[..., 0]
+        pixels = np.ascontiguousarray(cv2.imread(os.path.join(FOLDER, photo + ".jpg"))[..., ::-1])
+        height, width = pixels.shape[:2]
+        # The features' patches are of 16 pixels; what they leave out at the far edges is their last row and column again.
+        features = np.pad(features, [(0, -(-height // 16) - features.shape[0]), (0, -(-width // 16) - features.shape[1]),
+                                     (0, 0)], mode="edge")
+        stack = c.stack(handle, pixels, ["edges", "entropy", "saliency", "eccentricity"])
+        for category in sorted({segment["category_id"] for segment in annotations[photo]["segments_info"]}):
+            if names[category] not in rows:
+                continue
+            segments = [s["id"] for s in annotations[photo]["segments_info"] if s["category_id"] == category]
+            truth = cells_of(np.isin(ids, segments).astype(float), stride).ravel() >= 0.5
+            if truth.sum() < 3:
+                continue
+            word = words[rows.index(names[category])]
+            similarity = features @ (word / np.linalg.norm(word))
+            parts = [c.score(stack, weights, stride, similarity).ravel().astype(np.float64)
+                     for weights in ((1, 0, 0), (0, 1, 0), (0, 0, 1))]
+            yield photo, names[category], parts, truth
+        c.destroy_stack(stack)
+    c.close(handle)
+
+
+def print_questions(options):
+    questions = list(load_questions(options.library, options.device, options.stride))
+    photos = sorted({photo for photo, _, _, _ in questions})
+    triples = [(i / 10, p / 10, (10 - i - p) / 10) for i in range(11) for p in range(11 - i)] + [(0.33, 0.33, 0.34),
+                                                                                             (0.05, 0.05, 0.9)]
+    # [question][weights][precision at the object's own number of cells, AUC]
+    table = np.array([[figures(sum(w * part for w, part in zip(triple, parts)), truth)[4:] for triple in triples]
+                      for _, _, parts, truth in questions])
+    of = np.array([photo for photo, _, _, _ in questions])
+    # Photos count the same, whatever the number of classes in them.
+    mean = np.mean([table[of == photo].mean(0) for photo in photos], 0)
+    print(f"\nquestions: {len(questions)} classes in {len(photos)} photos of painted; precision at the object's own number of "
+          "cells, AUC; means over photos")
+    order = sorted(range(len(triples)), key=lambda n: -mean[n].mean())
+    shown = order[:5] + [n for n, triple in enumerate(triples) if triple in
+                         [(1, 0, 0), (0, 1, 0), (0, 0, 1), (0.33, 0.33, 0.34)] and n not in order[:5]]
+    for n in shown:
+        print("  %.2f %.2f %.2f" % triples[n] + "   %.3f   %.3f" % tuple(mean[n]))
+    honest = []
+    for photo in photos:
+        others = np.mean([table[of == other].mean(0).mean(1) for other in photos if other != photo], 0)
+        best = int(np.argmax(others))
+        honest.append(table[of == photo].mean(0)[best])
+        print(f"  chosen without {photo}: %.2f %.2f %.2f" % triples[best] + ", measured on it: %.3f   %.3f" % tuple(honest[-1]))
+    seeds = mean[triples.index((0.33, 0.33, 0.34))]
+    print("  chosen on the others: %.3f   %.3f" % tuple(np.mean(honest, 0)) + "; the seeds 0.33 0.33 0.34: %.3f   %.3f" % tuple(seeds))
+    for (photo, name, _, truth), row in zip(questions, table):
+        print(f"  {photo} {name:16s} {truth.sum():4d} cells: seeds %.2f %.2f; similarity alone %.2f %.2f; best %.2f %.2f" % (
+            *row[triples.index((0.33, 0.33, 0.34))], *row[triples.index((0, 0, 1))], *row[order[0]]))
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
@@ -176,6 +249,8 @@ def main():
           f"weights {both[WEIGHTS.index(0.5)]:.3f}); chosen and measured on the same photos")
     if os.path.isdir(WORDS):
         print_words(options)
+    if os.path.isdir(PAINTED):
+        print_questions(options)
 
 
 main()

@@ -49,8 +49,7 @@ kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, con
     } else {
         const int slice = images.y * to_size.z;
         const int4 place = level_place_(TEXTURE(to), slice, level);
-        for (int i = 0; i < RUN; ++i)
-            out[i] = texel_fetch_at_(TEXTURE(to), place, slice, level, x + i, y).w;
+        for (int i = 0; i < RUN; ++i) out[i] = texel_fetch_at_(TEXTURE(to), place, slice, level, x + i, y).w;
     }
 }
 
@@ -61,8 +60,7 @@ inline float plane_at(global const float *plane, int4 level, float x, float y) {
     const int x0 = (int)x, y0 = (int)y, at = level.w + y0 * level.z + x0;
     const float ax = x - x0, ay = y - y0;
     const float top = plane[at] + (plane[at + 1] - plane[at]) * ax;
-    const float bottom =
-        plane[at + level.z] + (plane[at + level.z + 1] - plane[at + level.z]) * ax;
+    const float bottom = plane[at + level.z] + (plane[at + level.z + 1] - plane[at + level.z]) * ax;
     return top + (bottom - top) * ay;
 }
 
@@ -108,12 +106,18 @@ inline float4 share(float4 mine, local float4 *board) {
 #endif
 }
 
+/* The first texels of patch (i, j): of those that would reach out of the image, the last ones inside. */
+inline int2 patch_origin(int2 index, int4 level) {
+    return clamp((index - 1) * STRIDE, (int2)(0), max((int2)(level.x, level.y) - PATCH, (int2)(0)));
+}
+
 /* Where a patch that begins at `origin` is looked for: as far out as the border goes. */
 inline float2 patch_place(float2 origin, float2 step, int4 level) {
     return clamp(origin + step, (float2)(-PAD), (float2)(level.x, level.y) + (float2)(PAD - PATCH - 2));
 }
 
-/* Of the differences d of the target, `step` away, from the template: sum (d - mean)^2, sum d gx, sum d gy. */
+/* Of the differences d of the target, `step` away, from the template: sum (d - mean)^2, sum d gx, sum d gy.
+ */
 inline float4 compare(global const float *target, int4 level, float2 origin, float2 step, int row,
                       const float8 *texels, const float8 *gx, const float8 *gy, local float4 *board) {
     const float2 place = patch_place(origin, step, level), corner = floor(place), part = place - corner;
@@ -150,12 +154,11 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     const int wanted = (int)get_group_id(0) * PATCHES + (int)get_local_id(0) / LANES;
     const int patch = min(wanted, patch_count - 1), row = (int)get_local_id(0) % LANES * PATCH_ROWS;
     global const float *target = planes + (1 - direction) * total;
-    const int2 corner = (int2)(patch % counts.x - 1, patch / counts.x - 1) * STRIDE;
+    const int2 corner = patch_origin((int2)(patch % counts.x, patch / counts.x), level);
     const float2 origin = convert_float2(corner);
 
     float8 texels[PATCH_ROWS], gx[PATCH_ROWS], gy[PATCH_ROWS], sum_x = 0.0f, sum_y = 0.0f;
-    global const float *at =
-        planes + direction * total + level.w + (corner.y + row) * level.z + corner.x;
+    global const float *at = planes + direction * total + level.w + (corner.y + row) * level.z + corner.x;
     for (int i = 0; i < PATCH_ROWS; ++i, at += level.z) {
         texels[i] = vload8(0, at);
         gx[i] = 0.5f * (vload8(0, at + 1) - vload8(0, at - 1));
@@ -174,7 +177,8 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
         yy += gy[i] * gy[i];
     }
     const float4 hessian = share((float4)(sum8(xx), sum8(xy), sum8(yy), 0.0f), board);
-    const float a = hessian.x + TVLM_FLOW_REGULAR, b = hessian.y, c = hessian.z + TVLM_FLOW_REGULAR;
+    const float regular = TVLM_FLOW_REGULAR + TVLM_FLOW_CONDITION * (hessian.x + hessian.z);
+    const float a = hessian.x + regular, b = hessian.y, c = hessian.z + regular;
     const float inverse = 1.0f / (a * c - b * b);
 
     /* Where to start: what the coarser level has here, or to one of the four sides. */
@@ -196,12 +200,13 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
         least = compare(target, level, origin, best, row, texels, gx, gy, board);
     }
     /* No work-item leaves early: the lanes of other patches wait in share. */
+    const float2 start = best;
     bool falling = true;
     for (int i = 0; i < TVLM_FLOW_STEPS; ++i) {
-        const float2 next =
-            best - (float2)(c * least.y - b * least.z, a * least.z - b * least.y) * inverse;
+        const float2 next = best - (float2)(c * least.y - b * least.z, a * least.z - b * least.y) * inverse;
         const float4 error = compare(target, level, origin, next, row, texels, gx, gy, board);
-        falling = falling && error.x < least.x;
+        const float2 moved = fabs(next - start);
+        falling = falling && error.x < least.x && fmax(moved.x, moved.y) <= PATCH;
         if (falling) {
             best = next;
             least = error;
@@ -224,16 +229,16 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
     for (int n = 0; n < 4; ++n) {
         const int px = column + (n & 1), py = row + (n >> 1);
         const float2 step = patches[direction * counts.x * counts.y + py * counts.x + px];
-        const float2 origin = (float2)((px - 1) * STRIDE, (py - 1) * STRIDE);
-        const float2 place = patch_place(origin, step, level), corner = floor(place), part = place - corner;
-        global const float *at = target + ((int)corner.y + first - (py - 1) * STRIDE) * level.z +
-                                 (int)corner.x + x - (px - 1) * STRIDE;
+        const int2 origin = patch_origin((int2)(px, py), level);
+        const float2 place = patch_place(convert_float2(origin), step, level), corner = floor(place),
+                     part = place - corner;
+        global const float *at =
+            target + ((int)corner.y + first - origin.y) * level.z + (int)corner.x + x - origin.x;
         float4 top = vload4(0, at) + (vload4(0, at + 1) - vload4(0, at)) * part.x;
         for (int i = 0; i < ROWS; ++i) {
             at += level.z;
             const float4 bottom = vload4(0, at) + (vload4(0, at + 1) - vload4(0, at)) * part.x;
-            const float4 d =
-                fabs(top + (bottom - top) * part.y - vload4(0, of + (first + i) * level.z + x));
+            const float4 d = fabs(top + (bottom - top) * part.y - vload4(0, of + (first + i) * level.z + x));
             const float4 weight = 1.0f / fmax(d, (float4)(TVLM_FLOW_FLOOR));
             weights[i] += weight;
             us[i] += weight * step.x;
@@ -290,8 +295,9 @@ TILE_KERNEL void flow_system(global const float *restrict planes, const int tota
         const float vx = v[at + 1] - v[at], vy = v[at + BORDERED_W(2)] - v[at];
         const bool inside = TILE_X + tx >= 1 && TILE_Y + ty >= 1;
         smooth[BORDERED_AT(1, tx, ty)] =
-            inside ? 0.5f * TVLM_FLOW_SMOOTH * rsqrt(ux * ux + uy * uy + vx * vx + vy * vy + TVLM_FLOW_EPSILON)
-                   : 0.0f;
+            inside
+                ? 0.5f * TVLM_FLOW_SMOOTH * rsqrt(ux * ux + uy * uy + vx * vx + vy * vy + TVLM_FLOW_EPSILON)
+                : 0.0f;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
@@ -300,7 +306,8 @@ TILE_KERNEL void flow_system(global const float *restrict planes, const int tota
         const int x = TILE_X + tx, y = TILE_Y + ty, at = BORDERED_AT(2, tx + 2, ty + 2);
         local const float *m = mean + at, *z = change + at;
         const float ix = 0.5f * (m[1] - m[-1]), iy = 0.5f * (m[W] - m[-W]), iz = z[0];
-        const float ixx = 0.25f * (m[2] - 2.0f * m[0] + m[-2]), iyy = 0.25f * (m[2 * W] - 2.0f * m[0] + m[-2 * W]);
+        const float ixx = 0.25f * (m[2] - 2.0f * m[0] + m[-2]),
+                    iyy = 0.25f * (m[2 * W] - 2.0f * m[0] + m[-2 * W]);
         const float ixy = 0.25f * (m[W + 1] - m[W - 1] - m[1 - W] + m[-W - 1]);
         const float izx = 0.5f * (z[1] - z[-1]), izy = 0.5f * (z[W] - z[-W]);
 
@@ -345,7 +352,8 @@ TILE_KERNEL void flow_system(global const float *restrict planes, const int tota
 #define SOLVE_H (TILE_H + 2 * SWEEPS + 2)
 
 TILE_KERNEL void flow_solve(const int2 level, global const float *restrict systems,
-                            global const float *restrict flow, const int half_, global float *restrict result) {
+                            global const float *restrict flow, const int half_,
+                            global float *restrict result) {
     local float u0[SOLVE_W * SOLVE_H], v0[SOLVE_W * SOLVE_H], u1[SOLVE_W * SOLVE_H], v1[SOLVE_W * SOLVE_H];
     const int direction = get_group_id(2), area = level.x * level.y, size = area + level.x;
     global const float *in = flow + direction * half_;
@@ -377,10 +385,10 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
                 const int from = y * level.x + x, at = (y - top) * SOLVE_W + x - left;
                 const float wl = right[from - 1], wr = right[from], wu = down[from - level.x],
                             wd = down[from];
-                const float p = r1[from] + wl * u[at - 1] + wr * u[at + 1] + wu * u[at - SOLVE_W] +
-                                wd * u[at + SOLVE_W];
-                const float q = r2[from] + wl * v[at - 1] + wr * v[at + 1] + wu * v[at - SOLVE_W] +
-                                wd * v[at + SOLVE_W];
+                const float p =
+                    r1[from] + wl * u[at - 1] + wr * u[at + 1] + wu * u[at - SOLVE_W] + wd * u[at + SOLVE_W];
+                const float q =
+                    r2[from] + wl * v[at - 1] + wr * v[at + 1] + wu * v[at - SOLVE_W] + wd * v[at + SOLVE_W];
                 un[at] += omega * (i11[from] * p + i12[from] * q - un[at]);
                 vn[at] += omega * (i12[from] * p + i22[from] * q - vn[at]);
             }
@@ -389,7 +397,8 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
         barrier(CLK_LOCAL_MEM_FENCE);
     }
     FOR_TILE(level, tx, ty) {
-        const int to = (TILE_Y + ty) * level.x + TILE_X + tx, at = (ty + SWEEPS + 1) * SOLVE_W + tx + SWEEPS + 1;
+        const int to = (TILE_Y + ty) * level.x + TILE_X + tx,
+                  at = (ty + SWEEPS + 1) * SOLVE_W + tx + SWEEPS + 1;
         out[to] = SWEEPS & 1 ? u1[at] : u0[at];
         out[area + to] = SWEEPS & 1 ? v1[at] : v0[at];
     }
@@ -401,8 +410,9 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
 
 /* u, v in pixels of level 0 (`scale` of them are a texel) and the confidence. */
 TILE_KERNEL void flow_result(global const float *restrict planes, const int total, const int4 level,
-                             global const float *restrict forward, global const float *restrict backwards, const int half_,
-                             const int2 back_size, const float2 scale, global float *restrict result) {
+                             global const float *restrict forward, global const float *restrict backwards,
+                             const int half_, const int2 back_size, const float2 scale,
+                             global float *restrict result) {
     local float change[BORDERED(WINDOW)], luma[BORDERED(WINDOW)];
     global const float *backward = backwards + half_; /* of the second direction */
     const int area = level.x * level.y;
@@ -432,13 +442,13 @@ TILE_KERNEL void flow_result(global const float *restrict planes, const int tota
         const float variance = fmax(0.0f, sum_squares - sum * sum * share_) * share_;
         const float2 step = (float2)(forward[from], forward[area + from]);
         const float2 there = (float2)(x + 0.5f, y + 0.5f) + step;
-        const float2 back = flow_at(backward, back_size, there.x / back_scale.x - 0.5f,
-                                    there.y / back_scale.y - 0.5f) * back_scale * scale;
+        const float2 back =
+            flow_at(backward, back_size, there.x / back_scale.x - 0.5f, there.y / back_scale.y - 0.5f) *
+            back_scale * scale;
         const float2 flow = step * scale, error = flow + back;
         const float e = error.x * error.x + error.y * error.y;
         const float lengths = flow.x * flow.x + flow.y * flow.y + back.x * back.x + back.y * back.y;
-        const bool inside =
-            there.x >= 0.0f && there.y >= 0.0f && there.x <= level.x && there.y <= level.y;
+        const bool inside = there.x >= 0.0f && there.y >= 0.0f && there.x <= level.x && there.y <= level.y;
         const float round_trip = 1.0f / (1.0f + e / (TVLM_FLOW_RELATIVE * lengths + TVLM_FLOW_ABSOLUTE));
         const float alike =
             1.0f / (1.0f + squares * share_ / (TVLM_FLOW_TEXTURE * variance + TVLM_FLOW_NOISE));

@@ -1,10 +1,10 @@
 /*
- * gemm.cl: the product of two matrices of floats where CLBlast would compile for many seconds: on CPUs. GPUs have
- * CLBlast (lib/opencl/gemm.c).
+ * gemm.cl: the product of two matrices of floats where CLBlast would compile for many seconds: on CPUs. GPUs
+ * have CLBlast (lib/opencl/gemm.c).
  *
- * The right matrix is brought into panels of PANEL columns first, row after row, 0 beyond its last column: whatever
- * way it lay, the inner loop reads whole vectors, and no work-item asks where the matrix ends. A work-item then
- * makes ROWS x PANEL values at a time, which stay in registers, for RUN rows.
+ * The right matrix is brought into panels of PANEL columns first, row after row, 0 beyond its last column:
+ * whatever way it lay, the inner loop reads whole vectors, and no work-item asks where the matrix ends. A
+ * work-item then makes ROWS x PANEL values at a time, which stay in registers, for RUN rows.
  */
 #define PANEL 16
 #define ROWS  4
@@ -27,7 +27,8 @@ kernel void gemm_pack(global const float *b, ulong offset, ulong row_stride, ulo
 }
 
 /* One row of the result, as far as it goes. */
-inline void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha, float beta) {
+inline void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha,
+                       float beta) {
     float values[PANEL];
     vstore16(alpha * sum, 0, values);
     for (int i = 0; i < count; ++i) {
@@ -36,9 +37,9 @@ inline void gemm_store(float16 sum, global float *to, ulong column_stride, int c
     }
 }
 
-kernel void gemm(global const float *a, ulong a_offset, ulong a_row, ulong a_column, global const float *panels,
-                 global float *c, ulong c_offset, ulong c_row, ulong c_column, int m, int n, int k, float alpha,
-                 float beta) {
+kernel void gemm(global const float *a, ulong a_offset, ulong a_row, ulong a_column,
+                 global const float *panels, global float *c, ulong c_offset, ulong c_row, ulong c_column,
+                 int m, int n, int k, float alpha, float beta) {
     const int panel = get_global_id(1), first = get_global_id(0) * RUN, last = min(first + RUN, m);
     const int column = panel * PANEL, count = min(PANEL, n - column);
     global const float *b = panels + (ulong)panel * (ulong)k * PANEL;

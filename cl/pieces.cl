@@ -203,16 +203,18 @@ inline int kept_label(global const int *parents, global const int *sizes, global
     return mains[label] == count - piece_of(parents, sizes, q) ? label : -1;
 }
 
-/* How far a colour is from that of a region as the last pass saw it, coarsely, and the region: the lower, the better. */
-inline int offer_of(global const uint *lab, global const uint *sums, const slic_pass *pass, uint colour, int label) {
+/* How far a colour is from that of a region as the last pass saw it, coarsely, and the region: the lower, the
+ * better. */
+inline int offer_of(global const uint *lab, global const uint *sums, const slic_pass *pass, uint colour,
+                    int label) {
     const centre mean = centre_of(lab, sums, pass, label % pass->cells.x, label / pass->cells.x);
     const float l = LAB_L(colour) - mean.l, a = LAB_A(colour) - mean.a, b = LAB_B(colour) - mean.b;
     const float apart = (l * l + a * a + b * b) * 0.0625f;
     return (int)min(apart, 1048574.0f) * TVLM_CLUSTER_MAX + label;
 }
 
-/* To the roots of pieces that are not kept: the best of what is beside them. `pass` is the last one. Results there are
- * none yet. */
+/* To the roots of pieces that are not kept: the best of what is beside them. `pass` is the last one. Results
+ * there are none yet. */
 kernel void pieces_offer(global const uint *restrict colours, global const int *restrict all_parents,
                          global int *all_sizes, global const int *restrict all_labels, global const int *work,
                          const int4 tables, const slic_pass pass, global int *restrict all_results) {

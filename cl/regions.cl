@@ -75,10 +75,10 @@ TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const
 
 typedef struct run_sums {
     int label, left, right, top, bottom;
-    uint count, x, y, l, a, b, gradient;
+    uint count, x, y, l, a, b, gradient; /* x and y from the corner of the group's block */
 } run_sums;
 
-inline void flush_run(global uint *sums, const run_sums *run, int2 size) {
+inline void flush_run(global uint *sums, const run_sums *run, int2 size, int2 corner) {
     if (run->label < 0) return;
     global uint *own = sums + run->label * TVLM_CLUSTER_SUMS;
     atomic_add(own + SUM_COUNT, run->count);
@@ -86,8 +86,8 @@ inline void flush_run(global uint *sums, const run_sums *run, int2 size) {
     atomic_max(own + SUM_TOP, (uint)(size.y - run->top));
     atomic_max(own + SUM_RIGHT, (uint)run->right);
     atomic_max(own + SUM_BOTTOM, (uint)run->bottom);
-    add_wide(own + SUM_X, run->x);
-    add_wide(own + SUM_Y, run->y);
+    add_wide(own + SUM_X, (ulong)run->count * corner.x + run->x);
+    add_wide(own + SUM_Y, (ulong)run->count * corner.y + run->y);
     add_wide(own + SUM_L, run->l);
     add_wide(own + SUM_A, run->a);
     add_wide(own + SUM_B, run->b);
@@ -96,7 +96,7 @@ inline void flush_run(global uint *sums, const run_sums *run, int2 size) {
 
 /* Pixels first .. end - 1 of a row of them at (x, y). */
 inline void add_run(run_sums *run, global const uint *lab, global const int *gradients, int first, int end,
-                    int x, int y) {
+                    int x, int y, int2 corner) {
     uint l = 0, a = 0, b = 0, gradient = 0;
     const uint n = end - first;
     for (int i = first; i < end; ++i) {
@@ -109,25 +109,83 @@ inline void add_run(run_sums *run, global const uint *lab, global const int *gra
     run->right = max(run->right, x + end);
     run->bottom = y + 1;
     run->count += n;
-    run->x += n * x + (first + end - 1) * n / 2;
-    run->y += n * y;
+    run->x += n * (x - corner.x) + (first + end - 1) * n / 2;
+    run->y += n * (y - corner.y);
     run->l += l;
     run->a += a;
     run->b += b;
     run->gradient += gradient;
 }
 
+/*
+ * A group's sums of the first regions that it meets, so that the global ones are not waited for by every
+ * work-item; what finds no slot goes there at once. Whole numbers: which is where does not matter.
+ */
+#define SLOTS 8
+
+typedef struct group_sums {
+    int labels[SLOTS];
+    run_sums sums[SLOTS];
+} group_sums;
+
+inline int slot_of(local group_sums *group, int label) {
+    for (int slot = 0; slot < SLOTS; ++slot) {
+        const int before = atomic_cmpxchg(&group->labels[slot], -1, label);
+        if (before == -1 || before == label) return slot;
+    }
+    return -1;
+}
+
+inline void share_run(local group_sums *group, global uint *sums, const run_sums *run, int2 size,
+                      int2 corner) {
+    if (run->label < 0) return;
+    const int slot = slot_of(group, run->label);
+    if (slot < 0) {
+        flush_run(sums, run, size, corner);
+        return;
+    }
+    local run_sums *own = &group->sums[slot];
+    atomic_min(&own->left, run->left);
+    atomic_max(&own->right, run->right);
+    atomic_min(&own->top, run->top);
+    atomic_max(&own->bottom, run->bottom);
+    atomic_add(&own->count, run->count);
+    atomic_add(&own->x, run->x);
+    atomic_add(&own->y, run->y);
+    atomic_add(&own->l, run->l);
+    atomic_add(&own->a, run->a);
+    atomic_add(&own->b, run->b);
+    atomic_add(&own->gradient, run->gradient);
+}
+
+/* One work-item is the whole group on CPUs. */
+#if GROUP > 1
+#define FLUSH(run) share_run(&shared, sums, run, size.xy, corner)
+#else
+#define FLUSH(run) flush_run(sums, run, size.xy, corner)
+#endif
+
 #define DOWN 16 /* rows of a work-item */
 
 /* Work-item RUN x DOWN pixels; `table`: words of an image in `work`, first word of the sums. */
-kernel void regions_sum(global const uint *restrict all_colours, global const int *restrict all_gradients,
-                        global const int *restrict all_labels, const int4 size, global uint *work,
-                        const int2 table) {
+TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
+                             global const int *restrict all_gradients, global const int *restrict all_labels,
+                             const int4 size, global uint *work, const int2 table) {
     const int x = (int)get_global_id(0) * RUN, first = (int)get_global_id(1) * DOWN, image = get_global_id(2);
+    const int2 corner = (int2)((int)get_group_id(0) * GROUP_W * RUN, (int)get_group_id(1) * GROUP_H * DOWN);
     const size_t plane = (size_t)image * size.x * size.y;
     const int n = min(RUN, size.x - x);
     global uint *sums = work + (size_t)image * table.x + table.y;
     run_sums run = {.label = -1};
+#if GROUP > 1
+    local group_sums shared;
+    const int lane = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0);
+    if (lane < SLOTS) {
+        shared.labels[lane] = -1;
+        shared.sums[lane] = (run_sums){.left = size.x, .top = size.y};
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+#endif
     for (int y = first; n > 0 && y < min(first + DOWN, size.y); ++y) {
         const int row = y * size.x + x;
         global const int *labels = all_labels + plane + row, *gradients = all_gradients + plane + row;
@@ -136,13 +194,21 @@ kernel void regions_sum(global const uint *restrict all_colours, global const in
             const int label = labels[i];
             for (end = i + 1; end < n && labels[end] == label;) ++end;
             if (label != run.label) {
-                flush_run(sums, &run, size.xy);
+                FLUSH(&run);
                 run = (run_sums){.label = label, .left = size.x, .top = y};
             }
-            add_run(&run, lab, gradients, i, end, x, y);
+            add_run(&run, lab, gradients, i, end, x, y, corner);
         }
     }
-    flush_run(sums, &run, size.xy);
+    FLUSH(&run);
+#if GROUP > 1
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < SLOTS) {
+        run = shared.sums[lane];
+        run.label = shared.labels[lane];
+        flush_run(sums, &run, size.xy, corner);
+    }
+#endif
 }
 
 /* tvlm_region (texturevlm/regions.h), the radius squared. */

@@ -51,8 +51,7 @@ inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *rest
                     row[x] += texel_inside_(TEXTURE(features), place, slice, 0, left + x, top + y) * weight;
             } else {
                 for (int x = 0; x < columns; ++x) {
-                    const float4 texel =
-                        texel_inside_(TEXTURE(features), place, slice, 0, left + x, top + y);
+                    const float4 texel = texel_inside_(TEXTURE(features), place, slice, 0, left + x, top + y);
                     row[x] += texel * texel;
                 }
             }
@@ -134,7 +133,8 @@ kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dime
     }
 }
 
-/* Products with unit vectors, products[query * cells + cell], to cosines; inverse_at: where the image's begin.
+/* Products with unit vectors, products[query * cells + cell], to cosines; inverse_at: where the image's
+ * begin.
  */
 kernel void cosines(global float *restrict products, const int cells, global const float *restrict inverse,
                     const int inverse_at) {

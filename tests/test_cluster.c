@@ -303,6 +303,34 @@ static void handed_in(const test_target *target, tvlm_device *reference) {
     }
 }
 
+/* What is added and joined by many at once comes out the same every time. */
+static void again(const test_target *target, tvlm_device *reference) {
+    const test_size size = test_small() ? (test_size){40, 33} : (test_size){333, 257};
+    uint64_t random = 14;
+    cluster_both both = both_of(target, reference, size, 1);
+    test_pair_destroy(&both.source);
+    both.source = test_source(target, reference, size, 1, TEST_PICTURE_RANDOM, &random);
+    cluster_made first = both.got, second = both.got;
+    first.source = second.source = both.source.got;
+    for (size_t n = 0; n < NUMBERS; n += test_small() ? 3 : 1) {
+        const tvlm_family_settings settings = {.clusters = numbers[n], .compactness = 10.0f};
+        make(&first, &settings, NULL, NULL);
+        float *texels = test_read(first.device, first.out, 0, 0);
+        make(&second, &settings, NULL, NULL);
+        float *others = test_read(second.device, second.out, 0, 0);
+        assert_memory_equal(first.labels, second.labels, first.texels * sizeof *first.labels);
+        assert_memory_equal(first.tables, second.tables, (size_t)first.layout.words * sizeof *first.tables);
+        assert_memory_equal(texels, others, 4 * first.texels * sizeof *texels);
+        release(&first);
+        release(&second);
+        first.labels = second.labels = NULL;
+        first.tables = second.tables = NULL;
+        free(texels);
+        free(others);
+    }
+    both_release(&both);
+}
+
 #define TUNED(name)                                                                                          \
     static void name##_tuned(const test_target *target, tvlm_device *reference) {                            \
         test_with_tunings(target, reference, name);                                                          \
@@ -310,6 +338,7 @@ static void handed_in(const test_target *target, tvlm_device *reference) {
 TUNED(of_few_colours)
 TUNED(of_all_colours)
 TUNED(handed_in)
+TUNED(again)
 
 static void test_few_colours(void **state) {
     (void)state;
@@ -326,8 +355,13 @@ static void test_handed_in(void **state) {
     test_on_targets(handed_in_tuned);
 }
 
+static void test_again(void **state) {
+    (void)state;
+    test_on_targets(again_tuned);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_colours), cmocka_unit_test(test_all_colours),
-                                       cmocka_unit_test(test_handed_in)};
+                                       cmocka_unit_test(test_handed_in), cmocka_unit_test(test_again)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -9,6 +9,8 @@
 static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EMBEDDING_16};
 static const float weights[27] = {0.5f, -2.0f, 1e-30f, 4.0f, 5.0f, 6.0f, 7.0f, 8.0f, 9.0f, 10.0f};
 
+static const float query_weights[2 * 3] = {1.0f, 0.0f, -0.5f, 1e-20f, 3.0f, 7.0f};
+
 static tvlm_scorer sample(int32_t taps) {
     return (tvlm_scorer){.channel_count = 3,
                          .channels = channels,
@@ -30,11 +32,26 @@ static void loads_what_was_saved(void **state) {
         assert_memory_equal(loaded->channels, channels, sizeof channels);
         assert_memory_equal(loaded->weights, weights, 3 * (size_t)taps * sizeof *weights);
         assert_true(loaded->bias == 0.25f && loaded->similarity_weight == -1.5f);
+        assert_true(loaded->query_weights == NULL && loaded->dimension == 0);
         tvlm_scorer_destroy(&loaded);
         assert_null(loaded);
         tvlm_scorer_destroy(&loaded);
     }
     tvlm_scorer_destroy(NULL);
+}
+
+static void loads_query_weights(void **state) {
+    tvlm_scorer saved = sample(9), *loaded = NULL;
+    (void)state;
+    saved.query_weights = query_weights;
+    saved.dimension = 2;
+    io_expect(tvlm_scorer_save(io_path("q.safetensors"), &saved, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_scorer_load(io_path("q.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+    assert_int_equal(loaded->dimension, 2);
+    assert_memory_equal(loaded->query_weights, query_weights, sizeof query_weights);
+    assert_memory_equal(loaded->weights, weights, sizeof weights);
+    assert_memory_equal(loaded->channels, channels, sizeof channels);
+    tvlm_scorer_destroy(&loaded);
 }
 
 /* A file of one's own making: at most these three tensors, and the metadata. */
@@ -135,6 +152,17 @@ static void refuses_other_tensors(void **state) {
     made = good();
     made.tensors[made.count++] = vector("bias", 2);
     refuse(&made, "'bias' is not one float32");
+    made.tensors[1] = vector("query_weights", 2);
+    refuse(&made, "'query_weights' is not float32 of shape [D, 2]");
+    made.tensors[1].rank = 2;
+    made.tensors[1].shape[1] = 3;
+    refuse(&made, "'query_weights' is not float32 of shape [D, 2]");
+    made.tensors[1].shape[0] = 0;
+    made.tensors[1].shape[1] = 2;
+    refuse(&made, "queries of 0");
+    made.tensors[1].shape[0] = 1;
+    made.tensors[1].data = wrong;
+    refuse(&made, "number 1 of 'query_weights' is not finite");
     made.tensors[1] = vector("similarity", 1);
     made.tensors[1].data = &infinite;
     refuse(&made, "number 0 of 'similarity' is not finite");
@@ -155,9 +183,9 @@ static void refuses_other_files(void **state) {
 static void does_not_save_what_it_would_not_load(void **state) {
     static const int32_t twice[] = {3, 41, 3}, unknown[] = {3, 41, 999999};
     static const float infinite[3] = {0.0f, -INFINITY, 0.0f};
-    tvlm_scorer scorers[8];
+    tvlm_scorer scorers[9];
     (void)state;
-    for (int i = 0; i < 8; ++i) scorers[i] = sample(1);
+    for (int i = 0; i < 9; ++i) scorers[i] = sample(1);
     scorers[0].channel_count = 0;
     scorers[1].taps = 3;
     scorers[2].channels = twice;
@@ -166,7 +194,8 @@ static void does_not_save_what_it_would_not_load(void **state) {
     scorers[5].bias = NAN;
     scorers[6].similarity_weight = INFINITY;
     scorers[7].weights = NULL;
-    for (int i = 0; i < 8; ++i)
+    scorers[8].query_weights = query_weights; /* of dimension 0 */
+    for (int i = 0; i < 9; ++i)
         io_expect(tvlm_scorer_save(io_path("d.safetensors"), &scorers[i], &io_log), TVLM_ERROR_ARGUMENT,
                   "d.safetensors");
     io_expect(tvlm_scorer_save(io_path("d.safetensors"), NULL, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
@@ -175,9 +204,13 @@ static void does_not_save_what_it_would_not_load(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(loads_what_was_saved),   io_test(the_optional_are_zero),
-        io_test(refuses_other_metadata), io_test(refuses_other_tensors),
-        io_test(refuses_other_files),    io_test(does_not_save_what_it_would_not_load),
+        io_test(loads_what_was_saved),
+        io_test(loads_query_weights),
+        io_test(the_optional_are_zero),
+        io_test(refuses_other_metadata),
+        io_test(refuses_other_tensors),
+        io_test(refuses_other_files),
+        io_test(does_not_save_what_it_would_not_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,7 +155,7 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     uint64_t seed = 59;
     tvlm_stack *stack = random_stack(device, format, 61);
     for (int i = 0; i < 63; ++i) weights[i] = 2.0f * test_random_unit(&seed) - 1.0f;
-    tvlm_scorer scorer = {7, channels, 1, weights, 0.3f, 0.0f};
+    tvlm_scorer scorer = {7, channels, 1, weights, 0.3f, 0.0f, NULL, 0};
     compare_scorer(stack, &scorer, NULL);
     scorer.taps = 9;
     compare_scorer(stack, &scorer, NULL);
@@ -175,7 +175,7 @@ static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_Y};
     static const float perspective[] = {0.0f, 1.0f, 0.0f}, nothing[] = {0.0f, 0.0f, 0.0f},
                        weights[] = {0.0f, 2.0f, 1.0f};
-    const tvlm_scorer scorer = {3, channels, 1, weights, 0.0f, 0.0f};
+    const tvlm_scorer scorer = {3, channels, 1, weights, 0.0f, 0.0f, NULL, 0};
     const tvlm_grid_mask source = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     float scores[CELLS];
     tvlm_stack *stack = random_stack(device, format, 67);
@@ -213,7 +213,8 @@ static void check_queries(tvlm_device *device, tvlm_format format) {
     static const float wide[] = {0.5f, -7.0f, 0.25f, 1.5f, -0.125f, 0.0f},
                        clamped[] = {0.5f, -1.0f, 0.25f, 1.0f, -0.125f, 0.0f};
     static const float small[] = {0.75f, -0.75f};
-    const struct tvlm_query six = {.similarity = wide, .columns = 3, .rows = 2}, two = {.similarity = small, .columns = 1, .rows = 2};
+    const struct tvlm_query six = {.similarity = wide, .columns = 3, .rows = 2},
+                            two = {.similarity = small, .columns = 1, .rows = 2};
     const int32_t slices = device->info.image_slices_max;
     float scores[4];
     tvlm_stack *stack = NULL;
@@ -258,15 +259,15 @@ static void test_score_refusals(void **state) {
     REFUSE_SCORE("level 8", .dense = true, .level = 8);
     REFUSE_SCORE("level -1", .dense = true, .level = -1);
     REFUSE_SCORE("room for 60", .stride = 8);
-    REFUSE_SCORE("no channel 99999", .scorer = &(tvlm_scorer){2, channels, 1, weights, 0, 0});
-    REFUSE_SCORE("weight of channel 1", .scorer = &(tvlm_scorer){2, fine, 1, weights, 0, 0});
-    REFUSE_SCORE("3 taps", .scorer = &(tvlm_scorer){1, fine, 3, weights, 0, 0});
-    REFUSE_SCORE("0 taps", .scorer = &(tvlm_scorer){1, fine, 0, weights, 0, 0});
-    REFUSE_SCORE("-1 channels", .scorer = &(tvlm_scorer){-1, fine, 1, weights, 0, 0});
-    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, NULL, 1, weights, 0, 0});
-    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, fine, 1, NULL, 0, 0});
-    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, NAN, 0});
-    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, 0, INFINITY});
+    REFUSE_SCORE("no channel 99999", .scorer = &(tvlm_scorer){2, channels, 1, weights, 0, 0, NULL, 0});
+    REFUSE_SCORE("weight of channel 1", .scorer = &(tvlm_scorer){2, fine, 1, weights, 0, 0, NULL, 0});
+    REFUSE_SCORE("3 taps", .scorer = &(tvlm_scorer){1, fine, 3, weights, 0, 0, NULL, 0});
+    REFUSE_SCORE("0 taps", .scorer = &(tvlm_scorer){1, fine, 0, weights, 0, 0, NULL, 0});
+    REFUSE_SCORE("-1 channels", .scorer = &(tvlm_scorer){-1, fine, 1, weights, 0, 0, NULL, 0});
+    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, NULL, 1, weights, 0, 0, NULL, 0});
+    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, fine, 1, NULL, 0, 0, NULL, 0});
+    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, NAN, 0, NULL, 0});
+    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, 0, INFINITY, NULL, 0});
     assert_int_equal(tvlm_score(NULL, NULL, NULL, CELLS, scores), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, NULL), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_score_size(stack, NULL, NULL, &rows), TVLM_ERROR_ARGUMENT);
@@ -282,16 +283,20 @@ static void test_query_refusals(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 107);
     (void)state;
-    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
-            "similarity 3 is not finite");
-    refused(tvlm_score(stack, tvlm_query(.similarity = similarity + 4, .columns = 1, .rows = 1), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
-            "similarity 0 is not finite");
-    refused(tvlm_score(stack, tvlm_query(.similarity = NULL, .columns = 3, .rows = 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
-            "without similarities");
-    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 0, .rows = 2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
-            "0x2 cells");
-    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 1, .rows = -2), NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
-            "1x-2 cells");
+    refused(
+        tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2), NULL, CELLS, scores),
+        TVLM_ERROR_ARGUMENT, "similarity 3 is not finite");
+    refused(tvlm_score(stack, tvlm_query(.similarity = similarity + 4, .columns = 1, .rows = 1), NULL, CELLS,
+                       scores),
+            TVLM_ERROR_ARGUMENT, "similarity 0 is not finite");
+    refused(tvlm_score(stack, tvlm_query(.similarity = NULL, .columns = 3, .rows = 2), NULL, CELLS, scores),
+            TVLM_ERROR_ARGUMENT, "without similarities");
+    refused(
+        tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 0, .rows = 2), NULL, CELLS, scores),
+        TVLM_ERROR_ARGUMENT, "0x2 cells");
+    refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 1, .rows = -2), NULL, CELLS,
+                       scores),
+            TVLM_ERROR_ARGUMENT, "1x-2 cells");
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

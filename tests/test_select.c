@@ -230,7 +230,7 @@ static void test_select_refusals(void **state) {
     REFUSE_SELECT("minimum distance of -2", .min_distance = -2.0f);
     REFUSE_SELECT("image 1 of a stack of 1", .index = 1);
     REFUSE_SELECT("image -1 of a stack of 1", .index = -1);
-    REFUSE_SELECT("no strategy 1", .strategy = (tvlm_strategy)1);
+    REFUSE_SELECT("no strategy 9", .strategy = (tvlm_strategy)9);
     REFUSE_SELECT("weight 0 is nan", .weights = bad[0]);
     REFUSE_SELECT("weight 1 is -1", .weights = bad[1]);
     REFUSE_SELECT("weight 2 is inf", .weights = bad[2]);

@@ -116,8 +116,8 @@ static tvlm_status work(tvlm_stack *stack, const tvlm_image *image, float out[4]
     out[2] = plane[77];
     tvlm_packed_destroy(&packed);
     TVLM_TRY(status);
-    TVLM_TRY(
-        tvlm_select(stack, tvlm_query(.similarity = similarity, .columns = 2, .rows = 2), tvlm_select_params(.index = 1, .k = 2), &selection));
+    TVLM_TRY(tvlm_select(stack, tvlm_query(.similarity = similarity, .columns = 2, .rows = 2),
+                         tvlm_select_params(.index = 1, .k = 2), &selection));
     out[3] = tvlm_selection_positions(selection, NULL)[0].score;
     tvlm_selection_destroy(&selection);
     TVLM_TRY(tvlm_stack_advance(stack, 1, NULL));

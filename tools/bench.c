@@ -31,8 +31,8 @@ static const option_spec specs[] = {
      0, NULL},
     {0, OPTION_INTEGER, "repeat", offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
      1, 100000, NULL},
-    {0, OPTION_TEXT, "stage", offsetof(bench_options, stage), "TEXT",
-     "only stages with this in their name, and the copy", 0, 0, NULL},
+    {0, OPTION_TEXT, "stage", offsetof(bench_options, stage), "TEXT,...",
+     "only stages with one of these in their name, and the copy", 0, 0, NULL},
 };
 
 #define SIDE_DEFAULT   1024
@@ -169,12 +169,27 @@ static void write_row(json_writer *json, const bench_stage *stage, const struct 
     json_close(json);
 }
 
-static void begin_report(json_writer *json, const struct bench *bench, bool as_json) {
+/* What full40 takes, in half. */
+typedef struct memory {
+    size_t peak, textures; /* bytes; 0: not measured */
+} memory;
+
+static void print_memory(const memory *taken) {
+    const double mib = 1048576.0;
+    printf("full40 in half: at most %.1f MiB of device memory: textures with their levels %.1f; labels and "
+           "regions, "
+           "scratch and the image as it was handed in %.1f\n",
+           (double)taken->peak / mib, (double)taken->textures / mib,
+           (double)(taken->peak - taken->textures) / mib);
+}
+
+static void begin_report(json_writer *json, const struct bench *bench, const memory *taken, bool as_json) {
     const tvlm_device_info *const info = &bench->device->info;
     const tvlm_stack *const stack = bench->stack;
     tvlm_stack_info stack_info = {0};
     (void)tvlm_stack_get_info(stack, &stack_info);
     if (!as_json) {
+        if (taken->peak > 0) print_memory(taken);
         printf("%s, %s storage, %s, %d x %d, %d channels in %.1f MB of device memory\n", info->name,
                tvlm_storage_name(info->storage), tvlm_format_name(stack->format), stack->width, stack->height,
                bench->channel_count, 1e-6 * (double)stack_info.device_bytes);
@@ -190,6 +205,10 @@ static void begin_report(json_writer *json, const struct bench *bench, bool as_j
     json_integer(json, "height", stack->height);
     json_integer(json, "channels", bench->channel_count);
     json_integer(json, "device_bytes", (int64_t)stack_info.device_bytes);
+    if (taken->peak > 0) {
+        json_integer(json, "full40_f16_peak_bytes", (int64_t)taken->peak);
+        json_integer(json, "full40_f16_texture_bytes", (int64_t)taken->textures);
+    }
     json_open_array(json, "stages", false);
 }
 
@@ -199,7 +218,19 @@ static int end_report(struct tool *tool, json_writer *json) {
     return tool_print(tool, json_text_of(json));
 }
 
-static int measure_all(struct tool *tool, const bench_options *options, struct bench *bench) {
+/* Whether one of the words of a list with commas stands in the name. */
+static bool named(const char *list, const char *name) {
+    for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
+        char word[40];
+        length = strcspn(list, ",");
+        snprintf(word, sizeof word, "%.*s", (int)length, list);
+        if (length > 0 && length < sizeof word && strstr(name, word) != NULL) return true;
+    }
+    return false;
+}
+
+static int measure_all(struct tool *tool, const bench_options *options, const memory *taken,
+                       struct bench *bench) {
     bench_stage stages[BENCH_STAGES_MAX];
     const int32_t count = bench_list(bench, stages);
     const int32_t repeat = options->repeat.given ? options->repeat.value : REPEAT_DEFAULT;
@@ -209,11 +240,11 @@ static int measure_all(struct tool *tool, const bench_options *options, struct b
     json_writer json = {0};
     double *const times = malloc((size_t)repeat * sizeof *times);
     if (times == NULL) return tool_fail(tool, "no memory");
-    begin_report(&json, bench, as_json);
+    begin_report(&json, bench, taken, as_json);
     progress_start("stages", count);
     for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) {
         struct result result = {0};
-        if (i > 0 && options->stage != NULL && strstr(stages[i].name, options->stage) == NULL) continue;
+        if (i > 0 && options->stage != NULL && !named(options->stage, stages[i].name)) continue;
         code = tool_status(tool, measure(bench, &stages[i], repeat, times, &result));
         if (code != TOOL_DONE) break;
         if (i == 0) copy = gigabytes_per_second(&stages[i], &result);
@@ -237,13 +268,16 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     tvlm_device *device = NULL;
     struct canvas canvas = {0};
     struct bench bench = {0};
+    memory taken = {0};
     (void)operand_count;
     (void)operands;
     int code = make_image(tool, options, &loaded, &canvas, &image);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
+    if (code == TOOL_DONE && options->stage == NULL) /* before anything else takes memory */
+        code = tool_status(tool, bench_memory(device, &image, &taken.peak, &taken.textures));
     if (code == TOOL_DONE)
         code = tool_status(tool, bench_prepare(device, &image, (tvlm_format)options->common.format, &bench));
-    if (code == TOOL_DONE) code = measure_all(tool, options, &bench);
+    if (code == TOOL_DONE) code = measure_all(tool, options, &taken, &bench);
     bench_release(&bench);
     tvlm_device_destroy(&device);
     canvas_release(&canvas);
@@ -255,12 +289,16 @@ const tool_command bench_command = {
     .name = "bench",
     .summary = "every stage: its time, its bytes, its share of the device's copy bandwidth",
     .operands = "",
-    .details = "MB is what a stage must read and write at least, each texel once. 'upload' is from the host "
-               "to the device. A\n"
-               "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on "
-               "the device to\n"
-               "positions on the host, with all families that it reads; in 'select, again' they are there "
-               "already.\n",
+    .details =
+        "MB is what a stage must read and write at least, each texel once. 'upload' is from the host "
+        "to the device. A\n"
+        "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on "
+        "the device to\n"
+        "positions on the host, with all families that it reads; in 'select, again' they are there "
+        "already.\n"
+        "Without --stage first the most device memory that full40 takes in half at this size, everything "
+        "that is\n"
+        "allocated for it counted: textures, labels and regions, scratch, pixels handed in.\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,
     .options_size = sizeof(bench_options),

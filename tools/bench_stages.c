@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "select/select.h"
+#include "texturevlm/foveated.h"
+#include "texturevlm/patches.h"
 #include "texturevlm/temporal.h"
 
 #define RANDOM_COUNT    (1 << 20)
@@ -20,8 +22,8 @@ static size_t list_channels(char *names, size_t size) {
     size_t length = 0;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_WORD_0; ++channel) {
         tvlm_channel_info info;
-        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS || tvlm_channel_get_info(channel, &info) != TVLM_OK ||
-            !info.available)
+        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
+            tvlm_channel_get_info(channel, &info) != TVLM_OK || !info.available)
             continue;
         length += (size_t)snprintf(names + length, size - length, "%s%s", length > 0 ? "," : "", info.name);
     }
@@ -132,6 +134,55 @@ static tvlm_status make_previous(struct bench *bench) {
                                tvlm_grid_input(.data = flow, .columns = 1, .rows = 1, .channels = 3));
 }
 
+/*
+ * Depth as large as the image, the most that can be handed in: so that what is made of it has rows. The
+ * bundle is there already and does without.
+ */
+static tvlm_status make_depth(struct bench *bench) {
+    const size_t texels = (size_t)bench->stack->width * (size_t)bench->stack->height;
+    uint64_t state = 3;
+    float *const depth = malloc(texels * sizeof *depth);
+    if (depth == NULL) return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a depth");
+    for (size_t i = 0; i < texels; ++i) depth[i] = 1.0f + random_unit(&state);
+    const tvlm_status status = tvlm_stack_set_grid(
+        bench->stack, 0, TVLM_CHANNEL_DEPTH,
+        tvlm_grid_input(.data = depth, .columns = bench->stack->width, .rows = bench->stack->height));
+    free(depth);
+    TVLM_TRY(status);
+    return tvlm_stack_generate(bench->stack);
+}
+
+tvlm_status bench_memory(tvlm_device *device, const tvlm_image *image, size_t *peak, size_t *textures) {
+    const struct tvlm_stack_params params = {
+        .width = image->width, .height = image->height, .format = TVLM_FORMAT_F16};
+    tvlm_stack *stack = NULL;
+    tvlm_stack_info info = {0};
+    tvlm_status status = tvlm_stack_create(device, &params, &stack);
+    if (status == TVLM_OK) status = tvlm_stack_set_image(stack, 0, image);
+    if (status == TVLM_OK) status = tvlm_stack_generate(stack);
+    if (status == TVLM_OK) status = device->backend->finish(device);
+    if (status == TVLM_OK) status = tvlm_stack_get_info(stack, &info);
+    *textures = info.device_bytes;
+    *peak = device->held_most;
+    tvlm_stack_destroy(&stack);
+    return status;
+}
+
+static tvlm_status make_moved(struct bench *bench) {
+    const tvlm_image *const image = bench->image;
+    const int32_t cut = image->width > 16 && image->height > 16 ? 6 : 0;
+    tvlm_image part = *image;
+    part.row_stride = bench->pixels.row_stride;
+    part.width -= cut;
+    part.height -= cut;
+    TVLM_TRY(tvlm_stack_create(bench->device,
+                               tvlm_stack_params(.layout = "r", .width = image->width,
+                                                 .height = image->height, .format = bench->stack->format),
+                               &bench->moved));
+    TVLM_TRY(tvlm_stack_set_image(bench->moved, 0, &part));
+    return tvlm_flow_compute(bench->stack, 0, bench->moved, 0, NULL, &bench->flow);
+}
+
 tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_format format,
                           struct bench *bench) {
     char names[2048];
@@ -146,11 +197,15 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(tvlm_stack_generate(bench->stack));
     TVLM_TRY(fill_pixels(bench, image));
     TVLM_TRY(make_bundle(bench));
+    TVLM_TRY(make_depth(bench));
     TVLM_TRY(make_packed(bench));
+    TVLM_TRY(make_moved(bench));
     TVLM_TRY(make_copies(bench));
     TVLM_TRY(fill_random(bench));
     TVLM_TRY(fill_points(bench));
     TVLM_TRY(device->backend->buffer_create(device, (size_t)BENCH_K * 2 * sizeof(int32_t), &bench->ranking));
+    TVLM_TRY(bench_features_prepare(bench));
+    TVLM_TRY(bench_export_prepare(bench));
     return device->backend->finish(device);
 }
 
@@ -162,6 +217,10 @@ void bench_release(struct bench *bench) {
         if (*buffers[i] != NULL) bench->device->backend->buffer_destroy(bench->device, buffers[i]);
     }
     if (bench->packed != NULL) bench->device->backend->texture_destroy(bench->device, &bench->packed);
+    tvlm_export_destroy(&bench->export);
+    tvlm_flow_destroy(&bench->flow);
+    tvlm_stack_destroy(&bench->moved);
+    bench_features_release(bench);
     tvlm_stack_destroy(&bench->stack);
     free(bench->refs);
 }
@@ -247,6 +306,11 @@ static tvlm_status run_advance(struct bench *bench, int32_t unused) {
     return tvlm_stack_advance(bench->stack, 0, NULL);
 }
 
+static tvlm_status run_flow(struct bench *bench, int32_t full) {
+    const struct tvlm_flow_params params = {.full = full != 0};
+    return tvlm_flow_compute(bench->stack, 0, bench->moved, 0, &params, &bench->flow);
+}
+
 /* ---- What it must move ---- */
 
 /* Levels first .. last of a texture, all slices. */
@@ -304,6 +368,14 @@ static double advance_bytes(const struct bench *bench) {
            level_bytes(grids[TVLM_GRID_SALIENCY], 2, 2) + 5.0 * level_bytes(grids[TVLM_GRID_TEMPORAL], 0, 0);
 }
 
+/* Both sources from the finest level down, and u, v and confidence of that level. */
+static double flow_bytes(const struct bench *bench, int32_t full) {
+    const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
+    const int32_t finest = full != 0 ? 0 : 1;
+    return 2.0 * level_bytes(source, finest, source->levels) +
+           12.0 * tvlm_level_side(source->width, finest) * tvlm_level_side(source->height, finest);
+}
+
 static double topk_bytes(int32_t count) {
     return (double)count * sizeof(float) + BENCH_K * 8.0;
 }
@@ -317,6 +389,28 @@ static double pack_bytes(const struct bench *bench) {
     double bytes = level_bytes(bench->packed, 0, 0);
     for (int32_t i = 0; i < bench->bundle.count; ++i) bytes += level_bytes(bench->bundle.textures[i], 0, 0);
     return bytes;
+}
+
+static tvlm_status run_foveated(struct bench *bench, int32_t unused) {
+    tvlm_position positions[BENCH_K];
+    int32_t count;
+    (void)unused;
+    return tvlm_foveated_place(bench->stack->width, bench->stack->height, NULL, &bench->device->log, BENCH_K,
+                               positions, &count);
+}
+
+enum { PATCH_FLOATS = 3 * 16 * 16 };
+
+/* As for an encoder, at foveated positions; brought to the host as tvlm_patches_extract does. */
+static tvlm_status run_patches(struct bench *bench, int32_t unused) {
+    static float out[BENCH_K * PATCH_FLOATS];
+    static tvlm_position positions[BENCH_K];
+    static int32_t count;
+    (void)unused;
+    if (count == 0)
+        TVLM_TRY(tvlm_foveated_place(bench->stack->width, bench->stack->height, NULL, &bench->device->log,
+                                     BENCH_K, positions, &count));
+    return tvlm_patches_extract(bench->stack, positions, count, NULL, sizeof out, out);
 }
 
 static double source_bytes(const struct bench *bench) {
@@ -365,10 +459,17 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     add(stages, &count, "top 273 of 4096", "", run_topk, CELLS_COUNT, topk_bytes(CELLS_COUNT));
     add(stages, &count, "top 273 of 1048576", "", run_topk, RANDOM_COUNT, topk_bytes(RANDOM_COUNT));
     add(stages, &count, "sample 273", "", run_sample, 0, sample_bytes(bench));
+    add(stages, &count, "foveated 273", "", run_foveated, 0, BENCH_K * (double)sizeof(tvlm_position));
+    add(stages, &count, "patches 273x3x16x16", "", run_patches, 0,
+        2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
     add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
     add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
     add(stages, &count, "select, again", "", run_select, 1,
         score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
+    add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
+    add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
     add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
+    bench_features_list(bench, stages, &count);
+    bench_export_list(bench, stages, &count);
     return count;
 }

@@ -10,6 +10,8 @@
 
 #include "core/backend.h"
 #include "stack/stack.h"
+#include "texturevlm/export.h"
+#include "texturevlm/flow.h"
 #include "texturevlm/select.h"
 
 #define BENCH_STAGES_MAX 64
@@ -24,9 +26,13 @@ struct bench {
     tvlm_pixels pixels; /* the image's layout in pixel_buffer */
     tvlm_buffer *pixel_buffer, *copy_from, *copy_to, *random, *ranking, *points, *samples;
     tvlm_texture *packed;
-    tvlm_bundle bundle; /* of all channels */
+    tvlm_stack *moved; /* the image cut a little at two sides and scaled up again: a motion of a few pixels */
+    tvlm_flow *flow;
+    struct bench_features *features; /* bench_features.c */
+    tvlm_bundle bundle;              /* of all channels */
     int32_t *refs;
     int32_t channel_count, group_count; /* refs: 4 a group */
+    tvlm_export *export;                /* NULL: the model refuses the picture */
 };
 
 typedef struct bench_stage {
@@ -36,6 +42,12 @@ typedef struct bench_stage {
     double bytes; /* that must be read and written, at least */
 } bench_stage;
 
+/*
+ * The most device memory that a stack of full40 in half takes from creation to all families: everything that
+ * is allocated on the device, which must be freshly open. *textures: what the stack's textures are of it.
+ */
+tvlm_status bench_memory(tvlm_device *device, const tvlm_image *image, size_t *peak, size_t *textures);
+
 /* Makes everything; the image has the stack's size. bench_release frees it in any case. */
 tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_format format,
                           struct bench *bench);
@@ -43,5 +55,14 @@ void bench_release(struct bench *bench);
 
 /* Fills in the stages, the copy of device memory first. Returns how many there are. */
 int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]);
+
+/* bench_features.c */
+tvlm_status bench_features_prepare(struct bench *bench);
+void bench_features_release(struct bench *bench);
+void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t *count);
+
+/* bench_export.c */
+tvlm_status bench_export_prepare(struct bench *bench);
+void bench_export_list(const struct bench *bench, bench_stage *stages, int32_t *count);
 
 #endif

@@ -156,6 +156,55 @@ bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_pos
     return true;
 }
 
+/* ---- Squares ---- */
+
+struct ranked_square {
+    float size;
+    int32_t rank;
+};
+
+static int compare_squares(const void *a, const void *b) {
+    const struct ranked_square *p = a, *q = b;
+    if (p->size != q->size) return p->size > q->size ? -1 : 1;
+    return (q->rank > p->rank) - (q->rank < p->rank);
+}
+
+/* What of the square lies on the photo. */
+static rect square_area(const struct stage *stage, const tvlm_image *photo, const tvlm_position *p,
+                        bool cell) {
+    const float half = 0.5f * p->size, right = (float)photo->width - p->x,
+                below = (float)photo->height - p->y;
+    const float half_x = cell ? fminf(half, right) : half, half_y = cell ? fminf(half, below) : half;
+    const rect area = stage->photo;
+    return (rect){max_int(area.x0, area.x0 + (int32_t)lroundf((p->x - half_x) * stage->scale_x)),
+                  max_int(area.y0, area.y0 + (int32_t)lroundf((p->y - half_y) * stage->scale_y)),
+                  min_int(area.x1, area.x0 + (int32_t)lroundf((p->x + half_x) * stage->scale_x)),
+                  min_int(area.y1, area.y0 + (int32_t)lroundf((p->y + half_y) * stage->scale_y))};
+}
+
+bool draw_squares(const tvlm_image *photo, const tvlm_position *positions, int32_t count, bool cells,
+                  const char *title, struct canvas *out) {
+    struct stage stage;
+    struct ranked_square *const order = calloc((size_t)max_int(1, count), sizeof *order);
+    if (order == NULL || !make_stage(photo, out, &stage)) {
+        free(order);
+        return false;
+    }
+    for (int32_t i = 0; i < count; ++i) order[i] = (struct ranked_square){positions[i].size, i};
+    qsort(order, (size_t)count, sizeof *order, compare_squares);
+    for (int32_t i = 0; i < count; ++i) {
+        const rect area = square_area(&stage, photo, &positions[order[i].rank], cells);
+        const color ink = draw_rank_color(order[i].rank, count);
+        canvas_fill(out, area, ink, 0.5f * TINT);
+        canvas_frame(out, area, area.x1 - area.x0 > 80 ? 2 : 1, ink, 0.9f);
+    }
+    free(order);
+    char low[48];
+    snprintf(low, sizeof low, "rank %d", count);
+    draw_legend(&stage, title, rank_map, low, "1 (best)");
+    return true;
+}
+
 /* ---- Heat map ---- */
 
 static void value_range(const float *scores, size_t count, float *low, float *high) {

@@ -28,6 +28,11 @@ color draw_rank_color(int32_t rank, int32_t count);
 bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_position *positions,
                   int32_t count, const char *title, struct canvas *out);
 
+/* The same for squares of different sizes that cover the photo: each framed, the largest below. `cells`: they
+ * are cells of a tree, and a position is the centre of what the photo leaves of one. */
+bool draw_squares(const tvlm_image *photo, const tvlm_position *positions, int32_t count, bool cells,
+                  const char *title, struct canvas *out);
+
 /* The scores [rows * columns], smoothly interpolated and in colour, over the gray photo, and a legend below.
  */
 bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,

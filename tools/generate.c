@@ -243,7 +243,7 @@ static int begin(struct job *job, const char *layout) {
         (code = create_stack(job, layout)) != TOOL_DONE)
         return code;
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
-    if ((code = inputs_set(tool, job->inputs, job->stack)) != TOOL_DONE ||
+    if ((code = inputs_set(tool, job->inputs, job->image_width, job->stack)) != TOOL_DONE ||
         (code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
         (code = make_planes(job)) != TOOL_DONE)
         return code;
@@ -281,6 +281,14 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
         return tool_usage(tool, "--layout and --channels exclude each other");
     if (options->clusters.given && options->inputs.labels != NULL)
         return tool_usage(tool, "--clusters and --labels exclude each other");
+    if (options->inputs.features == NULL && (options->inputs.words != NULL || options->inputs.patch.given))
+        return tool_usage(tool, "%s needs --features",
+                          options->inputs.words != NULL ? "--words" : "--feature-patch");
+    if (options->inputs.basis.name != NULL && options->inputs.embedding != NULL)
+        return tool_usage(tool, "--basis and --embedding exclude each other");
+    const int code = basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
+                                 options->inputs.words != NULL, "--words");
+    if (code != TOOL_DONE) return code;
     if (tool_same_output(options->output, options->sheet))
         return tool_usage(tool, "-o and --sheet name the same file");
     if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");

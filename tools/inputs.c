@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "labels.h"
+#include "questions.h"
 #include "texturevlm/io.h"
 
 /* One option: which channel, and what a file for it looks like. */
@@ -36,6 +37,8 @@ struct input_files {
         struct tvlm_grid_input grid;
     } file[ROW_COUNT];
     label_map labels;
+    vector_file words;
+    tvlm_basis *basis; /* of the last image */
 };
 
 static const char *path_of(const input_options *options, size_t row) {
@@ -48,13 +51,20 @@ int inputs_check_output(struct tool *tool, const input_options *options, const c
         if (path_of(options, i) != NULL) code = tool_check_distinct(tool, output, path_of(options, i));
     if (code == TOOL_DONE && options->labels != NULL)
         code = tool_check_distinct(tool, output, options->labels);
+    if (code == TOOL_DONE && options->features != NULL)
+        code = tool_check_distinct(tool, output, options->features);
+    if (code == TOOL_DONE && options->words != NULL) code = tool_check_distinct(tool, output, options->words);
     return code;
 }
 
 const char *inputs_given(const input_options *options) {
     for (size_t i = 0; i < ROW_COUNT; ++i)
         if (path_of(options, i) != NULL) return rows[i].name;
-    return options->labels != NULL ? "--labels" : NULL;
+    return options->labels != NULL     ? "--labels"
+           : options->features != NULL ? "--features"
+           : options->words != NULL    ? "--words"
+           : options->patch.given      ? "--feature-patch"
+                                       : NULL;
 }
 
 /* ---- Arrays ---- */
@@ -159,12 +169,29 @@ int inputs_read(struct tool *tool, const input_options *options, input_files **f
         tool->subject = options->labels;
         code = labels_read(tool, options->labels, &made->labels);
     }
-    tool->subject = subject;
+    if (code == TOOL_DONE && options->words != NULL)
+        code = vectors_read(tool, "--words", options->words, &made->words);
+    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
     *files = made;
     return code;
 }
 
-int inputs_set(struct tool *tool, const input_files *files, tvlm_stack *stack) {
+static int set_words(struct tool *tool, const vector_file *words, tvlm_stack *stack) {
+    tool->subject = words->path;
+    return tool_status(tool, tvlm_stack_set_words(stack, 0, words->values, words->count, words->dimension));
+}
+
+static bool has_embedding(const tvlm_stack *stack) {
+    int32_t count = 0;
+    const int32_t *channels = tvlm_stack_channels(stack, &count);
+    for (int32_t i = 0; i < count; ++i)
+        if ((channels[i] >= TVLM_CHANNEL_EMBEDDING_0 && channels[i] < TVLM_CHANNEL_EMBEDDING_0 + 16) ||
+            (channels[i] >= TVLM_CHANNEL_EMBEDDING_16 && channels[i] < TVLM_CHANNEL_EMBEDDING_16 + 48))
+            return true;
+    return false;
+}
+
+int inputs_set(struct tool *tool, input_files *files, int32_t width, tvlm_stack *stack) {
     const char *const subject = tool->subject;
     int code = TOOL_DONE;
     for (size_t i = 0; files != NULL && code == TOOL_DONE && i < ROW_COUNT; ++i) {
@@ -177,6 +204,14 @@ int inputs_set(struct tool *tool, const input_files *files, tvlm_stack *stack) {
         code = tool_status(tool, tvlm_stack_set_labels(stack, 0, files->labels.ids, files->labels.columns,
                                                        files->labels.rows, 0));
     }
+    if (code == TOOL_DONE && files != NULL && files->options->features != NULL)
+        code = features_set(tool, files->options->features, files->options->patch.value, width, &files->words,
+                            stack, 0);
+    if (code == TOOL_DONE && files != NULL && files->options->features != NULL &&
+        files->options->embedding == NULL && has_embedding(stack))
+        code = basis_embed(tool, &files->options->basis, &files->words, NULL, stack, &files->basis);
+    if (code == TOOL_DONE && files != NULL && files->words.path != NULL)
+        code = set_words(tool, &files->words, stack);
     if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
     return code;
 }
@@ -188,6 +223,8 @@ void inputs_release(input_files **files) {
         free((*files)->file[i].values);
     }
     labels_release(&(*files)->labels);
+    vectors_release(&(*files)->words);
+    tvlm_basis_destroy(&(*files)->basis);
     free(*files);
     *files = NULL;
 }

@@ -5,10 +5,14 @@
 #ifndef TVLM_TOOLS_INPUTS_H
 #define TVLM_TOOLS_INPUTS_H
 
+#include "bases.h"
 #include "tool.h"
 
 typedef struct input_options {
     const char *attention, *attention_prev, *gaze, *depth, *embedding, *saliency_map, *text_mask, *labels;
+    const char *features, *words;
+    option_number patch; /* of the features */
+    basis_options basis; /* of the embedding, where features are handed in and no embedding */
 } input_options;
 
 /* The options, for a table of `type` whose member `member` is an input_options. */
@@ -53,7 +57,26 @@ typedef struct input_options {
          "FILE",      "a picture or .npy in place of text",                                                  \
          0,           0,                                                                                     \
          NULL},                                                                                              \
-    {                                                                                                        \
+        {0,          OPTION_TEXT,                                                                            \
+         "features", offsetof(type, member.features),                                                        \
+         "F.npy",    "the encoder's vectors, h x w x D: feature_0 ..",                                       \
+         0,          0,                                                                                      \
+         NULL},                                                                                              \
+        {0,                                                                                                  \
+         OPTION_NUMBER,                                                                                      \
+         "feature-patch",                                                                                    \
+         offsetof(type, member.patch),                                                                       \
+         "PIXELS",                                                                                           \
+         "of the image that a cell of the features covers (default:\nthe grid covers the whole image)",      \
+         0.001,                                                                                              \
+         65536,                                                                                              \
+         NULL},                                                                                              \
+        {0,       OPTION_TEXT,                                                                               \
+         "words", offsetof(type, member.words),                                                              \
+         "Q.npy", "up to 64 vectors, N x D: word_0 .., the features'\nsimilarity to each",                   \
+         0,       0,                                                                                         \
+         NULL},                                                                                              \
+        BASIS_SPECS(type, member.basis, " (default: image)"), {                                              \
         0, OPTION_TEXT, "labels", offsetof(type, member.labels), "FILE",                                     \
             "regions in place of --clusters: a picture (gray, or ids as R + 256 G +\n65536 B) or a .npy of " \
             "integers, up to 2048 different ones",                                                           \
@@ -75,8 +98,8 @@ bool inputs_is_array(const char *path);
 /* Reads what the options name; *files is NULL where they name nothing. */
 int inputs_read(struct tool *tool, const input_options *options, input_files **files);
 
-/* Hands them to image 0. */
-int inputs_set(struct tool *tool, const input_files *files, tvlm_stack *stack);
+/* Hands them to image 0, which was `width` pixels wide in its file. */
+int inputs_set(struct tool *tool, input_files *files, int32_t width, tvlm_stack *stack);
 
 void inputs_release(input_files **files);
 

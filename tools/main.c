@@ -12,7 +12,10 @@ static const tool_command *const commands[] = {
     &devices_command,
     &generate_command,
     &select_command,
+    &flow_command,
+    &fit_command,
     &export_command,
+    &pca_command,
 #ifdef TVLM_BUILD_BENCH
     &bench_command,
 #endif

@@ -109,6 +109,20 @@ static bool set_triple(const char *text, option_triple *out, struct complaint *c
     return true;
 }
 
+static bool set_points(const char *text, option_points *out, struct complaint *complaint) {
+    char part[64];
+    double x, y;
+    const size_t length = strcspn(text, ",");
+    snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), text);
+    if (text[length] != ',' || length >= sizeof part || !options_number(part, &x) ||
+        !options_number(text + length + 1, &y))
+        return complain(complaint, "'%s' is not a point such as 320,240", text);
+    if (out->count == OPTION_POINTS_MAX) return complain(complaint, "more than %d points", OPTION_POINTS_MAX);
+    out->values[2 * out->count] = (float)x;
+    out->values[2 * out->count++ + 1] = (float)y;
+    return true;
+}
+
 static bool set_choice(const option_spec *spec, const char *text, int *out, struct complaint *complaint) {
     char all[256] = "";
     for (int i = 0; spec->choices[i] != NULL; ++i) {
@@ -142,6 +156,13 @@ static bool set_size(const option_spec *spec, const char *text, option_size *out
     return true;
 }
 
+static bool add_text(const char *text, option_list *out, struct complaint *complaint) {
+    if (*text == '\0') return complain(complaint, "is empty");
+    if (out->count == OPTION_LIST_MAX) return complain(complaint, "more than %d times", OPTION_LIST_MAX);
+    out->values[out->count++] = text;
+    return true;
+}
+
 static bool set_value(const option_spec *spec, const char *text, void *values, struct complaint *complaint) {
     void *const value = (char *)values + spec->offset;
     spec_label(spec, complaint->label, sizeof complaint->label);
@@ -151,9 +172,11 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
         if (*text == '\0') return complain(complaint, "is empty");
         *(const char **)value = text;
         return true;
+    case OPTION_LIST: return add_text(text, value, complaint);
     case OPTION_INTEGER: return set_integer(spec, text, value, complaint);
     case OPTION_NUMBER: return set_number(spec, text, value, complaint);
     case OPTION_TRIPLE: return set_triple(text, value, complaint);
+    case OPTION_POINTS: return set_points(text, value, complaint);
     case OPTION_CHOICE: return set_choice(spec, text, value, complaint);
     case OPTION_SIZE: return set_size(spec, text, value, complaint);
     }

@@ -16,7 +16,9 @@ typedef enum option_kind {
     OPTION_NUMBER,  /* option_number: finite */
     OPTION_TRIPLE,  /* option_triple: three numbers with commas between them; NaN and Inf are for others to
                        refuse */
+    OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
     OPTION_CHOICE,  /* int: the position in `choices`, 0 when not given */
+    OPTION_LIST,    /* option_list: a text each time it is given */
     OPTION_SIZE     /* option_size: "640x480", each side in the range */
 } option_kind;
 
@@ -35,10 +37,23 @@ typedef struct option_triple {
     float values[3];
 } option_triple;
 
+#define OPTION_POINTS_MAX 64
+typedef struct option_points {
+    int32_t count;
+    float values[2 * OPTION_POINTS_MAX];
+} option_points;
+
 typedef struct option_size {
     bool given;
     int32_t width, height;
 } option_size;
+
+#define OPTION_LIST_MAX 4096
+
+typedef struct option_list {
+    int32_t count;
+    const char *values[OPTION_LIST_MAX];
+} option_list;
 
 typedef struct option_spec {
     char letter; /* 0: none */

@@ -1,11 +1,15 @@
 /* tvlm select: the positions that matter, as JSON, drawn on the photo, and as a heat map. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bases.h"
 #include "draw.h"
 #include "json.h"
 #include "progress.h"
+#include "questions.h"
+#include "select_patches.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
@@ -17,9 +21,18 @@ typedef struct select_options {
     int strategy; /* tvlm_strategy */
     option_number stride, patch, min_distance;
     option_triple weights;
+    option_points fixations;
+    option_number e0;
+    int arrangement; /* tvlm_arrangement */
+    const char *patches, *patch_scores;
+    option_integer patch_size;
+    int anisotropic;
+    question_options questions;
+    basis_options basis;
 } select_options;
 
-static const char *const strategies[] = {"grid", NULL};
+static const char *const strategies[] = {"grid", "foveated", "quadtree", NULL};
+static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
 static const option_spec specs[] = {
     {'k', OPTION_INTEGER, NULL, offsetof(select_options, k), "K",
@@ -31,7 +44,22 @@ static const option_spec specs[] = {
     {0, OPTION_TEXT, "heatmap", offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo", 0, 0, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(select_options, strategy), "NAME",
-     "grid (default): the best cells of a regular grid", 0, 0, strategies},
+     "grid (default): the best cells of a regular grid;\nfoveated: K squares that cover the image, small "
+     "near "
+     "the\nfixations; quadtree: up to K squares that cover it, small\nwhere the score is",
+     0, 0, strategies},
+    {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
+     "for foveated: where to look, in the image's pixels; may be\ngiven several times (default: where the "
+     "score "
+     "has its peak)",
+     0, 0, NULL},
+    {0, OPTION_NUMBER, "e0", offsetof(select_options, e0), "E0",
+     "for foveated: squares grow as e + E0 with the distance e\nfrom the fixation, in half diagonals "
+     "(default: "
+     "0.2)",
+     1e-3, 1e3, NULL},
+    {0, OPTION_CHOICE, "arrangement", offsetof(select_options, arrangement), "NAME",
+     "for foveated: sunflower (default) or log-polar", 0, 0, arrangements},
     {0, OPTION_NUMBER, "stride", offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)",
      1, 65536, NULL},
     {0, OPTION_NUMBER, "patch", offsetof(select_options, patch), "PIXELS",
@@ -41,10 +69,24 @@ static const option_spec specs[] = {
     {0, OPTION_NUMBER, "min-distance", offsetof(select_options, min_distance), "PIXELS",
      "between positions, greedy by rank; there may be fewer\nthan K then (default: 0)", 0, 1e9, NULL},
     {0, OPTION_TRIPLE, "weights", offsetof(select_options, weights), "I,P,Q",
-     "of information, perspective and participation; the last one\nis not used: there is no query yet", 0, 0,
-     NULL},
+     "of information, perspective and participation, the part that\n--query has", 0, 0, NULL},
     {0, OPTION_TEXT, "scorer", offsetof(select_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
+    QUESTION_SPECS(select_options, questions),
+    BASIS_SPECS(select_options, basis, "; answers come from it (default: from the\nfeatures, exactly)"),
+    {0, OPTION_TEXT, "patches", offsetof(select_options, patches), "FILE.npy",
+     "r, g, b of each position's square: float32 [K,3,P,P],\n0 to 1, best first", 0, 0, NULL},
+    {0, OPTION_INTEGER, "patch-size", offsetof(select_options, patch_size), "P",
+     "side of those, in texels (default: that of --patch)", 1, 1024, NULL},
+    {0, OPTION_TEXT, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
+     "the score of every cell of the grid (--stride), row after\nrow as an encoder numbers its patches: "
+     "float32 "
+     "[cells]",
+     0, 0, NULL},
+    {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
+     "\"axes\" of each position: two diameters of an ellipse of\nits size, long where the image changes "
+     "little",
+     0, 0, NULL},
 };
 
 #define PATH_SIZE   4096
@@ -55,39 +97,51 @@ struct run {
     struct tool *tool;
     const select_options *options;
     tvlm_scorer *scorer;
+    questions questions;
+    tvlm_basis *basis;
     tvlm_device *device;
     char layout[LAYOUT_SIZE]; /* the names of the channels that the score reads */
-    bool several;
+    bool several;             /* images */
     json_writer json;
 };
 
 /* ---- Names of outputs ---- */
 
-/* With several images "out.png" becomes "out-STEM.png". */
-static int output_name(struct tool *tool, const char *pattern, const char *image, bool several, char *path) {
-    char stem[512];
+/* With several images "out.png" becomes "out-STEM.png", with several queries (query >= 0) "out-qN.png". */
+static int output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
+                       char *path) {
+    char stem[512] = "", number[16] = "";
     const char *const slash = strrchr(pattern, '/');
     const char *const dot = strrchr(slash != NULL ? slash + 1 : pattern, '.');
     const size_t base = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
     int length;
-    tool_stem(image, stem, sizeof stem);
-    if (several)
-        length = snprintf(path, PATH_SIZE, "%.*s-%s%s", (int)base, pattern, stem, dot != NULL ? dot : "");
-    else
-        length = snprintf(path, PATH_SIZE, "%s", pattern);
+    if (several) tool_stem(image, stem, sizeof stem);
+    if (query >= 0) snprintf(number, sizeof number, "-q%d", (int)query);
+    length = snprintf(path, PATH_SIZE, "%.*s%s%s%s%s", (int)base, pattern, several ? "-" : "", stem, number,
+                      dot != NULL ? dot : "");
     return length < PATH_SIZE ? TOOL_DONE : tool_fail(tool, "%.64s...: the path is too long", pattern);
 }
 
-static int check_picture(struct tool *tool, const char *pattern, int count, char *const *images) {
+/* One picture of image i: it can be written, and is no input. */
+static int check_name(struct run *run, const char *pattern, int32_t query, int i, int count,
+                      char *const *images, char *path) {
+    struct tool *const tool = run->tool;
+    int code = output_name(tool, pattern, images[i], count > 1, query, path);
+    if (code == TOOL_DONE) code = tool_check_output(tool, path);
+    for (int j = 0; code == TOOL_DONE && j < count; ++j) code = tool_check_distinct(tool, path, images[j]);
+    if (code == TOOL_DONE) code = questions_check_output(tool, &run->options->questions, path);
+    return code;
+}
+
+static int check_picture(struct run *run, const char *pattern, int count, char *const *images) {
+    struct tool *const tool = run->tool;
     char path[PATH_SIZE], a[512], b[512];
     int code = TOOL_DONE;
     if (pattern == NULL) return code;
     for (int i = 0; code == TOOL_DONE && i < count; ++i) {
-        if ((code = output_name(tool, pattern, images[i], count > 1, path)) != TOOL_DONE ||
-            (code = tool_check_output(tool, path)) != TOOL_DONE)
-            break;
-        for (int j = 0; code == TOOL_DONE && j < count; ++j)
-            code = tool_check_distinct(tool, path, images[j]);
+        for (int32_t q = 0; code == TOOL_DONE && q < run->questions.count; ++q)
+            code = check_name(run, pattern, run->questions.several ? q : -1, i, count, images, path);
+        if (code != TOOL_DONE) break;
         tool_stem(images[i], a, sizeof a);
         for (int j = 0; code == TOOL_DONE && j < i; ++j) {
             tool_stem(images[j], b, sizeof b);
@@ -97,18 +151,25 @@ static int check_picture(struct tool *tool, const char *pattern, int count, char
     return code;
 }
 
-static int check_outputs(struct tool *tool, const select_options *options, int count, char *const *images) {
+static int check_outputs(struct run *run, int count, char *const *images) {
+    struct tool *const tool = run->tool;
+    const select_options *const options = run->options;
     int code = TOOL_DONE;
-    if (tool_same_output(options->overlay, options->heatmap) ||
-        tool_same_output(options->output, options->overlay) ||
-        tool_same_output(options->output, options->heatmap))
-        return tool_usage(tool, "two outputs name the same file");
+    const char *const outputs[] = {options->output, options->overlay, options->heatmap, options->patches,
+                                   options->patch_scores};
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; ++i)
+        for (size_t j = 0; j < i; ++j)
+            if (tool_same_output(outputs[i], outputs[j]))
+                return tool_usage(tool, "two outputs name the same file");
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE ||
-        (code = check_picture(tool, options->overlay, count, images)) != TOOL_DONE ||
-        (code = check_picture(tool, options->heatmap, count, images)) != TOOL_DONE)
+        (code = check_picture(run, options->overlay, count, images)) != TOOL_DONE ||
+        (code = check_picture(run, options->heatmap, count, images)) != TOOL_DONE ||
+        (code = check_picture(run, options->patches, count, images)) != TOOL_DONE ||
+        (code = check_picture(run, options->patch_scores, count, images)) != TOOL_DONE)
         return code;
     for (int i = 0; code == TOOL_DONE && i < count; ++i)
         code = tool_check_distinct(tool, options->output, images[i]);
+    if (code == TOOL_DONE) code = questions_check_output(tool, &options->questions, options->output);
     return code;
 }
 
@@ -117,6 +178,9 @@ static int check_outputs(struct tool *tool, const select_options *options, int c
 static bool is_read(const tvlm_scorer *scorer, int32_t i) {
     for (int32_t tap = 0; tap < scorer->taps; ++tap) {
         if (scorer->weights[i * scorer->taps + tap] != 0.0f) return true;
+    }
+    for (int32_t d = 0; scorer->query_weights != NULL && d < scorer->dimension; ++d) {
+        if (scorer->query_weights[(size_t)d * (size_t)scorer->channel_count + (size_t)i] != 0.0f) return true;
     }
     return false;
 }
@@ -142,31 +206,63 @@ static int scorer_layout(struct run *run) {
 
 /* CHANNELS.md, "Scores": a part of weight 0 is not looked at. */
 static void parts_layout(struct run *run) {
+    const bool asked = run->options->questions.query != NULL;
     const option_triple *const weights = &run->options->weights;
     const bool information = !weights->given || weights->values[0] != 0.0f;
     const bool perspective = !weights->given || weights->values[1] != 0.0f;
-    snprintf(run->layout, sizeof run->layout, "%s",
-             information == perspective ? "edges,saliency,eccentricity,entropy"
-             : information              ? "edges,entropy"
-                                        : "saliency,eccentricity");
+    const bool participation = asked && (!weights->given || weights->values[2] != 0.0f);
+    const char *const rest = information && perspective ? "edges,saliency,eccentricity,entropy"
+                             : information              ? "edges,entropy"
+                             : perspective              ? "saliency,eccentricity"
+                             : participation            ? ""
+                                                        : "edges,saliency,eccentricity,entropy";
+    snprintf(run->layout, sizeof run->layout, "%s%s%s", rest, participation && *rest != '\0' ? "," : "",
+             participation ? "query_similarity" : "");
 }
 
 /* ---- One image ---- */
 
 struct job {
     const char *path;
+    int number; /* of the image */
     tvlm_image *image;
     tvlm_stack *stack;
+    int32_t query_number; /* below it is all of one query */
+    struct tvlm_query storage;
+    const struct tvlm_query *query; /* NULL: nothing is asked */
     tvlm_selection *selection;
     const tvlm_position *positions;
     int32_t count, k;
     draw_grid grid;
     float *scores;
     struct canvas overlay, heatmap;
+    select_array patches, patch_scores;
+    tvlm_footprint *axes;
 };
+
+/* Fixations are given in pixels of the image as it was handed in. */
+static int scale_fixations(const struct run *run, const struct job *job, const tvlm_stack_info *stack,
+                           option_points *fixations) {
+    *fixations = run->options->fixations;
+    for (int32_t i = 0; i < fixations->count; ++i) {
+        float *const at = &fixations->values[2 * i];
+        if (!(at[0] >= 0.0f && at[0] <= (float)job->image->width && at[1] >= 0.0f &&
+              at[1] <= (float)job->image->height))
+            return tool_fail(run->tool, "--fixation %g,%g lies outside its %dx%d pixels", (double)at[0],
+                             (double)at[1], (int)job->image->width, (int)job->image->height);
+        at[0] = fminf(at[0] * (float)stack->width / (float)job->image->width, (float)stack->width);
+        at[1] = fminf(at[1] * (float)stack->height / (float)job->image->height, (float)stack->height);
+    }
+    return TOOL_DONE;
+}
 
 static int find_positions(struct run *run, struct job *job) {
     const select_options *const options = run->options;
+    tvlm_stack_info stack;
+    option_points fixations;
+    int code = tool_status(run->tool, tvlm_stack_get_info(job->stack, &stack));
+    if (code == TOOL_DONE) code = scale_fixations(run, job, &stack, &fixations);
+    if (code != TOOL_DONE) return code;
     struct tvlm_select_params params = {
         .k = options->k.value,
         .strategy = (tvlm_strategy)options->strategy,
@@ -175,15 +271,21 @@ static int find_positions(struct run *run, struct job *job) {
         .min_distance = options->min_distance.value,
         .weights = options->weights.given ? options->weights.values : NULL,
         .scorer = run->scorer,
+        .fixations = fixations.values,
+        .fixation_count = fixations.count,
+        .e0 = options->e0.value,
+        .arrangement = (tvlm_arrangement)options->arrangement,
     };
     tvlm_selection_info info;
-    tvlm_stack_info stack;
-    int code = tool_status(run->tool, tvlm_select(job->stack, NULL, &params, &job->selection));
-    if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_stack_get_info(job->stack, &stack));
+    code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
     if (code != TOOL_DONE) return code;
     job->positions = tvlm_selection_positions(job->selection, &job->count);
     tvlm_selection_get_info(job->selection, &info);
-    const int64_t candidates = (int64_t)info.columns * info.rows;
+    const struct tvlm_score_params cells = {.stride = options->stride.value};
+    code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &info.columns, &info.rows));
+    if (code != TOOL_DONE) return code;
+    const int64_t candidates =
+        options->strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)info.columns * info.rows;
     job->k = options->k.given              ? options->k.value
              : candidates < TVLM_K_DEFAULT ? (int32_t)candidates
                                            : TVLM_K_DEFAULT;
@@ -197,7 +299,11 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
-    if (draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
+    const bool squares = run->options->strategy != TVLM_STRATEGY_GRID;
+    if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
+    if (squares ? draw_squares(job->image, job->positions, job->count,
+                               run->options->strategy == TVLM_STRATEGY_QUADTREE, title, &job->overlay)
+                : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
         return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the overlay");
 }
@@ -212,12 +318,24 @@ static int draw_heatmap_of(struct run *run, struct job *job) {
     char title[256], stem[128];
     job->scores = malloc(cells * sizeof *job->scores);
     if (job->scores == NULL) return tool_fail(run->tool, "no memory for the scores");
-    const int code = tool_status(run->tool, tvlm_score(job->stack, NULL, &params, cells, job->scores));
+    const int code = tool_status(run->tool, tvlm_score(job->stack, job->query, &params, cells, job->scores));
     if (code != TOOL_DONE) return code;
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: score of %d x %d cells", stem, job->grid.columns, job->grid.rows);
     if (draw_heatmap(job->image, &job->grid, job->scores, title, &job->heatmap)) return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the heat map");
+}
+
+static void write_axes(json_writer *json, const tvlm_footprint *axes) {
+    json_open_array(json, "axes", true);
+    for (int i = 0; i < 2; ++i) {
+        const float *const axis = i == 0 ? axes->u : axes->v;
+        json_open_array(json, NULL, true);
+        json_float(json, NULL, axis[0]);
+        json_float(json, NULL, axis[1]);
+        json_close(json);
+    }
+    json_close(json);
 }
 
 static void write_selection(struct run *run, const struct job *job) {
@@ -228,6 +346,9 @@ static void write_selection(struct run *run, const struct job *job) {
     json_integer(json, "width", job->image->width);
     json_integer(json, "height", job->image->height);
     json_close(json);
+    if (run->questions.queries.path != NULL && run->options->questions.combine == QUESTION_EACH &&
+        (run->several || run->questions.several))
+        json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
     json_string(json, "strategy", tvlm_strategy_name((tvlm_strategy)run->options->strategy));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
@@ -241,23 +362,27 @@ static void write_selection(struct run *run, const struct job *job) {
         json_float(json, "level", position->level);
         json_float(json, "score", position->score);
         json_float(json, "size", position->size);
-        json_open_array(json, "cell", true);
-        json_integer(json, NULL, position->column);
-        json_integer(json, NULL, position->row);
-        json_close(json);
+        if (position->column >= 0) {
+            json_open_array(json, "cell", true);
+            json_integer(json, NULL, position->column);
+            json_integer(json, NULL, position->row);
+            json_close(json);
+        }
+        if (job->axes != NULL) write_axes(json, &job->axes[i]);
         json_close(json);
     }
     json_close(json);
     json_close(json);
 }
 
-static int write_picture(struct run *run, const char *pattern, const char *image,
+static int write_picture(struct run *run, const char *pattern, const struct job *job,
                          const struct canvas *canvas) {
     char path[PATH_SIZE];
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    int code = output_name(run->tool, pattern, image, run->several, path);
+    int code = output_name(run->tool, pattern, job->path, run->several,
+                           run->questions.several ? job->query_number : -1, path);
     if (code == TOOL_DONE)
         code = tool_status(
             run->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
@@ -265,7 +390,68 @@ static int write_picture(struct run *run, const char *pattern, const char *image
     return code;
 }
 
-/* Everything is computed before anything is written. */
+static int write_array(struct run *run, const char *pattern, const struct job *job,
+                       const select_array *array) {
+    char path[PATH_SIZE];
+    const char *const subject = run->tool->subject;
+    if (pattern == NULL) return TOOL_DONE;
+    run->tool->subject = NULL; /* what fails now is not about the image */
+    int code = output_name(run->tool, pattern, job->path, run->several,
+                           run->questions.several ? job->query_number : -1, path);
+    if (code == TOOL_DONE)
+        code = tool_status(run->tool, tvlm_npy_write(path, TVLM_ELEMENT_F32, array->rank, array->shape,
+                                                     array->data, &run->tool->log));
+    run->tool->subject = subject;
+    return code;
+}
+
+static int make_arrays(struct run *run, struct job *job) {
+    const select_options *const options = run->options;
+    const float patch = options->patch.given ? options->patch.value : TVLM_PATCH_DEFAULT;
+    const int32_t side = options->patch_size.given ? options->patch_size.value : (int32_t)lroundf(patch);
+    const struct tvlm_score_params params = {.stride = options->stride.value,
+                                             .weights =
+                                                 options->weights.given ? options->weights.values : NULL,
+                                             .scorer = run->scorer};
+    int code = TOOL_DONE;
+    if (options->patches != NULL)
+        code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &job->patches);
+    if (code == TOOL_DONE && options->patch_scores != NULL)
+        code = select_make_scores(run->tool, job->stack, job->query, &params, &job->patch_scores);
+    if (code == TOOL_DONE && options->anisotropic)
+        code = select_make_axes(run->tool, job->stack, job->selection, &job->axes);
+    return code;
+}
+
+/* Everything of a selection is computed before anything of it is written. */
+static int answer(struct run *run, struct job *job) {
+    const select_options *const options = run->options;
+    job->query = questions_query(&run->questions, job->query_number, &job->storage);
+    int code = find_positions(run, job);
+    if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay_of(run, job);
+    if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
+    if (code == TOOL_DONE) code = make_arrays(run, job);
+    if (code != TOOL_DONE) return code;
+    write_selection(run, job);
+    code = write_picture(run, options->overlay, job, &job->overlay);
+    if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
+    if (code == TOOL_DONE) code = write_array(run, options->patches, job, &job->patches);
+    if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
+    return code;
+}
+
+static void release_answer(struct job *job) {
+    canvas_release(&job->overlay);
+    canvas_release(&job->heatmap);
+    select_array_release(&job->patches);
+    select_array_release(&job->patch_scores);
+    free(job->axes);
+    job->axes = NULL;
+    free(job->scores);
+    job->scores = NULL;
+    tvlm_selection_destroy(&job->selection);
+}
+
 static int select_one(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
@@ -276,24 +462,24 @@ static int select_one(struct run *run, struct job *job) {
         code = tool_open_device(tool, &options->common, &run->device);
     if (code == TOOL_DONE)
         code = tool_status(tool, tvlm_stack_create_for_image(run->device, job->image, &params, &job->stack));
-    if (code == TOOL_DONE) code = find_positions(run, job);
-    if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay_of(run, job);
-    if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
-    if (code != TOOL_DONE) return code;
-    write_selection(run, job);
-    code = write_picture(run, options->overlay, job->path, &job->overlay);
-    if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job->path, &job->heatmap);
+    if (code == TOOL_DONE)
+        code = questions_set(tool, &run->questions, job->number, job->image->width, job->stack);
+    if (code == TOOL_DONE && options->basis.name != NULL) {
+        code = basis_embed(tool, &options->basis, &run->questions.queries, &run->questions.mean, job->stack,
+                           &run->basis);
+        run->questions.basis = run->basis;
+    }
+    for (; code == TOOL_DONE && job->query_number < run->questions.count; ++job->query_number) {
+        code = answer(run, job);
+        release_answer(job);
+    }
     return code;
 }
 
-static int select_path(struct run *run, const char *path) {
-    struct job job = {.path = path};
+static int select_path(struct run *run, const char *path, int number) {
+    struct job job = {.path = path, .number = number};
     run->tool->subject = path;
     const int code = select_one(run, &job);
-    canvas_release(&job.overlay);
-    canvas_release(&job.heatmap);
-    free(job.scores);
-    tvlm_selection_destroy(&job.selection);
     tvlm_stack_destroy(&job.stack);
     tvlm_image_destroy(&job.image);
     run->tool->subject = NULL;
@@ -307,18 +493,19 @@ static int write_json(struct run *run) {
 }
 
 static int select_all(struct run *run, int count, char *const *paths) {
+    const bool list = run->several || run->questions.several;
     int code = TOOL_DONE;
-    if (run->several) {
+    if (list) {
         json_open_object(&run->json, NULL, false);
         json_open_array(&run->json, "selections", false);
     }
     progress_start("images", count);
     for (int i = 0; code == TOOL_DONE && i < count; ++i) {
-        code = select_path(run, paths[i]);
+        code = select_path(run, paths[i], i);
         progress_step(i + 1);
     }
     progress_clear();
-    if (run->several) {
+    if (list) {
         json_close(&run->json);
         json_close(&run->json);
     }
@@ -331,10 +518,26 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     int code;
     if (options->weights.given && options->scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
-    if ((code = check_outputs(tool, options, operand_count, operands)) != TOOL_DONE) return code;
-    if (options->k.given && options->k.value < 1)
-        return tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
-    if (options->scorer != NULL) {
+    if (options->strategy != TVLM_STRATEGY_FOVEATED &&
+        (options->fixations.count > 0 || options->e0.given || options->arrangement != 0))
+        return tool_usage(tool, "--fixation, --e0 and --arrangement are for --strategy foveated");
+    if (options->patch_size.given && options->patches == NULL)
+        return tool_usage(tool, "--patch-size is for --patches");
+    if (options->questions.features.count > 0 && options->questions.query == NULL && options->scorer == NULL)
+        return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
+    if ((code = basis_check(tool, &options->basis, options->questions.features.count > 0,
+                            options->questions.query != NULL, "--query")) != TOOL_DONE)
+        return code;
+    if (options->basis.components.given && options->basis.name == NULL)
+        return tool_usage(tool, "--components needs --basis");
+    if ((code = questions_read(tool, &options->questions, operand_count, &run.questions)) != TOOL_DONE ||
+        (code = check_outputs(&run, operand_count, operands)) != TOOL_DONE) {
+        questions_release(&run.questions);
+        return code;
+    }
+    if (options->k.given && options->k.value < 1) {
+        code = tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
+    } else if (options->scorer != NULL) {
         code = tool_status(tool, tvlm_scorer_load(options->scorer, &tool->log, &run.scorer));
         if (code == TOOL_DONE) code = scorer_layout(&run);
     } else {
@@ -344,6 +547,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     json_release(&run.json);
     tvlm_device_destroy(&run.device);
     tvlm_scorer_destroy(&run.scorer);
+    tvlm_basis_destroy(&run.basis);
+    questions_release(&run.questions);
     return code;
 }
 
@@ -363,9 +568,15 @@ const tool_command select_command = {
         "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, "
         "unless it\n"
         "is larger than the device can hold.\n"
+        "With --features and --query the score has its third part, the cosine of the features with the "
+        "query; a query\n"
+        "of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures "
+        "out-q0.png, ...\n"
         "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one "
         "number\n"
-        "each, optional), and in its metadata format = texturevlm.scorer and channels = edges,entropy,...\n",
+        "each, optional), query_weights ([dimension,channels], optional: times the query's vector they are "
+        "added to the\n"
+        "weights), and in its metadata format = texturevlm.scorer and channels = edges,entropy,...\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,
     .options_size = sizeof(select_options),

@@ -46,17 +46,17 @@ TVLM_API int tvlm_export_model_find(const char *name);
 /*
  * What a model's processor does.
  *
- *              patch  frames  merge  size                                       mean, std
- * qwen3-vl     16     2       2      smart_resize, 65536 .. 16777216 pixels     0.5, 0.5
- * qwen2.5-vl   14     2       2      smart_resize, 3136 .. 12845056             CLIP's
- * qwen2-vl     14     2       2      smart_resize, 3136 .. 12845056             CLIP's
- * llava        14     1       1      shortest side to 336, centre 336 x 336     CLIP's
- * siglip       16     1       1      resized to 224 x 224, whatever its shape   0.5, 0.5
- * clip         14     1       1      shortest side to 224, centre 224 x 224     CLIP's
+ *              patch  frames  merge  size                                     mean, std
+ *   qwen3-vl     16     2       2    smart_resize, 65536 .. 16777216 pixels   0.5, 0.5
+ *   qwen2.5-vl   14     2       2    smart_resize, 3136 .. 12845056           CLIP's
+ *   qwen2-vl     14     2       2    smart_resize, 3136 .. 12845056           CLIP's
+ *   llava        14     1       1    shortest side to 336, centre 336 x 336   CLIP's
+ *   siglip       16     1       1    to 224 x 224, whatever its shape         0.5, 0.5
+ *   clip         14     1       1    shortest side to 224, centre 224 x 224   CLIP's
  *
  * The limits are those of the released checkpoints' preprocessor_config.json. The class Qwen2VLImageProcessor
- * made without one has at most 1003520. For ViT-B/32 give clip a patch of 32, for so400m-patch14-384 siglip
- * 384 and 14.
+ * made without one has at most 1003520. For ViT-B/32 give clip a patch of 32, for so400m-patch14-384 siglip a
+ * side of 384 and a patch of 14.
  */
 typedef struct tvlm_export_processor {
     int32_t patch, temporal, merge;
@@ -103,10 +103,11 @@ TVLM_API void tvlm_export_destroy(tvlm_export **exported);
 
 /*
  * Processes `count` pictures, scores and selects. `queries` NULL, or one for each picture, in its frame
- * (score.h; its similarity may be NULL: none). Waits for the scores; the tensors are enqueued. A budget that
- * is less than all tokens is shared among several pictures in proportion to their tokens, at least one each:
- * 1 is an error for two. Of a video the best tokens of the whole clip are chosen. Ties go to the lower token.
- * Errors: ARGUMENT (bad sizes, budget, no pictures), MEMORY, DEVICE_MEMORY; the export holds nothing then.
+ * (score.h; all NULL: none. By similarity: features are not there to answer from). Waits for the scores; the
+ * tensors are enqueued. A budget that is less than all tokens is shared among several pictures in proportion
+ * to their tokens, at least one each: 1 is an error for two. Of a video the best tokens of the whole clip are
+ * chosen. Ties go to the lower token. Errors: ARGUMENT (bad sizes, budget, no pictures), MEMORY,
+ * DEVICE_MEMORY; the export holds nothing then.
  */
 TVLM_API tvlm_status tvlm_export_run(tvlm_export *exported, const tvlm_image *images, int32_t count,
                                      const struct tvlm_query *queries);
@@ -125,14 +126,23 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
 /*
  * The tensors of the last run, in this order. N: tokens, K: selected ones, F = 3 * temporal * patch^2.
  *
- *   pixel_values           float  [N * 4, F] Qwen-VL: FACTS.md has the permutation; else [pictures, 3, side,
- * side] image_grid_thw         int64  [pictures, 3] patches in t, h, w; Qwen-VL only selected_indices int64
- * [K] tokens, rising selected_pixel_values  float  [K * 4, F] Qwen-VL: rows of pixel_values; else [K, F]:
- * patches, channel by channel selected_positions     int64  [K, 3] t, h, w of each token in its picture's
- * grid of tokens: what M-RoPE adds to the place in the text where the picture begins selected_images int64
- * [K] the picture that each is of selected_scores        float  [K] scores                 float  [N]
+ *   pixel_values           float  Qwen-VL: [N * 4, F], permuted as below; else [pictures, 3, side, side]
+ *   image_grid_thw         int64  [pictures, 3]: patches in t, h, w. Qwen-VL only
+ *   selected_indices       int64  [K]: tokens, rising
+ *   selected_pixel_values  float  Qwen-VL: [K * 4, F], rows of pixel_values; else [K, F], patches as planes
+ *   selected_positions     int64  [K, 3]: t, h, w of each token in its picture's grid of tokens
+ *   selected_images        int64  [K]: the picture that each is of
+ *   selected_scores        float  [K]
+ *   scores                 float  [N]
  *
- * With params.video the first two are called pixel_values_videos and video_grid_thw.
+ * Positions are what M-RoPE adds to the place in the text where the picture begins. With params.video the
+ * first two are called pixel_values_videos and video_grid_thw.
+ *
+ * Qwen-VL, with P the patch, T = 2 frames, gh x gw patches:
+ *   row     ((t*(gh/2) + by)*(gw/2) + bx)*4 + my*2 + mx,
+ *   column  ((c*T + tt)*P + py)*P + px
+ * holds channel c of frame t*T + tt at pixel row (by*2 + my)*P + py, column (bx*2 + mx)*P + px. A still fills
+ * both frames; where a video has an odd number of them, the last one does.
  */
 typedef struct tvlm_export_tensor {
     const char *name; /* static */

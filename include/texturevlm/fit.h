@@ -17,8 +17,8 @@ extern "C" {
 typedef struct tvlm_fit tvlm_fit;
 
 /* The channels of a fit that names none: what of a photograph alone measured best (bench/fit.py). */
-#define TVLM_FIT_CHANNELS "saliency,eccentricity,entropy,edges"
-#define TVLM_FIT_L2       0.01f
+#define TVLM_FIT_CHANNELS "saliency,eccentricity,entropy,edges,distance,rgb_var,boundary,high,text"
+#define TVLM_FIT_L2       1.0f
 
 struct tvlm_fit_params {
     const int32_t *channels; /* each once; copied; NULL: those of TVLM_FIT_CHANNELS */
@@ -42,7 +42,7 @@ TVLM_API const int32_t *tvlm_fit_channels(const tvlm_fit *fit, int32_t *count);
 /*
  * Adds image `index` of a stack on any device. share[columns * rows], of the grid that tvlm_score_size tells
  * for the fit's stride: how much of each cell is object, 0 .. 1; NaN: unknown, the cell does not count. Both
- * are copied: 4 * channels * taps bytes a cell, so a photo of 1200 cells and 4 channels takes 19 KB (173 KB
+ * are copied: 4 * channels * taps bytes a cell, so a photo of 1200 cells and 9 channels takes 43 KB (389 KB
  * with 9 taps). Waits. Errors: ARGUMENT (another grid, a share outside 0 .. 1, no known cell), MEMORY.
  */
 TVLM_API tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const float *share,

@@ -3,7 +3,8 @@
  *
  * A .safetensors file with
  *   the tensor "weights", F32: [C], a weight for each channel, or [C, 3, 3], one for each of the 3x3
- * candidates around, the tensors "bias" and "similarity", F32 [1]: optional, 0 when missing, the metadata
+ * candidates around, the tensors "bias" and "similarity", F32 [1]: optional, 0 when missing, the tensor
+ * "query_weights", F32 [D, C]: optional, none when missing, the metadata
  * "format" = "texturevlm.scorer" and "channels" = C channel names separated by commas. Anything else in it is
  * ignored.
  */

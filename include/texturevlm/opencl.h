@@ -13,6 +13,7 @@
 #endif
 #include <CL/cl.h>
 
+#include "export.h"
 #include "input.h"
 #include "stack.h"
 
@@ -69,6 +70,14 @@ typedef struct tvlm_opencl_texture {
 TVLM_API tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                            tvlm_opencl_texture *texture);
 TVLM_API tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_opencl_texture *texture);
+
+/*
+ * The floats of one picture (or of the video) of the last run, where they are: its part of pixel_values and
+ * of selected_pixel_values (export.h), row-major from byte 0 on; the buffers may be larger. Either may be
+ * NULL. Valid until the next run. ARGUMENT for a picture that there is not.
+ */
+TVLM_API tvlm_status tvlm_export_get_opencl(tvlm_export *exported, int32_t picture, cl_mem *values,
+                                            cl_mem *selected);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,11 @@ extern "C" {
  * A linear scorer: score = bias + sum over channels and taps of weight * value + similarity_weight * s, where
  * s is the query's similarity (0 without a query). Channels whose weights are all 0 are never read. The
  * caller owns the arrays; they are read during calls only.
+ *
+ * What is asked may change what matters: with query_weights, a matrix M of dimension rows, each channel's
+ * weight (with 9 taps: that of the candidate itself) is weights + M^T q, q the query's vector less its mean
+ * and of length 1; of several vectors the mean of theirs. Without a query, or with a map of similarities
+ * instead of vectors, it is `weights` alone. A query of another dimension is refused.
  */
 typedef struct tvlm_scorer {
     int32_t channel_count;
@@ -22,6 +27,8 @@ typedef struct tvlm_scorer {
     const float *weights; /* [channel_count * taps], finite */
     float bias;
     float similarity_weight;
+    const float *query_weights; /* [dimension * channel_count], row-major, finite; NULL: none */
+    int32_t dimension;          /* of query_weights, 1 .. 4096 */
 } tvlm_scorer;
 
 /* How several similarities of a cell become one. */
@@ -50,14 +57,26 @@ struct tvlm_query {
     tvlm_query_combine combine;
     const float *mean; /* [dimension], taken off each vector before it is scaled; NULL: nothing. Text and
                           image vectors live in different places: the mean of many texts' vectors */
+    /*
+     * Answers from the image's embedding in this basis (basis.h: tvlm_stack_embed made it) instead of its
+     * features, which need not be there any more: (V q) . e s, with q the unit vector above, V the basis'
+     * components, e the cell's embedding and s the part of its vector's length that lies in the basis, which
+     * tvlm_stack_embed keeps (an embedding made elsewhere: 1). Close to the cosine, not it; `mean`, not the
+     * basis' own, is what is taken off q.
+     */
+    const struct tvlm_basis *basis;
 };
 #define tvlm_query(...) (&(struct tvlm_query){__VA_ARGS__})
 
-/* Default weights of information, perspective and participation, without and with a query. */
+/*
+ * Default weights of information, perspective and participation, without and with a query; bench/weights.py
+ * measures them. Without: things in photos want 0.1 0.9, words in street photos 0.6 0.4; this lies between.
+ * With: what is asked for decides, and the image where the answers are alike.
+ */
 #define TVLM_WEIGHTS_STILL                                                                                   \
-    { 0.5f, 0.5f, 0.0f }
+    { 0.3f, 0.7f, 0.0f }
 #define TVLM_WEIGHTS_QUERY                                                                                   \
-    { 0.33f, 0.33f, 0.34f }
+    { 0.1f, 0.1f, 0.8f }
 #define TVLM_STRIDE_DEFAULT 16.0f
 
 struct tvlm_score_params {

@@ -4,13 +4,18 @@
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H
 
+#include "basis.h"
 #include "device.h"
 #include "embed.h"
 #include "export.h"
+#include "fit.h"
+#include "flow.h"
+#include "footprint.h"
 #include "foveated.h"
 #include "image.h"
 #include "input.h"
 #include "layout.h"
+#include "patches.h"
 #include "regions.h"
 #include "score.h"
 #include "select.h"

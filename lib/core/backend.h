@@ -28,7 +28,16 @@ struct tvlm_device {
     const tvlm_backend *backend;
     tvlm_log log;
     tvlm_device_info info;
+    size_t held, held_most; /* bytes of device memory that the backend has, and the most that it ever had */
 };
+
+static inline void tvlm_device_takes(tvlm_device *device, size_t bytes) {
+    device->held += bytes;
+    if (device->held > device->held_most) device->held_most = device->held;
+}
+static inline void tvlm_device_gives(tvlm_device *device, size_t bytes) {
+    device->held -= bytes;
+}
 
 /* Memory of the device; each backend's own buffer begins with this. */
 typedef struct tvlm_buffer {
@@ -67,6 +76,27 @@ typedef struct tvlm_bundle {
 typedef struct tvlm_point {
     float x, y, level, image;
 } tvlm_point;
+
+/* A patch to cut out: its centre, and the distance of its texels in pixels. The layout of two float4. */
+typedef struct tvlm_patch_place {
+    tvlm_point at;
+    float step_x, step_y, unused[2];
+} tvlm_patch_place;
+
+/* What is cut out. A value is stored as (value - mean) / deviation, rounded to `format` (never AUTO). */
+typedef struct tvlm_patch_plan {
+    int32_t side, channels, count4; /* count4: channels / 4, rounded up */
+    const int32_t *refs;            /* [4 * count4], as the two that follow */
+    const float *mean, *deviation;
+    bool reflect; /* positions beyond the image are mirrored; otherwise they are the edge's */
+    tvlm_format format;
+} tvlm_patch_plan;
+
+/* Probes along a line, centred on a point: the step between them in pixels. The layout of two float4. */
+typedef struct tvlm_footprint_place {
+    tvlm_point at;
+    float step_x, step_y, probes, unused;
+} tvlm_footprint_place;
 
 /* Candidates: cell (c, r) is [c step_x, (c+1) step_x) x ..., clipped to the image; its centre is the
  * candidate. */
@@ -187,7 +217,7 @@ typedef struct tvlm_features {
     const tvlm_texture *texture;
     int32_t image;        /* of the texture */
     tvlm_buffer *inverse; /* floats, width * height of them for each image: 1 / length, 0 of a zero vector */
-    int32_t dimension;    /* of the vectors; 4 * layers and up to 3 less */
+    int32_t dimension;    /* of the vectors: 4 * layers or up to 3 less; components behind it are 0 */
     int32_t index;        /* of the batch */
 } tvlm_features;
 
@@ -221,6 +251,7 @@ struct tvlm_backend {
     /* For lib/stack/interop.c: what the backend itself works with (cl_mem), not retained. UNSUPPORTED where
      * it has none. */
     tvlm_status (*texture_native)(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
+    tvlm_status (*buffer_native)(tvlm_device *device, tvlm_buffer *buffer, void **handle);
     /* A buffer around the application's own memory; it is retained until buffer_destroy. */
     tvlm_status (*buffer_wrap)(tvlm_device *device, void *handle, tvlm_buffer **buffer);
 
@@ -254,7 +285,13 @@ struct tvlm_backend {
      * floats */
     tvlm_status (*sample)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out);
-    /* The same at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
+    /* The average of probes at tvlm_footprint_place's: out as in sample. */
+    tvlm_status (*footprint)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                             int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out);
+    /* Patches at tvlm_patch_place's: out[patch][channel][side][side] of plan->format. */
+    tvlm_status (*patches)(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_patch_plan *plan,
+                           tvlm_buffer *places, int32_t count, tvlm_buffer *out);
+    /* Samples at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
     tvlm_status (*pack)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         tvlm_texture *out);
     /* scores[columns * rows] floats */
@@ -288,9 +325,9 @@ struct tvlm_backend {
     tvlm_status (*keep_pass)(tvlm_device *device, tvlm_buffer *scores, int32_t image, tvlm_texture *out);
 
     /*
-     * Pixels (TVLM_PIXEL_U8; alpha is not read) to plan->y.size rows of plan->x.size RGB bytes without gaps, from
-     * byte `offset` of `out` on: along rows, rounded to bytes, then along columns, rounded again. `table` holds
-     * the weights of both axes.
+     * Pixels (TVLM_PIXEL_U8; alpha is not read) to plan->y.size rows of plan->x.size RGB bytes without gaps,
+     * from byte `offset` of `out` on: along rows, rounded to bytes, then along columns, rounded again.
+     * `table` holds the weights of both axes.
      */
     tvlm_status (*resize)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                           tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset);

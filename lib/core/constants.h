@@ -157,6 +157,7 @@
 #define TVLM_FLOW_SPREAD      12.0f /* where a patch also looks for its start: so far to each side */
 #define TVLM_FLOW_STEPS       3    /* Gauss-Newton steps of a patch, as long as its error falls */
 #define TVLM_FLOW_REGULAR     1e-4f /* added to a patch's Hessian; luma in [0, 1] */
+#define TVLM_FLOW_CONDITION   1e-3f /* and so much of its trace: float can tell the determinant of edges from 0 */
 #define TVLM_FLOW_FLOOR       1.2e-3f /* of a texel's difference, when patches are weighted by its inverse */
 #define TVLM_FLOW_LUMA        255.0f /* the refinement's unit of luma */
 #define TVLM_FLOW_SMOOTH      20.0f /* weights: smoothness, gradients, brightness */
@@ -186,6 +187,16 @@
 #define TVLM_SCORE_SALIENCY     0.7f
 #define TVLM_SCORE_ECCENTRICITY 0.3f
 #define TVLM_SCORE_FLOOR        1e-5f /* a part that spans less is equal everywhere, but for rounding */
+
+/*
+ * Footprints: the longest ratio of axes (what graphics hardware does); probes for a ratio of 1, and how far
+ * below the level of the shorter axis they read, by measurement (test_footprint). The strength of gradients,
+ * as steps of luma between two samples, below which a direction is noise.
+ */
+#define TVLM_FOOTPRINT_RATIO  16
+#define TVLM_FOOTPRINT_PROBES 1
+#define TVLM_FOOTPRINT_BIAS   (-0.5f)
+#define TVLM_FOOTPRINT_FLOOR  0.01f
 
 /* What becomes of a grid handed in (tvlm_input). */
 #define TVLM_INPUT_CLAMP  0          /* each component to its range */

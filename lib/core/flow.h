@@ -25,7 +25,10 @@ typedef struct tvlm_flow_args {
     struct tvlm_buffer *out;
 } tvlm_flow_args;
 
-/* Patches along a side: patch i begins at texel TVLM_FLOW_STRIDE * (i - 1), so that two cover every texel. */
+/*
+ * Patches along a side: patch i begins at texel TVLM_FLOW_STRIDE * (i - 1), so that two cover every texel;
+ * but no patch reaches out of the image.
+ */
 static inline int32_t tvlm_flow_patches(int32_t side) {
     return (side + TVLM_FLOW_STRIDE - 1) / TVLM_FLOW_STRIDE + 1;
 }

@@ -25,9 +25,9 @@ typedef struct tvlm_resize {
 } tvlm_resize;
 
 /*
- * Frames of width x height RGB bytes, one after another, cut into rows of numbers: FACTS' permutation of
- * Qwen-VL. With temporal = merge = 1 a row is a patch, channel by channel; with patch = width = height, too,
- * it is the whole frame as planes.
+ * Frames of width x height RGB bytes, one after another, cut into rows of numbers in Qwen-VL's permutation
+ * (texturevlm/export.h). With temporal = merge = 1 a row is a patch, channel by channel; with patch = width =
+ * height, too, it is the whole frame as planes.
  */
 typedef struct tvlm_patchify {
     int32_t width, height, frames;

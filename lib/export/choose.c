@@ -66,7 +66,8 @@ tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_query *quer
     cells c = {0};
     tvlm_status status = size_stack(export, &picture->info);
     for (int32_t frame = 0; status == TVLM_OK && frame < picture->frames; ++frame) {
-        const bool asked = queries != NULL && queries[frame].similarity != NULL;
+        const bool asked =
+            queries != NULL && (queries[frame].similarity != NULL || queries[frame].vectors != NULL);
         status = score_frame(export, asked ? &queries[frame] : NULL, picture, frame, &c);
         if (status == TVLM_OK) keep_best(export, picture, frame, &c);
     }

@@ -19,7 +19,10 @@ static tvlm_status ensure_lookup(tvlm_export *export) {
     if (export->lookup != NULL) return TVLM_OK;
     fill_lookup(&export->processor, lookup);
     TVLM_TRY(tvlm_export_reserve(export->device, sizeof lookup, &export->lookup));
-    return export->device->backend->buffer_write(export->device, export->lookup, 0, sizeof lookup, lookup);
+    const tvlm_status status =
+        export->device->backend->buffer_write(export->device, export->lookup, 0, sizeof lookup, lookup);
+    if (status != TVLM_OK) export->device->backend->buffer_destroy(export->device, &export->lookup);
+    return status;
 }
 
 static tvlm_status run(tvlm_export *export, const export_picture *picture, const tvlm_patchify *layout,

@@ -76,16 +76,39 @@ static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm
     return check_finite(path, log, name, number, 1);
 }
 
-/* One block of memory: the scorer, its weights, its channels. */
-static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, float **weights, int32_t **numbers) {
-    const size_t weight_count = (size_t)channels * (size_t)taps; /* both are small */
+/* *tensor is NULL when it is not there. */
+static tvlm_status find_query_weights(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
+                                      int64_t channels, const tvlm_tensor **found) {
+    const tvlm_tensor *const tensor = *found = tvlm_safetensors_find(file, "query_weights");
+    if (tensor == NULL) return TVLM_OK;
+    if (tensor->type != TVLM_ELEMENT_F32 || tensor->rank != 2 || tensor->shape[1] != channels)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT,
+                         "%s: 'query_weights' is not float32 of shape [D, %lld], a column for each channel",
+                         path, (long long)channels);
+    if (tensor->shape[0] < 1 || tensor->shape[0] > TVLM_FEATURES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'query_weights' is for queries of %lld, not of 1 to %d",
+                         path, (long long)tensor->shape[0], TVLM_FEATURES_MAX);
+    return check_finite(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
+}
+
+/* One block of memory: the scorer, its weights, `dimension` rows of query weights, its channels. */
+static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, int32_t dimension, float **weights,
+                                    float **query_weights, int32_t **numbers) {
+    const size_t weight_count = (size_t)channels * (size_t)taps; /* all are small */
+    const size_t query_count = (size_t)channels * (size_t)dimension;
     tvlm_scorer *const scorer =
-        tvlm_allocate(1, sizeof *scorer + weight_count * sizeof(float) + (size_t)channels * sizeof(int32_t));
+        tvlm_allocate(1, sizeof *scorer + (weight_count + query_count) * sizeof(float) +
+                             (size_t)channels * sizeof(int32_t));
     if (scorer == NULL) return NULL;
     *weights = (float *)(scorer + 1);
-    *numbers = (int32_t *)(*weights + weight_count);
-    *scorer =
-        (tvlm_scorer){.channel_count = channels, .channels = *numbers, .taps = taps, .weights = *weights};
+    *query_weights = *weights + weight_count;
+    *numbers = (int32_t *)(*query_weights + query_count);
+    *scorer = (tvlm_scorer){.channel_count = channels,
+                            .channels = *numbers,
+                            .taps = taps,
+                            .weights = *weights,
+                            .query_weights = dimension > 0 ? *query_weights : NULL,
+                            .dimension = dimension};
     return scorer;
 }
 
@@ -93,8 +116,8 @@ static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safet
                          tvlm_scorer **scorer) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     const char *const names = tvlm_safetensors_metadata(file, "channels");
-    const tvlm_tensor *tensor;
-    float bias, similarity, *weights;
+    const tvlm_tensor *tensor, *query;
+    float bias, similarity, *weights, *query_weights;
     int32_t *channels;
     if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)", path,
@@ -104,18 +127,21 @@ static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safet
     tvlm_status status;
     if ((status = find_weights(path, log, file, &tensor)) != TVLM_OK ||
         (status = read_number(path, log, file, "bias", &bias)) != TVLM_OK ||
-        (status = read_number(path, log, file, "similarity", &similarity)) != TVLM_OK)
+        (status = read_number(path, log, file, "similarity", &similarity)) != TVLM_OK ||
+        (status = find_query_weights(path, log, file, tensor->shape[0], &query)) != TVLM_OK)
         return status;
     const int32_t count = (int32_t)tensor->shape[0], taps = tensor->rank == 3 ? 9 : 1;
     if (count_names(names) != count)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weights' has %d", path,
                          count_names(names), count);
-    tvlm_scorer *const made = allocate_scorer(count, taps, &weights, &channels);
+    const int32_t dimension = query != NULL ? (int32_t)query->shape[0] : 0;
+    tvlm_scorer *const made = allocate_scorer(count, taps, dimension, &weights, &query_weights, &channels);
     if (made == NULL)
         return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for %d weights", path, count * taps);
     made->bias = bias;
     made->similarity_weight = similarity;
     memcpy(weights, tensor->data, tensor->size);
+    if (query != NULL) memcpy(query_weights, query->data, query->size);
     if ((status = parse_names(path, log, names, channels)) != TVLM_OK ||
         (status = check_finite(path, log, "weights", weights, (size_t)count * (size_t)taps)) != TVLM_OK) {
         free(made);
@@ -148,9 +174,15 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
         scorer->channels == NULL || scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != 9))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each",
                          path);
+    if (scorer->query_weights != NULL && (scorer->dimension < 1 || scorer->dimension > TVLM_FEATURES_MAX))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: query weights for vectors of %d dimensions", path,
+                         (int)scorer->dimension);
     const size_t count = (size_t)scorer->channel_count * (size_t)scorer->taps;
+    const size_t query_count =
+        scorer->query_weights != NULL ? (size_t)scorer->channel_count * (size_t)scorer->dimension : 0;
     bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
     for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
+    for (size_t i = 0; i < query_count; ++i) finite = finite && isfinite(scorer->query_weights[i]);
     if (!finite) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a weight of the scorer is not finite", path);
     for (int32_t i = 0; i < scorer->channel_count; ++i) {
         for (int32_t j = 0; j < i; ++j) {
@@ -201,9 +233,15 @@ tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const 
              .rank = 1,
              .shape = {1},
              .data = &scorer->similarity_weight},
+            {.name = "query_weights",
+             .type = TVLM_ELEMENT_F32,
+             .rank = 2,
+             .shape = {scorer->dimension, scorer->channel_count},
+             .data = scorer->query_weights},
         };
         const tvlm_metadata metadata[] = {{"format", FORMAT_NAME}, {"channels", names}};
-        status = tvlm_safetensors_write(path, tensors, 3, metadata, 2, log);
+        status =
+            tvlm_safetensors_write(path, tensors, scorer->query_weights != NULL ? 4 : 3, metadata, 2, log);
     }
     free(names);
     return status;

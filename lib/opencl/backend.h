@@ -27,7 +27,7 @@ typedef struct opencl_tuning {
     int32_t cell_lanes, cells;                      /* of entropy's work-groups */
     int32_t cosine_width, cosine_height;            /* cells of a work-group of cl/similarity.cl, */
     int32_t cosine_lanes;                           /* between which it divides their layers */
-    int32_t gemm_run; /* rows that a work-item of gemm.cl makes; 0: CLBlast */
+    int32_t gemm_run;                               /* rows that a work-item of gemm.cl makes; 0: CLBlast */
     bool scan_rows;  /* serial passes along rows and columns: few work-items that do much */
     bool tiled_mips; /* several levels a launch */
 } opencl_tuning;
@@ -35,6 +35,7 @@ typedef struct opencl_tuning {
 typedef struct opencl_buffer {
     tvlm_buffer base;
     cl_mem memory;
+    bool wrapped; /* the application's */
 } opencl_buffer;
 
 typedef struct opencl_texture {
@@ -61,6 +62,8 @@ typedef struct opencl_device {
     bool round_stores;  /* images do not round to the nearest half: kernels do it before they write */
     bool short_loops;   /* the driver ends long loops early: no work-item may do much */
     opencl_tuning tuning;
+    void (*clblast_sgemm)(void); /* gemm.c; NULL: not loaded, or not there */
+    bool clblast_asked;
     cl_mem scratch[SCRATCH_COUNT]; /* grown when needed; the queue is in order, so one user follows another */
     size_t scratch_bytes[SCRATCH_COUNT];
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
@@ -125,6 +128,7 @@ tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t 
                                void *host);
 tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
 tvlm_status opencl_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer);
+tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle);
 tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
 /* scratch[which] with at least so many bytes */
 tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
@@ -183,6 +187,10 @@ tvlm_status opencl_input_check(tvlm_device *device, tvlm_buffer *data, const tvl
 tvlm_status opencl_mips(tvlm_device *device, tvlm_texture *texture);
 tvlm_status opencl_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out);
+tvlm_status opencl_footprint(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                             int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out);
+tvlm_status opencl_patches(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_patch_plan *plan,
+                           tvlm_buffer *places, int32_t count, tvlm_buffer *out);
 tvlm_status opencl_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         tvlm_texture *out);
 tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,

@@ -15,6 +15,7 @@ tvlm_status opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **
         tvlm_log_message(&base->log, TVLM_LOG_INFO, "a buffer of %zu bytes cannot be had", bytes);
         return opencl_fail(&base->log, error, "clCreateBuffer");
     }
+    tvlm_device_takes(base, bytes);
     *buffer = &made->base;
     return TVLM_OK;
 }
@@ -35,13 +36,14 @@ tvlm_status opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **bu
     clRetainMemObject(memory);
     made->base.bytes = bytes;
     made->memory = memory;
+    made->wrapped = true;
     *buffer = &made->base;
     return TVLM_OK;
 }
 
 void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
-    (void)device;
     if (*buffer == NULL) return;
+    if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
     free(*buffer);
     *buffer = NULL;
@@ -79,10 +81,18 @@ tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_me
         /* The old one goes when the kernels that use it are done: OpenCL counts their references. */
         const cl_mem grown = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
         if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "scratch memory");
+        tvlm_device_takes(&device->base, bytes);
+        tvlm_device_gives(&device->base, device->scratch_bytes[which]);
         if (device->scratch[which] != NULL) clReleaseMemObject(device->scratch[which]);
         device->scratch[which] = grown;
         device->scratch_bytes[which] = bytes;
     }
     *memory = device->scratch[which];
+    return TVLM_OK;
+}
+
+tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
+    (void)device;
+    *handle = ((opencl_buffer *)buffer)->memory;
     return TVLM_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * cluster.h: what the launches of cluster.cl (SLIC), pieces.cl (one piece for each region) and regions.cl (what
- * follows from labels) share.
+ * cluster.h: what the launches of cluster.cl (SLIC), pieces.cl (one piece for each region) and regions.cl
+ * (what follows from labels) share.
  */
 #ifndef TVLM_OPENCL_CLUSTER_H
 #define TVLM_OPENCL_CLUSTER_H

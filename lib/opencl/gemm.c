@@ -1,11 +1,16 @@
 /*
- * gemm.c: the product of two matrices. By CLBlast on GPUs. On CPUs its first product takes many seconds,
- * since its kernels for all four transpositions are compiled before the first one runs, and it asks for the
- * binary of every one of them; however small their parameters are made they take 5 s on PoCL and run several
- * times slower. cl/gemm.cl is there in a fraction of a second.
+ * gemm.c: the product of two matrices. By CLBlast on GPUs. On CPUs its first product takes many seconds: PoCL
+ * compiles all of its kernels for one product, since it asks for their binary; with the smallest parameters
+ * that it can be given they still take 5 s, and several times as long to run. cl/gemm.cl is there in a
+ * second, and is the faster one.
+ *
+ * CLBlast is loaded when it is first needed: linked, it would take 2.5 ms of every program's start. Where it
+ * is not installed the kernels of gemm.cl do its work.
  */
 #include <clblast_c.h>
+#include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "opencl/backend.h"
 
@@ -13,8 +18,25 @@ enum { PANEL = 16, LINES = 64 }; /* as in gemm.cl */
 
 /* ---- CLBlast ---- */
 
+typedef CLBlastStatusCode sgemm_function(CLBlastLayout, CLBlastTranspose, CLBlastTranspose, size_t, size_t,
+                                         size_t, float, cl_mem, size_t, size_t, cl_mem, size_t, size_t, float,
+                                         cl_mem, size_t, size_t, cl_command_queue *, cl_event *);
+
+/* It stays loaded: it keeps its programs, and other devices may use them. */
+static void load_library(opencl_device *device) {
+    void *library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
+    device->clblast_asked = true;
+    if (library != NULL) symbol = dlsym(library, "CLBlastSgemm");
+    if (symbol != NULL)
+        memcpy(&device->clblast_sgemm, &symbol, sizeof symbol); /* ISO C has no cast for it */
+    else
+        tvlm_log_message(&device->base.log, TVLM_LOG_INFO,
+                         "no CLBlast (libclblast.so.1): products of matrices by our own kernels");
+}
+
 static tvlm_status by_library(opencl_device *device, const tvlm_gemm *gemm) {
-    const CLBlastStatusCode code = CLBlastSgemm(
+    sgemm_function *const sgemm = (sgemm_function *)device->clblast_sgemm;
+    const CLBlastStatusCode code = sgemm(
         CLBlastLayoutRowMajor, gemm->transpose_a ? CLBlastTransposeYes : CLBlastTransposeNo,
         gemm->transpose_b ? CLBlastTransposeYes : CLBlastTransposeNo, (size_t)gemm->m, (size_t)gemm->n,
         (size_t)gemm->k, gemm->alpha, ((opencl_buffer *)gemm->a)->memory, gemm->a_offset, (size_t)gemm->lda,
@@ -52,9 +74,14 @@ static void pass_matrix(opencl_call *call, const matrix *m) {
     opencl_call_ulong(call, m->column_stride);
 }
 
+/* Rows of a work-item; few where nobody has asked for more: GPUs want many work-items. */
+static int32_t run_of(const opencl_device *device) {
+    return device->tuning.gemm_run > 0 ? device->tuning.gemm_run : 4;
+}
+
 static tvlm_status begin(opencl_device *device, const char *name, opencl_call *call) {
     char options[32];
-    snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.gemm_run);
+    snprintf(options, sizeof options, "-DRUN=%d", (int)run_of(device));
     return opencl_call_begin(device, "gemm.cl", name, TVLM_FORMAT_F32, options, call);
 }
 
@@ -83,7 +110,7 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
         m = gemm->n;
         n = gemm->m;
     }
-    const size_t columns = (size_t)((n + PANEL - 1) / PANEL), run = (size_t)device->tuning.gemm_run;
+    const size_t columns = (size_t)((n + PANEL - 1) / PANEL), run = (size_t)run_of(device);
     const size_t size[2] = {((size_t)m + run - 1) / run, columns};
     cl_mem panels;
     opencl_call call;
@@ -103,5 +130,6 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
 
 tvlm_status opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {
     opencl_device *d = (opencl_device *)device;
-    return d->tuning.gemm_run > 0 ? by_panels(d, gemm) : by_library(d, gemm);
+    if (d->tuning.gemm_run == 0 && !d->clblast_asked) load_library(d);
+    return d->tuning.gemm_run > 0 || d->clblast_sgemm == NULL ? by_panels(d, gemm) : by_library(d, gemm);
 }

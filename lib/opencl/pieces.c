@@ -79,16 +79,12 @@ static tvlm_status offer(const opencl_cluster *cluster) {
     opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
     opencl_call_bytes(&call, sizeof last, &last);
+    opencl_call_memory(&call, cluster->labels);
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
 static tvlm_status settle(const opencl_cluster *cluster) {
-    const size_t bytes = (size_t)opencl_cluster_texels(cluster) * (size_t)cluster->images * sizeof(cl_int);
-    const cl_int none = TVLM_CLUSTER_NONE;
-    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->labels, &none, sizeof none, 0,
-                                             bytes, 0, NULL, NULL);
     opencl_call call;
-    if (error != CL_SUCCESS) return opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_settle", &call));
     opencl_call_memory(&call, cluster->parents);
     opencl_call_memory(&call, cluster->sizes);

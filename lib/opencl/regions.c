@@ -1,3 +1,6 @@
+/*
+ * regions.c: what follows from labels; cl/regions.cl says how.
+ */
 #include "opencl/cluster.h"
 
 #define DOWN 16 /* as in regions.cl */
@@ -6,10 +9,14 @@ static int32_t run(const opencl_cluster *cluster) {
     return cluster->device->tuning.tile_width / cluster->device->tuning.tile_group_width;
 }
 
-/* A work-item for `run` pixels of each of `down` rows. */
-static tvlm_status run_rows(opencl_call *call, const opencl_cluster *cluster, int32_t down) {
-    return opencl_call_run_pixels(call, (cluster->width + run(cluster) - 1) / run(cluster),
-                                  (cluster->height + down - 1) / down, cluster->images);
+static int32_t groups(int32_t count, int32_t each) {
+    return (count + each - 1) / each;
+}
+
+/* A work-item for `run` pixels of a row. */
+static tvlm_status run_rows(opencl_call *call, const opencl_cluster *cluster) {
+    return opencl_call_run_pixels(call, groups(cluster->width, run(cluster)), cluster->height,
+                                  cluster->images);
 }
 
 static void pass_plane(opencl_call *call, const opencl_cluster *cluster) {
@@ -35,6 +42,10 @@ static tvlm_status gradient(const opencl_cluster *cluster) {
 }
 
 static tvlm_status table(const opencl_cluster *cluster) {
+    const opencl_tuning *tuning = &cluster->device->tuning;
+    const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
+    const size_t size[3] = {(size_t)groups(cluster->width, run(cluster)),
+                            (size_t)groups(cluster->height, DOWN), (size_t)cluster->images};
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_sum", &call));
     opencl_call_memory(&call, cluster->colours);
@@ -43,7 +54,7 @@ static tvlm_status table(const opencl_cluster *cluster) {
     pass_plane(&call, cluster);
     opencl_call_memory(&call, cluster->work);
     pass_pair(&call, cluster->work_words, cluster->table);
-    TVLM_TRY(run_rows(&call, cluster, DOWN));
+    TVLM_TRY(opencl_call_run(&call, 3, size, group));
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_table", &call));
     opencl_call_memory(&call, cluster->work);
     pass_pair(&call, cluster->work_words, cluster->table);
@@ -63,7 +74,7 @@ tvlm_status opencl_regions(const opencl_cluster *cluster, const tvlm_texture *ou
     pass_pair(&call, cluster->width, cluster->height);
     opencl_call_memory(&call, cluster->regions);
     pass_layout(&call, cluster);
-    TVLM_TRY(run_rows(&call, cluster, 1));
+    TVLM_TRY(run_rows(&call, cluster));
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_store", &call));
     opencl_call_memory(&call, cluster->colours);
     opencl_call_memory(&call, cluster->first);
@@ -72,5 +83,5 @@ tvlm_status opencl_regions(const opencl_cluster *cluster, const tvlm_texture *ou
     opencl_call_memory(&call, cluster->regions);
     pass_layout(&call, cluster);
     opencl_call_output(&call, out);
-    return run_rows(&call, cluster, 1);
+    return run_rows(&call, cluster);
 }

@@ -122,14 +122,15 @@ tvlm_status opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, 
         made->base.bytes = ((size_t)shape->width * (size_t)shape->height +
                             (size_t)made->rest_width * (size_t)made->rest_height) *
                            slices_of(shape) * opencl_texel_bytes(shape);
+    tvlm_device_takes(base, made->base.bytes);
     *texture = &made->base;
     return TVLM_OK;
 }
 
 void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     opencl_texture *gone = (opencl_texture *)*texture;
-    (void)device;
     if (gone == NULL) return;
+    tvlm_device_gives(device, gone->base.bytes);
     if (gone->level0 != NULL) clReleaseMemObject(gone->level0);
     if (gone->rest != NULL) clReleaseMemObject(gone->rest);
     free(gone);

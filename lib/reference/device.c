@@ -25,13 +25,14 @@ static tvlm_status buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer 
     }
     created->base.bytes = bytes;
     created->data = data;
+    tvlm_device_takes(device, bytes);
     *buffer = &created->base;
     return TVLM_OK;
 }
 
 static void buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
-    (void)device;
     if (buffer == NULL || *buffer == NULL) return;
+    tvlm_device_gives(device, (*buffer)->bytes);
     free(reference_data(*buffer));
     free(*buffer);
     *buffer = NULL;
@@ -65,6 +66,13 @@ static tvlm_status no_texture_native(tvlm_device *device, tvlm_texture *texture,
                      "the reference device has no OpenCL memory to hand out");
 }
 
+static tvlm_status no_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
+    (void)buffer;
+    *handle = NULL;
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
+                     "the reference device has no OpenCL memory to hand out");
+}
+
 static tvlm_status no_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer) {
     (void)handle;
     *buffer = NULL;
@@ -85,6 +93,7 @@ static const tvlm_backend reference_backend = {
     .texture_read = tvlm_reference_texture_read,
     .texture_write = tvlm_reference_texture_write,
     .texture_native = no_texture_native,
+    .buffer_native = no_buffer_native,
     .buffer_wrap = no_buffer_wrap,
     .source = tvlm_reference_source,
     .mips = tvlm_reference_mips,
@@ -96,6 +105,8 @@ static const tvlm_backend reference_backend = {
     .relevance = tvlm_reference_relevance,
     .flow = tvlm_reference_flow,
     .sample = tvlm_reference_sample,
+    .footprint = tvlm_reference_footprint,
+    .patches = tvlm_reference_patches,
     .pack = tvlm_reference_pack,
     .score = tvlm_reference_score,
     .topk = tvlm_reference_topk,

@@ -116,13 +116,21 @@ static void patch_take(const plane *from, int32_t x, int32_t y, patch *p) {
     }
     subtract_mean(p->gx);
     subtract_mean(p->gy);
-    p->a = p->c = (double)TVLM_FLOW_REGULAR;
-    p->b = 0;
+    p->a = p->b = p->c = 0;
     for (int i = 0; i < PATCH_ALL; ++i) {
         p->a += p->gx[i] * p->gx[i];
         p->b += p->gx[i] * p->gy[i];
         p->c += p->gy[i] * p->gy[i];
     }
+    const double regular = (double)TVLM_FLOW_REGULAR + (double)TVLM_FLOW_CONDITION * (p->a + p->c);
+    p->a += regular;
+    p->c += regular;
+}
+
+/* Patches reach over each other by half; those that would reach out of the image are the last ones inside. */
+static int32_t patch_origin(int32_t index, int32_t side) {
+    const int32_t origin = (index - 1) * TVLM_FLOW_STRIDE, last = side > PATCH ? side - PATCH : 0;
+    return origin < 0 ? 0 : origin > last ? last : origin;
 }
 
 /* Where the patch, moved by `step`, begins: at most so far outside. */
@@ -165,13 +173,13 @@ static vector patch_start(const patch *p, const plane *to, const field *coarser)
     return best;
 }
 
-static vector patch_match(const patch *p, const plane *to, vector best) {
-    vector down;
+static vector patch_match(const patch *p, const plane *to, vector start) {
+    vector best = start, down;
     double least = patch_error(p, to, best, &down);
     for (int i = 0; i < TVLM_FLOW_STEPS; ++i) {
         const vector next = {best.u + down.u, best.v + down.v};
         const double error = patch_error(p, to, next, &down);
-        if (!(error < least)) break;
+        if (!(error < least) || fabs(next.u - start.u) > PATCH || fabs(next.v - start.v) > PATCH) break;
         least = error;
         best = next;
     }
@@ -182,7 +190,8 @@ static void match(const level_pair *pair, const field *coarser, field *patches) 
     for (int32_t j = 0; j < patches->height; ++j)
         for (int32_t i = 0; i < patches->width; ++i) {
             patch p;
-            patch_take(&pair->from, (i - 1) * TVLM_FLOW_STRIDE, (j - 1) * TVLM_FLOW_STRIDE, &p);
+            patch_take(&pair->from, patch_origin(i, pair->from.width), patch_origin(j, pair->from.height),
+                       &p);
             patches->at[j * patches->width + i] =
                 patch_match(&p, &pair->to, patch_start(&p, &pair->to, coarser));
         }
@@ -195,7 +204,7 @@ static void densify(const level_pair *pair, const field *patches, field *flow) {
             double weights = 0, u = 0, v = 0;
             for (int n = 0; n < 4; ++n) {
                 const int32_t i = x / TVLM_FLOW_STRIDE + n % 2, j = y / TVLM_FLOW_STRIDE + n / 2;
-                const patch p = {.x = (i - 1) * TVLM_FLOW_STRIDE, .y = (j - 1) * TVLM_FLOW_STRIDE};
+                const patch p = {.x = patch_origin(i, flow->width), .y = patch_origin(j, flow->height)};
                 const vector step = patches->at[j * patches->width + i],
                              place = patch_place(&p, &pair->to, step);
                 const double d =

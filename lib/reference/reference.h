@@ -40,6 +40,11 @@ tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, c
 tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture);
 tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                   int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out);
+tvlm_status tvlm_reference_footprint(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                     int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out);
+tvlm_status tvlm_reference_patches(tvlm_device *device, const tvlm_bundle *bundle,
+                                   const tvlm_patch_plan *plan, tvlm_buffer *places, int32_t count,
+                                   tvlm_buffer *out);
 tvlm_status tvlm_reference_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                 float level, tvlm_texture *out);
 tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,

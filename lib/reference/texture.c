@@ -76,13 +76,14 @@ tvlm_status tvlm_reference_texture_create(tvlm_device *device, const tvlm_textur
         (void)level_floats(shape, level, &count);
         texels += count;
     }
+    tvlm_device_takes(device, created->base.bytes);
     *texture = &created->base;
     return TVLM_OK;
 }
 
 void tvlm_reference_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
-    (void)device;
     if (texture == NULL || *texture == NULL) return;
+    tvlm_device_gives(device, (*texture)->bytes);
     free(((reference_texture *)*texture)->texels);
     free(*texture);
     *texture = NULL;

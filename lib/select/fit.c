@@ -43,8 +43,7 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_fit_param
 
 static tvlm_status take_channels(tvlm_fit *fit, const struct tvlm_fit_params *params) {
     int32_t count = params->channel_count;
-    if (params->channels == NULL)
-        TVLM_TRY(tvlm_layout_parse(TVLM_FIT_CHANNELS, fit->log, 0, NULL, &count));
+    if (params->channels == NULL) TVLM_TRY(tvlm_layout_parse(TVLM_FIT_CHANNELS, fit->log, 0, NULL, &count));
     fit->channels = tvlm_allocate((size_t)count, sizeof *fit->channels);
     fit->weights = tvlm_allocate((size_t)count * TVLM_SCORE_TAPS, sizeof *fit->weights);
     if (fit->channels == NULL || fit->weights == NULL)
@@ -143,7 +142,8 @@ static tvlm_status sample_cells(const tvlm_fit *fit, tvlm_stack *stack, int32_t 
     for (int32_t first = 0; status == TVLM_OK && first < image->cells; first += batch) {
         const int32_t count = image->cells - first < batch ? image->cells - first : batch;
         for (int32_t i = 0; i < count; ++i)
-            cell_points(stack, grid, index, fit->taps, cells[first + i], points + (size_t)i * (size_t)fit->taps);
+            cell_points(stack, grid, index, fit->taps, cells[first + i],
+                        points + (size_t)i * (size_t)fit->taps);
         status = tvlm_stack_sample(stack, points, count * fit->taps, fit->channels, fit->channel_count,
                                    image->values + (size_t)first * width);
     }
@@ -178,9 +178,8 @@ static tvlm_status take_image(tvlm_fit *fit, tvlm_stack *stack, int32_t index, c
 static tvlm_status make_room(tvlm_fit *fit) {
     if (fit->image_count < fit->image_capacity) return TVLM_OK;
     const int32_t capacity = fit->image_capacity > 0 ? 2 * fit->image_capacity : 16;
-    tvlm_fit_image *images = capacity < INT32_MAX / 2
-                                 ? realloc(fit->images, (size_t)capacity * sizeof *images)
-                                 : NULL;
+    tvlm_fit_image *images =
+        capacity < INT32_MAX / 2 ? realloc(fit->images, (size_t)capacity * sizeof *images) : NULL;
     if (images == NULL) return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory for more images");
     fit->images = images;
     fit->image_capacity = capacity;

@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "select/select.h"
+#include "texturevlm/basis.h"
 
 /* Where a query's similarities come from, and the size of their grid. */
 typedef struct answer {
@@ -42,7 +43,25 @@ static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *que
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query without similarities and without vectors");
     if (query->similarity != NULL && query->vectors != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with vectors");
+    if (query->similarity != NULL && query->basis != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with a basis");
     return query->similarity != NULL ? check_map(log, query) : check_vectors(log, query);
+}
+
+static tvlm_status find_embedding(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
+                                  tvlm_features *features) {
+    struct tvlm_basis_params basis;
+    tvlm_basis_get(query->basis, &basis);
+    if (basis.dimension != query->dimension)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "queries of %d dimensions, but the basis has %d", (int)query->dimension,
+                         (int)basis.dimension);
+    TVLM_TRY(tvlm_stack_embedded(stack, index, features));
+    if ((basis.k + 3) / 4 * 4 != features->dimension)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "a basis of %d components, but the embedding of image %d is not in it", (int)basis.k,
+                         (int)index);
+    return TVLM_OK;
 }
 
 static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_query *query, answer *a) {
@@ -53,7 +72,8 @@ static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_q
                   .extent_y = (float)stack->height};
     TVLM_TRY(check_query(&stack->device->log, query));
     if (query->vectors == NULL) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_features(stack, index, &a->features));
+    TVLM_TRY(query->basis != NULL ? find_embedding(stack, index, query, &a->features)
+                                  : tvlm_stack_features(stack, index, &a->features));
     a->columns = a->features.texture->width;
     a->rows = a->features.texture->height;
     a->extent_x = a->features.texture->extent_x;
@@ -98,13 +118,48 @@ static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t
     return status;
 }
 
+/* units [count * basis.dimension] to what lies of them along the basis, with zeros behind: out[count *
+ * stride]. */
+static void to_coordinates(const struct tvlm_basis_params *basis, const float *units, int32_t count,
+                           int32_t stride, float *out) {
+    for (int32_t n = 0; n < count; ++n, units += basis->dimension, out += stride)
+        for (int32_t i = 0; i < basis->k; ++i) {
+            const float *row = basis->components + (size_t)i * (size_t)basis->dimension;
+            double sum = 0.0;
+            for (int32_t d = 0; d < basis->dimension; ++d) sum += (double)row[d] * (double)units[d];
+            out[i] = (float)sum;
+        }
+}
+
+static tvlm_status answer_embedded(tvlm_stack *stack, const answer *a, int32_t count, int32_t how,
+                                   tvlm_texture *texture) {
+    const struct tvlm_query *query = a->query;
+    const tvlm_log *log = &stack->device->log;
+    const size_t stride = (size_t)a->features.dimension, dimension = (size_t)query->dimension;
+    struct tvlm_basis_params basis;
+    float *numbers = tvlm_allocate((size_t)count, (stride + dimension) * sizeof *numbers);
+    if (numbers == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
+    float *coordinates = numbers + (size_t)count * dimension;
+    tvlm_basis_get(query->basis, &basis);
+    tvlm_status status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", query->vectors, count,
+                                           query->dimension, query->mean, query->dimension, numbers);
+    if (status == TVLM_OK) {
+        to_coordinates(&basis, numbers, count, (int32_t)stride, coordinates);
+        status = tvlm_stack_embedded_similarity(stack, &a->features, coordinates, count, how, texture);
+    }
+    free(numbers);
+    return status;
+}
+
 /* The slice of the image that is asked about. */
 static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_t slice, const answer *a) {
     const struct tvlm_query *query = a->query;
     if (query->vectors == NULL) return write_slice(stack, texture, slice, query->similarity);
-    return tvlm_stack_similarity(
-        stack, &a->features, query->vectors, query->count > 0 ? query->count : 1, query->dimension,
-        query->mean, query->combine == TVLM_COMBINE_MEAN ? TVLM_MAPS_MEAN : TVLM_MAPS_MAX, texture);
+    const int32_t count = query->count > 0 ? query->count : 1;
+    const int32_t how = query->combine == TVLM_COMBINE_MEAN ? TVLM_MAPS_MEAN : TVLM_MAPS_MAX;
+    if (query->basis != NULL) return answer_embedded(stack, a, count, how, texture);
+    return tvlm_stack_similarity(stack, &a->features, query->vectors, count, query->dimension, query->mean,
+                                 how, texture);
 }
 
 /* All images of a fresh texture; of a reused one the image asked about now and the one asked about before. */

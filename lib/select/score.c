@@ -231,12 +231,17 @@ tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query
                                tvlm_buffer **scores) {
     const bool asked = query != NULL;
     program p = {0};
+    tvlm_scorer scorer;
+    float *weights = NULL;
+    if (params->scorer != NULL)
+        TVLM_TRY(tvlm_scorer_for_query(&stack->device->log, params->scorer, query, &scorer, &weights));
     tvlm_status status = params->scorer != NULL
-                             ? linear_program(stack, params->scorer, asked, &p)
+                             ? linear_program(stack, &scorer, asked, &p)
                              : three_part_program(&stack->device->log, params->weights, asked, &p);
     if (status == TVLM_OK) status = tvlm_query_upload(stack, params->index, query);
     if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
     program_free(&p);
+    free(weights);
     return status;
 }
 

@@ -20,6 +20,13 @@ tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvl
 tvlm_status tvlm_pass_keep(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                            tvlm_buffer *scores);
 
+/*
+ * The scorer as that query changes it (mapped.c). *weights is what resolved->weights may point to, free() it;
+ * NULL where the query changes nothing. ARGUMENT: a query of another dimension than the scorer's matrix.
+ */
+tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer,
+                                  const struct tvlm_query *query, tvlm_scorer *resolved, float **weights);
+
 /* The candidates that checked parameters ask for. */
 tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   tvlm_candidates *candidates);

@@ -14,8 +14,9 @@
 #define FINAL_AREA 1.19
 #define MOVED_AREA 1.15 /* while they move: some pressure, or they stop where they just touch */
 #define STEPS      12
-#define STEPS_FEW  120 /* for few squares, most of which touch the image's border: more, they are soon done  \
-                        */
+#define STEPS_FEW                                                                                            \
+    120 /* for few squares, most of which touch the image's border: more, they are soon done                 \
+         */
 #define FEW        128
 #define PAIRS_KEPT 12   /* steps */
 #define STEP       0.1  /* of the shared area over the side */

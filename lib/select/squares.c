@@ -201,7 +201,9 @@ static tvlm_position position_of_leaf(const squares *s, const tvlm_leaf *leaf) {
 }
 
 static tvlm_status quadtree(squares *s) {
-    const int32_t k = s->params->k > 0 ? s->params->k : TVLM_K_DEFAULT;
+    const double most =
+        ceil((double)s->map.width / (double)s->patch) * ceil((double)s->map.height / (double)s->patch);
+    const int32_t k = (int32_t)fmin(s->params->k > 0 ? s->params->k : TVLM_K_DEFAULT, most);
     tvlm_leaf *leaves = tvlm_allocate((size_t)k, sizeof *leaves);
     s->positions = tvlm_allocate((size_t)k, sizeof *s->positions);
     const bool made =

@@ -74,6 +74,7 @@ tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid g
 }
 
 void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    if (grid == TVLM_GRID_EMBEDDING) stack->originals[index].shares = false; /* embedding.c */
     tvlm_stack_image *image = &stack->originals[index];
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     const bool first = stack->given[grid].images == 0;

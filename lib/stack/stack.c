@@ -194,6 +194,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
         for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
             backend->buffer_destroy(s->device, &s->chunks[i].products[product]);
         tvlm_stack_features_release(s, &s->chunks[i]);
+        backend->buffer_destroy(s->device, &s->chunks[i].shares);
         free(s->chunks[i].label_counts);
         for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
             backend->texture_destroy(s->device, &s->chunks[i].previous[previous]);
@@ -228,6 +229,7 @@ tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) 
             if (stack->chunks[i].grids[grid] != NULL)
                 info->device_bytes += stack->chunks[i].grids[grid]->bytes;
         if (stack->chunks[i].inverse != NULL) info->device_bytes += stack->chunks[i].inverse->bytes;
+        if (stack->chunks[i].shares != NULL) info->device_bytes += stack->chunks[i].shares->bytes;
         if (stack->chunks[i].matrix != NULL) info->device_bytes += stack->chunks[i].matrix->bytes;
         for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
             if (stack->chunks[i].previous[previous] != NULL)

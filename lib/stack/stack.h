@@ -26,6 +26,7 @@ typedef struct tvlm_chunk {
     tvlm_grid_mask given;  /* grids that were handed in for some of its images */
     int32_t query_written; /* the image whose slice of the QUERY texture is not 0 */
     tvlm_buffer *inverse;  /* of the features: tvlm_features.inverse; NULL until a question was asked */
+    tvlm_buffer *shares;   /* of the embeddings: the part of each cell's vector that lies in the basis */
     tvlm_buffer *matrix;   /* of one image's features, */
     int32_t matrix_of;     /* this one's of the batch and 1; 0: of none */
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
@@ -36,6 +37,7 @@ typedef struct tvlm_stack_image {
     bool set;              /* pixels are in the source; otherwise it is made black when first read */
     int32_t width, height; /* as it was handed in */
     tvlm_grid_mask given;  /* grids that were handed in for it */
+    bool shares;           /* the chunk's `shares` are those of its embedding */
     bool lengths;          /* its part of the chunk's `inverse` is that of its features */
     bool remembered[TVLM_PREVIOUS_COUNT]; /* there is a frame before it */
 } tvlm_stack_image;
@@ -74,6 +76,7 @@ typedef enum tvlm_scratch {
     TVLM_SCRATCH_RANKING,
     TVLM_SCRATCH_QUERIES, /* unit vectors */
     TVLM_SCRATCH_COSINES, /* of many queries */
+    TVLM_SCRATCH_LENGTHS, /* of an embedding: tvlm_features.inverse */
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 
@@ -221,6 +224,22 @@ void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk);
 
 /* Level 0 of the chunk's features into a texture that has all levels: the first time that one is read. */
 tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk);
+
+/* ---- embedding.c: the embedding as compressed features ---- */
+
+/* The embedding of image `index` as if it were its features (dimension: 4 * layers, zeros behind the last channel).
+ * ARGUMENT where there is none. */
+tvlm_status tvlm_stack_embedded(tvlm_stack *stack, int32_t index, tvlm_features *features);
+
+/* How long each cell's embedding was beside its vector, before it was brought to unit length: [cells], 0 .. 1. They go
+ * when another embedding is set. */
+tvlm_status tvlm_stack_set_shares(tvlm_stack *stack, int32_t index, const float *shares);
+
+/* As tvlm_stack_similarity, with questions that are coordinates [count * dimension], not longer than 1, taken as they
+ * are. */
+tvlm_status tvlm_stack_embedded_similarity(tvlm_stack *stack, const tvlm_features *features,
+                                           const float *coordinates, int32_t count, int32_t how,
+                                           tvlm_texture *out);
 
 /* ---- input.c ---- */
 

@@ -249,6 +249,31 @@ refused 2 "no command 'paint'" "$tvlm" paint
 refused 2 "no command 'paint'" "$tvlm" help paint
 refused 2 'too many' "$tvlm" devices here
 
+echo "== squares and patches"
+squares=("${select[@]}" "$photo" --strategy)
+succeeds "${squares[@]}" foveated -k 100 --fixation 30,40 --fixation 300,150 -o fov.json --overlay fov.png
+json fov.json 'len(d["positions"]) == d["k"] == 100 and d["strategy"] == "foveated"'
+json fov.json 'all("cell" not in p and "axes" not in p and p["size"] >= 16 for p in d["positions"])'
+json fov.json 'min(abs(p["x"] - 30) + abs(p["y"] - 40) for p in d["positions"]) < 40'
+is "fov.png is a PNG" is_png fov.png
+succeeds "${squares[@]}" foveated -k 64 --arrangement log-polar --e0 0.5 -o polar.json
+json polar.json 'len(d["positions"]) == 64'
+succeeds "${squares[@]}" quadtree -k 50 -o quad.json --overlay quad.png --anisotropic
+json quad.json '20 < len(d["positions"]) <= 50 and all(len(p["axes"]) == 2 and len(p["axes"][1]) == 2 for p in d["positions"])'
+succeeds "${select[@]}" "$photo" -k 20 -o grid.json --patches p.npy --patch-size 14 --patch-scores s.npy
+is "p.npy has 20 patches" grep -aq "(20, 3, 14, 14)" p.npy
+is "s.npy has a score a cell" grep -aq "(260,)" s.npy
+refused 1 'room for 250 patches' "${squares[@]}" foveated -k 251 -o no.json
+refused 1 'outside' "${squares[@]}" foveated --fixation 321,5 -o no.json
+refused 1 'outside' "${squares[@]}" foveated --fixation nan,5 -o no.json
+refused 2 'not a point' "${squares[@]}" foveated --fixation 12 -o no.json
+refused 2 'for --strategy foveated' "${squares[@]}" grid --fixation 1,2 -o no.json
+refused 2 'none of sunflower' "${squares[@]}" foveated --arrangement rose -o no.json
+refused 2 'is for --patches' "${select[@]}" "$photo" --patch-size 8
+refused 2 'same file' "${select[@]}" "$photo" --patches a.npy --patch-scores a.npy
+refused 1 'minimum distance' "${squares[@]}" quadtree --min-distance 5 -o no.json
+rm -f fov.* polar.json quad.* grid.json p.npy s.npy
+
 echo "== full disks"
 if [ -w /dev/full ]; then
     refused 1 '/dev/full' "${select[@]}" "$photo" -o /dev/full

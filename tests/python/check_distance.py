@@ -1,28 +1,17 @@
 #!/usr/bin/env python3
 """check_distance.py TVLM LIBRARY: distance against SciPy's exact Euclidean transform of the same edge pixels.
 
-The edge pixels are rebuilt from the library's own `edges` by the rule in CHANNELS' terms: a ridge above 0.25. A pixel is
-on one when it is largest across the direction in which `edges` falls off faster (the axis whose two neighbours have the
-smaller sum; x when they are equal), larger than the neighbour behind and not smaller than the one before.
+The edge pixels are rebuilt from the library's own `edges` by the rule: a ridge above 0.25 (common.py, edge_pixels).
 """
 
-from common import Checks, Library, Pictures, arguments, device_name, devices, need, np
+from common import Checks, Library, Pictures, arguments, device_name, devices, edge_pixels, need, np
 
 cv2, ndimage = need("cv2", "scipy.ndimage")
 tool, library_path = arguments("TVLM LIBRARY")
 library, checks = Library(library_path), Checks()
-THRESHOLD, SHARE = 0.25, 8
+SHARE = 8
 PHOTOS = ["astronaut.png", "camera.png", "chelsea.png", "coffee.png", "coins.png", "kodim05.png", "kodim19.png", "kodim23.png",
           "rocket.jpg", "tulips_rgba.png"]
-
-
-def edge_pixels(edges):
-    """float32 as stored: the sums are compared as the library compares them."""
-    p = np.pad(edges, 1, mode="edge")
-    here, left, right, up, down = p[1:-1, 1:-1], p[1:-1, :-2], p[1:-1, 2:], p[:-2, 1:-1], p[2:, 1:-1]
-    across_x = left + right <= up + down
-    before, after = np.where(across_x, left, up), np.where(across_x, right, down)
-    return (here > THRESHOLD) & (here >= before) & (here > after)
 
 
 def expected_of(mask):

@@ -187,6 +187,17 @@ def luma(rgb):
     return rgb @ np.array([0.299, 0.587, 0.114])
 
 
+def edge_pixels(edges):
+    """Where `distance` is 0: a ridge of `edges` (float32, as stored) above 0.25. A pixel is on one when it is largest across
+    the direction in which `edges` falls off faster: the axis whose two neighbours have the smaller sum (x when they are
+    equal); not smaller than the neighbour before, larger than the one behind."""
+    p = np.pad(edges, 1, mode="edge")
+    here, left, right, up, down = p[1:-1, 1:-1], p[1:-1, :-2], p[1:-1, 2:], p[:-2, 1:-1], p[2:, 1:-1]
+    across_x = left + right <= up + down
+    before, behind = np.where(across_x, left, up), np.where(across_x, right, down)
+    return (here > 0.25) & (here >= before) & (here > behind)
+
+
 def level_size(width, height, level):
     return max(1, width >> level), max(1, height >> level)
 
@@ -214,9 +225,15 @@ class _StackParams(ctypes.Structure):
                 ("clusters", ctypes.c_int32), ("compactness", ctypes.c_float)]
 
 
+class _Query(ctypes.Structure):
+    _fields_ = [("similarity", ctypes.c_void_p), ("columns", ctypes.c_int32), ("rows", ctypes.c_int32),
+                ("vectors", ctypes.c_void_p), ("count", ctypes.c_int32), ("dimension", ctypes.c_int32),
+                ("combine", ctypes.c_int), ("mean", ctypes.c_void_p), ("basis", ctypes.c_void_p)]
+
+
 class _ScoreParams(ctypes.Structure):
     _fields_ = [("index", ctypes.c_int32), ("stride", ctypes.c_float), ("level", ctypes.c_int32), ("dense", ctypes.c_bool),
-                ("weights", ctypes.POINTER(ctypes.c_float)), ("scorer", ctypes.c_void_p)]
+                ("weights", ctypes.POINTER(ctypes.c_float)), ("scorer", ctypes.c_void_p), ("keep_pass", ctypes.c_bool)]
 
 
 FORMATS = {"auto": 0, "f16": 1, "f32": 2}
@@ -284,14 +301,19 @@ class Library:
                   numbers.ctypes.data_as(ctypes.c_void_p), len(channels), out.ctypes.data_as(ctypes.c_void_p))
         return out
 
-    def score(self, stack, weights, stride=16.0):
-        """The score of every cell, [row][column]; weights of information, perspective and participation."""
+    def score(self, stack, weights, stride=16.0, similarity=None):
+        """The score of every cell, [row][column]; weights of information, perspective and participation; similarity: a map
+        [row][column] that is asked about."""
+        query = None
+        if similarity is not None:
+            similarity = np.ascontiguousarray(similarity, np.float32)
+            query = ctypes.byref(_Query(similarity.ctypes.data, similarity.shape[1], similarity.shape[0]))
         array = (ctypes.c_float * 3)(*weights)
         params = _ScoreParams(0, stride, 0, False, array, None)
         columns, rows = ctypes.c_int32(), ctypes.c_int32()
         self.call("tvlm_score_size", stack, ctypes.byref(params), ctypes.byref(columns), ctypes.byref(rows))
         out = np.zeros((rows.value, columns.value), np.float32)
-        self.call("tvlm_score", stack, None, ctypes.byref(params), ctypes.c_size_t(out.size),
+        self.call("tvlm_score", stack, query, ctypes.byref(params), ctypes.c_size_t(out.size),
                   out.ctypes.data_as(ctypes.c_void_p))
         return out
 

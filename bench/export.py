@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""What a Qwen2-VL export of a 1024x1024 image takes, beside the same tensors from transformers' processors.
+
+    bench/export.py [--tvlm TVLM] [--device NAME] [--side N]
+
+Needs Pillow, NumPy and transformers (tests/python/requirements.txt); the fast processor, and torch's own antialiased
+bicubic, where torchvision and torch are there (on the GPU where torch has one). All without files: pixels in memory to
+tensors in memory, the tool's on its device (`tvlm bench`, stages of export; 'export qwen' also uploads, scores and selects).
+Times: the least of several, in milliseconds. Nothing is asked for. Exit: 77 without the packages.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+try:
+    import numpy as np
+    from PIL import Image
+    from transformers import Qwen2VLImageProcessor
+except ImportError as missing:
+    print(f"skipped: {missing}", file=sys.stderr)
+    sys.exit(77)
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MOST = 12845056
+
+
+def least(call, seconds=2.0):
+    call()
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        begin = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - begin)
+    return 1e3 * best
+
+
+def peers(side):
+    pixels = np.random.default_rng(0).integers(0, 256, (side, side, 3), np.uint8)
+    image = Image.fromarray(pixels)
+    slow = Qwen2VLImageProcessor(max_pixels=MOST)
+    _, height, width = slow(images=image, return_tensors="np")["image_grid_thw"][0] * 14
+    yield "Pillow, resize only", least(lambda: image.resize((width, height), Image.BICUBIC))
+    yield "transformers, processor on Pillow", least(lambda: slow(images=image, return_tensors="np"))
+    try:
+        import torch
+    except ImportError:
+        return
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+
+    def wait():
+        if device == "cuda":
+            torch.cuda.synchronize()
+
+    tensor = torch.from_numpy(pixels).permute(2, 0, 1)[None].to(device)
+
+    def resize():
+        torch.nn.functional.interpolate(tensor.float(), (int(height), int(width)), mode="bicubic", antialias=True)
+        wait()
+
+    yield f"torch on {device}, resize only (floats)", least(resize)
+    try:
+        from transformers import Qwen2VLImageProcessorFast
+        fast = Qwen2VLImageProcessorFast(max_pixels=MOST)
+
+        def run():
+            fast(images=torch.from_numpy(pixels).permute(2, 0, 1), return_tensors="pt", device=device)
+            wait()
+
+        yield f"transformers, fast processor on {device}", least(run)
+    except (ImportError, RuntimeError) as missing:
+        print(f"note: no fast processor: {str(missing).splitlines()[0]}", file=sys.stderr)
+
+
+def ours(tool, device, side):
+    words = [tool, "bench", "--json", "--stage", "export", "--size", f"{side}x{side}"] + (["--device", device] if device else [])
+    report = json.loads(subprocess.run(words, check=True, capture_output=True, text=True).stdout)
+    for stage in report["stages"]:
+        if stage["name"].startswith("export"):
+            yield f"tvlm, {stage['name']} ({report['device'][:24]})", stage["minimum_ms"]
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--tvlm", default=os.path.join(ROOT, "build", "tools", "tvlm"))
+parser.add_argument("--device")
+parser.add_argument("--side", type=int, default=1024)
+options = parser.parse_args()
+print(f"Qwen2-VL tensors of {options.side} x {options.side} pixels, least of several, ms")
+for source in (ours(options.tvlm, options.device, options.side), peers(options.side)):
+    for name, milliseconds in source:
+        print(f"  {name:52s} {milliseconds:9.3f}")

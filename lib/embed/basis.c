@@ -1,0 +1,205 @@
+/*
+ * basis.c: bases as objects, and the small matrices behind them.
+ */
+#include "embed/basis.h"
+
+#include <lapacke.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+/* ---- Small matrices ---- */
+
+tvlm_status tvlm_eigen(const tvlm_log *log, double *matrix, int32_t n, int32_t wanted, double *values,
+                       double *vectors) {
+    double *all = tvlm_allocate((size_t)n, sizeof *all),
+           *columns = tvlm_allocate((size_t)wanted, (size_t)n * sizeof *columns);
+    lapack_int *support = tvlm_allocate((size_t)n, 2 * sizeof *support), found = 0, info = -1;
+    if (all != NULL && columns != NULL && support != NULL)
+        info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', n, matrix, n, 0.0, 0.0, n - wanted + 1, n, 0.0,
+                              &found, all, columns, n, support);
+    for (int32_t i = 0; info == 0 && i < wanted; ++i) { /* they come smallest first */
+        values[i] = all[wanted - 1 - i];
+        memcpy(vectors + (size_t)i * (size_t)n, columns + (size_t)(wanted - 1 - i) * (size_t)n,
+               (size_t)n * sizeof *vectors);
+    }
+    const bool memory = all == NULL || columns == NULL || support == NULL;
+    free(all);
+    free(columns);
+    free(support);
+    if (memory)
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for the eigenvectors of a %d x %d matrix", (int)n,
+                         (int)n);
+    if (info != 0 || found != wanted)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "the eigenvectors of a %d x %d matrix were not found (LAPACK: %d)", (int)n, (int)n,
+                         (int)info);
+    return TVLM_OK;
+}
+
+static double dot(const double *a, const double *b, int32_t n) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+/* What is left of a row beside `count` orthonormal ones, to unit length; its length before that over what it
+ * was. */
+static double reject(double *row, const double *others, int32_t count, int32_t dimension) {
+    const double before = sqrt(dot(row, row, dimension));
+    for (int twice = 0; twice < 2; ++twice)
+        for (int32_t i = 0; i < count; ++i) {
+            const double *other = others + (size_t)i * (size_t)dimension, along = dot(row, other, dimension);
+            for (int32_t d = 0; d < dimension; ++d) row[d] -= along * other[d];
+        }
+    const double after = sqrt(dot(row, row, dimension));
+    for (int32_t d = 0; after > 0.0 && d < dimension; ++d) row[d] /= after;
+    return before > 0.0 ? after / before : 0.0;
+}
+
+int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t dimension, bool drop) {
+    const double dependent = 1e-6; /* inputs are floats */
+    int32_t kept = first, axis = 0;
+    for (int32_t i = first; i < count; ++i) {
+        double *row = rows + (size_t)kept * (size_t)dimension;
+        if (kept != i) memcpy(row, rows + (size_t)i * (size_t)dimension, (size_t)dimension * sizeof *row);
+        bool good = reject(row, rows, kept, dimension) > dependent;
+        /* An axis that is not among the rows yet: of D axes fewer than D can be. */
+        while (!good && !drop && axis < dimension) {
+            memset(row, 0, (size_t)dimension * sizeof *row);
+            row[axis++] = 1.0;
+            good = reject(row, rows, kept, dimension) > 1e-3;
+        }
+        kept += good;
+    }
+    return kept;
+}
+
+/* SplitMix64 (Steele et al. 2014), and Box & Muller's transform. */
+static double uniform(uint64_t *state) {
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+void tvlm_normal_numbers(float *out, size_t count) {
+    uint64_t state = 1;
+    for (size_t i = 0; i < count; ++i) {
+        const double radius = sqrt(-2.0 * log(uniform(&state)));
+        out[i] = (float)(radius * cos(6.283185307179586 * uniform(&state)));
+    }
+}
+
+/* ---- The object ---- */
+
+static tvlm_status check_finite(const tvlm_log *log, const char *what, const float *values, size_t count) {
+    for (size_t i = 0; values != NULL && i < count; ++i)
+        if (!isfinite(values[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis: number %zu of its %s is not finite", i,
+                             what);
+    return TVLM_OK;
+}
+
+static tvlm_status check_orthonormal(const tvlm_log *log, const struct tvlm_basis_params *p) {
+    for (int32_t i = 0; i < p->k; ++i)
+        for (int32_t j = 0; j <= i; ++j) {
+            const float *a = p->components + (size_t)i * (size_t)p->dimension;
+            const float *b = p->components + (size_t)j * (size_t)p->dimension;
+            double sum = 0.0;
+            for (int32_t d = 0; d < p->dimension; ++d) sum += (double)a[d] * (double)b[d];
+            if (fabs(sum - (i == j ? 1.0 : 0.0)) > 1e-3)
+                return tvlm_fail(
+                    log, TVLM_ERROR_ARGUMENT,
+                    "a basis: its components %d and %d are not orthonormal (their product is %.4g)", (int)j,
+                    (int)i, sum);
+        }
+    return TVLM_OK;
+}
+
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_basis_params *p) {
+    if (p == NULL || p->components == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis without components");
+    if (p->dimension < 1 || p->dimension > TVLM_BASIS_DIMENSION_MAX || p->k < 1 || p->k > p->dimension)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis of %d components in %d dimensions", (int)p->k,
+                         (int)p->dimension);
+    const size_t k = (size_t)p->k, dimension = (size_t)p->dimension;
+    TVLM_TRY(check_finite(log, "components", p->components, k * dimension));
+    TVLM_TRY(check_finite(log, "mean", p->centred ? p->mean : NULL, dimension));
+    TVLM_TRY(check_finite(log, "variance", p->variance, k));
+    return check_orthonormal(log, p);
+}
+
+tvlm_status tvlm_basis_create(const struct tvlm_basis_params *params, const tvlm_log *log,
+                              tvlm_basis **basis) {
+    if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "nowhere to put a basis");
+    TVLM_TRY(check_params(log, params));
+    const size_t k = (size_t)params->k, dimension = (size_t)params->dimension;
+    tvlm_basis *made = tvlm_allocate(1, sizeof *made + (dimension * (k + 1) + k) * sizeof(float));
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a basis");
+    float *mean = made->numbers, *components = mean + dimension, *variance = components + k * dimension;
+    if (params->centred && params->mean != NULL) memcpy(mean, params->mean, dimension * sizeof *mean);
+    memcpy(components, params->components, k * dimension * sizeof *components);
+    if (params->variance != NULL) memcpy(variance, params->variance, k * sizeof *variance);
+    snprintf(made->method, sizeof made->method, "%s", params->method != NULL ? params->method : "given");
+    made->params = *params;
+    made->params.mean = mean;
+    made->params.components = components;
+    made->params.variance = variance;
+    made->params.method = made->method;
+    *basis = made;
+    return TVLM_OK;
+}
+
+void tvlm_basis_destroy(tvlm_basis **basis) {
+    if (basis == NULL) return;
+    free(*basis);
+    *basis = NULL;
+}
+
+void tvlm_basis_get(const tvlm_basis *basis, struct tvlm_basis_params *params) {
+    if (basis != NULL && params != NULL) *params = basis->params;
+}
+
+void tvlm_basis_project(const tvlm_basis *basis, const float *vectors, int64_t count, float *out) {
+    const struct tvlm_basis_params *p = &basis->params;
+    for (int64_t n = 0; n < count; ++n, vectors += p->dimension)
+        for (int32_t i = 0; i < p->k; ++i) {
+            const float *row = p->components + (size_t)i * (size_t)p->dimension;
+            double sum = 0.0;
+            for (int32_t d = 0; d < p->dimension; ++d)
+                sum += (double)row[d] * ((double)vectors[d] - (double)p->mean[d]);
+            *out++ = (float)sum;
+        }
+}
+
+/* The sign of a direction means nothing: fixed, it is the same on every device. */
+static void turn(double *row, int32_t dimension) {
+    int32_t largest = 0;
+    for (int32_t d = 1; d < dimension; ++d)
+        if (fabs(row[d]) > fabs(row[largest])) largest = d;
+    const double sign = row[largest] < 0.0 ? -1.0 : 1.0;
+    for (int32_t d = 0; d < dimension; ++d) row[d] *= sign;
+}
+
+tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double *mean,
+                                 const double *variance, const struct tvlm_basis_params *about,
+                                 tvlm_basis **basis) {
+    const size_t k = (size_t)about->k, dimension = (size_t)about->dimension;
+    float *numbers = tvlm_allocate(dimension * (k + 1) + k, sizeof *numbers);
+    if (numbers == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a basis");
+    float *components = numbers + dimension, *shares = components + k * dimension;
+    for (size_t i = 0; i < k; ++i) turn(rows + i * dimension, about->dimension);
+    for (size_t i = 0; mean != NULL && i < dimension; ++i) numbers[i] = (float)mean[i];
+    for (size_t i = 0; i < k * dimension; ++i) components[i] = (float)rows[i];
+    for (size_t i = 0; i < k; ++i) shares[i] = (float)variance[i];
+    struct tvlm_basis_params params = *about;
+    params.mean = numbers;
+    params.components = components;
+    params.variance = shares;
+    const tvlm_status status = tvlm_basis_create(&params, log, basis);
+    free(numbers);
+    return status;
+}

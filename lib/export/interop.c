@@ -1,0 +1,22 @@
+/*
+ * interop.c: the public function of texturevlm/opencl.h that concerns exports. The only file of this folder
+ * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
+ * backend as void *.
+ */
+#include "texturevlm/opencl.h"
+
+#include "export/export.h"
+
+static tvlm_status hand_out(tvlm_device *device, tvlm_buffer *buffer, cl_mem *memory) {
+    void *handle = NULL;
+    if (memory == NULL) return TVLM_OK;
+    TVLM_TRY(device->backend->buffer_native(device, buffer, &handle));
+    *memory = handle;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_export_get_opencl(tvlm_export *export, int32_t picture, cl_mem *values, cl_mem *selected) {
+    if (export == NULL || picture < 0 || picture >= export->count) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(hand_out(export->device, export->pictures[picture].values, values));
+    return hand_out(export->device, export->pictures[picture].selected, selected);
+}

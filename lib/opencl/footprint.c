@@ -1,0 +1,29 @@
+#include "opencl/backend.h"
+
+/* The references go to the device with each call: a few hundred bytes. */
+static tvlm_status upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {
+    const size_t bytes = (size_t)count4 * sizeof(cl_int4);
+    TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, memory));
+    const cl_int error = clEnqueueWriteBuffer(device->queue, *memory, CL_TRUE, 0, bytes, refs, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+}
+
+tvlm_status opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
+                             int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out) {
+    opencl_device *device = (opencl_device *)base;
+    const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
+    char options[48];
+    cl_mem memory;
+    opencl_call call;
+    opencl_bundle_options(bundle, 1, options);
+    TVLM_TRY(upload_refs(device, refs, count4, &memory));
+    TVLM_TRY(opencl_call_begin(device, "footprint.cl", "footprint", format, options, &call));
+    opencl_call_bundle(&call, bundle);
+    opencl_call_memory(&call, memory);
+    opencl_call_int(&call, count4);
+    opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
+    opencl_call_int(&call, count);
+    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    const size_t size[2] = {(size_t)count4, (size_t)count};
+    return opencl_call_run(&call, 2, size, NULL);
+}

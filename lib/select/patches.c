@@ -1,0 +1,221 @@
+/*
+ * Patches: positions become centres and steps on the working image, channels a bundle, and the backend cuts
+ * them out, as many at a time as fit into a bounded buffer.
+ */
+#include "texturevlm/patches.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "select/select.h"
+
+#define BATCH_BYTES ((size_t)64 << 20) /* of results per launch */
+#define SIDE_MAX    1024
+#define FAR         1e6f /* pixels: beyond it floats are no positions */
+
+static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
+
+typedef struct cutting {
+    tvlm_stack *stack;
+    tvlm_chunk *chunk;
+    const tvlm_position *positions;
+    int32_t count, side;
+    const int32_t *channels;
+    int32_t channel_count;
+    const float *given_mean, *given_deviation;
+    tvlm_format format;
+    bool reflect;
+    size_t element;
+    unsigned char *out;
+    int32_t batch; /* patches a launch */
+    int32_t *refs; /* these three [channel_count rounded up to 4] */
+    float *mean, *deviation;
+    tvlm_patch_place *places; /* [batch] */
+} cutting;
+
+static int32_t side_of(const struct tvlm_patches_params *params) {
+    return params->side > 0 ? params->side : (int32_t)TVLM_PATCH_DEFAULT;
+}
+
+static int32_t channels_of(const struct tvlm_patches_params *params) {
+    return params->channels != NULL ? params->channel_count : 3;
+}
+
+static size_t element_of(const struct tvlm_patches_params *params) {
+    return params->format == TVLM_FORMAT_F16 ? sizeof(uint16_t) : sizeof(float);
+}
+
+static const struct tvlm_patches_params defaults = {0};
+
+tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params, int32_t count, size_t *bytes) {
+    if (params == NULL) params = &defaults;
+    if (bytes == NULL || count < 0 || params->side < 0 || params->side > SIDE_MAX ||
+        channels_of(params) < 1 || channels_of(params) > TVLM_LAYOUT_CHANNELS_MAX)
+        return TVLM_ERROR_ARGUMENT;
+    const size_t area = (size_t)side_of(params) * (size_t)side_of(params);
+    return tvlm_multiply((size_t)count, area * (size_t)channels_of(params) * element_of(params), bytes)
+               ? TVLM_OK
+               : TVLM_ERROR_ARGUMENT;
+}
+
+/* ---- Checks ---- */
+
+static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_params *params) {
+    for (int32_t c = 0; c < channels_of(params); ++c) {
+        if (params->mean != NULL && !isfinite(params->mean[c]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "mean %d of patches is %g", (int)c,
+                             (double)params->mean[c]);
+        if (params->deviation != NULL && (!isfinite(params->deviation[c]) || params->deviation[c] == 0.0f))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "deviation %d of patches is %g", (int)c,
+                             (double)params->deviation[c]);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                         const struct tvlm_patches_params *params, size_t capacity) {
+    const tvlm_log *log = &stack->device->log;
+    size_t bytes;
+    TVLM_TRY(tvlm_stack_check_index(stack, params->index));
+    if (params->side < 0 || params->side > SIDE_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "patches of side %d; 1 to %d are possible",
+                         (int)params->side, SIDE_MAX);
+    if ((int)params->format < 0 || params->format > TVLM_FORMAT_F32 || (int)params->border < 0 ||
+        params->border > TVLM_BORDER_REFLECT)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d or no border %d",
+                         (int)params->format, (int)params->border);
+    if (tvlm_patches_size(params, count, &bytes) != TVLM_OK)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d patches of %d channels", (int)count,
+                         (int)channels_of(params));
+    if (capacity < bytes)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu bytes of patches; there are %zu", capacity,
+                         bytes);
+    TVLM_TRY(check_norms(log, params));
+    for (int32_t c = 0; params->channels != NULL && c < params->channel_count; ++c)
+        TVLM_TRY(tvlm_stack_check_channel(stack, params->channels[c]));
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_position *p = &positions[i];
+        if (!isfinite(p->x) || !isfinite(p->y) || !isfinite(p->size) || !(p->size > 0.0f))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "position %d is %g,%g with a size of %g", (int)i,
+                             (double)p->x, (double)p->y, (double)p->size);
+    }
+    return TVLM_OK;
+}
+
+/* ---- Cutting ---- */
+
+static float between(double value, double low, double high) {
+    return (float)fmin(fmax(value, low), high);
+}
+
+static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t image) {
+    const tvlm_stack *stack = c->stack;
+    const tvlm_stack_image *original = &stack->originals[image];
+    const double scale_x = (double)original->width / stack->width;
+    const double scale_y = (double)original->height / stack->height;
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_position *p = &c->positions[first + i];
+        const double step = fmin((double)p->size / sqrt(scale_x * scale_y) / c->side, (double)FAR);
+        c->places[i] = (tvlm_patch_place){.at = {between((double)p->x / scale_x, (double)-FAR, (double)FAR),
+                                                 between((double)p->y / scale_y, (double)-FAR, (double)FAR),
+                                                 between(log2(step), 0.0, stack->levels - 1),
+                                                 (float)(image - c->chunk->first)},
+                                          .step_x = (float)step,
+                                          .step_y = (float)step};
+    }
+}
+
+/* One launch: `taken` channels from `first_channel` on. Where that is all of them, the result is read into
+ * place. */
+static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t first_channel, int32_t taken,
+                          int32_t first, int32_t count, tvlm_buffer *places) {
+    const tvlm_backend *backend = c->stack->device->backend;
+    const size_t plane = (size_t)c->side * (size_t)c->side * c->element;
+    const size_t row = plane * (size_t)c->channel_count, part = plane * (size_t)taken;
+    const tvlm_patch_plan plan = {c->side, taken,        (taken + 3) / 4, c->refs,
+                                  c->mean, c->deviation, c->reflect,      c->format};
+    tvlm_buffer *results;
+    for (int32_t i = 0; i < 4 * plan.count4; ++i) {
+        const bool used = i < taken;
+        if (!used) c->refs[i] = TVLM_REF_ZERO;
+        c->mean[i] = used && c->given_mean != NULL ? c->given_mean[first_channel + i] : 0.0f;
+        c->deviation[i] = used && c->given_deviation != NULL ? c->given_deviation[first_channel + i] : 1.0f;
+    }
+    TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_SAMPLES, part * (size_t)count, &results));
+    TVLM_TRY(backend->patches(c->stack->device, bundle, &plan, places, count, results));
+    unsigned char *out = c->out + row * (size_t)first + plane * (size_t)first_channel;
+    if (taken == c->channel_count)
+        return backend->buffer_read(c->stack->device, results, 0, part * (size_t)count, out);
+    unsigned char *received = tvlm_allocate((size_t)count, part);
+    if (received == NULL)
+        return tvlm_fail(&c->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d patches", (int)count);
+    const tvlm_status status =
+        backend->buffer_read(c->stack->device, results, 0, part * (size_t)count, received);
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
+        memcpy(out + row * (size_t)i, received + part * (size_t)i, part);
+    free(received);
+    return status;
+}
+
+static tvlm_status cut_all(const cutting *c, int32_t image) {
+    const tvlm_backend *backend = c->stack->device->backend;
+    TVLM_TRY(
+        tvlm_stack_ensure(c->stack, c->chunk, tvlm_stack_grids_of(c->stack, c->channels, c->channel_count)));
+    for (int32_t first = 0; first < c->count; first += c->batch) {
+        const int32_t count = c->count - first < c->batch ? c->count - first : c->batch;
+        const size_t bytes = (size_t)count * sizeof *c->places;
+        tvlm_buffer *places;
+        place_batch(c, first, count, image);
+        TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_POINTS, bytes, &places));
+        TVLM_TRY(backend->buffer_write(c->stack->device, places, 0, bytes, c->places));
+        for (int32_t channel = 0, taken; channel < c->channel_count; channel += taken) {
+            tvlm_bundle bundle;
+            tvlm_stack_bundle(c->stack, c->chunk, c->channels + channel, c->channel_count - channel, &bundle,
+                              c->refs, &taken);
+            TVLM_TRY(launch(c, &bundle, channel, taken, first, count, places));
+        }
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                                 const struct tvlm_patches_params *params, size_t capacity, void *out) {
+    if (params == NULL) params = &defaults;
+    if (stack == NULL || count < 0) return TVLM_ERROR_ARGUMENT;
+    if (count == 0) return TVLM_OK;
+    if (positions == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(check(stack, positions, count, params, capacity));
+    cutting c = {.stack = stack,
+                 .chunk = tvlm_stack_chunk(stack, params->index),
+                 .positions = positions,
+                 .count = count,
+                 .side = side_of(params),
+                 .channels = params->channels != NULL ? params->channels : rgb,
+                 .channel_count = channels_of(params),
+                 .given_mean = params->mean,
+                 .given_deviation = params->deviation,
+                 .format = params->format == TVLM_FORMAT_F16 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32,
+                 .reflect = params->border == TVLM_BORDER_REFLECT,
+                 .element = element_of(params),
+                 .out = out};
+    const size_t width = ((size_t)c.channel_count + 3) / 4 * 4;
+    const size_t patch = (size_t)c.side * (size_t)c.side * (size_t)c.channel_count * c.element;
+    const size_t fit = patch < BATCH_BYTES ? BATCH_BYTES / patch : 1;
+    c.batch = (size_t)count < fit ? count : (int32_t)fit;
+    c.refs = tvlm_allocate(width, sizeof *c.refs);
+    c.mean = tvlm_allocate(width, sizeof *c.mean);
+    c.deviation = tvlm_allocate(width, sizeof *c.deviation);
+    c.places = tvlm_allocate((size_t)c.batch, sizeof *c.places);
+    const bool made = c.refs != NULL && c.mean != NULL && c.deviation != NULL && c.places != NULL;
+    tvlm_status status = TVLM_ERROR_MEMORY;
+    if (made)
+        status = cut_all(&c, params->index);
+    else
+        (void)tvlm_fail(&stack->device->log, status, "no memory for %d patches", (int)count);
+    free(c.refs);
+    free(c.mean);
+    free(c.deviation);
+    free(c.places);
+    return status;
+}

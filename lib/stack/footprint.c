@@ -1,0 +1,278 @@
+/*
+ * Footprints: ellipses become probes along their longer axis, which the backend averages; and ellipses from
+ * the image's own structure tensor.
+ */
+#include "texturevlm/footprint.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+#define BATCH_BYTES ((size_t)64 << 20) /* of results per launch */
+#define FAR         1e9f               /* infinities end here, as in sample.c */
+
+/* ---- Ellipses ---- */
+
+/* The symmetric matrix [[xx, xy], [xy, yy]]: its eigenvalues and the direction of the larger. */
+typedef struct principal {
+    double large, small, angle;
+} principal;
+
+static principal principal_of(double xx, double xy, double yy) {
+    const double mean = 0.5 * (xx + yy), apart = hypot(0.5 * (xx - yy), xy);
+    return (principal){mean + apart, fmax(mean - apart, 0.0), 0.5 * atan2(2.0 * xy, xx - yy)};
+}
+
+static float between(double value, double low, double high) {
+    return (float)fmin(fmax(value, low), high);
+}
+
+/* Widened to the longest ratio there is, and to a pixel: nothing finer is stored. */
+static tvlm_footprint_place place_of(const tvlm_stack *stack, const tvlm_footprint *f, int32_t first) {
+    const double ux = (double)f->u[0], uy = (double)f->u[1], vx = (double)f->v[0], vy = (double)f->v[1];
+    const principal axes = principal_of(ux * ux + vx * vx, ux * uy + vx * vy, uy * uy + vy * vy);
+    const double longer = fmax(sqrt(axes.large), 1.0);
+    const double shorter = fmax(fmax(sqrt(axes.small), longer / TVLM_FOOTPRINT_RATIO), 1.0);
+    /* Less than the error of a float above a whole number is no further probe. */
+    const double probes =
+        longer > shorter * 1.0001 ? ceil(TVLM_FOOTPRINT_PROBES * longer / shorter - 1e-4) : 1.0;
+    const double step = longer / probes;
+    return (tvlm_footprint_place){
+        .at = {between((double)f->x, (double)-FAR, (double)FAR),
+               between((double)f->y, (double)-FAR, (double)FAR),
+               between(log2(shorter) + (double)TVLM_FOOTPRINT_BIAS, 0.0, stack->levels - 1),
+               (float)(f->index - first)},
+        .step_x = (float)(step * cos(axes.angle)),
+        .step_y = (float)(step * sin(axes.angle)),
+        .probes = (float)probes};
+}
+
+/* ---- Sampling ---- */
+
+typedef struct sampling {
+    tvlm_stack *stack;
+    const tvlm_footprint *footprints;
+    int32_t count;
+    const int32_t *channels;
+    int32_t channel_count;
+    float *out;
+    int32_t batch;
+    tvlm_footprint_place *sent; /* [batch] */
+    int32_t *origin;            /* [batch] which footprint each is */
+    int32_t *refs;              /* [channel_count rounded up to 4] */
+    float *received;            /* [batch * that] */
+} sampling;
+
+static int32_t collect(const sampling *s, const tvlm_chunk *chunk, int32_t *next) {
+    int32_t found = 0;
+    for (; *next < s->count && found < s->batch; ++*next) {
+        const tvlm_footprint *f = &s->footprints[*next];
+        if (f->index < chunk->first || f->index >= chunk->first + chunk->images) continue;
+        s->origin[found] = *next;
+        s->sent[found++] = place_of(s->stack, f, chunk->first);
+    }
+    return found;
+}
+
+static tvlm_status launch(const sampling *s, const tvlm_bundle *bundle, int32_t first, int32_t taken,
+                          int32_t found, tvlm_buffer *places) {
+    const tvlm_backend *backend = s->stack->device->backend;
+    const int32_t count4 = (taken + 3) / 4, width = 4 * count4;
+    const size_t bytes = (size_t)found * (size_t)width * sizeof(float);
+    tvlm_buffer *results;
+    for (int32_t i = taken; i < width; ++i) s->refs[i] = TVLM_REF_ZERO;
+    TVLM_TRY(tvlm_stack_scratch(s->stack, TVLM_SCRATCH_SAMPLES, bytes, &results));
+    TVLM_TRY(backend->footprint(s->stack->device, bundle, s->refs, count4, places, found, results));
+    TVLM_TRY(backend->buffer_read(s->stack->device, results, 0, bytes, s->received));
+    for (int32_t i = 0; i < found; ++i)
+        memcpy(s->out + (size_t)s->origin[i] * (size_t)s->channel_count + first,
+               s->received + (size_t)i * (size_t)width, (size_t)taken * sizeof(float));
+    return TVLM_OK;
+}
+
+static tvlm_status sample_batch(const sampling *s, const tvlm_chunk *chunk, int32_t found) {
+    const size_t bytes = (size_t)found * sizeof *s->sent;
+    tvlm_buffer *places;
+    TVLM_TRY(tvlm_stack_scratch(s->stack, TVLM_SCRATCH_POINTS, bytes, &places));
+    TVLM_TRY(s->stack->device->backend->buffer_write(s->stack->device, places, 0, bytes, s->sent));
+    for (int32_t first = 0, taken; first < s->channel_count; first += taken) {
+        tvlm_bundle bundle;
+        tvlm_stack_bundle(s->stack, chunk, s->channels + first, s->channel_count - first, &bundle, s->refs,
+                          &taken);
+        TVLM_TRY(launch(s, &bundle, first, taken, found, places));
+    }
+    return TVLM_OK;
+}
+
+/* An average of identifiers is none: they are read where the ellipse has its centre. */
+static tvlm_status sample_identifiers(const sampling *s, const tvlm_chunk *chunk, int32_t found) {
+    for (int32_t c = 0; c < s->channel_count; ++c) {
+        const tvlm_channel_place place = tvlm_stack_place(s->stack, s->channels[c]);
+        if (place.grid >= TVLM_GRID_COUNT || chunk->grids[place.grid] == NULL ||
+            chunk->grids[place.grid]->reduce[place.component] != TVLM_REDUCE_MODE)
+            continue;
+        for (int32_t i = 0; i < found; ++i) {
+            const tvlm_footprint *f = &s->footprints[s->origin[i]];
+            const tvlm_sample_point point = {f->x, f->y, s->sent[i].at.level, f->index};
+            TVLM_TRY(tvlm_stack_sample(s->stack, &point, 1, &s->channels[c], 1,
+                                       &s->out[(size_t)s->origin[i] * (size_t)s->channel_count + (size_t)c]));
+        }
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status sample_all(const sampling *s) {
+    const tvlm_grid_mask mask = tvlm_stack_grids_of(s->stack, s->channels, s->channel_count);
+    for (int32_t i = 0; i < s->stack->chunk_count; ++i) {
+        tvlm_chunk *chunk = &s->stack->chunks[i];
+        int32_t next = 0, found;
+        while ((found = collect(s, chunk, &next)) > 0) {
+            TVLM_TRY(tvlm_stack_ensure(s->stack, chunk, mask));
+            TVLM_TRY(sample_batch(s, chunk, found));
+            TVLM_TRY(sample_identifiers(s, chunk, found));
+        }
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status check_footprints(const tvlm_stack *stack, const tvlm_footprint *footprints,
+                                    int32_t count) {
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_footprint *f = &footprints[i];
+        if (isnan(f->x) || isnan(f->y))
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "footprint %d is not a number",
+                             (int)i);
+        if (!isfinite(f->u[0]) || !isfinite(f->u[1]) || !isfinite(f->v[0]) || !isfinite(f->v[1]))
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                             "footprint %d has axes that are not finite", (int)i);
+        TVLM_TRY(tvlm_stack_check_index(stack, f->index));
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
+                                        const int32_t *channels, int32_t channel_count, float *out) {
+    if (stack == NULL || count < 0 || channel_count < 0) return TVLM_ERROR_ARGUMENT;
+    if (count == 0 || channel_count == 0) return TVLM_OK;
+    if (footprints == NULL || channels == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    for (int32_t i = 0; i < channel_count; ++i) TVLM_TRY(tvlm_stack_check_channel(stack, channels[i]));
+    if (channel_count > TVLM_LAYOUT_CHANNELS_MAX)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d channels; %d at most",
+                         (int)channel_count, TVLM_LAYOUT_CHANNELS_MAX);
+    TVLM_TRY(check_footprints(stack, footprints, count));
+    const size_t width = ((size_t)channel_count + 3) / 4 * 4, fit = BATCH_BYTES / (width * sizeof(float));
+    sampling s = {.stack = stack,
+                  .footprints = footprints,
+                  .count = count,
+                  .channels = channels,
+                  .channel_count = channel_count,
+                  .out = out};
+    s.batch = (size_t)count < fit ? count : (int32_t)fit;
+    s.sent = tvlm_allocate((size_t)s.batch, sizeof *s.sent);
+    s.origin = tvlm_allocate((size_t)s.batch, sizeof *s.origin);
+    s.refs = tvlm_allocate(width, sizeof *s.refs);
+    s.received = tvlm_allocate((size_t)s.batch * width, sizeof *s.received);
+    const bool made = s.sent != NULL && s.origin != NULL && s.refs != NULL && s.received != NULL;
+    tvlm_status status = TVLM_ERROR_MEMORY;
+    if (made)
+        status = sample_all(&s);
+    else
+        (void)tvlm_fail(&stack->device->log, status, "no memory to sample %d footprints", (int)count);
+    free(s.sent);
+    free(s.origin);
+    free(s.refs);
+    free(s.received);
+    return status;
+}
+
+/* ---- The image's own ---- */
+
+#define GRADIENTS 8 /* along a side */
+#define LATTICE   (GRADIENTS + 2)
+#define AT_ONCE   256 /* points */
+
+static const int32_t colours[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
+
+static void lay_lattice(const tvlm_sample_point *point, float size, tvlm_sample_point *lattice) {
+    const float step = size / GRADIENTS;
+    for (int32_t j = 0; j < LATTICE; ++j)
+        for (int32_t i = 0; i < LATTICE; ++i)
+            lattice[j * LATTICE + i] = (tvlm_sample_point){
+                point->x + ((float)i - 0.5f * (LATTICE - 1)) * step,
+                point->y + ((float)j - 0.5f * (LATTICE - 1)) * step, fmaxf(0.0f, log2f(step)), point->index};
+}
+
+static double luma(const float *rgb) {
+    return (double)TVLM_LUMA_R * (double)rgb[0] + (double)TVLM_LUMA_G * (double)rgb[1] +
+           (double)TVLM_LUMA_B * (double)rgb[2];
+}
+
+/* Along one step, smoothed across it so that all directions count alike (Scharr 2000). */
+static double slope(const float *at, int32_t step, int32_t across) {
+    return (10.0 * (luma(at + step) - luma(at - step)) +
+            3.0 * (luma(at + step + across) - luma(at - step + across)) +
+            3.0 * (luma(at + step - across) - luma(at - step - across))) /
+           32.0;
+}
+
+/* The ellipse of one area whose axes are inversely as the strengths of the gradients along them. */
+static tvlm_footprint follow(const tvlm_sample_point *point, float size, const float *values) {
+    double xx = 0.0, xy = 0.0, yy = 0.0;
+    for (int32_t j = 1; j <= GRADIENTS; ++j)
+        for (int32_t i = 1; i <= GRADIENTS; ++i) {
+            const float *at = values + 3 * (j * LATTICE + i);
+            const double dx = slope(at, 3, 3 * LATTICE), dy = slope(at, 3 * LATTICE, 3);
+            xx += dx * dx;
+            xy += dx * dy;
+            yy += dy * dy;
+        }
+    const double floor2 = (double)TVLM_FOOTPRINT_FLOOR * (double)TVLM_FOOTPRINT_FLOOR;
+    const principal across = principal_of(xx / (GRADIENTS * GRADIENTS), xy / (GRADIENTS * GRADIENTS),
+                                          yy / (GRADIENTS * GRADIENTS));
+    const double ratio =
+        fmin(sqrt((across.large + floor2) / (across.small + floor2)), (double)TVLM_FOOTPRINT_RATIO);
+    /* Along is across turned by a quarter, and to the right. */
+    double x = -sin(across.angle), y = cos(across.angle);
+    if (x < 0.0 || (x == 0.0 && y < 0.0)) x = -x, y = -y;
+    const double longer = (double)size * sqrt(ratio), shorter = (double)size / sqrt(ratio);
+    return (tvlm_footprint){point->x,
+                            point->y,
+                            {(float)(longer * x), (float)(longer * y)},
+                            {(float)(-shorter * y), (float)(shorter * x)},
+                            point->index};
+}
+
+static tvlm_status follow_some(tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,
+                               int32_t count, tvlm_sample_point *lattices, float *values,
+                               tvlm_footprint *footprints) {
+    enum { EACH = LATTICE * LATTICE };
+    for (int32_t i = 0; i < count; ++i) lay_lattice(&points[i], sizes[i], lattices + i * EACH);
+    TVLM_TRY(tvlm_stack_sample(stack, lattices, count * EACH, colours, 3, values));
+    for (int32_t i = 0; i < count; ++i) footprints[i] = follow(&points[i], sizes[i], values + 3 * i * EACH);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_structure(tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,
+                                 int32_t count, tvlm_footprint *footprints) {
+    if (stack == NULL || count < 0) return TVLM_ERROR_ARGUMENT;
+    if (count == 0) return TVLM_OK;
+    if (points == NULL || sizes == NULL || footprints == NULL) return TVLM_ERROR_ARGUMENT;
+    for (int32_t i = 0; i < count; ++i)
+        if (!isfinite(points[i].x) || !isfinite(points[i].y) || !(sizes[i] > 0.0f) || !isfinite(sizes[i]))
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "point %d is %g,%g with a size of %g",
+                             (int)i, (double)points[i].x, (double)points[i].y, (double)sizes[i]);
+    tvlm_sample_point *lattices = tvlm_allocate(AT_ONCE * LATTICE * LATTICE, sizeof *lattices);
+    float *values = tvlm_allocate(AT_ONCE * LATTICE * LATTICE, 3 * sizeof *values);
+    tvlm_status status = TVLM_OK;
+    if (lattices == NULL || values == NULL)
+        status = tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d footprints", (int)count);
+    for (int32_t first = 0; status == TVLM_OK && first < count; first += AT_ONCE)
+        status = follow_some(stack, points + first, sizes + first,
+                             count - first < AT_ONCE ? count - first : AT_ONCE, lattices, values,
+                             footprints + first);
+    free(lattices);
+    free(values);
+    return status;
+}

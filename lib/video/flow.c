@@ -1,0 +1,140 @@
+/*
+ * flow.c: texturevlm/flow.h: which levels, whose memory.
+ */
+#include "video/flow.h"
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* Planes and equations are numbered by int32_t: 14 floats a texel and both directions, and their borders. */
+static tvlm_status check_area(const tvlm_device *device, const tvlm_texture *source, int32_t finest) {
+    const int64_t w = tvlm_level_side(source->width, finest) + 64,
+                  h = tvlm_level_side(source->height, finest) + 64;
+    if (w * h <= INT32_MAX / 15) return TVLM_OK;
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "flow: %dx%d pixels are too many%s",
+                     (int)source->width, (int)source->height, finest == 0 ? " at full size" : "");
+}
+
+/* The coarsest level whose longer side is not too short for patches. */
+static int32_t coarsest_of(const tvlm_texture *source, int32_t finest) {
+    int32_t level = finest;
+    while (level + 1 < source->levels && (tvlm_level_side(source->width, level + 1) >= TVLM_FLOW_COARSE ||
+                                          tvlm_level_side(source->height, level + 1) >= TVLM_FLOW_COARSE))
+        ++level;
+    return level;
+}
+
+/* A flow with room for the grid: the one there is where it suffices. */
+static tvlm_status reserve(tvlm_device *device, const tvlm_flow_info *info, tvlm_flow *old,
+                           tvlm_flow **flow) {
+    const size_t bytes = 3 * sizeof(float) * (size_t)info->width * (size_t)info->height;
+    tvlm_flow *made = old != NULL ? old : tvlm_allocate(1, sizeof *made);
+    tvlm_buffer *buffer = NULL;
+    if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a flow");
+    if (old == NULL || old->buffer->bytes < bytes) {
+        const tvlm_status status = device->backend->buffer_create(device, bytes, &buffer);
+        if (status != TVLM_OK) {
+            if (old == NULL) free(made);
+            return status;
+        }
+        if (old != NULL) device->backend->buffer_destroy(device, &old->buffer);
+        made->buffer = buffer;
+    }
+    made->device = device;
+    made->info = *info;
+    *flow = made;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int32_t from_image,
+                              const tvlm_texture *to, int32_t to_image, const struct tvlm_flow_params *params,
+                              tvlm_flow **flow) {
+    const int32_t wanted = params != NULL && params->full ? 0 : 1;
+    tvlm_flow_args args = {.from = from,
+                           .to = to,
+                           .from_image = from_image,
+                           .to_image = to_image,
+                           .refinements = TVLM_FLOW_REFINEMENTS};
+    tvlm_flow *made = NULL;
+    args.finest = wanted < from->levels ? wanted : 0;
+    args.coarsest = coarsest_of(from, args.finest);
+    const tvlm_flow_info info = {tvlm_level_side(from->width, args.finest),
+                                 tvlm_level_side(from->height, args.finest), from->width, from->height};
+    TVLM_TRY(check_area(device, from, args.finest));
+    TVLM_TRY(reserve(device, &info, *flow, &made));
+    args.out = made->buffer;
+    const tvlm_status status = device->backend->flow(device, &args);
+    if (status != TVLM_OK && *flow == NULL)
+        tvlm_flow_destroy(&made);
+    else
+        *flow = made;
+    return status;
+}
+
+/* The source of image `index` with its levels. */
+static tvlm_status source_of(tvlm_stack *stack, int32_t index, tvlm_texture **source, int32_t *image) {
+    tvlm_chunk *const chunk = tvlm_stack_chunk(stack, index);
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    *source = chunk->grids[TVLM_GRID_SOURCE];
+    *image = index - chunk->first;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_stack *stack_to,
+                              int32_t index_to, const struct tvlm_flow_params *params, tvlm_flow **flow) {
+    tvlm_texture *from, *to;
+    int32_t from_image, to_image;
+    if (stack_from == NULL || stack_to == NULL || flow == NULL)
+        return tvlm_fail(stack_from != NULL ? &stack_from->device->log : NULL, TVLM_ERROR_ARGUMENT,
+                         "flow: two stacks and a place for the result are needed");
+    const tvlm_log *log = &stack_from->device->log;
+    TVLM_TRY(tvlm_stack_check_index(stack_from, index_from));
+    TVLM_TRY(tvlm_stack_check_index(stack_to, index_to));
+    if (stack_from->device != stack_to->device || (*flow != NULL && (*flow)->device != stack_from->device))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: the stacks and the flow are of different devices");
+    if (stack_from->width != stack_to->width || stack_from->height != stack_to->height)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: images of %dx%d and %dx%d; they must have one size",
+                         (int)stack_from->width, (int)stack_from->height, (int)stack_to->width,
+                         (int)stack_to->height);
+    TVLM_TRY(source_of(stack_from, index_from, &from, &from_image));
+    TVLM_TRY(source_of(stack_to, index_to, &to, &to_image));
+    return tvlm_flow_between(stack_from->device, from, from_image, to, to_image, params, flow);
+}
+
+void tvlm_flow_destroy(tvlm_flow **flow) {
+    if (flow == NULL || *flow == NULL) return;
+    (*flow)->device->backend->buffer_destroy((*flow)->device, &(*flow)->buffer);
+    free(*flow);
+    *flow = NULL;
+}
+
+tvlm_status tvlm_flow_get_info(const tvlm_flow *flow, tvlm_flow_info *info) {
+    if (flow == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    *info = flow->info;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values) {
+    if (flow == NULL) return TVLM_ERROR_ARGUMENT;
+    const size_t count = 3 * (size_t)flow->info.width * (size_t)flow->info.height;
+    if (values == NULL || capacity < count)
+        return tvlm_fail(&flow->device->log, TVLM_ERROR_ARGUMENT, "flow: room for %zu floats, but it has %zu",
+                         values != NULL ? capacity : 0, count);
+    return flow->device->backend->buffer_read(flow->device, flow->buffer, 0, count * sizeof *values, values);
+}
+
+tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flow *flow) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    const tvlm_log *log = &stack->device->log;
+    if (flow == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no flow");
+    if (flow->device != stack->device)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the flow is of another device than the stack");
+    if (flow->info.image_width != stack->width || flow->info.image_height != stack->height)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a flow of %dx%d pixels; the stack has %dx%d",
+                         (int)flow->info.image_width, (int)flow->info.image_height, (int)stack->width,
+                         (int)stack->height);
+    /* Everything in it is finite; said otherwise, setting it would wait to find out. */
+    const struct tvlm_grid_input input = {
+        .columns = flow->info.width, .rows = flow->info.height, .channels = 3, .replace_nonfinite = true};
+    return tvlm_stack_input(stack, index, TVLM_CHANNEL_FLOW_U, &input, flow->buffer, 0);
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# tests/cli/export.sh TVLM TVLM_SCENE [DEVICE]: `tvlm export` as a user meets it: a file for every model, budgets, and one
+# clear line for whatever is wrong. DEVICE as in run.sh.
+set -uo pipefail
+tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
+device=${3:+--device=$3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/in" "$work/out"
+cd "$work/out"
+failures=0 checks=0
+unset TVLM_DEVICE
+
+devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
+if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
+    echo "SKIPPED: no OpenCL device"
+    exit 77
+fi
+
+complain() {
+    echo "FAILED: $1"
+    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
+    failures=$((failures + 1))
+}
+
+# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
+refused() {
+    local code=$1 pattern=$2 rc=0 before
+    shift 2
+    before=$(ls)
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
+    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
+    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
+    [ "$(ls)" = "$before" ] || complain "files are left: $*"
+}
+
+# says PATTERN COMMAND...: succeeds, silent on stderr, and prints a line that fits.
+says() {
+    local pattern=$1 rc=0
+    shift
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq 0 ] || complain "exit $rc: $*"
+    [ ! -s "$work/stderr" ] || complain "something on stderr: $*"
+    grep -qE "$pattern" "$work/stdout" || complain "'$(head -1 "$work/stdout")' does not fit '$pattern': $*"
+}
+
+# shape FILE NAME TYPE SHAPE: what the file's header says of a tensor.
+shape() {
+    checks=$((checks + 1))
+    head -c 4096 "$1" | tr -d '\n\0 ' | grep -qaF "\"$2\":{\"dtype\":\"$3\",\"shape\":[$4]" || complain "$1: $2 is not $3 [$4]"
+}
+
+export_() { "$tvlm" export $device "$@"; }
+
+"$scene" "$work/in/scene.png" 300 200 2>/dev/null || { echo "FAILED: no scene"; exit 1; }
+"$scene" "$work/in/small.png" 60 90 2>/dev/null
+scene=$work/in/scene.png small=$work/in/small.png
+ppm() { printf 'P6\n%d %d\n255\n' "$1" "$2"; head -c $(($1 * $2 * 3)) /dev/zero; }
+ppm 2850 14 >"$work/in/long.ppm"
+ppm 13 100 >"$work/in/thin.ppm"
+
+# ---- Files ----
+says '300x200 -> 308x196, patches 1x14x22, 19 of 77 tokens' export_ "$scene" --for qwen2-vl -o a.safetensors
+shape a.safetensors pixel_values F32 308,1176
+shape a.safetensors image_grid_thw I64 1,3
+shape a.safetensors selected_indices I64 19
+shape a.safetensors selected_pixel_values F32 76,1176
+shape a.safetensors selected_positions I64 19,3
+shape a.safetensors selected_images I64 19
+shape a.safetensors selected_scores F32 19
+shape a.safetensors scores F32 77
+says '300x200 -> 320x224, patches 1x14x20, 10 of 70' export_ "$scene" --for qwen3-vl --budget 10 -o b.safetensors
+shape b.safetensors pixel_values F32 280,1536
+says 'patches 1x4x6, 6 of 6 tokens' export_ "$scene" --for qwen2.5-vl --min-pixels 1 --max-pixels 5000 --all -o c.safetensors
+says '336x336, patches 1x24x24, 144 of 576' export_ "$scene" --for llava -o d.safetensors
+shape d.safetensors pixel_values F32 1,3,336,336
+shape d.safetensors selected_pixel_values F32 144,588
+says '384x384, patches 1x27x27, 5 of 729' export_ "$scene" --for siglip --size 384 --patch 14 --budget 5 -o e.safetensors
+says '224x224, patches 1x7x7, 12 of 49' export_ "$small" --for clip --patch 32 -o f.safetensors
+says 'small.png: 60x90 -> 56x84, .* 1 of 6' export_ "$scene" "$small" --for qwen2-vl --budget 14 -o g.safetensors
+shape g.safetensors selected_indices I64 14
+shape g.safetensors image_grid_thw I64 2,3
+says 'patches 2x14x22, 20 of 154' export_ "$scene" "$scene" "$scene" --for qwen2-vl --video --budget 20 -o h.safetensors
+shape h.safetensors pixel_values_videos F32 616,1176
+shape h.safetensors video_grid_thw I64 1,3
+says '"selected": 19' export_ "$scene" --for qwen2-vl --json -o again.safetensors
+checks=$((checks + 1))
+cmp -s a.safetensors again.safetensors || complain "the same export twice differs"
+rm -f ./*.safetensors
+
+# ---- Wrong usage, bad input ----
+refused 2 '--for is missing: one of qwen3-vl, .*, clip' export_ "$scene" -o x.safetensors
+refused 2 'gpt: there is no such model; there are qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip' export_ "$scene" --for gpt -o x.safetensors
+refused 2 '-o FILE.safetensors is missing' export_ "$scene" --for clip
+refused 2 'exclude each other' export_ "$scene" --for clip --all --budget 3 -o x.safetensors
+refused 2 'IMAGE' export_ --for clip -o x.safetensors
+refused 1 'budget 0: at least one token' export_ "$scene" --for qwen2-vl --budget 0 -o x.safetensors
+refused 1 'budget -4: at least one token' export_ "$scene" --for qwen2-vl --budget=-4 -o x.safetensors
+refused 1 'budget of 1 tokens for 2 pictures' export_ "$scene" "$small" --for qwen2-vl --budget 1 -o x.safetensors
+refused 1 'long.ppm: .*aspect ratio of 203.6; the model takes up to 200' export_ "$work/in/long.ppm" --for qwen2-vl -o x.safetensors
+refused 1 'thin.ppm: .*13x100 pixels has a side under one patch \(14\)' export_ "$work/in/thin.ppm" --for qwen2-vl -o x.safetensors
+refused 1 'no range' export_ "$scene" --for qwen2-vl --min-pixels 5000 --max-pixels 4000 -o x.safetensors
+refused 1 'one token has 784' export_ "$scene" --for qwen2-vl --max-pixels 700 -o x.safetensors
+refused 1 'clip has one size' export_ "$scene" --for clip --max-pixels 5000 -o x.safetensors
+refused 1 'llava takes no video' export_ "$scene" --for llava --video -o x.safetensors
+refused 1 'own size and patch' export_ "$scene" --for qwen3-vl --patch 14 -o x.safetensors
+refused 1 'frame 1 has 60x90' export_ "$scene" "$small" --for qwen2-vl --video -o x.safetensors
+refused 1 'none.png' export_ "$scene" none.png --for qwen2-vl -o x.safetensors
+refused 1 'no folder' export_ "$scene" --for qwen2-vl -o none/x.safetensors
+refused 1 'is the input' export_ "$scene" --for qwen2-vl -o "$scene"
+printf '\x89PNG\r\n\x1a\nbroken' >"$work/in/broken.png"
+refused 1 'broken.png' export_ "$work/in/broken.png" --for clip -o x.safetensors
+
+echo "$checks checks, $failures failed"
+[ $failures -eq 0 ]

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# tests/cli/fit.sh TVLM TVLM_SCENE [DEVICE]: `tvlm fit` as a user meets it: each kind of truth, what it learns from it, and
+# one clear line for whatever is wrong with it. DEVICE as in run.sh.
+set -uo pipefail
+tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
+device=${3:+--device=$3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/in" "$work/out" "$work/in/masks" "$work/in/yolo" "$work/in/bad"
+cd "$work/out"
+failures=0 checks=0
+unset TVLM_DEVICE
+
+devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
+if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
+    echo "SKIPPED: no OpenCL device"
+    exit 77
+fi
+
+complain() {
+    echo "FAILED: $1"
+    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
+    failures=$((failures + 1))
+}
+
+# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
+refused() {
+    local code=$1 pattern=$2 rc=0 before
+    shift 2
+    before=$(ls)
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
+    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
+    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
+    [ "$(ls)" = "$before" ] || complain "files are left: $*"
+}
+
+succeeds() {
+    local rc=0
+    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq 0 ] || complain "exit $rc: $*"
+    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
+}
+
+# prints PATTERN: the last command's stdout has it.
+prints() {
+    checks=$((checks + 1))
+    grep -qE "$1" "$work/stdout" || complain "stdout lacks '$1': $(head -5 "$work/stdout")"
+}
+
+same() {
+    checks=$((checks + 1))
+    cmp -s "$2" "$3" || complain "$1: $2 and $3 differ"
+}
+
+# Three photos of 64x48, 4 x 3 cells of 16: the object is the box of x 32..64, y 0..16.
+in=$work/in
+photos=()
+for name in a b c; do
+    "$scene" "$in/$name.png" 64 48 || exit 1
+    photos+=("$in/$name.png")
+    { printf 'P5\n64 48\n255\n'; for y in {0..47}; do
+        head -c 32 /dev/zero
+        if [ $y -lt 16 ]; then head -c 32 /dev/zero | tr '\0' '\377'; else head -c 32 /dev/zero; fi; done; } >"$in/masks/$name.png"
+    echo "7 0.75 0.166666667 0.5 0.333333333" >"$in/yolo/${name}_yolo.txt"
+done
+rm "$in/yolo/c_yolo.txt"
+echo "1 0.5 0.0 1.0 0.0 1.0 0.333333333 0.5 0.333333333" >"$in/yolo/c.txt"
+coco() { # ANNOTATIONS
+    echo '{"images": [{"id": 1, "file_name": "a.png", "width": 64, "height": 48}, {"id": 2, "file_name": "b.png"},
+        {"id": 3, "file_name": "x/c.png"}], "categories": [{"id": 5, "name": "cat"}, {"id": 6, "name": "dog"}],
+        "annotations": ['"$1"']}'
+}
+box='"bbox": [32, 0, 32, 16]' polygon='"segmentation": [[32, 0, 64, 0, 64, 16, 32, 16]]'
+runs=1536; for x in {1..31}; do runs+=",16,32"; done; runs+=",16,32"
+coco '{"image_id": 1, "category_id": 5, '"$box"'}, {"image_id": 2, "category_id": 5, '"$polygon"'},
+    {"image_id": 3, "category_id": 5, "segmentation": {"size": [48, 64], "counts": ['"$runs"']}},
+    {"image_id": 3, "category_id": 6, "bbox": [0, 32, 64, 16]}' >"$in/coco.json"
+
+fit=("$tvlm" fit ${device:+"$device"} "${photos[@]}")
+common=(--channels x,y,edges --held-out 0 -k 2 --l2 0.001)
+
+echo "== each kind of truth"
+succeeds "${fit[@]}" "${common[@]}" --masks "$in/masks" -o masks.safetensors
+prints '^3 images, 3 in the figures \(learnt\), 2 cells'
+prints '^mean +16.67 %  0.091 .* 100.00 %  1.000$'
+succeeds "${fit[@]}" "${common[@]}" --yolo "$in/yolo" -o yolo.safetensors
+same "masks and YOLO" masks.safetensors yolo.safetensors
+succeeds "${fit[@]}" "${common[@]}" --coco "$in/coco.json" --classes cat -o coco.safetensors
+same "masks and COCO: a box, a polygon, run lengths" masks.safetensors coco.safetensors
+succeeds "${fit[@]}" "${common[@]}" --coco "$in/coco.json" --classes 5 -o coco5.safetensors
+same "a class by name and by number" coco.safetensors coco5.safetensors
+succeeds "${fit[@]}" "${common[@]}" --coco "$in/coco.json" -o both.safetensors
+checks=$((checks + 1))
+! cmp -s both.safetensors coco.safetensors || complain "the other class makes no difference"
+succeeds "$tvlm" select ${device:+"$device"} "${photos[0]}" -k 2 --scorer masks.safetensors
+checks=$((checks + 1))
+[ "$(grep -c '"cell": \[[23], *0\]' "$work/stdout")" -eq 2 ] || complain "select does not choose the object's cells"
+
+# A panoptic map of 64x48: segment 1 + 256 * 2 = 513 is the object, 3 is stuff, 0 at the bottom is not labelled.
+pixel() { printf "$1%.0s" $(seq "$2"); }
+{ printf 'P6\n64 48\n255\n'; for y in {0..47}; do
+    if [ $y -lt 16 ]; then pixel '\003\0\0' 32; pixel '\001\002\0' 32; elif [ $y -lt 32 ]; then pixel '\003\0\0' 64
+    else pixel '\0\0\0' 64; fi; done; } >"$in/a_panoptic.png"
+echo '{"categories": [{"id": 5, "name": "cat", "isthing": 1}, {"id": 9, "name": "grass", "isthing": 0}],
+    "annotations": [{"file_name": "a.png", "segments_info": [{"id": 513, "category_id": 5}, {"id": 3, "category_id": 9}]}]}' \
+    >"$in/panoptic.json"
+one=("$tvlm" fit ${device:+"$device"} "$in/a.png" --channels x,y -k 2)
+succeeds "${one[@]}" --coco "$in/panoptic.json" --json
+prints '"object": 0.25,'
+prints '"fitted": \{"coverage": 1, "iou": 1\}'
+succeeds "${one[@]}" --coco "$in/panoptic.json" --classes grass --json --largest 1
+prints '"object": 0.75,'
+succeeds "${one[@]}" --coco "$in/panoptic.json" --classes grass --largest 0.4
+prints 'none for figures'
+
+echo "== splits"
+succeeds "${fit[@]}" --channels x,y --masks "$in/masks" -k 2 --leave-one-out --taps 3x3 --json -o nine.safetensors
+prints '"figures_of": "leave-one-out"'
+prints '"taps": 9'
+succeeds "${fit[@]}" --channels x,y --masks "$in/masks" --held-out 0.4 --seed 5
+prints '^3 images, 1 in the figures \(held-out\)'
+succeeds "${fit[@]}" --layout cluster15 --masks "$in/masks" --json
+prints '"channels": "r,g,b,.*cluster_size"'
+
+echo "== refusals"
+bad() { refused "$1" "$2" "${fit[@]}" -o bad.safetensors "${@:3}"; }
+bad 2 'one of --masks, --coco and --yolo'
+bad 2 'one of --masks, --coco and --yolo' --masks "$in/masks" --yolo "$in/yolo"
+bad 2 'panoptic goes with --coco' --masks "$in/masks" --panoptic "$in"
+bad 2 'masks have no classes' --masks "$in/masks" --classes 1
+bad 2 'exclude each other' --masks "$in/masks" --channels x --layout full40
+bad 2 'exclude each other' --masks "$in/masks" --leave-one-out --held-out 0.5
+bad 2 'l2: 0 is not in' --masks "$in/masks" --l2 0
+bad 2 'taps: .5x5. is none of' --masks "$in/masks" --taps 5x5
+bad 1 'a.png: there is neither a.png nor a_mask.png in' --masks "$in/bad"
+bad 1 'a.png: there is neither a.txt nor a_yolo.txt in' --yolo "$in/bad"
+bad 1 'cluster_id is an identifier' --masks "$in/masks" --channels cluster_id,x
+bad 1 "nosuch" --masks "$in/masks" --channels nosuch
+bad 1 'none.json' --coco "$in/none.json"
+echo '[1, 2' >"$in/bad.json"; bad 1 'bad.json: is no COCO json' --coco "$in/bad.json"
+bad 1 'b.png.*panoptic.json says nothing about this image' --coco "$in/panoptic.json" --panoptic "$in"
+bad 1 'coco.json: is not panoptic' --coco "$in/coco.json" --panoptic "$in"
+bad 1 'hold no object' --coco "$in/coco.json" --classes bird
+for wrong in '"segmentation": [[1, 2, 3]]' '"segmentation": {"size": [48, 64], "counts": [5]}' \
+    '"segmentation": {"size": [1, 64], "counts": [64]}' '"segmentation": {"size": [48, 64], "counts": [3072, 1]}' \
+    '"segmentation": {"size": [48, 64], "counts": "~~"}' '"bbox": [1, 2]' '"bbox": [1, 2, "a", 3]' '"area": 4'; do
+    coco '{"image_id": 1, "category_id": 5, '"$wrong"'}' >"$in/wrong.json"
+    bad 1 'a.png: .*wrong.json: annotation 0 has no outline or box' --coco "$in/wrong.json"
+done
+coco '' | sed 's/64, "height"/65, "height"/' >"$in/size.json"
+bad 1 'the image has 65x48 there, but is 64x48' --coco "$in/size.json"
+for wrong in '1 2 3' '1 2 3 4 x' '1 0 0 1 1 0' '1 0 0 nan 1'; do
+    for name in a b c; do echo "$wrong" >"$in/bad/$name.txt"; done
+    bad 1 'a.txt: object 1 is neither' --yolo "$in/bad"
+done
+rm "$in"/bad/*
+printf 'P5\n2 2\n255\n\0\0\0\0' >"$in/bad/a.png"
+bad 1 'bad/a.png: 2x2, the image is 64x48' --masks "$in/bad"
+refused 1 'a.png: is the input' "${fit[@]}" --masks "$in/masks" -o "$in/a.png"
+refused 2 'IMAGE... is missing' "$tvlm" fit
+refused 2 'two images or more' "${one[@]}" --masks "$in/masks" --leave-one-out
+
+echo "$checks checks, $failures failures"
+[ $failures -eq 0 ]

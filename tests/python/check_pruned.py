@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""check_pruned.py TVLM: examples/qwen_pruned.py: a full selection gives the unpruned tower's output; a part of it what the
+tower's own blocks give with rotary angles from the exported positions. Needs transformers and torch (requirements.txt)."""
+import os
+import sys
+import tempfile
+
+from common import Checks, HERE, arguments, need, np, run
+
+tool = arguments("TVLM")[0]
+torch = need("torch")
+need("PIL", "safetensors", "transformers")
+from PIL import Image  # noqa: E402
+
+sys.path.insert(0, os.path.join(HERE, "..", "..", "examples"))
+import qwen_pruned  # noqa: E402
+
+checks = Checks()
+
+
+def tower_of(seed):
+    torch.manual_seed(seed)
+    config = qwen_pruned.Qwen2VLVisionConfig(depth=3, embed_dim=64, num_heads=4, hidden_size=32)
+    return qwen_pruned.Qwen2VisionTransformerPretrainedModel._from_config(config, attn_implementation="eager").eval()
+
+
+def export(*options, images=1):
+    rng = np.random.default_rng(5)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, f"{i}.png") for i in range(images)]
+        for i, path in enumerate(paths):
+            Image.fromarray(rng.integers(0, 256, (120 + 60 * i, 200 - 30 * i, 3), np.uint8)).save(path)
+        output = os.path.join(folder, "t.safetensors")
+        run(tool, "export", *paths, "--for", "qwen2-vl", *options, "-o", output)
+        return qwen_pruned.load_file(output)
+
+
+def angles_of(tower, positions):
+    """Of each patch of each token, in order: h and w of the patch times the frequencies."""
+    inner = torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])
+    places = (positions[:, None, 1:] * 2 + inner).reshape(-1, 2).float()
+    frequencies = tower.rotary_pos_emb.inv_freq
+    return torch.cat([places[:, :1] * frequencies, places[:, 1:] * frequencies], dim=1)
+
+
+def by_hand(tower, t):
+    """The tower's blocks, picture by picture."""
+    states = []
+    for image in t["selected_images"].unique():
+        of = t["selected_images"] == image
+        patches = t["selected_pixel_values"][of.repeat_interleave(4)]
+        hidden = tower.patch_embed(patches)
+        bounds = torch.tensor([0, len(patches)], dtype=torch.int32)
+        for block in tower.blocks:
+            hidden = block(hidden, cu_seqlens=bounds, rotary_pos_emb=angles_of(tower, t["selected_positions"][of]))
+        states.append(tower.merger(hidden))
+    return torch.cat(states)
+
+
+with torch.no_grad():
+    for images in (1, 2):
+        tower = tower_of(images)
+        t = export("--all", images=images)
+        full = tower(t["pixel_values"], t["image_grid_thw"])
+        checks.close(f"{images} images, all {len(full)} tokens: the unpruned tower", qwen_pruned.run_pruned(tower, t), full, 1e-6,
+                     "the same sums, floats of about 1")
+        t = export("--budget", "21", images=images)
+        part = qwen_pruned.run_pruned(tower, t)
+        checks.true(f"{images} images: {len(part)} tokens of a budget of 21", len(part) == 21)
+        checks.close(f"{images} images, 21 tokens: blocks by hand", part, by_hand(tower, t), 1e-5, "sums in another order")
+        chosen = full[t["selected_indices"]]
+        checks.true(f"{images} images: attention among fewer is not the same", float((part - chosen).abs().max()) > 1e-4)
+        again = tower(export("--all", images=images)["pixel_values"], t["image_grid_thw"])
+        checks.true(f"{images} images: the tower is left as it was", torch.equal(again, full))
+checks.done()

@@ -1,0 +1,362 @@
+/*
+ * test_export.c: tensors for encoders: what is chosen, budgets, kinds of pixels, repeated runs, refusals. The
+ * numbers are compared with the processors themselves in tests/python/check_export.py.
+ */
+#include "stack_helper.h"
+#include "texturevlm/opencl.h"
+
+static const float query_only[3] = {0.0f, 0.0f, 1.0f};
+
+static tvlm_export *made(tvlm_device *device, const struct tvlm_export_params *params) {
+    tvlm_export *export = NULL;
+    if (tvlm_export_create(device, params, &export) != TVLM_OK) fail_msg("%s", test_last_log());
+    return export;
+}
+
+static void run(tvlm_export *export, const tvlm_image *images, int32_t count,
+                const struct tvlm_query *queries) {
+    if (tvlm_export_run(export, images, count, queries) != TVLM_OK) fail_msg("%s", test_last_log());
+}
+
+static int32_t find(const tvlm_export *export, const char *name, tvlm_export_tensor *tensor) {
+    for (int32_t i = 0; i < tvlm_export_tensor_count(export); ++i) {
+        assert_int_equal(tvlm_export_get_tensor(export, i, tensor), TVLM_OK);
+        if (strcmp(tensor->name, name) == 0) return i;
+    }
+    fail_msg("there is no tensor %s", name);
+    return -1;
+}
+
+/* A tensor's content in new memory. */
+static void *take(tvlm_export *export, const char *name, tvlm_export_tensor *tensor) {
+    const int32_t index = find(export, name, tensor);
+    void *data = malloc(tensor->bytes);
+    assert_non_null(data);
+    assert_int_equal(tvlm_export_read(export, index, tensor->bytes, data), TVLM_OK);
+    return data;
+}
+
+static tvlm_image noise(uint64_t seed, int32_t width, int32_t height, int32_t channels) {
+    const uint8_t *pixels = test_random_pixels(&seed, width, height, channels);
+    return u8_image(pixels, width, height, channels);
+}
+
+static void drop(const tvlm_image *image) {
+    free((void *)(uintptr_t)image->pixels);
+}
+
+/* ---- What is chosen ---- */
+
+/* The question is about the lower right quarter: so are the tokens. */
+static void by_query(tvlm_device *device, tvlm_format format) {
+    static const float corner[16] = {[10] = 1, [11] = 1, [14] = 1, [15] = 1};
+    const struct tvlm_query query = {.similarity = corner, .columns = 4, .rows = 4};
+    const tvlm_image image = noise(1, 224, 224, 3);
+    const int32_t budgets[] = {1, 7, 16};
+    for (size_t b = 0; b < 3; ++b) {
+        tvlm_export *export =
+            made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = budgets[b],
+                                            .weights = query_only, .format = format));
+        tvlm_export_tensor tensor;
+        run(export, &image, 1, &query);
+        int64_t *positions = take(export, "selected_positions", &tensor);
+        assert_int_equal(tensor.shape[0], budgets[b]);
+        for (int64_t i = 0; i < tensor.shape[0]; ++i) { /* 8 x 8 tokens */
+            assert_int_equal(positions[3 * i], 0);
+            assert_true(positions[3 * i + 1] >= 4 && positions[3 * i + 1] < 8);
+            assert_true(positions[3 * i + 2] >= 4 && positions[3 * i + 2] < 8);
+        }
+        free(positions);
+        tvlm_export_destroy(&export);
+        assert_null(export);
+    }
+    drop(&image);
+}
+
+/* A token of two frames has the better score of both: each question is about its own frame. */
+static void by_frames(tvlm_device *device, tvlm_format format) {
+    static const float left[2] = {1, 0}, right[2] = {0, 1}, none[2] = {0, 0};
+    const struct tvlm_query queries[3] = {{.similarity = none, .columns = 2, .rows = 1},
+                                          {.similarity = left, .columns = 2, .rows = 1},
+                                          {.similarity = right, .columns = 2, .rows = 1}};
+    tvlm_image frames[3];
+    tvlm_export_tensor tensor;
+    for (uint64_t i = 0; i < 3; ++i) frames[i] = noise(i, 112, 56, 3);
+    tvlm_export *export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .video = true, .weights = query_only,
+                                        .budget = 4, .format = format));
+    run(export, frames, 3, queries);
+    assert_int_equal(tvlm_export_picture_count(export), 1);
+    int64_t *grid = take(export, "video_grid_thw", &tensor);
+    assert_true(grid[0] == 2 && grid[1] == 4 && grid[2] == 8);
+    /* Moment 0 (frames 0, 1): columns 0 of both rows; moment 1 (frame 2 twice): columns 3. */
+    static const int64_t expected[4] = {0, 4, 8 + 3, 8 + 7};
+    int64_t *chosen = take(export, "selected_indices", &tensor);
+    for (int i = 0; i < 4; ++i) assert_int_equal(chosen[i], expected[i]);
+    free(chosen);
+    free(grid);
+    tvlm_export_destroy(&export);
+    for (int i = 0; i < 3; ++i) drop(&frames[i]);
+}
+
+/* ---- Budgets ---- */
+
+static void check_budget(tvlm_device *device, const tvlm_image *images, int32_t count, int32_t budget) {
+    tvlm_export *export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN3_VL, .min_pixels = 1, .budget = budget));
+    int64_t tokens = 0, selected = 0;
+    run(export, images, count, NULL);
+    for (int32_t i = 0; i < count; ++i) {
+        tvlm_export_picture picture;
+        assert_int_equal(tvlm_export_get_picture(export, i, &picture), TVLM_OK);
+        assert_true(picture.selected >= 1 && picture.selected <= picture.tokens);
+        assert_int_equal(picture.first_token, tokens);
+        if (budget == 0) assert_int_equal(picture.selected, picture.tokens >= 8 ? picture.tokens / 4 : 1);
+        tokens += picture.tokens;
+        selected += picture.selected;
+    }
+    if (budget > 0) assert_int_equal(selected, budget < tokens ? budget : tokens);
+    tvlm_export_tensor tensor;
+    free(take(export, "selected_scores", &tensor));
+    assert_int_equal(tensor.shape[0], selected);
+    tvlm_export_destroy(&export);
+}
+
+static void budgets(tvlm_device *device, tvlm_format format) {
+    const int32_t asked[] = {0, 3, 4, 5, 11, 40, 75, 76, 77, 1000};
+    const tvlm_image images[3] = {noise(1, 256, 256, 3), noise(2, 32, 32, 3), noise(3, 100, 128, 1)};
+    (void)format;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; ++i) check_budget(device, images, 3, asked[i]);
+    tvlm_export *export = made(device, tvlm_export_params(.budget = 2));
+    refused(tvlm_export_run(export, images, 3, NULL), TVLM_ERROR_ARGUMENT, "2 tokens for 3 pictures");
+    assert_int_equal(tvlm_export_tensor_count(export), 0);
+    tvlm_export_destroy(&export);
+    for (int i = 0; i < 3; ++i) drop(&images[i]);
+}
+
+/* ---- Pixels ---- */
+
+/* The same numbers, to the bit, from an image as from its bytes without gaps. */
+static void same_values(tvlm_device *device, const tvlm_image *a, const tvlm_image *b, const char *what) {
+    float *values[2];
+    tvlm_export_tensor tensors[2];
+    const tvlm_image *const images[2] = {a, b};
+    for (int i = 0; i < 2; ++i) {
+        tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_CLIP, .side = 56));
+        run(export, images[i], 1, NULL);
+        values[i] = take(export, "pixel_values", &tensors[i]);
+        tvlm_export_destroy(&export);
+    }
+    assert_int_equal(tensors[0].bytes, 3 * 56 * 56 * sizeof(float));
+    assert_int_equal(tensors[0].bytes, tensors[1].bytes);
+    if (memcmp(values[0], values[1], tensors[0].bytes) != 0) fail_msg("%s differ", what);
+    free(values[0]);
+    free(values[1]);
+}
+
+static void pixels(tvlm_device *device, tvlm_format format) {
+    enum { W = 61, H = 90, C = 4, N = W * H * C };
+    const tvlm_image plain = noise(4, W, H, C);
+    const uint8_t *bytes = plain.pixels;
+    uint16_t *wide = malloc(N * sizeof *wide);
+    float *floats = malloc(N * sizeof *floats);
+    uint8_t *gaps = malloc((W * C + 7) * H), *opaque = malloc(W * H * 3), *gray = malloc(W * H * 3);
+    assert_true(wide != NULL && floats != NULL && gaps != NULL && opaque != NULL && gray != NULL);
+    for (int i = 0; i < N; ++i) {
+        wide[i] = (uint16_t)(bytes[i] * 256 + 255 - i % 256);
+        floats[i] = (float)bytes[i] / 255.0f;
+        gaps[i / (W * C) * (W * C + 7) + i % (W * C)] = bytes[i];
+        if (i % C < 3) opaque[i / C * 3 + i % C] = bytes[i];
+    }
+    const tvlm_image images[] = {{wide, W, H, C, TVLM_PIXEL_U16, 0},
+                                 {floats, W, H, C, TVLM_PIXEL_F32, 0},
+                                 {gaps, W, H, C, TVLM_PIXEL_U8, W * C + 7},
+                                 {opaque, W, H, 3, TVLM_PIXEL_U8, 0}};
+    const char *const names[] = {"16 bits", "floats", "rows with gaps", "pixels without alpha"};
+    (void)format;
+    for (int i = 0; i < 4; ++i) same_values(device, &images[i], &plain, names[i]);
+    for (int i = 0; i < W * H * 3; ++i) gray[i] = bytes[i / 3];
+    const tvlm_image one = {bytes, W, H, 1, TVLM_PIXEL_U8, 0}, three = {gray, W, H, 3, TVLM_PIXEL_U8, 0};
+    same_values(device, &one, &three, "gray and equal channels");
+    free(gray);
+    free(opaque);
+    free(gaps);
+    free(floats);
+    free(wide);
+    drop(&plain);
+}
+
+/* ---- Again ---- */
+
+/* Other sizes and numbers of pictures in between leave no trace; two runs are equal to the bit. */
+static void repeated(tvlm_device *device, tvlm_format format) {
+    const tvlm_image images[3] = {noise(5, 150, 120, 3), noise(6, 300, 310, 3), noise(7, 57, 80, 4)};
+    tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_5_VL, .format = format));
+    void *first[8];
+    tvlm_export_tensor tensor;
+    run(export, &images[0], 1, NULL);
+    const int32_t count = tvlm_export_tensor_count(export);
+    assert_int_equal(count, 8);
+    for (int32_t i = 0; i < count; ++i) {
+        assert_int_equal(tvlm_export_get_tensor(export, i, &tensor), TVLM_OK);
+        first[i] = take(export, tensor.name, &tensor);
+    }
+    run(export, images, 3, NULL);
+    run(export, &images[1], 2, NULL);
+    run(export, &images[0], 1, NULL);
+    for (int32_t i = 0; i < count; ++i) {
+        assert_int_equal(tvlm_export_get_tensor(export, i, &tensor), TVLM_OK);
+        void *again = take(export, tensor.name, &tensor);
+        assert_memory_equal(again, first[i], tensor.bytes);
+        free(again);
+        free(first[i]);
+    }
+    tvlm_export_destroy(&export);
+    for (int i = 0; i < 3; ++i) drop(&images[i]);
+}
+
+/* ---- Where they are ---- */
+
+static void check_memory(tvlm_device *device, cl_mem memory, const float *expected, size_t bytes) {
+    tvlm_buffer *buffer = NULL;
+    float *got = malloc(bytes);
+    assert_non_null(got);
+    assert_int_equal(device->backend->buffer_wrap(device, memory, &buffer), TVLM_OK);
+    assert_int_equal(device->backend->buffer_read(device, buffer, 0, bytes, got), TVLM_OK);
+    assert_memory_equal(got, expected, bytes);
+    device->backend->buffer_destroy(device, &buffer);
+    free(got);
+}
+
+/* The second picture's part of both tensors, in the device's own memory. */
+static void native(tvlm_device *device, tvlm_format format) {
+    const tvlm_image images[2] = {noise(8, 90, 60, 3), noise(9, 64, 100, 3)};
+    tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .format = format));
+    cl_mem values = NULL, selected = NULL;
+    tvlm_export_tensor all, some;
+    tvlm_export_picture first;
+    run(export, images, 2, NULL);
+    assert_int_equal(tvlm_export_get_opencl(export, 2, &values, &selected), TVLM_ERROR_ARGUMENT);
+    if (device->info.type == TVLM_DEVICE_REFERENCE) {
+        refused(tvlm_export_get_opencl(export, 1, &values, NULL), TVLM_ERROR_UNSUPPORTED, "no OpenCL memory");
+    } else {
+        float *rows = take(export, "pixel_values", &all),
+              *chosen = take(export, "selected_pixel_values", &some);
+        assert_int_equal(tvlm_export_get_opencl(export, 1, &values, &selected), TVLM_OK);
+        assert_int_equal(tvlm_export_get_opencl(export, 1, NULL, NULL), TVLM_OK);
+        assert_int_equal(tvlm_export_get_picture(export, 0, &first), TVLM_OK);
+        const size_t row = 4 * 1176, before = row * (size_t)first.tokens,
+                     left_out = row * (size_t)first.selected;
+        check_memory(device, values, rows + before, all.bytes - before * sizeof *rows);
+        check_memory(device, selected, chosen + left_out, some.bytes - left_out * sizeof *chosen);
+        free(chosen);
+        free(rows);
+    }
+    tvlm_export_destroy(&export);
+    for (int i = 0; i < 2; ++i) drop(&images[i]);
+}
+
+/* ---- Refusals ---- */
+
+static void bad_params(tvlm_device *device, tvlm_format format) {
+    static const float nan_weight[3] = {1.0f, NAN, 0.0f};
+    const struct {
+        struct tvlm_export_params params;
+        const char *line;
+    } cases[] = {
+        {{.model = (tvlm_export_model)6}, "no model 6"},
+        {{.model = (tvlm_export_model)-1}, "no model -1"},
+        {{.budget = -1}, "budget of -1"},
+        {{.budget = 5, .all = true}, "all tokens, and a budget"},
+        {{.weights = nan_weight}, "weight 1"},
+        {{.model = TVLM_EXPORT_CLIP, .max_pixels = 1000}, "clip has one size"},
+        {{.model = TVLM_EXPORT_LLAVA, .video = true}, "llava takes no video"},
+        {{.model = TVLM_EXPORT_QWEN3_VL, .patch = 14}, "own size and patch"},
+        {{.min_pixels = -5}, "below 0"},
+        {{.model = TVLM_EXPORT_SIGLIP, .side = 15}, "under one patch"},
+        {{.model = TVLM_EXPORT_SIGLIP, .side = 20000}, "side of 20000"},
+    };
+    tvlm_export *export = NULL;
+    (void)format;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        refused(tvlm_export_create(device, &cases[i].params, &export), TVLM_ERROR_ARGUMENT, cases[i].line);
+    assert_null(export);
+    assert_int_equal(tvlm_export_create(device, NULL, NULL), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_export_create(NULL, NULL, &export), TVLM_ERROR_ARGUMENT);
+    tvlm_export_destroy(NULL);
+    tvlm_export_destroy(&export);
+}
+
+static void bad_images(tvlm_device *device, tvlm_format format) {
+    const struct {
+        int32_t width, height;
+        const char *line;
+    } cases[] = {{3201, 16, "aspect ratio of 200.1"},
+                 {15, 100, "side under one patch (16)"},
+                 {100, 1, "side under one patch"},
+                 {0, 5, "0x5 pixels"}};
+    uint8_t *black = calloc(3201 * 16, 3);
+    tvlm_export *export = made(device, NULL);
+    tvlm_export_tensor tensor;
+    float value;
+    (void)format;
+    assert_non_null(black);
+    const tvlm_image good = u8_image(black, 32, 32, 3);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const tvlm_image images[2] = {good, u8_image(black, cases[i].width, cases[i].height, 3)};
+        run(export, &good, 1, NULL);
+        assert_int_equal(tvlm_export_tensor_count(export), 8);
+        refused(tvlm_export_run(export, images, 2, NULL), TVLM_ERROR_ARGUMENT, cases[i].line);
+        assert_int_equal(tvlm_export_tensor_count(export), 0);
+        assert_int_equal(tvlm_export_get_tensor(export, 0, &tensor), TVLM_ERROR_ARGUMENT);
+    }
+    refused(tvlm_export_run(export, &good, 0, NULL), TVLM_ERROR_ARGUMENT, "no pictures");
+    assert_int_equal(tvlm_export_run(export, NULL, 1, NULL), TVLM_ERROR_ARGUMENT);
+    run(export, &good, 1, NULL);
+    refused(tvlm_export_read(export, 0, 4, &value), TVLM_ERROR_ARGUMENT, "room for 4 bytes");
+    assert_int_equal(tvlm_export_read(export, 8, 4, &value), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_export_read(export, -1, 4, &value), TVLM_ERROR_ARGUMENT);
+    tvlm_export_destroy(&export);
+    export = made(device, tvlm_export_params(.video = true));
+    const tvlm_image frames[2] = {good, u8_image(black, 32, 33, 3)};
+    refused(tvlm_export_run(export, frames, 2, NULL), TVLM_ERROR_ARGUMENT, "frame 1 has 32x33");
+    tvlm_export_destroy(&export);
+    export = made(device, tvlm_export_params(.max_pixels = 1023));
+    refused(tvlm_export_run(export, &good, 1, NULL), TVLM_ERROR_ARGUMENT, "one token has 1024");
+    tvlm_export_destroy(&export);
+    free(black);
+}
+
+/* What the three processors make of 1920 x 1080. */
+static void test_sizes(void **state) {
+    const struct {
+        tvlm_export_model model;
+        int64_t most;
+        int32_t height, width;
+    } cases[] = {{TVLM_EXPORT_QWEN2_VL, 1003520, 728, 1316},
+                 {TVLM_EXPORT_QWEN2_VL, 12845056, 1092, 1932},
+                 {TVLM_EXPORT_QWEN3_VL, 16777216, 1088, 1920}};
+    (void)state;
+    for (int i = 0; i < 3; ++i) {
+        tvlm_export_processor processor;
+        int32_t width = 0, height = 0;
+        assert_int_equal(tvlm_export_processor_get(cases[i].model, &processor), TVLM_OK);
+        processor.max_pixels = cases[i].most;
+        assert_int_equal(tvlm_smart_resize(&processor, 1920, 1080, NULL, &width, &height), TVLM_OK);
+        assert_int_equal(width, cases[i].width);
+        assert_int_equal(height, cases[i].height);
+    }
+    for (int i = 0; i < TVLM_EXPORT_MODELS; ++i)
+        assert_int_equal(tvlm_export_model_find(tvlm_export_model_name((tvlm_export_model)i)), i);
+    assert_int_equal(tvlm_export_model_find("qwen"), -1);
+    assert_int_equal(tvlm_export_model_find(NULL), -1);
+    assert_string_equal(tvlm_export_model_name((tvlm_export_model)99), "unknown");
+}
+
+DEVICE_CHECKS(by_query, by_frames, budgets, pixels, repeated, native, bad_params, bad_images)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_reference_f32),
+                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

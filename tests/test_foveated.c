@@ -1,0 +1,325 @@
+/*
+ * test_foveated.c: exactly K positions that cover the image, dense at the fixations; squares of a tree that
+ * cover it without overlap; both as strategies of tvlm_select.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "select/quadtree.h"
+#include "stack_helper.h"
+#include "texturevlm/foveated.h"
+
+/* ---- Placing ---- */
+
+enum { RASTER = 400, MOST = 1500 };
+
+typedef struct cover {
+    double once, twice; /* shares of the image */
+} cover;
+
+/* Counted at the centres of RASTER points along the longer side. */
+static cover measure(int32_t width, int32_t height, const tvlm_position *positions, int32_t count) {
+    static uint8_t hits[RASTER * RASTER];
+    const double step = (double)(width > height ? width : height) / RASTER;
+    const int32_t columns = (int32_t)fmax(1, round(width / step)),
+                  rows = (int32_t)fmax(1, round(height / step));
+    cover c = {0, 0};
+    memset(hits, 0, sizeof hits);
+    for (int32_t i = 0; i < count; ++i)
+        for (int32_t y = 0; y < rows; ++y) {
+            if (fabs((y + 0.5) * height / rows - (double)positions[i].y) > 0.5 * (double)positions[i].size)
+                continue;
+            for (int32_t x = 0; x < columns; ++x)
+                if (fabs((x + 0.5) * width / columns - (double)positions[i].x) <=
+                    0.5 * (double)positions[i].size)
+                    hits[y * columns + x] = (uint8_t)(hits[y * columns + x] + (hits[y * columns + x] < 255));
+        }
+    for (int32_t i = 0; i < rows * columns; ++i) {
+        c.once += hits[i] > 0;
+        c.twice += hits[i] > 1;
+    }
+    return (cover){c.once / (rows * columns), c.twice / (rows * columns)};
+}
+
+static void check_place(int32_t width, int32_t height, const struct tvlm_foveated_params *params, int32_t k) {
+    static tvlm_position p[MOST], again[MOST];
+    const float patch = params->patch > 0.0f ? params->patch : 16.0f;
+    int32_t count = 0;
+    assert_int_equal(tvlm_foveated_place(width, height, params, &test_log, MOST, p, &count), TVLM_OK);
+    assert_int_equal(count, k);
+    for (int32_t i = 0; i < count; ++i) {
+        assert_true(isfinite(p[i].x) && isfinite(p[i].y) && isfinite(p[i].size));
+        assert_true(p[i].x >= 0 && p[i].x <= (float)width && p[i].y >= 0 && p[i].y <= (float)height);
+        assert_true(p[i].size >= patch && p[i].level >= 0.0f);
+        assert_true(fabsf(patch * exp2f(p[i].level) - p[i].size) < 1e-4f * p[i].size);
+        assert_true(p[i].column == -1 && p[i].row == -1);
+    }
+    assert_int_equal(tvlm_foveated_place(width, height, params, &test_log, MOST, again, &count), TVLM_OK);
+    assert_memory_equal(p, again, (size_t)count * sizeof *p);
+    if (k < 64 || width > 3 * height || height > 3 * width) return;
+    const cover c = measure(width, height, p, count);
+    if (c.once < 0.95 || c.twice > 0.25)
+        fail_msg("%dx%d, K %d: %g covered, %g twice", (int)width, (int)height, (int)k, c.once, c.twice);
+}
+
+/* Random shapes, K, fixations, e0, patches, either arrangement. */
+static void test_place(void **state) {
+    uint64_t random = 31;
+    (void)state;
+    for (int n = 0; n < (test_small() ? 8 : 150); ++n) {
+        const int32_t width = 1 + (int32_t)(test_random(&random) % 2000);
+        const int32_t height = n % 3 == 0
+                                   ? 1 + (int32_t)(test_random(&random) % 60)
+                                   : (int32_t)((float)width * (0.34f + 2.6f * test_random_unit(&random))) + 1;
+        const float patch = (float)(1 + test_random(&random) % 20);
+        const double room = fmax(1, floor((double)width * height / ((double)patch * (double)patch)));
+        const int32_t k = 1 + (int32_t)fmin(fmin(room, MOST) - 1, (double)(test_random(&random) % 700));
+        float fixations[10];
+        for (int i = 0; i < 10; ++i)
+            fixations[i] = (float)(i % 2 == 0 ? width : height) * test_random_unit(&random);
+        if (n % 7 == 0) fixations[2] = fixations[0], fixations[3] = fixations[1]; /* twice the same */
+        if (n % 5 == 0) fixations[0] = 0.0f, fixations[1] = (float)height;        /* a corner */
+        check_place(width, height,
+                    tvlm_foveated_params(.k = k, .fixations = fixations, .fixation_count = n % 6,
+                                         .e0 = n % 4 == 0 ? 0.0f : 0.05f + test_random_unit(&random),
+                                         .arrangement = n % 2 == 0 ? TVLM_ARRANGEMENT_SUNFLOWER
+                                                                   : TVLM_ARRANGEMENT_LOG_POLAR,
+                                         .patch = patch),
+                    k);
+    }
+    check_place(1024, 1024, tvlm_foveated_params(.k = 0), 273);
+    check_place(80, 50, tvlm_foveated_params(.k = 0), 15); /* as many as there is room for */
+    check_place(1, 1, tvlm_foveated_params(.k = 1), 1);
+    check_place(3, 4000, tvlm_foveated_params(.k = 1), 1);
+}
+
+/* Squares grow as e + e0; the density of the positions is that of M(e)^2. */
+static void test_law(void **state) {
+    static tvlm_position p[MOST];
+    const double half = hypot(1600, 1600) / 2, e0 = 0.2 * half;
+    int32_t count, near = 0;
+    (void)state;
+    assert_int_equal(tvlm_foveated_place(1600, 1600, tvlm_foveated_params(.k = 500), NULL, MOST, p, &count),
+                     TVLM_OK);
+    for (int32_t i = 0; i < count; ++i) {
+        const double e = hypot((double)p[i].x - 800, (double)p[i].y - 800);
+        const double first = hypot((double)p[0].x - 800, (double)p[0].y - 800);
+        /* Sizes are set after the last move: exactly by the law. */
+        assert_true(fabs((double)p[i].size / (e + e0) - (double)p[0].size / (first + e0)) <
+                    1e-4 * (double)p[i].size / (e + e0));
+        near += e < 400;
+    }
+    /* The integral of 2 pi r / (r + e0)^2 to 400, over that of the whole square (numerically, 0.4906). */
+    double inside = 0, all = 0;
+    for (int32_t i = 0; i < 400 * 400; ++i) {
+        const double e = hypot((i % 400 + 0.5) * 4 - 800, (i / 400 + 0.5) * 4 - 800),
+                     density = 1 / ((e + e0) * (e + e0));
+        all += density;
+        if (e < 400) inside += density;
+    }
+    if (fabs((double)near / count - inside / all) > 0.03)
+        fail_msg("%g of the positions within 400 pixels; the law says %g", (double)near / count,
+                 inside / all);
+}
+
+#define REFUSE_PLACE(LINE, W, H, ...)                                                                        \
+    refused(tvlm_foveated_place(W, H, tvlm_foveated_params(__VA_ARGS__), &test_log, MOST, p, &count),        \
+            TVLM_ERROR_ARGUMENT, LINE)
+
+static void test_place_refusals(void **state) {
+    static tvlm_position p[MOST];
+    static const float outside[] = {10, 101}, nan[] = {NAN, 1};
+    int32_t count;
+    (void)state;
+    REFUSE_PLACE("k is -1", 100, 100, .k = -1);
+    REFUSE_PLACE("room for 39 patches", 100, 100, .k = 40);
+    REFUSE_PLACE("room for 1500 positions; there are 1501", 2000, 2000, .k = 1501);
+    REFUSE_PLACE("fixation at 10,101", 100, 100, .fixations = outside, .fixation_count = 1);
+    REFUSE_PLACE("fixation at nan,1", 100, 100, .fixations = nan, .fixation_count = 1);
+    REFUSE_PLACE("65 fixations", 100, 100, .fixations = outside, .fixation_count = 65);
+    REFUSE_PLACE("e0 is -1", 100, 100, .e0 = -1.0f);
+    REFUSE_PLACE("e0 is nan", 100, 100, .e0 = NAN);
+    REFUSE_PLACE("a patch of -2", 100, 100, .patch = -2.0f);
+    REFUSE_PLACE("no arrangement 2", 100, 100, .arrangement = (tvlm_arrangement)2);
+    REFUSE_PLACE("image of 0x5", 0, 5, .k = 1);
+    assert_int_equal(tvlm_foveated_place(9, 9, NULL, NULL, 1, NULL, &count), TVLM_ERROR_ARGUMENT);
+}
+
+/* ---- The tree ---- */
+
+typedef struct spots {
+    int32_t count;
+    double x[20], y[20];
+} spots;
+
+/* As many as lie in it, and a little for the area. */
+static double mass_of(const void *user, double x0, double y0, double x1, double y1) {
+    const spots *s = user;
+    double mass = s->count == 0 ? 0.0 : 1e-6 * (x1 - x0) * (y1 - y0);
+    for (int32_t i = 0; i < s->count; ++i)
+        mass += s->x[i] >= x0 && s->x[i] < x1 && s->y[i] >= y0 && s->y[i] < y1;
+    return mass;
+}
+
+/* At most k leaves; none beyond the image; their areas add up to the image's; no two overlap. */
+static void check_tree(double width, double height, double smallest, int32_t k, const spots *s) {
+    static tvlm_leaf leaves[MOST];
+    int32_t count;
+    double area = 0;
+    assert_true(tvlm_quadtree(width, height, smallest, k, mass_of, s, leaves, &count));
+    assert_true(count >= 1 && count <= k);
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_leaf *a = &leaves[i];
+        assert_true(a->x >= 0 && a->y >= 0 && a->x < width && a->y < height && a->side >= smallest);
+        assert_true(log2(a->side / smallest) == floor(log2(a->side / smallest)));
+        area += (fmin(a->x + a->side, width) - a->x) * (fmin(a->y + a->side, height) - a->y);
+        for (int32_t j = 0; j < i; ++j) {
+            const tvlm_leaf *b = &leaves[j];
+            assert_true(a->x >= b->x + b->side || b->x >= a->x + a->side || a->y >= b->y + b->side ||
+                        b->y >= a->y + a->side);
+        }
+    }
+    assert_true(fabs(area - width * height) < 1e-9 * width * height);
+    if (s->count == 0) assert_int_equal(count, 1); /* nothing needs detail */
+}
+
+static void test_tree(void **state) {
+    static tvlm_leaf leaves[MOST];
+    uint64_t random = 41;
+    spots s = {0, {0}, {0}};
+    int32_t count;
+    (void)state;
+    for (int n = 0; n < (test_small() ? 10 : 200); ++n) {
+        const double width = (double)(1 + test_random(&random) % 1500),
+                     height = (double)(1 + test_random(&random) % (n % 2 == 0 ? 40 : 1500));
+        s.count = n % 20;
+        for (int32_t i = 0; i < s.count; ++i) {
+            s.x[i] = width * (double)test_random_unit(&random);
+            s.y[i] = height * (double)test_random_unit(&random);
+        }
+        check_tree(width, height, (double)(1 + test_random(&random) % 30),
+                   1 + (int32_t)(test_random(&random) % 300), &s);
+    }
+    /* One spot: the leaf over it is the smallest there is, and no other is smaller than it must be. */
+    s = (spots){1, {37}, {91}};
+    assert_true(tvlm_quadtree(512, 512, 16, 1 + 3 * 5, mass_of, &s, leaves, &count));
+    assert_int_equal(count, 16);
+    for (int32_t i = 0; i < count; ++i)
+        if (leaves[i].mass >= 1) assert_true(leaves[i].side == 16 && leaves[i].x == 32 && leaves[i].y == 80);
+}
+
+/* ---- Strategies ---- */
+
+enum { WIDTH = 300, HEIGHT = 200 };
+
+/* Dark, but for noise in a square at 200..260, 60..120. */
+static tvlm_stack *spot(tvlm_device *device, tvlm_format format) {
+    static uint8_t pixels[WIDTH * HEIGHT * 3];
+    uint64_t random = 51;
+    for (int32_t i = 0; i < WIDTH * HEIGHT; ++i) {
+        const int32_t x = i % WIDTH, y = i / WIDTH;
+        const bool inside = x >= 200 && x < 260 && y >= 60 && y < 120;
+        for (int c = 0; c < 3; ++c) pixels[3 * i + c] = inside ? (uint8_t)test_random(&random) : 20;
+    }
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    return stack_of(device, format, &image);
+}
+
+static void check_foveated(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = spot(device, format);
+    static const float fixation[] = {40, 150};
+    tvlm_selection *selection = NULL;
+    tvlm_selection_info info;
+    int32_t count;
+    for (int given = 0; given < 2; ++given) {
+        const float x = given ? fixation[0] : 230, y = given ? fixation[1] : 90;
+        assert_int_equal(
+            tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .k = 100, .patch = 8,
+                                           .fixations = given ? fixation : NULL, .fixation_count = given),
+                        &selection),
+            TVLM_OK);
+        const tvlm_position *p = tvlm_selection_positions(selection, &count);
+        tvlm_selection_get_info(selection, &info);
+        assert_int_equal(count, 100);
+        assert_true(info.columns == 0 && info.rows == 0 && info.strategy == TVLM_STRATEGY_FOVEATED);
+        assert_true(info.width == WIDTH && info.height == HEIGHT);
+        const tvlm_position *smallest = p;
+        for (int32_t i = 0; i < count; ++i) {
+            assert_true(isfinite(p[i].score) && (i == 0 || p[i].score <= p[i - 1].score));
+            if (p[i].size < smallest->size) smallest = &p[i];
+        }
+        /* The peak is one of cells of 19 pixels in a square of 60; the nearest square is some pixels off. */
+        assert_true(hypotf(smallest->x - x, smallest->y - y) < (given ? 20.0f : 50.0f));
+        const cover c = measure(WIDTH, HEIGHT, p, count);
+        assert_true(c.once >= 0.95 && c.twice <= 0.25);
+        tvlm_selection_destroy(&selection);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
+static void check_quadtree(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = spot(device, format);
+    tvlm_selection *selection = NULL;
+    int32_t count;
+    static const float information[] = {1, 0, 0};
+    assert_int_equal(
+        tvlm_select(stack, NULL,
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .k = 60, .weights = information),
+                    &selection),
+        TVLM_OK);
+    const tvlm_position *p = tvlm_selection_positions(selection, &count);
+    assert_true(count > 20 && count <= 60);
+    for (int32_t i = 0; i < count; ++i) {
+        assert_true(i == 0 || p[i].score <= p[i - 1].score);
+        assert_true(p[i].column == -1 && p[i].size == 16 * exp2f(p[i].level));
+        if (p[i].x > 210 && p[i].x < 250 && p[i].y > 70 && p[i].y < 110)
+            assert_true(p[i].size == 16.0f); /* in the noise */
+    }
+    assert_true(p[count - 1].size >= 64.0f); /* the dark is coarse */
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
+static void test_refusals(void **state) {
+    static const float outside[] = {301, 10};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = spot(device, TVLM_FORMAT_F32);
+    tvlm_selection *selection = NULL;
+    (void)state;
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .k = 235),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "room for 234 patches");
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .min_distance = 3),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "minimum distance");
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .fixations = outside,
+                                           .fixation_count = 1),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "fixation at 301,10");
+    refused(
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .k = -3), &selection),
+        TVLM_ERROR_ARGUMENT, "k is -3");
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .index = 2),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "image 2");
+    assert_null(selection);
+    assert_int_equal(tvlm_strategy_find("foveated"), TVLM_STRATEGY_FOVEATED);
+    assert_int_equal(tvlm_strategy_find("quadtree"), TVLM_STRATEGY_QUADTREE);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+DEVICE_CHECKS(check_foveated, check_quadtree)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_place),          cmocka_unit_test(test_law),
+        cmocka_unit_test(test_place_refusals), cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_reference_f32),  cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/*
+ * test_patches.c: patches of bundles against the reference; those on the pixel grid to the bit; borders,
+ * scales, formats, and what is refused.
+ */
+#include "support_stage.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/half.h"
+#include "stack_helper.h"
+
+/* ---- The kernel ---- */
+
+enum { PLACES = 7, CHANNELS_MAX = 12 };
+
+typedef struct plan_arrays {
+    int32_t refs[CHANNELS_MAX];
+    float mean[CHANNELS_MAX], deviation[CHANNELS_MAX];
+    tvlm_patch_place places[PLACES];
+} plan_arrays;
+
+static plan_arrays random_plan(const tvlm_bundle *bundle, uint64_t *random) {
+    plan_arrays a;
+    for (int32_t i = 0; i < CHANNELS_MAX; ++i) {
+        a.refs[i] = test_random_ref(bundle, i > 0 ? a.refs[i - 1] : -1, random);
+        a.mean[i] = test_random_unit(random) - 0.5f;
+        a.deviation[i] = 0.5f + test_random_unit(random);
+    }
+    for (int32_t i = 0; i < PLACES; ++i) {
+        /* Steps of 1 on the pixel grid, steps between, and far beyond the image. */
+        const float step = i % 3 == 0 ? 1.0f : 0.3f + 4.0f * test_random_unit(random);
+        const float x = bundle->width * (1.6f * test_random_unit(random) - 0.3f),
+                    y = bundle->height * (1.6f * test_random_unit(random) - 0.3f);
+        a.places[i] = (tvlm_patch_place){.at = {i % 3 == 0 ? floorf(x) : x, i % 3 == 0 ? floorf(y) : y,
+                                                fmaxf(0.0f, log2f(step)), (float)(test_random(random) % 3)},
+                                         .step_x = step,
+                                         .step_y = step};
+    }
+    return a;
+}
+
+/* `count` patches as floats, whatever they are stored in. */
+static float *run_patches(tvlm_device *device, const tvlm_bundle *bundle, const plan_arrays *a, int32_t side,
+                          int32_t channels, bool reflect, tvlm_format format) {
+    const size_t values = (size_t)PLACES * (size_t)channels * (size_t)side * (size_t)side;
+    const size_t bytes = values * (format == TVLM_FORMAT_F16 ? 2 : 4);
+    const tvlm_patch_plan plan = {side,    channels, (channels + 3) / 4, a->refs, a->mean, a->deviation,
+                                  reflect, format};
+    uint16_t *halves = malloc(bytes);
+    float *floats = malloc(values * sizeof *floats);
+    assert_non_null(halves);
+    assert_non_null(floats);
+    tvlm_buffer *in = test_buffer(device, sizeof a->places, a->places);
+    tvlm_buffer *out = test_buffer(device, bytes, NULL);
+    if (device->backend->patches(device, bundle, &plan, in, PLACES, out) != TVLM_OK)
+        fail_msg("patches: %s", test_last_log());
+    test_buffer_take(device, &out, bytes, format == TVLM_FORMAT_F16 ? (void *)halves : floats);
+    device->backend->buffer_destroy(device, &in);
+    if (format == TVLM_FORMAT_F16) tvlm_half_to_floats(halves, floats, values);
+    free(halves);
+    return floats;
+}
+
+static void bundles(const test_target *target, tvlm_device *reference) {
+    static const int32_t counts[] = {0, 1, 3, 1}, sides[] = {1, 5, 16, 14}, channels[] = {3, 4, 12, 7};
+    uint64_t random = 23;
+    for (int n = 0; n < (test_small() ? 2 : 4); ++n) {
+        test_bundle bundle = test_bundle_create(target, reference, counts[n], false, -1.0f, 1.0f, &random);
+        /* One way a bundle: every one is another program, and compilers take their time. */
+        for (int way = n; way <= n; ++way) {
+            const bool reflect = (way & 1) != 0;
+            const tvlm_format format = (way & 2) != 0 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
+            const plan_arrays a = random_plan(&bundle.got, &random);
+            float *got = run_patches(target->device, &bundle.got, &a, sides[n], channels[n], reflect, format);
+            float *expected =
+                run_patches(reference, &bundle.expected, &a, sides[n], channels[n], reflect, format);
+            /* Divided by at least a half; folding rounds coordinates once more; halves below 4. */
+            const float maximum = 3.0f * test_sample_tolerance(target, bundle.side, 2.0f) + 1e-6f +
+                                  (format == TVLM_FORMAT_F16 ? 2e-3f : 0.0f);
+            test_compare("patches", got, expected,
+                         (size_t)PLACES * (size_t)channels[n] * (size_t)sides[n] * (size_t)sides[n], maximum,
+                         maximum / 4);
+            free(got);
+            free(expected);
+        }
+        test_bundle_destroy(&bundle);
+    }
+}
+
+static void tuned(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, bundles);
+}
+
+static void test_kernel(void **state) {
+    (void)state;
+    test_on_targets(tuned);
+}
+
+/* ---- patches.h ---- */
+
+enum { WIDTH = 64, HEIGHT = 48, AREA = WIDTH * HEIGHT };
+
+static tvlm_stack *picture(tvlm_device *device, tvlm_format format, float planes[3][AREA]) {
+    static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
+    uint64_t seed = 77;
+    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    tvlm_stack *stack = stack_of(device, format, &image);
+    for (int c = 0; c < 3; ++c)
+        assert_int_equal(tvlm_stack_read(stack, 0, rgb[c], 0, AREA, planes[c]), TVLM_OK);
+    free(pixels);
+    return stack;
+}
+
+/* A regular grid at level 0: every value is a pixel's, to the bit. */
+static void check_grid(tvlm_device *device, tvlm_format format) {
+    static float planes[3][AREA], out[12 * 3 * 256];
+    static uint16_t half[12 * 3 * 256];
+    tvlm_position positions[12] = {{0}};
+    tvlm_stack *stack = picture(device, format, planes);
+    size_t bytes;
+    for (int32_t i = 0; i < 12; ++i)
+        positions[i] =
+            (tvlm_position){.x = (float)(i % 4) * 16 + 8, .y = (float)(i / 4) * 16 + 8, .size = 16};
+    assert_int_equal(tvlm_patches_size(NULL, 12, &bytes), TVLM_OK);
+    assert_int_equal(bytes, sizeof out);
+    assert_int_equal(tvlm_patches_extract(stack, positions, 12, NULL, sizeof out, out), TVLM_OK);
+    assert_int_equal(tvlm_patches_extract(stack, positions, 12,
+                                          tvlm_patches_params(.format = TVLM_FORMAT_F16), sizeof half, half),
+                     TVLM_OK);
+    for (int32_t i = 0; i < 12 * 3 * 256; ++i) {
+        const int32_t patch = i / 768, c = i / 256 % 3, x = patch % 4 * 16 + i % 16,
+                      y = patch / 4 * 16 + i / 16 % 16;
+        if (memcmp(&out[i], &planes[c][y * WIDTH + x], sizeof out[i]) != 0)
+            fail_msg("patch %d, channel %d, %d,%d: %.9g, not %.9g", (int)patch, (int)c, (int)x, (int)y,
+                     (double)out[i], (double)planes[c][y * WIDTH + x]);
+        assert_int_equal(half[i], tvlm_half_from_float(planes[c][y * WIDTH + x]));
+    }
+    tvlm_stack_destroy(&stack);
+}
+
+/* Beyond the image: the edge's pixel, or the mirror's. On the pixel grid both are exact. */
+static void check_borders(tvlm_device *device, tvlm_format format) {
+    static float planes[3][AREA], out[3 * 100];
+    const tvlm_position corner = {.x = 0, .y = HEIGHT, .size = 10};
+    tvlm_stack *stack = picture(device, format, planes);
+    for (int border = TVLM_BORDER_CLAMP; border <= TVLM_BORDER_REFLECT; ++border) {
+        assert_int_equal(tvlm_patches_extract(stack, &corner, 1,
+                                              tvlm_patches_params(.side = 10, .border = (tvlm_border)border),
+                                              sizeof out, out),
+                         TVLM_OK);
+        for (int32_t i = 0; i < 300; ++i) {
+            int32_t x = i % 10 - 5, y = HEIGHT - 5 + i / 10 % 10;
+            if (border == TVLM_BORDER_CLAMP) {
+                x = x < 0 ? 0 : x;
+                y = y >= HEIGHT ? HEIGHT - 1 : y;
+            } else {
+                x = x < 0 ? -1 - x : x;
+                y = y >= HEIGHT ? 2 * HEIGHT - 1 - y : y;
+            }
+            /* Hardware filters have weights of 8 bits; at texel centres they are off by the coordinate. */
+            assert_true(fabsf(out[i] - planes[i / 100][y * WIDTH + x]) < 1e-5f);
+        }
+    }
+    tvlm_stack_destroy(&stack);
+}
+
+/* A large square is read from the level of its texels' distance: the mean of what each stands for. */
+static void check_levels(tvlm_device *device, tvlm_format format) {
+    static float planes[3][AREA], out[3 * 16], norm[3 * 16];
+    static const float mean[] = {0.5f, 0.25f, 0.125f}, deviation[] = {0.5f, 2.0f, 0.25f};
+    const tvlm_position at = {.x = 40, .y = 24, .size = 32};
+    tvlm_stack *stack = picture(device, format, planes);
+    assert_int_equal(tvlm_patches_extract(stack, &at, 1, tvlm_patches_params(.side = 4), sizeof out, out),
+                     TVLM_OK);
+    assert_int_equal(tvlm_patches_extract(
+                         stack, &at, 1, tvlm_patches_params(.side = 4, .mean = mean, .deviation = deviation),
+                         sizeof norm, norm),
+                     TVLM_OK);
+    for (int32_t i = 0; i < 48; ++i) {
+        double sum = 0;
+        const int32_t left = 24 + i % 4 * 8, top = 8 + i / 4 % 4 * 8;
+        for (int32_t j = 0; j < 64; ++j) sum += (double)planes[i / 16][(top + j / 8) * WIDTH + left + j % 8];
+        /* Three levels, each rounded to half: 3 * 2.5e-4. */
+        assert_true(fabs((double)out[i] - sum / 64) < (format == TVLM_FORMAT_F16 ? 1e-3 : 1e-5));
+        assert_true(fabsf(norm[i] - (out[i] - mean[i / 16]) / deviation[i / 16]) < 1e-6f);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
+/* Positions are in the pixels that were handed in, whatever the working size. */
+static void check_scaled(tvlm_device *device, tvlm_format format) {
+    static float out[2][3 * 64], planes[3][AREA];
+    tvlm_stack *stack = picture(device, format, planes), *large = NULL;
+    static float pixels[2 * WIDTH * 2 * HEIGHT * 3];
+    for (int32_t y = 0; y < 2 * HEIGHT; ++y)
+        for (int32_t x = 0; x < 2 * WIDTH; ++x)
+            for (int32_t c = 0; c < 3; ++c)
+                pixels[(y * 2 * WIDTH + x) * 3 + c] = planes[c][y / 2 * WIDTH + x / 2];
+    const tvlm_image image = {pixels, 2 * WIDTH, 2 * HEIGHT, 3, TVLM_PIXEL_F32, 0};
+    assert_int_equal(
+        tvlm_stack_create_for_image(
+            device, &image, tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .format = format), &large),
+        TVLM_OK);
+    const tvlm_position at = {.x = 20.3f, .y = 30.9f, .size = 19},
+                        twice = {.x = 40.6f, .y = 61.8f, .size = 38};
+    const struct tvlm_patches_params params = {.side = 8};
+    assert_int_equal(tvlm_patches_extract(stack, &at, 1, &params, sizeof out[0], out[0]), TVLM_OK);
+    assert_int_equal(tvlm_patches_extract(large, &twice, 1, &params, sizeof out[1], out[1]), TVLM_OK);
+    for (int32_t i = 0; i < 192; ++i) assert_true(fabsf(out[0][i] - out[1][i]) < 1e-3f);
+    tvlm_stack_destroy(&stack);
+    tvlm_stack_destroy(&large);
+}
+
+/* Channels of more textures than a bundle holds are put together. */
+static void check_many(tvlm_device *device, tvlm_format format) {
+    static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_SALIENCY, TVLM_CHANNEL_ENTROPY,
+                                       TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_EDGES};
+    static float planes[3][AREA], together[5 * 16], alone[16];
+    const tvlm_position at = {.x = 30, .y = 20, .size = 9};
+    tvlm_stack *stack = picture(device, format, planes);
+    stack->bundle_max = 2;
+    assert_int_equal(
+        tvlm_patches_extract(stack, &at, 1,
+                             tvlm_patches_params(.side = 4, .channels = channels, .channel_count = 5),
+                             sizeof together, together),
+        TVLM_OK);
+    for (int32_t c = 0; c < 5; ++c) {
+        assert_int_equal(
+            tvlm_patches_extract(stack, &at, 1,
+                                 tvlm_patches_params(.side = 4, .channels = &channels[c], .channel_count = 1),
+                                 sizeof alone, alone),
+            TVLM_OK);
+        for (int32_t i = 0; i < 16; ++i) assert_true(fabsf(alone[i] - together[16 * c + i]) < 1e-6f);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
+#define REFUSE(LINE, ...)                                                                                    \
+    refused(tvlm_patches_extract(stack, &at, 1, tvlm_patches_params(__VA_ARGS__), sizeof out, out),          \
+            TVLM_ERROR_ARGUMENT, LINE)
+
+static void test_refusals(void **state) {
+    static float planes[3][AREA], out[3 * 256];
+    static const float bad[] = {1, NAN, 1}, zero[] = {1, 1, 0};
+    static const int32_t none[] = {0, 9999};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = picture(device, TVLM_FORMAT_F32, planes);
+    tvlm_position at = {.x = 8, .y = 8, .size = 16};
+    size_t bytes;
+    (void)state;
+    REFUSE("image 1 of", .index = 1);
+    REFUSE("patches of side -1", .side = -1);
+    REFUSE("patches of side 1025", .side = 1025);
+    REFUSE("room for 3072 bytes", .side = 17);
+    REFUSE("mean 1", .mean = bad);
+    REFUSE("deviation 2 of patches is 0", .deviation = zero);
+    REFUSE("no border 2", .border = (tvlm_border)2);
+    REFUSE("9999", .channels = none, .channel_count = 2);
+    REFUSE("1 patches of 0 channels", .channels = none, .channel_count = 0);
+    at.size = 0;
+    REFUSE("size of 0", .side = 16);
+    at = (tvlm_position){.x = NAN, .y = 8, .size = 16};
+    REFUSE("position 0 is nan", .side = 16);
+    assert_int_equal(tvlm_patches_extract(stack, &at, 0, NULL, 0, NULL), TVLM_OK);
+    assert_int_equal(tvlm_patches_extract(NULL, &at, 1, NULL, sizeof out, out), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_patches_size(tvlm_patches_params(.side = 2000), 1, &bytes), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_patches_size(NULL, -1, &bytes), TVLM_ERROR_ARGUMENT);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_many)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),       cmocka_unit_test(test_kernel),
+        cmocka_unit_test(test_refusals),
+    };
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,148 @@
+/*
+ * test_patchify.c: frames of bytes cut into rows of numbers: every device against the reference to the bit,
+ * and the reference against the permutation of texturevlm/export.h, read backwards.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "support_stage.h"
+
+static const tvlm_patchify layouts[] = {
+    /* width, height, frames, patch, temporal, merge, blocks_x, blocks_y, count */
+    {28, 28, 1, 14, 2, 2, 1, 1, 1},  {84, 56, 1, 14, 2, 2, 3, 2, 6}, {64, 96, 5, 16, 2, 2, 2, 3, 18},
+    {70, 45, 1, 14, 1, 1, 5, 3, 15}, {50, 50, 1, 50, 1, 1, 1, 1, 1}, {30, 20, 3, 5, 3, 1, 6, 4, 24},
+    {20, 30, 4, 3, 1, 3, 2, 3, 24},  {9, 7, 2, 1, 2, 2, 4, 3, 12},
+};
+enum { LAYOUTS = sizeof layouts / sizeof *layouts };
+
+static size_t columns_of(const tvlm_patchify *l) {
+    return 3 * (size_t)l->temporal * (size_t)(l->patch * l->patch);
+}
+
+static size_t rows_of(const tvlm_patchify *l) {
+    return (size_t)l->count * (size_t)(l->merge * l->merge);
+}
+
+static uint8_t *random_frames(const tvlm_patchify *l, uint64_t *random, size_t *bytes) {
+    *bytes = (size_t)l->frames * (size_t)(l->width * l->height) * 3;
+    uint8_t *pixels = malloc(*bytes);
+    assert_non_null(pixels);
+    for (size_t i = 0; i < *bytes; ++i) pixels[i] = (uint8_t)test_random(random);
+    return pixels;
+}
+
+static float *cut(tvlm_device *device, const tvlm_patchify *l, const uint8_t *pixels, size_t bytes,
+                  const float *values, const int32_t *tokens) {
+    const size_t out_bytes = rows_of(l) * columns_of(l) * sizeof(float);
+    float *result = malloc(out_bytes);
+    assert_non_null(result);
+    tvlm_buffer *in = test_buffer(device, bytes, pixels);
+    tvlm_buffer *lookup = test_buffer(device, 3 * 256 * sizeof *values, values);
+    tvlm_buffer *list =
+        tokens != NULL ? test_buffer(device, (size_t)l->count * sizeof *tokens, tokens) : NULL;
+    tvlm_buffer *out = test_buffer(device, out_bytes, NULL);
+    if (device->backend->patchify(device, in, l, lookup, list, out) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    test_buffer_take(device, &out, out_bytes, result);
+    device->backend->buffer_destroy(device, &in);
+    device->backend->buffer_destroy(device, &lookup);
+    if (list != NULL) device->backend->buffer_destroy(device, &list);
+    return result;
+}
+
+static void fill_values(float values[3 * 256], uint64_t *random) {
+    for (int i = 0; i < 3 * 256; ++i) values[i] = 4.0f * test_random_unit(random) - 2.0f;
+}
+
+static void same(const char *what, const tvlm_patchify *l, const float *got, const float *expected) {
+    const size_t columns = columns_of(l), count = rows_of(l) * columns;
+    for (size_t i = 0; i < count; ++i)
+        if (memcmp(&got[i], &expected[i], sizeof *got) != 0)
+            fail_msg("%s, patches of %d: row %zu, column %zu is %g instead of %g", what, (int)l->patch,
+                     i / columns, i % columns, (double)got[i], (double)expected[i]);
+}
+
+static void every_layout(const test_target *target, tvlm_device *reference) {
+    float values[3 * 256];
+    uint64_t random = 71;
+    fill_values(values, &random);
+    for (int i = 0; i < LAYOUTS; ++i) {
+        tvlm_patchify l = layouts[i];
+        size_t bytes;
+        uint8_t *pixels = random_frames(&l, &random, &bytes);
+        float *got = cut(target->device, &l, pixels, bytes, values, NULL);
+        float *expected = cut(reference, &l, pixels, bytes, values, NULL);
+        same("all", &l, got, expected);
+        free(got);
+        free(expected);
+        int32_t tokens[24]; /* any of them, in any order, some twice */
+        const int32_t all = l.count;
+        l.count = (all + 1) / 2;
+        for (int32_t t = 0; t < l.count; ++t) tokens[t] = (int32_t)(test_random(&random) % (uint64_t)all);
+        got = cut(target->device, &l, pixels, bytes, values, tokens);
+        expected = cut(reference, &l, pixels, bytes, values, tokens);
+        same("listed", &l, got, expected);
+        free(got);
+        free(expected);
+        free(pixels);
+    }
+}
+
+static void patches(const test_target *target, tvlm_device *reference) {
+    /* Bytes and floats in buffers, whatever textures are. */
+    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
+    test_with_tunings(target, reference, every_layout);
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    test_on_targets(patches);
+}
+
+/*
+ * From a pixel to where its number must be: written the other way round than the reference. Frames beyond the
+ * last are the last one's; rows and columns that fill no token are nowhere.
+ */
+static void check_pixel(const tvlm_patchify *l, const float *rows, int32_t frame, int32_t y, int32_t x,
+                        int32_t c, float expected) {
+    const int32_t side = l->patch * l->merge, t = frame / l->temporal, tt = frame % l->temporal;
+    if (x >= side * l->blocks_x || y >= side * l->blocks_y) return;
+    const int32_t token = (t * l->blocks_y + y / side) * l->blocks_x + x / side;
+    const int32_t my = y % side / l->patch, mx = x % side / l->patch;
+    const int32_t row = token * l->merge * l->merge + my * l->merge + mx;
+    const int32_t column = ((c * l->temporal + tt) * l->patch + y % l->patch) * l->patch + x % l->patch;
+    const float got = rows[(size_t)row * columns_of(l) + (size_t)column];
+    if (got != expected)
+        fail_msg("frame %d, pixel (%d, %d), channel %d: %g instead of %g", (int)frame, (int)x, (int)y, (int)c,
+                 (double)got, (double)expected);
+}
+
+static void test_permutation(void **state) {
+    tvlm_device *device = NULL;
+    float values[3 * 256];
+    uint64_t random = 72;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
+    fill_values(values, &random);
+    for (int i = 0; i < LAYOUTS; ++i) {
+        const tvlm_patchify *l = &layouts[i];
+        const int32_t moments = (l->frames - 1) / l->temporal + 1;
+        size_t bytes;
+        uint8_t *pixels = random_frames(l, &random, &bytes);
+        float *rows = cut(device, l, pixels, bytes, values, NULL);
+        for (int32_t frame = 0; frame < moments * l->temporal; ++frame)
+            for (int32_t at = 0; at < l->width * l->height * 3; ++at) {
+                const int32_t known = frame < l->frames ? frame : l->frames - 1, c = at % 3;
+                const uint8_t byte = pixels[(size_t)known * (size_t)(l->width * l->height * 3) + (size_t)at];
+                check_pixel(l, rows, frame, at / 3 / l->width, at / 3 % l->width, c, values[c * 256 + byte]);
+            }
+        free(rows);
+        free(pixels);
+    }
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_permutation), cmocka_unit_test(test_devices)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,203 @@
+/*
+ * test_resize.c: resizing of bytes as Pillow does it: weights by their definition, every device against the
+ * reference to the byte. tests/python/check_export.py compares with Pillow itself.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "support_stage.h"
+
+/* ---- Weights ---- */
+
+typedef struct axis_case {
+    int32_t source, whole, first, size;
+} axis_case;
+
+static const axis_case axes[] = {{1, 1, 0, 1},         {1, 7, 0, 7},    {7, 1, 0, 1},     {100, 100, 0, 100},
+                                 {97, 61, 0, 61},      {61, 97, 0, 97}, {640, 28, 0, 28}, {28, 640, 300, 40},
+                                 {1000, 333, 50, 224}, {3, 5, 1, 3}};
+
+/* The sum is 1 but for each weight's rounding; none reaches beyond the source. */
+static void check_axis(const axis_case *c) {
+    int32_t taps = 0;
+    int32_t *table = tvlm_resize_weights(c->source, c->whole, c->first, c->size, &taps);
+    assert_non_null(table);
+    for (int32_t o = 0; o < c->size; ++o) {
+        const int32_t *entry = table + (ptrdiff_t)o * (taps + TVLM_RESIZE_HEAD);
+        int64_t sum = 0;
+        assert_true(entry[1] >= 1 && entry[1] <= taps);
+        assert_true(entry[0] >= 0 && entry[0] + entry[1] <= c->source);
+        for (int32_t i = 0; i < entry[1]; ++i) sum += entry[TVLM_RESIZE_HEAD + i];
+        assert_true(llabs(sum - (1 << TVLM_RESIZE_BITS)) <= taps);
+    }
+    free(table);
+}
+
+static void test_weights(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; ++i) check_axis(&axes[i]);
+}
+
+/* From 2 pixels to 4, by hand: centres at 0.25 and 0.75 of a pixel; Keys' cubic at a = -0.5. */
+static void test_known_weights(void **state) {
+    /* output 1, centre 0.75: distances 0.25 and 0.75 to pixels 0 and 1; w = 0.8671875, 0.2265625, normalised
+     */
+    const double near = 0.8671875, far = 0.2265625, one = 1 << TVLM_RESIZE_BITS;
+    int32_t taps = 0;
+    (void)state;
+    int32_t *table = tvlm_resize_weights(2, 4, 0, 4, &taps);
+    assert_non_null(table);
+    const int32_t *entry = table + taps + TVLM_RESIZE_HEAD;
+    assert_int_equal(taps, 5);
+    assert_int_equal(entry[0], 0);
+    assert_int_equal(entry[1], 2);
+    assert_int_equal(entry[2], (int32_t)(0.5 + near / (near + far) * one));
+    assert_int_equal(entry[3], (int32_t)(0.5 + far / (near + far) * one));
+    free(table);
+}
+
+/* ---- Pixels ---- */
+
+typedef struct resize_case {
+    int32_t width, height; /* of the source */
+    axis_case x, y;
+    int32_t channels;
+} resize_case;
+
+static resize_case random_case(uint64_t *random) {
+    const int32_t largest = test_small() ? 40 : 300;
+    resize_case c;
+    c.width = 1 + (int32_t)(test_random(random) % (uint64_t)largest);
+    c.height = 1 + (int32_t)(test_random(random) % (uint64_t)largest);
+    axis_case *const both[2] = {&c.x, &c.y};
+    const int32_t sides[2] = {c.width, c.height};
+    for (int i = 0; i < 2; ++i) {
+        const int32_t whole = 1 + (int32_t)(test_random(random) % (uint64_t)largest);
+        const int32_t first = (int32_t)(test_random(random) % (uint64_t)whole);
+        const bool cut = test_random(random) % 3 == 0;
+        *both[i] = (axis_case){sides[i], whole, cut ? first : 0, cut ? whole - first : whole};
+    }
+    c.channels = 1 + (int32_t)(test_random(random) % 4);
+    return c;
+}
+
+/* Weights of both axes in one table; free() it. */
+static int32_t *make_plan(const resize_case *c, tvlm_resize *plan, size_t *bytes) {
+    *plan = (tvlm_resize){.x.size = c->x.size, .y.size = c->y.size};
+    int32_t *x = tvlm_resize_weights(c->x.source, c->x.whole, c->x.first, c->x.size, &plan->x.taps);
+    int32_t *y = tvlm_resize_weights(c->y.source, c->y.whole, c->y.first, c->y.size, &plan->y.taps);
+    const size_t stride = (size_t)plan->y.taps + TVLM_RESIZE_HEAD;
+    const size_t x_ints = (size_t)c->x.size * ((size_t)plan->x.taps + TVLM_RESIZE_HEAD);
+    const size_t y_ints = (size_t)c->y.size * stride;
+    int32_t *table = malloc((x_ints + y_ints) * sizeof *table);
+    assert_non_null(table);
+    memcpy(table, x, x_ints * sizeof *table);
+    memcpy(table + x_ints, y, y_ints * sizeof *table);
+    plan->y.offset = (int32_t)x_ints;
+    plan->first_row = y[0];
+    plan->rows = y[y_ints - stride] + y[y_ints - stride + 1] - y[0];
+    *bytes = (x_ints + y_ints) * sizeof *table;
+    free(x);
+    free(y);
+    return table;
+}
+
+enum {
+    OFFSET = 5,
+    GAP = 3,
+    OUT_OFFSET = 6
+}; /* bytes: before the pixels, after each row, before the result */
+
+static uint8_t *resize(tvlm_device *device, const resize_case *c, const uint8_t *pixels) {
+    const size_t stride = (size_t)c->width * (size_t)c->channels + GAP;
+    const size_t out_bytes = OUT_OFFSET + (size_t)c->x.size * (size_t)c->y.size * 3;
+    const tvlm_pixels layout = {c->width, c->height, c->channels, TVLM_PIXEL_U8, OFFSET, stride};
+    tvlm_resize plan;
+    size_t table_bytes;
+    int32_t *weights = make_plan(c, &plan, &table_bytes);
+    uint8_t *result = malloc(out_bytes);
+    assert_non_null(result);
+    tvlm_buffer *in = test_buffer(device, OFFSET + stride * (size_t)c->height, pixels);
+    tvlm_buffer *table = test_buffer(device, table_bytes, weights);
+    tvlm_buffer *out = test_buffer(device, out_bytes, NULL);
+    if (device->backend->resize(device, in, &layout, table, &plan, out, OUT_OFFSET) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    test_buffer_take(device, &out, out_bytes, result);
+    device->backend->buffer_destroy(device, &in);
+    device->backend->buffer_destroy(device, &table);
+    free(weights);
+    return result;
+}
+
+static uint8_t *random_bytes(const resize_case *c, uint64_t *random) {
+    const size_t bytes = OFFSET + ((size_t)c->width * (size_t)c->channels + GAP) * (size_t)c->height;
+    uint8_t *pixels = malloc(bytes);
+    assert_non_null(pixels);
+    for (size_t i = 0; i < bytes; ++i) { /* many extremes: sums beyond [0, 255] are clamped */
+        const uint64_t bits = test_random(random);
+        pixels[i] = bits % 3 == 0 ? 0 : bits % 3 == 1 ? 255 : (uint8_t)(bits >> 8);
+    }
+    return pixels;
+}
+
+/* Every byte, and those before the result untouched. */
+static void compare(tvlm_device *device, tvlm_device *reference, const resize_case *c, uint64_t *random) {
+    const size_t bytes = (size_t)c->x.size * (size_t)c->y.size * 3;
+    uint8_t *pixels = random_bytes(c, random);
+    uint8_t *got = resize(device, c, pixels), *expected = resize(reference, c, pixels);
+    for (size_t i = 0; i < bytes + OUT_OFFSET; ++i)
+        if (got[i] != expected[i])
+            fail_msg("%dx%d of %d channels to %dx%d: byte %zu is %d instead of %d", (int)c->width,
+                     (int)c->height, (int)c->channels, (int)c->x.size, (int)c->y.size, i, got[i],
+                     expected[i]);
+    free(expected);
+    free(got);
+    free(pixels);
+}
+
+static void random_sizes(const test_target *target, tvlm_device *reference) {
+    uint64_t random = 61;
+    for (int i = 0; i < (test_small() ? 4 : 24); ++i) {
+        const resize_case c = random_case(&random);
+        compare(target->device, reference, &c, &random);
+    }
+}
+
+static void resizing(const test_target *target, tvlm_device *reference) {
+    /* Bytes and weights in buffers, whatever textures are. */
+    if (target->format != TVLM_FORMAT_F32 || target->device->info.storage != TVLM_STORAGE_BUFFER) return;
+    test_with_tunings(target, reference, random_sizes);
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    test_on_targets(resizing);
+}
+
+/* The same size, and one value everywhere: nothing changes. */
+static void test_identity(void **state) {
+    tvlm_device *device = NULL;
+    uint64_t random = 62;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
+    const resize_case same = {23, 17, {23, 23, 0, 23}, {17, 17, 0, 17}, 3};
+    uint8_t *pixels = random_bytes(&same, &random), *got = resize(device, &same, pixels);
+    for (size_t y = 0; y < 17; ++y)
+        assert_memory_equal(got + OUT_OFFSET + y * 69, pixels + OFFSET + y * (69 + GAP), 69);
+    free(got);
+    const resize_case other = {23, 17, {23, 50, 0, 50}, {17, 5, 0, 5}, 3};
+    memset(pixels, 173, OFFSET + (size_t)(69 + GAP) * 17);
+    got = resize(device, &other, pixels);
+    for (size_t i = 0; i < 750; ++i) assert_int_equal(got[OUT_OFFSET + i], 173);
+    free(got);
+    free(pixels);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_known_weights),
+                                       cmocka_unit_test(test_identity), cmocka_unit_test(test_devices)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

@@ -1,0 +1,177 @@
+/* The stages of questions to an image: features of 64 x 64 x 768, as an encoder for 1024 x 1024 makes them.
+ */
+#include "bench_stages.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "select/select.h"
+#include "texturevlm/basis.h"
+
+enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };
+
+struct bench_features {
+    tvlm_stack *stack; /* of the image, with what the default score reads */
+    uint16_t *halves;  /* the vectors as they come from the host */
+    float *queries;    /* [QUERIES * DIMENSION] */
+    tvlm_texture *map;
+    tvlm_basis *basis; /* of the image */
+};
+
+/* Numbers of about unit variance: what they are does not matter to the time. */
+static void fill(struct bench_features *f) {
+    uint32_t state = 1;
+    for (size_t i = 0; i < (size_t)CELLS * DIMENSION; ++i) {
+        state = state * 1664525u + 1013904223u;
+        f->halves[i] = (uint16_t)(0x3000u + (state >> 20 & 0x0bffu) + (state >> 31 << 15)); /* 2^-3 .. 1 */
+    }
+    for (size_t i = 0; i < (size_t)QUERIES * DIMENSION; ++i) {
+        state = state * 1664525u + 1013904223u;
+        f->queries[i] = (float)(state >> 8) / 16777216.0f - 0.5f;
+    }
+}
+
+static tvlm_status set_features(const struct bench_features *f) {
+    return tvlm_stack_set_grid(f->stack, 0, TVLM_CHANNEL_FEATURE_0,
+                               tvlm_grid_input(.data = f->halves, .columns = SIDE, .rows = SIDE,
+                                               .channels = DIMENSION, .type = TVLM_VALUE_F16));
+}
+
+static tvlm_status ask(struct bench_features *f) {
+    tvlm_selection *selection = NULL;
+    const tvlm_status status =
+        tvlm_select(f->stack, tvlm_query(.vectors = f->queries, .dimension = DIMENSION), NULL, &selection);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
+
+tvlm_status bench_features_prepare(struct bench *bench) {
+    struct bench_features *const f = calloc(1, sizeof *f);
+    bench->features = f;
+    if (f != NULL) {
+        f->halves = malloc((size_t)CELLS * DIMENSION * sizeof *f->halves);
+        f->queries = malloc((size_t)QUERIES * DIMENSION * sizeof *f->queries);
+    }
+    if (f == NULL || f->halves == NULL || f->queries == NULL)
+        return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for features");
+    fill(f);
+    const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
+                                             .width = bench->image->width,
+                                             .height = bench->image->height,
+                                             .format = bench->stack->format};
+    TVLM_TRY(tvlm_stack_create(bench->device, &params, &f->stack));
+    TVLM_TRY(tvlm_stack_set_image(f->stack, 0, bench->image));
+    TVLM_TRY(set_features(f));
+    const tvlm_texture shape = {.width = SIDE,
+                                .height = SIDE,
+                                .layers = 1,
+                                .images = 1,
+                                .levels = 1,
+                                .format = bench->stack->format,
+                                .extent_x = (float)bench->image->width,
+                                .extent_y = (float)bench->image->height};
+    TVLM_TRY(bench->device->backend->texture_create(bench->device, &shape, &f->map));
+    TVLM_TRY(tvlm_basis_of_image(f->stack, 0, NULL, &f->basis));
+    TVLM_TRY(tvlm_stack_embed(f->stack, 0, f->basis));
+    return ask(f);
+}
+
+void bench_features_release(struct bench *bench) {
+    struct bench_features *const f = bench->features;
+    if (f == NULL) return;
+    if (f->map != NULL) bench->device->backend->texture_destroy(bench->device, &f->map);
+    tvlm_basis_destroy(&f->basis);
+    tvlm_stack_destroy(&f->stack);
+    free(f->halves);
+    free(f->queries);
+    free(f);
+}
+
+/* ---- What is run ---- */
+
+static tvlm_status run_upload(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return set_features(bench->features);
+}
+
+static tvlm_status run_lengths(struct bench *bench, int32_t unused) {
+    tvlm_features features;
+    (void)unused;
+    TVLM_TRY(tvlm_stack_features(bench->features->stack, 0, &features));
+    return bench->device->backend->feature_lengths(bench->device, &features);
+}
+
+/* The kernel alone: the query's vector is where the last question left it. */
+static tvlm_status run_similarity(struct bench *bench, int32_t unused) {
+    struct bench_features *const f = bench->features;
+    tvlm_features features;
+    tvlm_buffer *query;
+    (void)unused;
+    TVLM_TRY(tvlm_stack_features(f->stack, 0, &features));
+    TVLM_TRY(tvlm_stack_scratch(f->stack, TVLM_SCRATCH_QUERIES, DIMENSION * sizeof(float), &query));
+    return bench->device->backend->similarity(bench->device, &features, query, f->map);
+}
+
+static tvlm_status run_cosines(struct bench *bench, int32_t unused) {
+    struct bench_features *const f = bench->features;
+    tvlm_features features;
+    tvlm_buffer *cosines;
+    (void)unused;
+    TVLM_TRY(tvlm_stack_features(f->stack, 0, &features));
+    return tvlm_stack_cosines(f->stack, &features, f->queries, QUERIES, DIMENSION, NULL, &cosines);
+}
+
+static tvlm_status run_basis(struct bench *bench, int32_t unused) {
+    (void)unused;
+    tvlm_basis_destroy(&bench->features->basis);
+    return tvlm_basis_of_image(bench->features->stack, 0, NULL, &bench->features->basis);
+}
+
+static tvlm_status run_projection(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return tvlm_stack_embed(bench->features->stack, 0, bench->features->basis);
+}
+
+/* As run_ask, from the embedding. */
+static tvlm_status run_ask_embedded(struct bench *bench, int32_t unused) {
+    const struct bench_features *const f = bench->features;
+    tvlm_selection *selection = NULL;
+    (void)unused;
+    const tvlm_status status =
+        tvlm_select(f->stack, tvlm_query(.vectors = f->queries, .dimension = DIMENSION, .basis = f->basis),
+                    NULL, &selection);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
+
+static tvlm_status run_ask(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return ask(bench->features);
+}
+
+/* ---- The list ---- */
+
+static void add(bench_stage *stages, int32_t *count, const char *name,
+                tvlm_status (*run)(struct bench *, int32_t), double bytes) {
+    bench_stage *const stage = &stages[*count];
+    if (*count == BENCH_STAGES_MAX) return;
+    snprintf(stage->name, sizeof stage->name, "%s", name);
+    stage->run = run;
+    stage->argument = 0;
+    stage->bytes = bytes;
+    ++*count;
+}
+
+void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
+    const double values = (double)CELLS * DIMENSION, texel = bench->stack->format == TVLM_FORMAT_F16 ? 8 : 16;
+    const double stored = values / 4.0 * texel, map = CELLS * texel;
+    add(stages, count, "features upload", run_upload, 2.0 * values + stored);
+    add(stages, count, "features lengths", run_lengths, stored + 4.0 * CELLS);
+    add(stages, count, "similarity", run_similarity, stored + map + 4.0 * CELLS);
+    add(stages, count, "100 queries", run_cosines, 4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
+    add(stages, count, "a further query", run_ask, stored + map);
+    /* The features twice in each of the range finder's two rounds, and once for the shares. */
+    add(stages, count, "image basis", run_basis, 4.0 * values * 5.0);
+    add(stages, count, "projection", run_projection, 4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);
+    add(stages, count, "a query to the embedding", run_ask_embedded, (TVLM_BASIS_K_DEFAULT / 4 + 1) * map);
+}

@@ -1,0 +1,281 @@
+/* tvlm flow: the optical flow from one image to another, as .flo, as a picture, with its confidence. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "canvas.h"
+#include "json.h"
+#include "texturevlm/io.h"
+#include "texturevlm/io_flow.h"
+#include "tool.h"
+
+typedef struct flow_options {
+    tool_common common;
+    const char *output, *picture, *confidence;
+    int full;
+} flow_options;
+
+static const option_spec specs[] = {
+    {'o', OPTION_TEXT, "output", offsetof(flow_options, output), "F.flo",
+     "u, v of every pixel of A, in pixels", 0, 0, NULL},
+    {0, OPTION_TEXT, "picture", offsetof(flow_options, picture), "P.png",
+     "the flow in colours: hue is the direction, saturation the length", 0, 0, NULL},
+    {0, OPTION_TEXT, "confidence", offsetof(flow_options, confidence), "C.npy",
+     "how sure it is, 0 .. 1: height x width, float32", 0, 0, NULL},
+    {0, OPTION_FLAG, "full", offsetof(flow_options, full), NULL,
+     "at full instead of half size: less error, four times the work", 0, 0, NULL},
+};
+
+struct job {
+    struct tool *tool;
+    const flow_options *options;
+    char *const *paths;
+    tvlm_image *images[2];
+    tvlm_device *device;
+    tvlm_stack *stack;
+    tvlm_flow *flow;
+    tvlm_flow_info info;
+    float *grid, *vectors, *confidence; /* grid: u, v, confidence as they come; the others of every pixel */
+    struct canvas picture;
+};
+
+/* ---- The colour wheel of Baker et al., "A Database and Evaluation Methodology for Optical Flow" (2011) ----
+ */
+
+enum { WHEEL = 55 };
+
+/* Runs from red over yellow, green, cyan, blue and magenta, as long as hues are told apart. */
+static void make_wheel(float wheel[WHEEL][3]) {
+    static const struct {
+        int length, full, moving; /* components; moving >= 0 rises, else component ~moving falls */
+    } runs[6] = {{15, 0, 1}, {6, 1, ~0}, {4, 1, 2}, {11, 2, ~1}, {13, 2, 0}, {6, 0, ~2}};
+    int at = 0;
+    for (int r = 0; r < 6; ++r)
+        for (int i = 0; i < runs[r].length; ++i, ++at) {
+            const float t = (float)i / (float)runs[r].length;
+            memset(wheel[at], 0, sizeof wheel[at]);
+            wheel[at][runs[r].full] = 1.0f;
+            if (runs[r].moving >= 0)
+                wheel[at][runs[r].moving] = t;
+            else
+                wheel[at][~runs[r].moving] = 1.0f - t;
+        }
+}
+
+/* u and v over the length that is fully saturated. */
+static color wheel_color(float wheel[WHEEL][3], float u, float v) {
+    const float length = fminf(1.0f, sqrtf(u * u + v * v));
+    const float turn = (atan2f(-v, -u) / 3.14159265f + 1.0f) / 2.0f * (float)(WHEEL - 1);
+    const int first = (int)turn % WHEEL, second = (first + 1) % WHEEL;
+    const float t = turn - floorf(turn);
+    uint8_t rgb[3];
+    for (int c = 0; c < 3; ++c) {
+        const float hue = wheel[first][c] + (wheel[second][c] - wheel[first][c]) * t;
+        rgb[c] = (uint8_t)lrintf(255.0f * (1.0f - length * (1.0f - hue)));
+    }
+    return (color){rgb[0], rgb[1], rgb[2]};
+}
+
+static float longest(const struct job *job) {
+    const size_t count = (size_t)job->images[0]->width * (size_t)job->images[0]->height;
+    float most = 0.0f;
+    for (size_t i = 0; i < count; ++i)
+        most = fmaxf(most, hypotf(job->vectors[2 * i], job->vectors[2 * i + 1]));
+    return most;
+}
+
+/* The longest vector is fully saturated; lengths below a hundredth of a pixel stay white. */
+static int draw(struct job *job) {
+    const tvlm_image *const image = job->images[0];
+    const float scale = 1.0f / fmaxf(longest(job), 0.01f);
+    float wheel[WHEEL][3];
+    if (!canvas_create(image->width, image->height, (color){255, 255, 255}, &job->picture))
+        return tool_fail(job->tool, "no memory for a picture of %d x %d pixels", image->width, image->height);
+    make_wheel(wheel);
+    for (int32_t y = 0; y < image->height; ++y)
+        for (int32_t x = 0; x < image->width; ++x) {
+            const float *const at = job->vectors + 2 * ((size_t)y * (size_t)image->width + (size_t)x);
+            canvas_set(&job->picture, x, y, wheel_color(wheel, at[0] * scale, at[1] * scale));
+        }
+    return TOOL_DONE;
+}
+
+/* ---- From the grid to every pixel ---- */
+
+static float between(const struct job *job, int component, float x, float y) {
+    const tvlm_flow_info *const info = &job->info;
+    x = fminf(fmaxf(x, 0.0f), (float)(info->width - 1));
+    y = fminf(fmaxf(y, 0.0f), (float)(info->height - 1));
+    const int32_t x0 = (int32_t)x, y0 = (int32_t)y, x1 = x0 + 1 < info->width ? x0 + 1 : x0,
+                  y1 = y0 + 1 < info->height ? y0 + 1 : y0;
+    const float ax = x - (float)x0, ay = y - (float)y0;
+    const float *const top = job->grid + 3 * (size_t)y0 * (size_t)info->width + component,
+                       *const bottom = job->grid + 3 * (size_t)y1 * (size_t)info->width + component;
+    const float a = top[3 * x0] + (top[3 * x1] - top[3 * x0]) * ax;
+    const float b = bottom[3 * x0] + (bottom[3 * x1] - bottom[3 * x0]) * ax;
+    return a + (b - a) * ay;
+}
+
+/* The grid covers the image; a stack may be smaller than the image it holds. */
+static int spread(struct job *job) {
+    const int32_t width = job->images[0]->width, height = job->images[0]->height;
+    const tvlm_flow_info *const info = &job->info;
+    const size_t count = (size_t)width * (size_t)height;
+    job->vectors = malloc(count * 2 * sizeof *job->vectors);
+    job->confidence = malloc(count * sizeof *job->confidence);
+    if (job->vectors == NULL || job->confidence == NULL)
+        return tool_fail(job->tool, "no memory for the flow of %d x %d pixels", width, height);
+    const float across = (float)width / (float)info->image_width,
+                down = (float)height / (float)info->image_height;
+    for (int32_t y = 0; y < height; ++y)
+        for (int32_t x = 0; x < width; ++x) {
+            const size_t at = (size_t)y * (size_t)width + (size_t)x;
+            const float gx = ((float)x + 0.5f) * (float)info->width / (float)width - 0.5f,
+                        gy = ((float)y + 0.5f) * (float)info->height / (float)height - 0.5f;
+            job->vectors[2 * at] = between(job, 0, gx, gy) * across;
+            job->vectors[2 * at + 1] = between(job, 1, gx, gy) * down;
+            job->confidence[at] = between(job, 2, gx, gy);
+        }
+    return TOOL_DONE;
+}
+
+/* ---- The run ---- */
+
+static int load(struct job *job) {
+    struct tool *const tool = job->tool;
+    for (int i = 0; i < 2; ++i) {
+        tool->subject = job->paths[i];
+        const int code = tool_status(tool, tvlm_image_load(job->paths[i], &tool->log, &job->images[i]));
+        tool->subject = NULL;
+        if (code != TOOL_DONE) return code;
+    }
+    if (job->images[0]->width != job->images[1]->width || job->images[0]->height != job->images[1]->height)
+        return tool_fail(tool, "%s has %d x %d pixels, %s %d x %d; they must have one size", job->paths[0],
+                         job->images[0]->width, job->images[0]->height, job->paths[1], job->images[1]->width,
+                         job->images[1]->height);
+    return TOOL_DONE;
+}
+
+static int compute(struct job *job) {
+    struct tool *const tool = job->tool;
+    const struct tvlm_stack_params params = {
+        .layout = "r", .images = 2, .format = (tvlm_format)job->options->common.format};
+    const struct tvlm_flow_params flow = {.full = job->options->full > 0};
+    int code = tool_open_device(tool, &job->options->common, &job->device);
+    if (code == TOOL_DONE)
+        code =
+            tool_status(tool, tvlm_stack_create_for_image(job->device, job->images[0], &params, &job->stack));
+    if (code == TOOL_DONE) code = tool_status(tool, tvlm_stack_set_image(job->stack, 1, job->images[1]));
+    if (code == TOOL_DONE)
+        code = tool_status(tool, tvlm_flow_compute(job->stack, 0, job->stack, 1, &flow, &job->flow));
+    if (code == TOOL_DONE) code = tool_status(tool, tvlm_flow_get_info(job->flow, &job->info));
+    if (code != TOOL_DONE) return code;
+    const size_t count = 3 * (size_t)job->info.width * (size_t)job->info.height;
+    job->grid = malloc(count * sizeof *job->grid);
+    if (job->grid == NULL) return tool_fail(tool, "no memory for the flow");
+    code = tool_status(tool, tvlm_flow_read(job->flow, count, job->grid));
+    return code == TOOL_DONE ? spread(job) : code;
+}
+
+static int write_files(const struct job *job) {
+    const flow_options *const options = job->options;
+    const tvlm_image *const image = job->images[0];
+    const int64_t shape[] = {image->height, image->width};
+    struct tool *const tool = job->tool;
+    int code = TOOL_DONE;
+    if (options->output != NULL)
+        code = tool_status(
+            tool, tvlm_flo_write(options->output, image->width, image->height, job->vectors, &tool->log));
+    if (code == TOOL_DONE && options->picture != NULL)
+        code = tool_status(tool, tvlm_png_write(options->picture, job->picture.width, job->picture.height, 3,
+                                                job->picture.rgb, &tool->log));
+    if (code == TOOL_DONE && options->confidence != NULL)
+        code = tool_status(tool, tvlm_npy_write(options->confidence, TVLM_ELEMENT_F32, 2, shape,
+                                                job->confidence, &tool->log));
+    return code;
+}
+
+static int print_summary(const struct job *job) {
+    const tvlm_image *const image = job->images[0];
+    const size_t count = (size_t)image->width * (size_t)image->height;
+    double length = 0.0, confidence = 0.0;
+    size_t sure = 0;
+    json_writer json = {0};
+    for (size_t i = 0; i < count; ++i) {
+        length += (double)hypotf(job->vectors[2 * i], job->vectors[2 * i + 1]);
+        confidence += (double)job->confidence[i];
+        sure += job->confidence[i] >= 0.5f;
+    }
+    json_open_object(&json, NULL, false);
+    json_string(&json, "from", job->paths[0]);
+    json_string(&json, "to", job->paths[1]);
+    json_integer(&json, "width", image->width);
+    json_integer(&json, "height", image->height);
+    json_string(&json, "device", tvlm_device_get_info(job->device)->name);
+    json_open_array(&json, "grid", true);
+    json_integer(&json, NULL, job->info.width);
+    json_integer(&json, NULL, job->info.height);
+    json_close(&json);
+    json_double(&json, "length_mean", length / (double)count);
+    json_float(&json, "length_max", longest(job));
+    json_double(&json, "confidence_mean", confidence / (double)count);
+    json_double(&json, "confident_share", (double)sure / (double)count);
+    json_close(&json);
+    const int code = tool_print(job->tool, json_text_of(&json));
+    json_release(&json);
+    return code;
+}
+
+static int check(struct tool *tool, const flow_options *options, char *const *paths) {
+    const char *const outputs[] = {options->output, options->picture, options->confidence};
+    int code = TOOL_DONE;
+    if (options->output == NULL && options->picture == NULL && options->confidence == NULL &&
+        options->common.json == 0)
+        return tool_usage(tool, "nothing to write: -o F.flo, --picture, --confidence or --json is missing");
+    if (tool_same_output(outputs[0], outputs[1]) || tool_same_output(outputs[0], outputs[2]) ||
+        tool_same_output(outputs[1], outputs[2]))
+        return tool_usage(tool, "two outputs name the same file");
+    for (int i = 0; code == TOOL_DONE && i < 3; ++i) {
+        code = tool_check_output(tool, outputs[i]);
+        for (int k = 0; code == TOOL_DONE && k < 2; ++k)
+            code = tool_check_distinct(tool, outputs[i], paths[k]);
+    }
+    return code;
+}
+
+static int run_flow(struct tool *tool, const void *values, int operand_count, char *const *operands) {
+    struct job job = {.tool = tool, .options = values, .paths = operands};
+    int code = check(tool, job.options, operands);
+    (void)operand_count;
+    if (code == TOOL_DONE) code = load(&job);
+    if (code == TOOL_DONE) code = compute(&job);
+    if (code == TOOL_DONE && job.options->picture != NULL) code = draw(&job);
+    if (code == TOOL_DONE) code = write_files(&job);
+    if (code == TOOL_DONE && job.options->common.json > 0) code = print_summary(&job);
+    canvas_release(&job.picture);
+    free(job.grid);
+    free(job.vectors);
+    free(job.confidence);
+    tvlm_flow_destroy(&job.flow);
+    tvlm_stack_destroy(&job.stack);
+    tvlm_device_destroy(&job.device);
+    tvlm_image_destroy(&job.images[0]);
+    tvlm_image_destroy(&job.images[1]);
+    return code;
+}
+
+const tool_command flow_command = {
+    .name = "flow",
+    .summary = "the optical flow from one image to another",
+    .operands = "A B",
+    .operand_min = 2,
+    .operand_max = 2,
+    .details =
+        "At each pixel of A: the step to where that place is in B. For what a stack moves along with a\n"
+        "video, A is the present frame and B the previous one. Images are JPEG, PNG, BMP, PPM or PGM,\n"
+        "of one size.\n",
+    .options = specs,
+    .option_count = sizeof specs / sizeof *specs,
+    .options_size = sizeof(flow_options),
+    .run = run_flow,
+};

@@ -1,0 +1,218 @@
+#include "questions.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "texturevlm/io.h"
+
+const char *const question_combinations[] = {"each", "max", "mean", NULL};
+
+/* ---- Arrays ---- */
+
+static int check_array(struct tool *tool, const char *option, const tvlm_npy *array) {
+    if (array->type != TVLM_ELEMENT_F32 && array->type != TVLM_ELEMENT_F16)
+        return tool_fail(tool, "%s takes float32 or float16; this is %s", option,
+                         tvlm_element_name(array->type));
+    for (int32_t i = 0; i < array->rank; ++i)
+        if (array->shape[i] < 1 || array->shape[i] > INT32_MAX)
+            return tool_fail(tool, "%s: a side of %lld", option, (long long)array->shape[i]);
+    return TOOL_DONE;
+}
+
+static float half_to_float(uint16_t bits) {
+    const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    const float magnitude = exponent == 31  ? fraction != 0 ? NAN : INFINITY
+                            : exponent == 0 ? ldexpf((float)fraction, -24)
+                                            : ldexpf((float)(fraction | 1024), exponent - 25);
+    return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+/* The values as floats. */
+static int take_values(struct tool *tool, const char *option, const tvlm_npy *array, vector_file *file) {
+    const size_t count = array->size / tvlm_element_size(array->type);
+    file->values = malloc(count * sizeof *file->values);
+    if (file->values == NULL) return tool_fail(tool, "no memory for vectors");
+    for (size_t i = 0; i < count; ++i) {
+        file->values[i] = array->type == TVLM_ELEMENT_F16 ? half_to_float(((const uint16_t *)array->data)[i])
+                                                          : ((const float *)array->data)[i];
+        if (!isfinite(file->values[i])) return tool_fail(tool, "%s: value %zu is not finite", option, i);
+    }
+    return TOOL_DONE;
+}
+
+static int read_vectors(struct tool *tool, const char *option, const char *path, int rank_max,
+                        vector_file *file) {
+    tvlm_npy *array = NULL;
+    int code = tool_status(tool, tvlm_npy_read(path, &tool->log, &array));
+    if (code == TOOL_DONE && (array->rank < 1 || array->rank > rank_max))
+        code = tool_fail(tool, "%s takes D or N x D numbers; this array has %d dimensions", option,
+                         (int)array->rank);
+    if (code == TOOL_DONE) code = check_array(tool, option, array);
+    if (code == TOOL_DONE) {
+        file->path = path;
+        file->dimension = (int32_t)array->shape[array->rank - 1];
+        const size_t count = array->size / tvlm_element_size(array->type) / (size_t)file->dimension;
+        if (count > INT32_MAX) code = tool_fail(tool, "%s: more than 2^31 - 1 vectors", option);
+        file->count = (int32_t)count;
+    }
+    if (code == TOOL_DONE) {
+        code = take_values(tool, option, array, file);
+    }
+    tvlm_npy_destroy(&array);
+    return code;
+}
+
+int vectors_read(struct tool *tool, const char *option, const char *path, vector_file *file) {
+    const char *const subject = tool->subject;
+    tool->subject = path;
+    const int code = read_vectors(tool, option, path, 2, file);
+    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    return code;
+}
+
+int features_read(struct tool *tool, const char *path, vector_file *file) {
+    const char *const subject = tool->subject;
+    tool->subject = path;
+    const int code = read_vectors(tool, "features", path, TVLM_MAX_RANK, file);
+    if (code == TOOL_DONE) tool->subject = subject;
+    return code;
+}
+
+void vectors_release(vector_file *file) {
+    free(file->values);
+    *file = (vector_file){0};
+}
+
+/* ---- Features ---- */
+
+static int hand_over(struct tool *tool, const tvlm_npy *array, float patch, int32_t width, tvlm_stack *stack,
+                     int32_t index) {
+    tvlm_stack_info info;
+    const int code = tool_status(tool, tvlm_stack_get_info(stack, &info));
+    if (code != TOOL_DONE) return code;
+    const struct tvlm_grid_input input = {
+        .data = array->data,
+        .columns = (int32_t)array->shape[1],
+        .rows = (int32_t)array->shape[0],
+        .channels = (int32_t)array->shape[2],
+        .type = array->type == TVLM_ELEMENT_F16 ? TVLM_VALUE_F16 : TVLM_VALUE_F32,
+        .cell = patch * (float)info.width / (float)width, /* of the working image */
+    };
+    return tool_status(tool, tvlm_stack_set_grid(stack, index, TVLM_CHANNEL_FEATURE_0, &input));
+}
+
+int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
+                 tvlm_stack *stack, int32_t index) {
+    const char *const subject = tool->subject;
+    tvlm_npy *array = NULL;
+    tool->subject = path;
+    int code = tool_status(tool, tvlm_npy_read(path, &tool->log, &array));
+    if (code == TOOL_DONE && array->rank != 3)
+        code = tool_fail(tool, "--features takes h x w x D, an array of 3 dimensions; this one has %d",
+                         (int)array->rank);
+    if (code == TOOL_DONE) code = check_array(tool, "--features", array);
+    if (code == TOOL_DONE && vectors != NULL && vectors->path != NULL &&
+        vectors->dimension != array->shape[2])
+        code = tool_fail(tool, "vectors of %lld dimensions; those of %s have %d", (long long)array->shape[2],
+                         vectors->path, (int)vectors->dimension);
+    if (code == TOOL_DONE) code = hand_over(tool, array, patch, width, stack, index);
+    tvlm_npy_destroy(&array);
+    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    return code;
+}
+
+/* ---- Questions ---- */
+
+static int check_usage(struct tool *tool, const question_options *options, int images) {
+    if (options->features.count == 0) {
+        if (options->query != NULL) return tool_usage(tool, "--query needs --features");
+        if (options->patch.given) return tool_usage(tool, "--feature-patch needs --features");
+    } else if (options->features.count != images) {
+        return tool_usage(tool, "--features is given for %d of %d images", (int)options->features.count,
+                          images);
+    }
+    if (options->query == NULL && options->mean != NULL)
+        return tool_usage(tool, "--query-mean needs --query");
+    if (options->query == NULL && options->combine != QUESTION_EACH)
+        return tool_usage(tool, "--combine needs --query");
+    return TOOL_DONE;
+}
+
+/* A vector without direction, before anything is computed. */
+static int check_directions(struct tool *tool, const questions *q) {
+    for (int32_t n = 0; n < q->queries.count; ++n) {
+        double sum = 0.0;
+        for (int32_t i = 0; i < q->queries.dimension; ++i) {
+            const float value = q->queries.values[(size_t)n * (size_t)q->queries.dimension + (size_t)i];
+            const double rest = (double)(q->mean.path != NULL ? value - q->mean.values[i] : value);
+            sum += rest * rest;
+        }
+        tool->subject = q->queries.path;
+        if (sum < 1e-30)
+            return tool_fail(tool, "query %d is a zero vector%s", (int)n,
+                             q->mean.path != NULL ? ", less the mean" : "");
+        tool->subject = NULL;
+    }
+    return TOOL_DONE;
+}
+
+static int read_mean(struct tool *tool, questions *q) {
+    if (q->options->mean == NULL) return TOOL_DONE;
+    const int code = vectors_read(tool, "--query-mean", q->options->mean, &q->mean);
+    if (code != TOOL_DONE) return code;
+    tool->subject = q->mean.path;
+    if (q->mean.count != 1) return tool_fail(tool, "%d vectors; the mean is one", (int)q->mean.count);
+    if (q->mean.dimension != q->queries.dimension)
+        return tool_fail(tool, "%d dimensions; the vectors of %s have %d", (int)q->mean.dimension,
+                         q->queries.path, (int)q->queries.dimension);
+    tool->subject = NULL;
+    return TOOL_DONE;
+}
+
+int questions_read(struct tool *tool, const question_options *options, int images, questions *q) {
+    *q = (questions){.options = options, .count = 1};
+    int code = check_usage(tool, options, images);
+    if (code != TOOL_DONE || options->query == NULL) return code;
+    if ((code = vectors_read(tool, "--query", options->query, &q->queries)) != TOOL_DONE ||
+        (code = read_mean(tool, q)) != TOOL_DONE || (code = check_directions(tool, q)) != TOOL_DONE)
+        return code;
+    if (options->combine == QUESTION_EACH) q->count = q->queries.count;
+    q->several = q->count > 1;
+    return TOOL_DONE;
+}
+
+void questions_release(questions *q) {
+    vectors_release(&q->queries);
+    vectors_release(&q->mean);
+}
+
+int questions_check_output(struct tool *tool, const question_options *options, const char *output) {
+    int code = TOOL_DONE;
+    for (int32_t i = 0; code == TOOL_DONE && i < options->features.count; ++i)
+        code = tool_check_distinct(tool, output, options->features.values[i]);
+    if (code == TOOL_DONE && options->query != NULL) code = tool_check_distinct(tool, output, options->query);
+    if (code == TOOL_DONE && options->mean != NULL) code = tool_check_distinct(tool, output, options->mean);
+    return code;
+}
+
+int questions_set(struct tool *tool, const questions *q, int image, int32_t width, tvlm_stack *stack) {
+    const question_options *const options = q->options;
+    if (options->features.count == 0) return TOOL_DONE;
+    return features_set(tool, options->features.values[image], options->patch.value, width, &q->queries,
+                        stack, 0);
+}
+
+const struct tvlm_query *questions_query(const questions *q, int32_t number, struct tvlm_query *query) {
+    const bool each = q->options->combine == QUESTION_EACH;
+    if (q->queries.path == NULL) return NULL;
+    *query = (struct tvlm_query){
+        .vectors = q->queries.values + (each ? (size_t)number * (size_t)q->queries.dimension : 0),
+        .count = each ? 1 : q->queries.count,
+        .dimension = q->queries.dimension,
+        .combine = q->options->combine == QUESTION_MEAN ? TVLM_COMBINE_MEAN : TVLM_COMBINE_MAX,
+        .mean = q->mean.path != NULL ? q->mean.values : NULL,
+        .basis = q->basis,
+    };
+    return query;
+}

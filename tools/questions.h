@@ -1,0 +1,112 @@
+/*
+ * questions.h: what is asked of an image as files: the encoder's features, and the vectors of queries.
+ */
+#ifndef TVLM_TOOLS_QUESTIONS_H
+#define TVLM_TOOLS_QUESTIONS_H
+
+#include "tool.h"
+
+/* Vectors of one dimension, as floats. */
+typedef struct vector_file {
+    const char *path; /* NULL: none were read */
+    int32_t count, dimension;
+    float *values; /* [count * dimension] */
+} vector_file;
+
+/* D or N x D numbers, float32 or float16, none of them NaN or infinite. */
+int vectors_read(struct tool *tool, const char *option, const char *path, vector_file *file);
+/* The same from an array of any number of dimensions, the last one D: h x w x D features are h * w vectors.
+ */
+int features_read(struct tool *tool, const char *path, vector_file *file);
+void vectors_release(vector_file *file);
+
+/*
+ * Hands the features of a file, h x w x D, to image `index` of a stack whose image was `width` pixels wide.
+ * patch: pixels of that image that a cell covers; 0: the grid covers all of it. vectors (may be NULL): those
+ * that will be compared with them, and so have their dimension.
+ */
+int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
+                 tvlm_stack *stack, int32_t index);
+
+/* ---- What `tvlm select` asks ---- */
+
+typedef enum question_combine { QUESTION_EACH = 0, QUESTION_MAX, QUESTION_MEAN } question_combine;
+
+typedef struct question_options {
+    option_list features;
+    option_number patch;
+    const char *query, *mean;
+    int combine; /* question_combine */
+} question_options;
+
+extern const char *const question_combinations[];
+
+/* The options, for a table of `type` whose member `member` is a question_options. */
+#define QUESTION_SPECS(type, member)                                                                         \
+    {0,                                                                                                      \
+     OPTION_LIST,                                                                                            \
+     "features",                                                                                             \
+     offsetof(type, member.features),                                                                        \
+     "F.npy",                                                                                                \
+     "the encoder's vectors of the image: h x w x D, float32 or\nfloat16; of several images once for each, " \
+     "in their order",                                                                                       \
+     0,                                                                                                      \
+     0,                                                                                                      \
+     NULL},                                                                                                  \
+        {0,                                                                                                  \
+         OPTION_NUMBER,                                                                                      \
+         "feature-patch",                                                                                    \
+         offsetof(type, member.patch),                                                                       \
+         "PIXELS",                                                                                           \
+         "of the image that a cell of the features covers (default:\nthe grid covers the whole image)",      \
+         0.001,                                                                                              \
+         65536,                                                                                              \
+         NULL},                                                                                              \
+        {0,                                                                                                  \
+         OPTION_TEXT,                                                                                        \
+         "query",                                                                                            \
+         offsetof(type, member.query),                                                                       \
+         "Q.npy",                                                                                            \
+         "what is asked, as the encoder's vector: D, or N x D for N\nqueries, each with its own selection",  \
+         0,                                                                                                  \
+         0,                                                                                                  \
+         NULL},                                                                                              \
+        {0,                                                                                                  \
+         OPTION_TEXT,                                                                                        \
+         "query-mean",                                                                                       \
+         offsetof(type, member.mean),                                                                        \
+         "M.npy",                                                                                            \
+         "D: taken off every query first, the mean of many texts'\nvectors, say",                            \
+         0,                                                                                                  \
+         0,                                                                                                  \
+         NULL},                                                                                              \
+    {                                                                                                        \
+        0, OPTION_CHOICE, "combine", offsetof(type, member.combine), "HOW",                                  \
+            "max or mean: one selection of all queries, by the largest or\nthe mean of their similarities "  \
+            "(default: each)",                                                                               \
+            0, 0, question_combinations                                                                      \
+    }
+
+typedef struct questions {
+    const question_options *options;
+    vector_file queries, mean;
+    int32_t count; /* selections of each image: 1 where there is no query or they are combined */
+    bool several;  /* more than one, each with its number */
+    const struct tvlm_basis *basis; /* answers come from an embedding in it; NULL: from the features */
+} questions;
+
+/* Checks the options for `images` images and reads the queries. */
+int questions_read(struct tool *tool, const question_options *options, int images, questions *questions);
+void questions_release(questions *questions);
+
+/* Refuses an output that is one of the files. NULL is fine. */
+int questions_check_output(struct tool *tool, const question_options *options, const char *output);
+
+/* Hands the features of the image-th image to a stack. */
+int questions_set(struct tool *tool, const questions *questions, int image, int32_t width, tvlm_stack *stack);
+
+/* The query of selection `number`; NULL where nothing is asked. */
+const struct tvlm_query *questions_query(const questions *questions, int32_t number,
+                                         struct tvlm_query *query);
+
+#endif

@@ -1,0 +1,335 @@
+#include "truth.h"
+
+#include <cJSON.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shapes.h"
+#include "texturevlm/io.h"
+
+#define PATH_SIZE 4096
+
+struct truth {
+    const truth_options *options;
+    cJSON *json; /* of --coco */
+    bool panoptic;
+};
+
+/* ---- Files beside ---- */
+
+/* FOLDER/STEM_mask.png, or FOLDER/STEM.png, which may be the photo itself where both are in one folder. */
+static int find_file(struct tool *tool, const char *folder, const char *image, const char *suffix,
+                     const char *extension, char *path) {
+    char stem[512];
+    tool_stem(image, stem, sizeof stem);
+    for (int i = 0; i < 2; ++i) {
+        const int length =
+            snprintf(path, PATH_SIZE, "%s/%s%s%s", folder, stem, i == 0 ? suffix : "", extension);
+        if (length >= PATH_SIZE) return tool_fail(tool, "%.64s...: the path is too long", folder);
+        if (access(path, F_OK) == 0) return TOOL_DONE;
+    }
+    return tool_fail(tool, "there is neither %s%s nor %s%s%s in %s", stem, extension, stem, suffix, extension,
+                     folder);
+}
+
+static int load_map(struct tool *tool, const char *path, int32_t width, int32_t height, tvlm_image **map) {
+    const int code = tool_status(tool, tvlm_image_load(path, &tool->log, map));
+    if (code != TOOL_DONE) return code;
+    if ((*map)->width != width || (*map)->height != height)
+        return tool_fail(tool, "%s: %dx%d, the image is %dx%d", path, (*map)->width, (*map)->height, width,
+                         height);
+    return TOOL_DONE;
+}
+
+/* ---- Masks ---- */
+
+static bool is_black(const tvlm_image *map, size_t pixel) {
+    const size_t channels = (size_t)map->channels, colours = channels >= 3 ? 3 : 1;
+    for (size_t c = 0; c < colours; ++c) {
+        const size_t at = pixel * channels + c;
+        if (map->type == TVLM_PIXEL_U16 ? ((const uint16_t *)map->pixels)[at] != 0
+                                        : ((const uint8_t *)map->pixels)[at] != 0)
+            return false;
+    }
+    return true;
+}
+
+static int mask_of_picture(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
+    char path[PATH_SIZE];
+    tvlm_image *map = NULL;
+    int code = find_file(tool, from->options->masks, image, "_mask", ".png", path);
+    if (code == TOOL_DONE) code = load_map(tool, path, mask->width, mask->height, &map);
+    for (size_t i = 0; code == TOOL_DONE && i < (size_t)mask->width * (size_t)mask->height; ++i)
+        mask->pixels[i] = is_black(map, i) ? TRUTH_NOTHING : TRUTH_OBJECT;
+    tvlm_image_destroy(&map);
+    return code;
+}
+
+/* ---- Classes ---- */
+
+/* Whether a list such as "person,3" has this name or number. */
+static bool in_list(const char *list, const char *name, double number) {
+    while (*list != '\0') {
+        char item[128];
+        int64_t value;
+        const size_t length = strcspn(list, ",");
+        snprintf(item, sizeof item, "%.*s", (int)(length < sizeof item ? length : sizeof item - 1), list);
+        if (name != NULL && strcmp(item, name) == 0) return true;
+        if (options_integer(item, &value) && (double)value == number) return true;
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+static double number_of(const cJSON *object, const char *key) {
+    const cJSON *const item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : NAN;
+}
+
+static const char *text_of(const cJSON *object, const char *key) {
+    const cJSON *const item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsString(item) ? item->valuestring : NULL;
+}
+
+/* Whether objects of a json's category count. */
+static bool counts(const truth *from, double id) {
+    const cJSON *category = NULL;
+    const cJSON *const all = cJSON_GetObjectItemCaseSensitive(from->json, "categories");
+    cJSON_ArrayForEach(category, all) if (number_of(category, "id") == id) break;
+    if (from->options->classes != NULL) return in_list(from->options->classes, text_of(category, "name"), id);
+    return !from->panoptic || number_of(category, "isthing") == 1.0;
+}
+
+/* ---- COCO ---- */
+
+static bool names_image(const char *file, const char *image) {
+    char a[512], b[512];
+    if (file == NULL) return false;
+    tool_stem(file, a, sizeof a);
+    tool_stem(image, b, sizeof b);
+    return strcmp(a, b) == 0;
+}
+
+static const cJSON *find_by_file(const truth *from, const char *list, const char *image) {
+    const cJSON *item = NULL;
+    const cJSON *const all = cJSON_GetObjectItemCaseSensitive(from->json, list);
+    cJSON_ArrayForEach(item, all) if (names_image(text_of(item, "file_name"), image)) return item;
+    return NULL;
+}
+
+static uint32_t segment_at(const tvlm_image *map, size_t pixel) {
+    const uint8_t *const at = (const uint8_t *)map->pixels + pixel * (size_t)map->channels;
+    return at[0] + 256u * at[1] + 65536u * at[2];
+}
+
+static int mask_of_panoptic(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
+    char path[PATH_SIZE], folder[PATH_SIZE];
+    tvlm_image *map = NULL;
+    const char *const slash = strrchr(from->options->coco, '/');
+    const cJSON *const annotation = find_by_file(from, "annotations", image), *segment;
+    if (annotation == NULL) return tool_fail(tool, "%s says nothing about this image", from->options->coco);
+    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - from->options->coco) : 1,
+             slash != NULL ? from->options->coco : ".");
+    int code = find_file(tool, from->options->panoptic != NULL ? from->options->panoptic : folder, image,
+                         "_panoptic", ".png", path);
+    if (code == TOOL_DONE) code = load_map(tool, path, mask->width, mask->height, &map);
+    if (code == TOOL_DONE && (map->channels < 3 || map->type != TVLM_PIXEL_U8))
+        code = tool_fail(tool, "%s: is no panoptic map: 8-bit RGB", path);
+    const cJSON *const segments = cJSON_GetObjectItemCaseSensitive(annotation, "segments_info");
+    const size_t count = (size_t)mask->width * (size_t)mask->height;
+    for (size_t i = 0; code == TOOL_DONE && i < count; ++i)
+        mask->pixels[i] = segment_at(map, i) == 0 ? TRUTH_UNKNOWN : TRUTH_NOTHING;
+    if (code == TOOL_DONE) {
+        cJSON_ArrayForEach(segment, segments) {
+            const double id = number_of(segment, "id");
+            if (!counts(from, number_of(segment, "category_id"))) continue;
+            for (size_t i = 0; i < count; ++i)
+                if ((double)segment_at(map, i) == id) mask->pixels[i] = TRUTH_OBJECT;
+        }
+    }
+    tvlm_image_destroy(&map);
+    return code;
+}
+
+/* The numbers of an array; NULL without memory or where one is none. */
+static double *numbers_of(const cJSON *array, int32_t *count) {
+    const cJSON *item = NULL;
+    const int size = cJSON_GetArraySize(array);
+    double *const values = malloc(sizeof *values * (size_t)(size + 1));
+    *count = 0;
+    cJSON_ArrayForEach(item, array) {
+        if (values == NULL || !cJSON_IsNumber(item) || !isfinite(item->valuedouble)) {
+            free(values);
+            return NULL;
+        }
+        values[(*count)++] = item->valuedouble;
+    }
+    return values;
+}
+
+static bool add_polygons(const cJSON *polygons, const shape_mask *mask) {
+    const cJSON *polygon = NULL;
+    cJSON_ArrayForEach(polygon, polygons) {
+        int32_t count;
+        double *const xy = numbers_of(polygon, &count);
+        const bool good = xy != NULL && count >= 6 && count % 2 == 0 && shape_polygon(mask, xy, count / 2);
+        free(xy);
+        if (!good) return false;
+    }
+    return true;
+}
+
+static bool add_run_lengths(const cJSON *segmentation, const shape_mask *mask) {
+    const cJSON *const runs = cJSON_GetObjectItemCaseSensitive(segmentation, "counts");
+    const cJSON *const size = cJSON_GetObjectItemCaseSensitive(segmentation, "size");
+    const cJSON *const height = cJSON_GetArrayItem(size, 0), *const width = cJSON_GetArrayItem(size, 1);
+    int32_t count;
+    if (!cJSON_IsNumber(height) || !cJSON_IsNumber(width) || height->valuedouble != mask->height ||
+        width->valuedouble != mask->width)
+        return false;
+    if (cJSON_IsString(runs)) return shape_packed_runs(mask, runs->valuestring);
+    if (!cJSON_IsArray(runs)) return false;
+    double *const values = numbers_of(runs, &count);
+    const bool good = values != NULL && shape_runs(mask, values, count);
+    free(values);
+    return good;
+}
+
+static bool add_bbox(const cJSON *bbox, const shape_mask *mask) {
+    int32_t count;
+    double *const box = numbers_of(bbox, &count);
+    const bool good = box != NULL && count == 4;
+    if (good) shape_box(mask, box[0], box[1], box[2], box[3]);
+    free(box);
+    return good;
+}
+
+/* Its outline where it has one, else its box. */
+static bool add_annotation(const cJSON *annotation, const shape_mask *mask) {
+    const cJSON *const outline = cJSON_GetObjectItemCaseSensitive(annotation, "segmentation");
+    if (cJSON_IsArray(outline) && cJSON_GetArraySize(outline) > 0) return add_polygons(outline, mask);
+    if (cJSON_IsObject(outline)) return add_run_lengths(outline, mask);
+    return add_bbox(cJSON_GetObjectItemCaseSensitive(annotation, "bbox"), mask);
+}
+
+static int mask_of_detection(struct tool *tool, const truth *from, const char *image,
+                             const shape_mask *mask) {
+    const cJSON *const described = find_by_file(from, "images", image), *annotation;
+    const cJSON *const all = cJSON_GetObjectItemCaseSensitive(from->json, "annotations");
+    const char *const file = from->options->coco;
+    int number = 0;
+    if (described == NULL) return tool_fail(tool, "%s says nothing about this image", file);
+    const double id = number_of(described, "id"), width = number_of(described, "width"),
+                 height = number_of(described, "height");
+    if ((!isnan(width) && width != mask->width) || (!isnan(height) && height != mask->height))
+        return tool_fail(tool, "%s: the image has %gx%g there, but is %dx%d", file, width, height,
+                         mask->width, mask->height);
+    cJSON_ArrayForEach(annotation, all) {
+        if (number_of(annotation, "image_id") == id && counts(from, number_of(annotation, "category_id")) &&
+            !add_annotation(annotation, mask))
+            return tool_fail(tool, "%s: annotation %d has no outline or box that can be read", file, number);
+        ++number;
+    }
+    return TOOL_DONE;
+}
+
+/* ---- YOLO ---- */
+
+/* A line's numbers, at most 2 * 512 + 1; -1 where there is something else. */
+static int line_numbers(char *line, double *numbers, int capacity) {
+    int count = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(line, " \t\r", &rest); word != NULL; word = strtok_r(NULL, " \t\r", &rest)) {
+        if (count == capacity || !options_number(word, &numbers[count]) || !isfinite(numbers[count]))
+            return -1;
+        ++count;
+    }
+    return count;
+}
+
+static bool add_line(const truth *from, double *numbers, int count, const shape_mask *mask) {
+    const double w = mask->width, h = mask->height;
+    if (count == 0) return true; /* an empty line */
+    if (count != 5 && (count < 7 || count % 2 == 0)) return false;
+    if (from->options->classes != NULL && !in_list(from->options->classes, NULL, numbers[0])) return true;
+    if (count == 5) {
+        shape_box(mask, (numbers[1] - 0.5 * numbers[3]) * w, (numbers[2] - 0.5 * numbers[4]) * h,
+                  numbers[3] * w, numbers[4] * h);
+        return true;
+    }
+    for (int i = 1; i < count; ++i) numbers[i] *= i % 2 == 1 ? w : h;
+    return shape_polygon(mask, numbers + 1, count / 2);
+}
+
+static int mask_of_yolo(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
+    enum { NUMBERS = 1025 };
+    char path[PATH_SIZE], *rest = NULL;
+    void *bytes = NULL;
+    size_t size;
+    int number = 0;
+    int code = find_file(tool, from->options->yolo, image, "_yolo", ".txt", path);
+    if (code == TOOL_DONE) code = tool_status(tool, tvlm_file_read(path, &tool->log, &bytes, &size));
+    if (code != TOOL_DONE) return code;
+    double *const numbers = malloc(NUMBERS * sizeof *numbers);
+    if (numbers == NULL) code = tool_fail(tool, "no memory");
+    for (char *line = strtok_r(bytes, "\n", &rest); code == TOOL_DONE && line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        const int count = line_numbers(line, numbers, NUMBERS);
+        if (++number > 0 && !add_line(from, numbers, count, mask))
+            code = tool_fail(tool, "%s: object %d is neither class cx cy w h nor class and a polygon", path,
+                             number);
+    }
+    free(numbers);
+    free(bytes);
+    return code;
+}
+
+/* ---- All of them ---- */
+
+static int read_json(struct tool *tool, truth *made) {
+    const char *const path = made->options->coco;
+    void *bytes = NULL;
+    size_t size;
+    int code = tool_status(tool, tvlm_file_read(path, &tool->log, &bytes, &size));
+    if (code != TOOL_DONE) return code;
+    made->json = cJSON_ParseWithLength(bytes, size);
+    free(bytes);
+    const cJSON *const all = cJSON_GetObjectItemCaseSensitive(made->json, "annotations");
+    if (!cJSON_IsArray(all)) return tool_fail(tool, "%s: is no COCO json: it has no annotations", path);
+    made->panoptic = cJSON_GetObjectItemCaseSensitive(cJSON_GetArrayItem(all, 0), "segments_info") != NULL;
+    if (made->options->panoptic != NULL && !made->panoptic)
+        return tool_fail(tool, "%s: is not panoptic: its annotations have no segments_info", path);
+    return TOOL_DONE;
+}
+
+int truth_open(struct tool *tool, const truth_options *options, truth **opened) {
+    const int sources = (options->masks != NULL) + (options->coco != NULL) + (options->yolo != NULL);
+    if (sources != 1) return tool_usage(tool, "one of --masks, --coco and --yolo tells where objects are");
+    if (options->panoptic != NULL && options->coco == NULL)
+        return tool_usage(tool, "--panoptic goes with --coco");
+    if (options->classes != NULL && options->masks != NULL)
+        return tool_usage(tool, "--classes and --masks exclude each other: masks have no classes");
+    *opened = calloc(1, sizeof **opened);
+    if (*opened == NULL) return tool_fail(tool, "no memory");
+    (*opened)->options = options;
+    return options->coco != NULL ? read_json(tool, *opened) : TOOL_DONE;
+}
+
+int truth_mask(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
+               uint8_t *mask) {
+    const shape_mask shape = {mask, width, height, TRUTH_OBJECT};
+    memset(mask, TRUTH_NOTHING, (size_t)width * (size_t)height);
+    if (from->options->masks != NULL) return mask_of_picture(tool, from, image, &shape);
+    if (from->options->yolo != NULL) return mask_of_yolo(tool, from, image, &shape);
+    return from->panoptic ? mask_of_panoptic(tool, from, image, &shape)
+                          : mask_of_detection(tool, from, image, &shape);
+}
+
+void truth_close(truth **opened) {
+    if (*opened == NULL) return;
+    cJSON_Delete((*opened)->json);
+    free(*opened);
+    *opened = NULL;
+}
