@@ -123,19 +123,23 @@ inline float4 compare(global const float *target, int4 level, float2 origin, flo
     const float2 place = patch_place(origin, step, level), corner = floor(place), part = place - corner;
     global const float *at = target + level.w + ((int)corner.y + row) * level.z + (int)corner.x;
     float8 top = vload8(0, at) + (vload8(0, at + 1) - vload8(0, at)) * part.x;
-    float8 squares = 0.0f, sum = 0.0f, bx = 0.0f, by = 0.0f;
+    float8 d[PATCH_ROWS], squares = 0.0f, sum = 0.0f, bx = 0.0f, by = 0.0f;
     for (int i = 0; i < PATCH_ROWS; ++i) {
         at += level.z;
         const float8 bottom = vload8(0, at) + (vload8(0, at + 1) - vload8(0, at)) * part.x;
-        const float8 d = top + (bottom - top) * part.y - texels[i];
-        squares += d * d;
-        sum += d;
-        bx += d * gx[i];
-        by += d * gy[i];
+        d[i] = top + (bottom - top) * part.y - texels[i];
+        sum += d[i];
         top = bottom;
     }
-    const float4 all = share((float4)(sum8(squares), sum8(sum), sum8(bx), sum8(by)), board);
-    return (float4)(all.x - all.y * all.y * (1.0f / (PATCH * PATCH)), all.z, all.w, 0.0f);
+    /* In two passes: where the images differ by much more than their texture, one would be all rounding. */
+    const float mean = share((float4)(sum8(sum), 0.0f, 0.0f, 0.0f), board).x * (1.0f / (PATCH * PATCH));
+    for (int i = 0; i < PATCH_ROWS; ++i) {
+        const float8 own = d[i] - mean;
+        squares += own * own;
+        bx += own * gx[i];
+        by += own * gy[i];
+    }
+    return share((float4)(sum8(squares), sum8(bx), sum8(by), 0.0f), board);
 }
 
 /* The coarser level's flow at a point of this one, in texels of this one. */

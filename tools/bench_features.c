@@ -170,8 +170,8 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
     add(stages, count, "similarity", run_similarity, stored + map + 4.0 * CELLS);
     add(stages, count, "100 queries", run_cosines, 4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
     add(stages, count, "a further query", run_ask, stored + map);
-    /* The features twice in each of the range finder's two rounds, and once for the shares. */
-    add(stages, count, "image basis", run_basis, 4.0 * values * 5.0);
+    /* The features twice in each of the range finder's four rounds, and once for the shares. */
+    add(stages, count, "image basis", run_basis, 4.0 * values * 9.0);
     add(stages, count, "projection", run_projection, 4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);
     add(stages, count, "a query to the embedding", run_ask_embedded, (TVLM_BASIS_K_DEFAULT / 4 + 1) * map);
 }
