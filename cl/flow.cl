@@ -142,6 +142,10 @@ inline float4 compare(global const float *target, int4 level, float2 origin, flo
     return share((float4)(sum8(squares), sum8(bx), sum8(by), 0.0f), board);
 }
 
+inline bool better(float error, float least) {
+    return error < TVLM_FLOW_GAIN * least - TVLM_FLOW_NOTHING;
+}
+
 /* The coarser level's flow at a point of this one, in texels of this one. */
 inline float2 coarser_at(global const float *flow, int2 size, int4 level, float2 at) {
     const float2 scale = (float2)((float)level.x / size.x, (float)level.y / size.y);
@@ -195,7 +199,7 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
             const float2 aside = (float2)((i == 2) - (i == 1), (i == 4) - (i == 3)) * TVLM_FLOW_SPREAD;
             const float2 start = coarser_at(flow, coarser_size, level, centre + aside);
             const float4 error = compare(target, level, origin, start, row, texels, gx, gy, board);
-            if (i == 0 || error.x < least.x) {
+            if (i == 0 || better(error.x, least.x)) {
                 best = start;
                 least = error;
             }
@@ -210,7 +214,7 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
         const float2 next = best - (float2)(c * least.y - b * least.z, a * least.z - b * least.y) * inverse;
         const float4 error = compare(target, level, origin, next, row, texels, gx, gy, board);
         const float2 moved = fabs(next - start);
-        falling = falling && error.x < least.x && fmax(moved.x, moved.y) <= PATCH;
+        falling = falling && better(error.x, least.x) && fmax(moved.x, moved.y) <= PATCH;
         if (falling) {
             best = next;
             least = error;

@@ -3,7 +3,7 @@
  *
  * The range finder (Halko, Martinsson & Tropp 2011, algorithms 4.4 and 5.1) with X the features, cells x D,
  * and W a random matrix, D x n, n a little more than k: Y = X W; U = an orthonormal basis of Y's columns; Z =
- * X' U; and, once more, from W = one of Z's columns. X is nearly U Z', so that Z's left singular vectors are
+ * X' U; and again, from W = one of Z's columns. X is nearly U Z', so that Z's left singular vectors are
  * X's right ones. Large matrices stay on the device. Orthonormal bases come from products n x n, T = Y'Y, and
  * their eigenvectors: Y T^-1/2. In floats that serves as long as singular values are not a thousand times
  * apart; what gets lost is beyond the rank that matters, and is made good at the end, on the host, in double.
@@ -15,7 +15,8 @@
 #include "embed/basis.h"
 #include "stack/stack.h"
 
-enum { ROUNDS = 4 }; /* more come no nearer to the SVD: bench/bases.py */
+/* bench/bases.py, rank correlation: 0.945 after two, 0.957 after four, 0.962 by the SVD itself. */
+enum { ROUNDS = 4 };
 
 typedef struct finder {
     tvlm_device *device;

@@ -156,6 +156,10 @@ static double patch_error(const patch *p, const plane *to, vector step, vector *
     return squares;
 }
 
+static bool better(double error, double least) {
+    return error < (double)TVLM_FLOW_GAIN * least - (double)TVLM_FLOW_NOTHING;
+}
+
 static vector patch_start(const patch *p, const plane *to, const field *coarser) {
     static const double aside[5][2] = {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}};
     vector best = {0, 0}, down;
@@ -165,7 +169,7 @@ static vector patch_start(const patch *p, const plane *to, const field *coarser)
                                       p->x + PATCH / 2 + aside[i][0] * (double)TVLM_FLOW_SPREAD,
                                       p->y + PATCH / 2 + aside[i][1] * (double)TVLM_FLOW_SPREAD);
         const double error = patch_error(p, to, start, &down);
-        if (error < least) {
+        if (i == 0 || better(error, least)) {
             least = error;
             best = start;
         }
@@ -179,7 +183,7 @@ static vector patch_match(const patch *p, const plane *to, vector start) {
     for (int i = 0; i < TVLM_FLOW_STEPS; ++i) {
         const vector next = {best.u + down.u, best.v + down.v};
         const double error = patch_error(p, to, next, &down);
-        if (!(error < least) || fabs(next.u - start.u) > PATCH || fabs(next.v - start.v) > PATCH) break;
+        if (!better(error, least) || fabs(next.u - start.u) > PATCH || fabs(next.v - start.v) > PATCH) break;
         least = error;
         best = next;
     }
