@@ -35,6 +35,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
   endforeach()
   tvlm_python_test(python_similarity check_similarity $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pca check_pca $<TARGET_FILE:tvlm>)
+  tvlm_python_test(python_features check_features $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pruned check_pruned $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_patches check_patches $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_photos check_photos $<TARGET_FILE:tvlm> --photos 3)

@@ -4,19 +4,21 @@
  */
 #include "stack_helper.h"
 
-enum { WIDTH = 70, HEIGHT = 45, TEXELS = WIDTH * HEIGHT };
+/* Of every picture here; small ones for interpreters. */
+static int32_t picture_width = 70, picture_height = 45, picture_texels = 70 * 45;
 
 static tvlm_stack *noisy_stack(tvlm_device *device, tvlm_format format, int32_t images, int32_t clusters) {
     uint64_t random = 5;
     tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create(device,
-                                       tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .images = images,
-                                                         .format = format, .clusters = clusters),
-                                       &stack),
-                     TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device,
+                          tvlm_stack_params(.width = picture_width, .height = picture_height,
+                                            .images = images, .format = format, .clusters = clusters),
+                          &stack),
+        TVLM_OK);
     for (int32_t i = 0; i < images; ++i) {
-        uint8_t *pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
-        const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+        uint8_t *pixels = test_random_pixels(&random, picture_width, picture_height, 3);
+        const tvlm_image image = u8_image(pixels, picture_width, picture_height, 3);
         assert_int_equal(tvlm_stack_set_image(stack, i, &image), TVLM_OK);
         free(pixels);
     }
@@ -24,7 +26,7 @@ static tvlm_stack *noisy_stack(tvlm_device *device, tvlm_format format, int32_t 
 }
 
 static void read_labels(tvlm_stack *stack, int32_t index, int32_t *labels) {
-    assert_int_equal(tvlm_stack_labels(stack, index, TEXELS, labels), TVLM_OK);
+    assert_int_equal(tvlm_stack_labels(stack, index, (size_t)picture_texels, labels), TVLM_OK);
 }
 
 /* The neighbours of a region, from the labels. */
@@ -32,14 +34,14 @@ static void check_neighbours(tvlm_stack *stack, int32_t index, const int32_t *la
                              int32_t count) {
     int32_t found[TVLM_REGIONS_MAX], found_count, asked;
     bool beside[TVLM_REGIONS_MAX] = {false};
-    for (int32_t y = 0; y < HEIGHT; ++y)
-        for (int32_t x = 0; x < WIDTH; ++x) {
-            const int32_t p = y * WIDTH + x;
+    for (int32_t y = 0; y < picture_height; ++y)
+        for (int32_t x = 0; x < picture_width; ++x) {
+            const int32_t p = y * picture_width + x;
             if (labels[p] != region) continue;
             if (x > 0) beside[labels[p - 1]] = true;
-            if (x + 1 < WIDTH) beside[labels[p + 1]] = true;
-            if (y > 0) beside[labels[p - WIDTH]] = true;
-            if (y + 1 < HEIGHT) beside[labels[p + WIDTH]] = true;
+            if (x + 1 < picture_width) beside[labels[p + 1]] = true;
+            if (y > 0) beside[labels[p - picture_width]] = true;
+            if (y + 1 < picture_height) beside[labels[p + picture_width]] = true;
         }
     beside[region] = false;
     assert_int_equal(tvlm_stack_region_neighbours(stack, index, region, 0, NULL, &asked), TVLM_OK);
@@ -60,10 +62,10 @@ static void check_table(tvlm_stack *stack, int32_t index, const int32_t *labels)
     assert_int_equal(tvlm_stack_regions(stack, index, TVLM_REGIONS_MAX, regions, &count), TVLM_OK);
     assert_int_equal(asked, count);
     for (int32_t i = 0; i < count; ++i) {
-        int32_t pixels = 0, left = WIDTH, top = HEIGHT, right = 0, bottom = 0;
+        int32_t pixels = 0, left = picture_width, top = picture_height, right = 0, bottom = 0;
         double x = 0, y = 0, radius = 0;
-        for (int32_t p = 0; p < TEXELS; ++p) {
-            const int32_t column = p % WIDTH, row = p / WIDTH;
+        for (int32_t p = 0; p < picture_texels; ++p) {
+            const int32_t column = p % picture_width, row = p / picture_width;
             if (labels[p] != i) continue;
             ++pixels;
             x += column + 0.5;
@@ -100,7 +102,7 @@ static void check_channels(tvlm_stack *stack, int32_t index, const int32_t *labe
     float *distances = read_level(stack, index, tvlm_channel_find("cluster_distance"), 0, &texels);
     for (size_t p = 0; p < texels; ++p) {
         assert_int_equal((int32_t)ids[p], labels[p]);
-        assert_true(fabsf(sizes[p] - (float)regions[labels[p]].pixels / TEXELS) < 1e-3f);
+        assert_true(fabsf(sizes[p] - (float)regions[labels[p]].pixels / (float)picture_texels) < 1e-3f);
         assert_true(distances[p] >= 0.0f && distances[p] <= 1.0f);
     }
     free(ids);
@@ -109,7 +111,7 @@ static void check_channels(tvlm_stack *stack, int32_t index, const int32_t *labe
 }
 
 static void tables(tvlm_device *device, tvlm_format format) {
-    int32_t *labels = malloc(TEXELS * sizeof *labels);
+    int32_t *labels = malloc((size_t)picture_texels * sizeof *labels);
     const int32_t numbers[] = {1, 20, 2048};
     assert_non_null(labels);
     for (int n = 0; n < 3; ++n) {
@@ -128,7 +130,8 @@ static void tables(tvlm_device *device, tvlm_format format) {
 static void own_labels(tvlm_device *device, tvlm_format format) {
     enum { COLUMNS = 7, ROWS = 9, STRIDE = 10 };
     static const int32_t ids[] = {-5, 1 << 30, 3, 17};
-    int32_t *before = malloc(TEXELS * sizeof *before), *labels = malloc(TEXELS * sizeof *labels);
+    int32_t *before = malloc((size_t)picture_texels * sizeof *before),
+            *labels = malloc((size_t)picture_texels * sizeof *labels);
     int32_t map[ROWS * STRIDE], count;
     uint64_t random = 9;
     size_t texels;
@@ -143,25 +146,25 @@ static void own_labels(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_stack_regions(stack, 1, 0, NULL, &count), TVLM_OK);
     assert_int_equal(count, 4);
     float *boundary = read_level(stack, 1, tvlm_channel_find("boundary"), 0, &texels);
-    for (int32_t y = 0; y < HEIGHT; ++y)
-        for (int32_t x = 0; x < WIDTH; ++x) {
-            const int32_t id =
-                map[(int)((y + 0.5) * ROWS / HEIGHT) * STRIDE + (int)((x + 0.5) * COLUMNS / WIDTH)];
-            const int32_t p = y * WIDTH + x, dense = id == -5 ? 0 : id == 3 ? 1 : id == 17 ? 2 : 3;
-            const bool meet = (x + 1 < WIDTH && labels[p + 1] != labels[p]) ||
-                              (y + 1 < HEIGHT && labels[p + WIDTH] != labels[p]);
+    for (int32_t y = 0; y < picture_height; ++y)
+        for (int32_t x = 0; x < picture_width; ++x) {
+            const int32_t id = map[(int)((y + 0.5) * ROWS / picture_height) * STRIDE +
+                                   (int)((x + 0.5) * COLUMNS / picture_width)];
+            const int32_t p = y * picture_width + x, dense = id == -5 ? 0 : id == 3 ? 1 : id == 17 ? 2 : 3;
+            const bool meet = (x + 1 < picture_width && labels[p + 1] != labels[p]) ||
+                              (y + 1 < picture_height && labels[p + picture_width] != labels[p]);
             assert_int_equal(labels[p], dense);
             assert_true(boundary[p] == (meet ? 1.0f : 0.0f));
         }
     check_table(stack, 1, labels);
     check_channels(stack, 1, labels);
     read_labels(stack, 0, labels);
-    assert_memory_equal(labels, before, TEXELS * sizeof *labels);
+    assert_memory_equal(labels, before, (size_t)picture_texels * sizeof *labels);
     assert_int_equal(tvlm_stack_set_labels(stack, 1, NULL, 0, 0, 0), TVLM_OK);
     tvlm_stack *alone = noisy_stack(device, format, 2, 20);
     read_labels(alone, 1, before);
     read_labels(stack, 1, labels);
-    assert_memory_equal(labels, before, TEXELS * sizeof *labels);
+    assert_memory_equal(labels, before, (size_t)picture_texels * sizeof *labels);
     tvlm_stack_destroy(&alone);
     tvlm_stack_destroy(&stack);
     free(boundary);
@@ -193,7 +196,9 @@ static void mistakes(tvlm_device *device, tvlm_format format) {
     assert_true(count > 1);
     refused(tvlm_stack_region_neighbours(stack, 0, count, 2, few, &count), TVLM_ERROR_ARGUMENT,
             "of an image of");
-    refused(tvlm_stack_labels(stack, 0, TEXELS - 1, labels), TVLM_ERROR_ARGUMENT, "room for 3149 labels");
+    char line[40];
+    snprintf(line, sizeof line, "room for %d labels", (int)picture_texels - 1);
+    refused(tvlm_stack_labels(stack, 0, (size_t)picture_texels - 1, labels), TVLM_ERROR_ARGUMENT, line);
     tvlm_stack_destroy(&stack);
     refused(tvlm_stack_create(device, tvlm_stack_params(.width = 4, .height = 4, .clusters = 2049), &none),
             TVLM_ERROR_ARGUMENT, "2049 clusters");
@@ -207,5 +212,6 @@ DEVICE_CHECKS(tables, own_labels, mistakes)
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
                                        cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
+    if (test_small()) picture_width = 19, picture_height = 13, picture_texels = 19 * 13;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,8 +81,9 @@ struct tvlm_device_params {
                              is asked for and does not pass is an error */
     const char
         *kernel_dir; /* load kernels from this folder instead of the embedded ones; NULL: $TVLM_CL_DIR */
-    const char *cache_dir; /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm;
-                              "": no cache. A cache that cannot be read or written is silently not used */
+    const char *cache_dir; /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm (none
+                              with PoCL, which keeps its own); "": no cache. A cache that cannot be read or
+                              written is silently not used */
     bool test_all;       /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
     const tvlm_log *log; /* copied; NULL: silence */
 };

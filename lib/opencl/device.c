@@ -73,11 +73,21 @@ static const tvlm_backend opencl_backend = {
     .keep_pass = opencl_keep_pass,
 };
 
+/*
+ * PoCL keeps what it compiled itself, kernel by kernel as they are launched; asked for a program's binary it
+ * first compiles every kernel in it once more, for groups of any size: the first `tvlm select` took 8.5 s of
+ * CPU time instead of 3.6, for 0.15 s less in each later one.
+ */
+static bool caches_itself(const opencl_device *device) {
+    return strcmp(device->base.info.platform, "Portable Computing Language") == 0;
+}
+
 /* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none.
  */
-static const char *cache_folder(const char *asked, char *path, size_t size) {
+static const char *cache_folder(const opencl_device *device, const char *asked, char *path, size_t size) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
+    if (caches_itself(device)) return NULL;
     if (home == NULL || home[0] != '/') {
         home = getenv("HOME");
         below = ".cache/texturevlm";
@@ -98,7 +108,8 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
     char path[4096];
     TVLM_TRY(copy_text(params->log, params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR"),
                        &device->kernel_dir));
-    return copy_text(params->log, cache_folder(params->cache_dir, path, sizeof path), &device->cache_dir);
+    return copy_text(params->log, cache_folder(device, params->cache_dir, path, sizeof path),
+                     &device->cache_dir);
 }
 
 /* Group sizes: FACTS: 16 x 16 is what block-linear memory likes; rows vectorise on CPUs, and launches are

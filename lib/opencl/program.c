@@ -53,6 +53,7 @@ static tvlm_status fail_build(const opencl_device *device, cl_program program, c
 
 static void store_binary(const opencl_device *device, cl_program program, const char *key) {
     size_t size = 0;
+    if (device->cache_dir == NULL) return;
     if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL) != CL_SUCCESS ||
         size == 0)
         return;

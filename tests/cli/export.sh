@@ -1,52 +1,7 @@
 #!/usr/bin/env bash
 # tests/cli/export.sh TVLM TVLM_SCENE [DEVICE]: `tvlm export` as a user meets it: a file for every model, budgets, and one
-# clear line for whatever is wrong. DEVICE as in run.sh.
-set -uo pipefail
-tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
-device=${3:+--device=$3}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out"
-cd "$work/out"
-failures=0 checks=0
-unset TVLM_DEVICE
-
-devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
-if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
-    echo "SKIPPED: no OpenCL device"
-    exit 77
-fi
-
-complain() {
-    echo "FAILED: $1"
-    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
-    failures=$((failures + 1))
-}
-
-# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
-refused() {
-    local code=$1 pattern=$2 rc=0 before
-    shift 2
-    before=$(ls)
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
-    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
-    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
-    [ "$(ls)" = "$before" ] || complain "files are left: $*"
-}
-
-# says PATTERN COMMAND...: succeeds, silent on stderr, and prints a line that fits.
-says() {
-    local pattern=$1 rc=0
-    shift
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq 0 ] || complain "exit $rc: $*"
-    [ ! -s "$work/stderr" ] || complain "something on stderr: $*"
-    grep -qE "$pattern" "$work/stdout" || complain "'$(head -1 "$work/stdout")' does not fit '$pattern': $*"
-}
+# clear line for whatever is wrong. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # shape FILE NAME TYPE SHAPE: what the file's header says of a tensor.
 shape() {
@@ -115,5 +70,4 @@ refused 1 'is the input' export_ "$scene" --for qwen2-vl -o "$scene"
 printf '\x89PNG\r\n\x1a\nbroken' >"$work/in/broken.png"
 refused 1 'broken.png' export_ "$work/in/broken.png" --for clip -o x.safetensors
 
-echo "$checks checks, $failures failed"
-[ $failures -eq 0 ]
+finish

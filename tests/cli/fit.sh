@@ -1,59 +1,13 @@
 #!/usr/bin/env bash
 # tests/cli/fit.sh TVLM TVLM_SCENE [DEVICE]: `tvlm fit` as a user meets it: each kind of truth, what it learns from it, and
-# one clear line for whatever is wrong with it. DEVICE as in run.sh.
-set -uo pipefail
-tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
-device=${3:+--device=$3}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out" "$work/in/masks" "$work/in/yolo" "$work/in/bad"
-cd "$work/out"
-failures=0 checks=0
-unset TVLM_DEVICE
-
-devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
-if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
-    echo "SKIPPED: no OpenCL device"
-    exit 77
-fi
-
-complain() {
-    echo "FAILED: $1"
-    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
-    failures=$((failures + 1))
-}
-
-# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
-refused() {
-    local code=$1 pattern=$2 rc=0 before
-    shift 2
-    before=$(ls)
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
-    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
-    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
-    [ "$(ls)" = "$before" ] || complain "files are left: $*"
-}
-
-succeeds() {
-    local rc=0
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq 0 ] || complain "exit $rc: $*"
-    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
-}
+# one clear line for whatever is wrong with it. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+mkdir "$work/in/masks" "$work/in/yolo" "$work/in/bad"
 
 # prints PATTERN: the last command's stdout has it.
 prints() {
     checks=$((checks + 1))
     grep -qE "$1" "$work/stdout" || complain "stdout lacks '$1': $(head -5 "$work/stdout")"
-}
-
-same() {
-    checks=$((checks + 1))
-    cmp -s "$2" "$3" || complain "$1: $2 and $3 differ"
 }
 
 # Three photos of 64x48, 4 x 3 cells of 16: the object is the box of x 32..64, y 0..16.
@@ -164,5 +118,4 @@ refused 1 'a.png: is the input' "${fit[@]}" --masks "$in/masks" -o "$in/a.png"
 refused 2 'IMAGE... is missing' "$tvlm" fit
 refused 2 'two images or more' "${one[@]}" --masks "$in/masks" --leave-one-out
 
-echo "$checks checks, $failures failures"
-[ $failures -eq 0 ]
+finish

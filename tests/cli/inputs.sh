@@ -1,74 +1,7 @@
 #!/usr/bin/env bash
 # tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm generate` takes beside an image: grids, masks and maps, and
-# several images at once; one clear line for whatever is wrong with them. DEVICE as in run.sh.
-set -uo pipefail
-tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
-device=${3:+--device=$3}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out"
-cd "$work/out"
-failures=0 checks=0
-unset TVLM_DEVICE
-
-devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
-if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
-    echo "SKIPPED: no OpenCL device"
-    exit 77
-fi
-
-complain() {
-    echo "FAILED: $1"
-    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
-    failures=$((failures + 1))
-}
-
-# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
-refused() {
-    local code=$1 pattern=$2 rc=0 before
-    shift 2
-    before=$(ls)
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
-    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
-    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
-    [ "$(ls)" = "$before" ] || complain "files are left: $*"
-}
-
-succeeds() {
-    local rc=0
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq 0 ] || complain "exit $rc: $*"
-    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
-}
-
-# same WHAT A B: the same bytes.
-same() {
-    checks=$((checks + 1))
-    cmp -s "$2" "$3" || complain "$1: $2 and $3 differ"
-}
-
-# npy FILE DESCR SHAPE BYTES [ORDER]: an array; BYTES as printf takes them.
-npy() {
-    local header="{'descr': '$2', 'fortran_order': ${5:-False}, 'shape': $3, }"
-    header=$(printf '%-117s' "$header")
-    printf "\\x93NUMPY\\x01\\x00\\x76\\x00%s\n$4" "$header" >"$1"
-}
-
-# values FILE FIRST COUNT: floats of an array from its FIRST on, one a line.
-values() { tail -c +$((129 + 4 * $2)) "$1" | head -c $((4 * $3)) | od -An -v -tf4 -w4 | tr -d ' '; }
-
-# holds WHAT FILE FIRST VALUE...: the array holds these, as od prints them.
-holds() {
-    local what=$1 file=$2 first=$3
-    shift 3
-    checks=$((checks + 1))
-    [ "$(values "$file" "$first" $#)" = "$(printf '%s\n' "$@")" ] ||
-        complain "$what: $(values "$file" "$first" $# | tr '\n' ' ')"
-}
+# several images at once; one clear line for whatever is wrong with them. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 generate=("$tvlm" generate ${device:+"$device"})
 photo=$work/in/photo.png in=$work/in
@@ -217,5 +150,4 @@ refused 2 '--gaze is of one image' "${generate[@]}" "$photo" "$photo" -o two-gaz
 refused 1 'text.npy is not an image' "${generate[@]}" "$photo" "$in/text.npy" -o second.npy
 refused 1 'other.png: is the input' "${generate[@]}" "$photo" "$in/other.png" -o "$in/other.png"
 
-echo "$checks checks, $failures failures"
-[ $failures -eq 0 ]
+finish

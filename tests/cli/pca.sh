@@ -1,50 +1,9 @@
 #!/usr/bin/env bash
-# tests/cli/pca.sh TVLM TVLM_SCENE [DEVICE]: `tvlm pca` and --basis as a user meets them. DEVICE as in run.sh.
-set -uo pipefail
-tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
-device=${3:+--device=$3}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out"
-cd "$work/out"
-failures=0
-unset TVLM_DEVICE
-devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices"; exit 1; }
-if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
-    echo "SKIPPED: no OpenCL device"
-    exit 77
-fi
+# tests/cli/pca.sh TVLM TVLM_SCENE [DEVICE]: `tvlm pca` and --basis as a user meets them. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-complain() {
-    echo "FAILED: $1"
-    [ ! -s "$work/stderr" ] || head -3 "$work/stderr"
-    failures=$((failures + 1))
-}
-
-# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, and no file.
-refused() {
-    local code=$1 pattern=$2 rc=0 before
-    shift 2
-    before=$(ls)
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
-    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
-    [ "$(ls)" = "$before" ] || complain "files are left: $*"
-}
-
-# says PATTERN COMMAND...: succeeds, silent on stderr, and prints what fits.
-says() {
-    local pattern=$1 rc=0
-    shift
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    [ $rc -eq 0 ] || complain "exit $rc: $*"
-    [ ! -s "$work/stderr" ] || complain "something on stderr: $*"
-    grep -qE "$pattern" "$work/stdout" || complain "nothing fits '$pattern': $*"
-}
-
-# npy FILE SHAPE COUNT [LAST]: float32 of that shape, numbers that repeat after 11, the last one LAST (4 bytes, escaped).
-npy() {
+# numbers FILE SHAPE COUNT [LAST]: float32 of that shape, numbers that repeat after 11, the last one LAST (4 bytes, escaped).
+numbers() {
     local header n=$(($3 - 1))
     header="{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }"
     printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "$header" >"$1"
@@ -54,15 +13,14 @@ npy() {
 }
 
 in=$work/in
-"$scene" "$in/scene.png" 80 48 >/dev/null 2>&1 || "$scene" -o "$in/scene.png" >/dev/null 2>&1 || "$scene" "$in/scene.png" >/dev/null 2>&1
-[ -s "$in/scene.png" ] || { echo "FAILED: no picture"; exit 1; }
-npy "$in/f.npy" "6, 10, 8" 480
-npy "$in/g.npy" "40, 8" 320
-npy "$in/other.npy" "40, 7" 280
-npy "$in/q.npy" "8," 8
-npy "$in/q7.npy" "7," 7
-npy "$in/nan.npy" "40, 8" 320 '\0\0\xc0\x7f'
-npy "$in/one.npy" "8," 8
+"$scene" "$in/scene.png" 80 48 || exit 1
+numbers "$in/f.npy" "6, 10, 8" 480
+numbers "$in/g.npy" "40, 8" 320
+numbers "$in/other.npy" "40, 7" 280
+numbers "$in/q.npy" "8," 8
+numbers "$in/q7.npy" "7," 7
+numbers "$in/nan.npy" "40, 8" 320 '\0\0\xc0\x7f'
+numbers "$in/one.npy" "8," 8
 
 pca=("$tvlm" pca)
 says '3 components of 8 dimensions, not centred, from 100 vectors' "${pca[@]}" train "$in/f.npy" "$in/g.npy" -k 3 -o basis.safetensors $device
@@ -103,4 +61,4 @@ refused 1 'components' "${select[@]}" --features "$in/f.npy" --query "$in/q.npy"
 "$tvlm" generate "$in/scene.png" --features "$in/f.npy" --channels embedding_0,embedding_1 -o e.npy $device || complain "generate"
 [ "$(tail -c +129 e.npy | od -An -tf4 | grep -c '[1-9]')" -gt 0 ] || complain "embedding_0 is 0 everywhere"
 
-[ $failures -eq 0 ] && echo "ok" || exit 1
+finish

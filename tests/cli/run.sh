@@ -1,54 +1,7 @@
 #!/usr/bin/env bash
 # tests/cli/run.sh TVLM TVLM_SCENE [DEVICE]: the tool as a user meets it: what it writes, and for all bad input one clear
-# line on stderr, exit 1 (wrong usage: 2), nothing on stdout and no file. DEVICE: what --device gets; without it
-# the default device, and the test is skipped (77) where there is none.
-set -uo pipefail
-tvlm=$(realpath -e "$1") && scene=$(realpath -e "$2") || exit 1
-device=${3:+--device=$3}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out"
-cd "$work/out"
-failures=0 checks=0
-unset TVLM_DEVICE
-
-devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
-if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
-    echo "SKIPPED: no OpenCL device"
-    exit 77
-fi
-
-complain() {
-    echo "FAILED: $1"
-    [ ! -s "$work/stdout" ] || { echo "  stdout:"; head -3 "$work/stdout"; }
-    [ ! -s "$work/stderr" ] || { echo "  stderr:"; head -3 "$work/stderr"; }
-    failures=$((failures + 1))
-}
-
-listing() { find "$work/out" -mindepth 1 | sort; }
-
-# refused EXIT PATTERN COMMAND...: exits so, with one line that fits, nothing on stdout, no file.
-refused() {
-    local code=$1 pattern=$2 rc=0 before
-    shift 2
-    before=$(listing)
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
-    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
-    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
-    [ "$(listing)" = "$before" ] || complain "files are left: $*"
-}
-
-# succeeds COMMAND...: exit 0 and nothing but warnings on stderr.
-succeeds() {
-    local rc=0
-    "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq 0 ] || complain "exit $rc: $*"
-    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
-}
+# line on stderr, exit 1 (wrong usage: 2), nothing on stdout and no file. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 is() { # WHAT CONDITION...
     local what=$1
@@ -285,5 +238,4 @@ if [ -w /dev/full ]; then
     refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "$tvlm" devices --json
 fi
 
-echo "$checks checks, $failures failures"
-[ $failures -eq 0 ]
+finish

@@ -1,0 +1,255 @@
+#include <errno.h>
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/display.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "io_video/pixels.h"
+#include "io_video/say.h"
+#include "texturevlm/io_video.h"
+
+struct tvlm_video_reader {
+    tvlm_log log;
+    char *path;
+    bool (*stop)(void *user);
+    void *user;
+    AVFormatContext *container;
+    AVCodecContext *decoder;
+    AVStream *stream;
+    AVPacket *packet;
+    AVFrame *frame;
+    video_pixels pixels;
+    tvlm_video_info info;
+    int quarters; /* clockwise */
+    int64_t number;
+    int64_t first; /* timestamp of the first frame; AV_NOPTS_VALUE before it */
+    bool draining; /* the container is at its end */
+};
+
+static int must_stop(void *user) {
+    tvlm_video_reader *const reader = user;
+    return reader->stop != NULL && reader->stop(reader->user);
+}
+
+/* A file whose name looks like a protocol ("a:b.mp4") is a file all the same. */
+static char *name_of(const char *path) {
+    struct stat info;
+    const char *const prefix = stat(path, &info) == 0 ? "file:" : "";
+    const size_t size = strlen(prefix) + strlen(path) + 1;
+    char *const name = malloc(size);
+    if (name != NULL) snprintf(name, size, "%s%s", prefix, path);
+    return name;
+}
+
+static tvlm_status open_container(tvlm_video_reader *reader) {
+    char *const name = name_of(reader->path);
+    reader->container = avformat_alloc_context();
+    if (name == NULL || reader->container == NULL) {
+        free(name);
+        return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
+    }
+    reader->container->interrupt_callback = (AVIOInterruptCB){must_stop, reader};
+    /* A failed open releases the context. */
+    const int code = avformat_open_input(&reader->container, name, NULL, NULL);
+    free(name);
+    if (code == AVERROR_INVALIDDATA)
+        return video_fail(&reader->log, TVLM_ERROR_FORMAT, "%s: no image and no video that can be read",
+                          reader->path);
+    if (code < 0) return video_fail_code(&reader->log, TVLM_ERROR_IO, reader->path, "opened", code);
+    return TVLM_OK;
+}
+
+/* The rotation that phones write instead of turning the pixels. */
+static int quarters_of(const AVStream *stream) {
+#if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
+    const AVPacketSideData *const data = av_packet_side_data_get(
+        stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
+    const uint8_t *const bytes = data != NULL && data->size >= 9 * sizeof(int32_t) ? data->data : NULL;
+#else
+    const uint8_t *const bytes = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
+#endif
+    int32_t matrix[9];
+    if (bytes == NULL) return 0;
+    memcpy(matrix, bytes, sizeof matrix);
+    const double angle = av_display_rotation_get(matrix); /* counterclockwise; NaN: not a rotation */
+    return isfinite(angle) ? (int)(lround(-angle / 90.0) & 3) : 0;
+}
+
+static tvlm_status open_track(tvlm_video_reader *reader, int32_t threads) {
+    const AVCodec *codec = NULL;
+    int code = avformat_find_stream_info(reader->container, NULL);
+    if (code < 0) return video_fail_code(&reader->log, TVLM_ERROR_FORMAT, reader->path, "read", code);
+    const int track = av_find_best_stream(reader->container, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
+    if (track == AVERROR_STREAM_NOT_FOUND)
+        return video_fail(&reader->log, TVLM_ERROR_FORMAT, "%s: there is no video track in it", reader->path);
+    if (track < 0 || codec == NULL)
+        return video_fail(&reader->log, TVLM_ERROR_UNSUPPORTED, "%s: there is no decoder for its video track",
+                          reader->path);
+    reader->stream = reader->container->streams[track];
+    reader->decoder = avcodec_alloc_context3(codec);
+    if (reader->decoder == NULL)
+        return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
+    code = avcodec_parameters_to_context(reader->decoder, reader->stream->codecpar);
+    reader->decoder->thread_count = threads;
+    reader->decoder->pkt_timebase = reader->stream->time_base;
+    if (code >= 0) code = avcodec_open2(reader->decoder, codec, NULL);
+    if (code < 0) return video_fail_code(&reader->log, TVLM_ERROR_UNSUPPORTED, reader->path, "decoded", code);
+    return TVLM_OK;
+}
+
+static void read_info(tvlm_video_reader *reader) {
+    const AVStream *const stream = reader->stream;
+    const AVCodecParameters *const codec = stream->codecpar;
+    const AVRational rate = stream->avg_frame_rate.num > 0 ? stream->avg_frame_rate : stream->r_frame_rate;
+    tvlm_video_info *const info = &reader->info;
+    reader->quarters = quarters_of(stream);
+    info->width = reader->quarters % 2 == 0 ? codec->width : codec->height;
+    info->height = reader->quarters % 2 == 0 ? codec->height : codec->width;
+    if (rate.num > 0 && rate.den > 0) info->rate = av_q2d(rate);
+    if (stream->duration > 0)
+        info->duration = (double)stream->duration * av_q2d(stream->time_base);
+    else if (reader->container->duration > 0)
+        info->duration = (double)reader->container->duration / AV_TIME_BASE;
+    info->frames = stream->nb_frames > 0 ? stream->nb_frames : llround(info->duration * info->rate);
+    info->codec = avcodec_get_name(codec->codec_id);
+}
+
+static tvlm_status open_reader(const char *path, int32_t threads, tvlm_video_reader *reader) {
+    const size_t size = strlen(path) + 1;
+    reader->path = malloc(size);
+    reader->packet = av_packet_alloc();
+    reader->frame = av_frame_alloc();
+    if (reader->path == NULL || reader->packet == NULL || reader->frame == NULL)
+        return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
+    memcpy(reader->path, path, size);
+    tvlm_status status = open_container(reader);
+    if (status == TVLM_OK) status = open_track(reader, threads);
+    if (status == TVLM_OK) read_info(reader);
+    return status;
+}
+
+tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_video_reader_params *params,
+                                   tvlm_video_reader **reader) {
+    const struct tvlm_video_reader_params none = {0}, *const given = params != NULL ? params : &none;
+    if (path == NULL || *path == '\0' || reader == NULL)
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_open: no path or no reader");
+    if (given->threads < 0)
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_open: %d threads",
+                          (int)given->threads);
+    video_quiet();
+    tvlm_video_reader *made = calloc(1, sizeof *made);
+    if (made == NULL) return video_fail(given->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
+    if (given->log != NULL) made->log = *given->log;
+    made->stop = given->stop;
+    made->user = given->user;
+    made->first = AV_NOPTS_VALUE;
+    const tvlm_status status = open_reader(path, given->threads, made);
+    if (status != TVLM_OK) {
+        tvlm_video_reader_destroy(&made);
+        return status;
+    }
+    *reader = made;
+    return TVLM_OK;
+}
+
+void tvlm_video_reader_destroy(tvlm_video_reader **reader) {
+    if (reader == NULL || *reader == NULL) return;
+    tvlm_video_reader *const old = *reader;
+    video_pixels_release(&old->pixels);
+    av_frame_free(&old->frame);
+    av_packet_free(&old->packet);
+    avcodec_free_context(&old->decoder);
+    avformat_close_input(&old->container);
+    free(old->path);
+    free(old);
+    *reader = NULL;
+}
+
+void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info) {
+    *info = reader->info;
+}
+
+/* ---- Frames ---- */
+
+/* A frame that is left out keeps its number. */
+static void skip(tvlm_video_reader *reader, int code) {
+    char words[AV_ERROR_MAX_STRING_SIZE] = "unknown";
+    av_strerror(code, words, sizeof words);
+    video_warn(&reader->log, "%s: frame %lld does not decode (%s): skipped", reader->path,
+               (long long)reader->number++, words);
+}
+
+/* Gives the decoder the track's next packet, or the end. 0, or an error of that packet. */
+static int feed(tvlm_video_reader *reader) {
+    AVPacket *const packet = reader->packet;
+    int code;
+    do {
+        av_packet_unref(packet);
+        code = av_read_frame(reader->container, packet);
+    } while (code >= 0 && packet->stream_index != reader->stream->index);
+    if (code >= 0) {
+        code = avcodec_send_packet(reader->decoder, packet);
+        av_packet_unref(packet);
+        return code;
+    }
+    if (code != AVERROR_EOF && code != AVERROR_EXIT) {
+        char words[AV_ERROR_MAX_STRING_SIZE] = "unknown";
+        av_strerror(code, words, sizeof words);
+        video_warn(&reader->log, "%s: ends before its end (%s)", reader->path, words);
+    }
+    reader->draining = true;
+    return avcodec_send_packet(reader->decoder, NULL);
+}
+
+/* The next frame of the decoder into reader->frame: 0, AVERROR_EOF, or AVERROR(ENOMEM). */
+static int decode(tvlm_video_reader *reader) {
+    for (;;) {
+        int code = avcodec_receive_frame(reader->decoder, reader->frame);
+        const bool torn = code == 0 && (reader->frame->decode_error_flags != 0 ||
+                                        (reader->frame->flags & AV_FRAME_FLAG_CORRUPT));
+        if (code == 0 && !torn) return 0;
+        if (code == AVERROR_EOF || code == AVERROR(ENOMEM)) return code;
+        if (torn) {
+            skip(reader, AVERROR_INVALIDDATA);
+            continue;
+        }
+        if (code != AVERROR(EAGAIN)) {
+            skip(reader, code);
+            if (reader->draining) return AVERROR_EOF;
+            continue;
+        }
+        code = feed(reader);
+        if (code == AVERROR(ENOMEM)) return code;
+        if (code < 0 && code != AVERROR_EOF) skip(reader, code);
+    }
+}
+
+static double time_of(tvlm_video_reader *reader) {
+    const int64_t stamp = reader->frame->best_effort_timestamp;
+    if (stamp == AV_NOPTS_VALUE)
+        return (double)reader->number / (reader->info.rate > 0.0 ? reader->info.rate : 25.0);
+    if (reader->first == AV_NOPTS_VALUE) reader->first = stamp;
+    return (double)(stamp - reader->first) * av_q2d(reader->stream->time_base);
+}
+
+tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame) {
+    tvlm_video_frame next = {.end = true};
+    int code = decode(reader);
+    if (code == AVERROR(ENOMEM))
+        return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
+    if (code == 0) {
+        next.end = false;
+        next.time = time_of(reader);
+        next.number = reader->number++;
+        code = video_pixels_convert(&reader->pixels, reader->frame, reader->quarters, &next.image);
+        av_frame_unref(reader->frame);
+        if (code < 0)
+            return video_fail_code(&reader->log, TVLM_ERROR_UNSUPPORTED, reader->path, "converted to RGB",
+                                   code);
+    }
+    *frame = next;
+    return TVLM_OK;
+}

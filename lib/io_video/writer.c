@@ -1,0 +1,300 @@
+#define _XOPEN_SOURCE 700 /* NOLINT: for realpath */
+#include <errno.h>
+#include <fcntl.h>
+#include <libavcodec/avcodec.h>
+#include <libavformat/avformat.h>
+#include <libavutil/opt.h>
+#include <libswscale/swscale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io_video/say.h"
+#include "texturevlm/io_video.h"
+
+/* Ticks of a second: whole numbers for 24, 25, 29.97, 30, 50 and 60 frames a second; MPEG-4 allows up to
+ * 65535. */
+#define TICKS        30000
+#define RATE_DEFAULT 25.0
+#define SIDE_MAX     16384
+#define TIME_MAX     1e9
+
+struct tvlm_video_writer {
+    tvlm_log log;
+    char *path, *target, *temporary; /* target: what the path leads to; temporary: NULL once it is renamed */
+    int32_t width, height;           /* of the frames that come */
+    double rate;
+    AVFormatContext *container;
+    AVCodecContext *encoder;
+    AVStream *stream;
+    AVPacket *packet;
+    AVFrame *frame;
+    struct SwsContext *scaler;
+    int64_t last; /* timestamp of the last frame; -1 before the first */
+    bool failed;
+};
+
+bool tvlm_video_writable(const char *path) {
+    const AVOutputFormat *const format = av_guess_format(NULL, path, NULL);
+    return format != NULL && format->video_codec != AV_CODEC_ID_NONE &&
+           !(format->flags & (AVFMT_NOFILE | AVFMT_NEEDNUMBER)) && strstr(format->name, "image2") == NULL;
+}
+
+/* ---- The file ---- */
+
+/* The file that is written until the end: beside the target, of a name that nobody has. */
+static tvlm_status make_temporary(tvlm_video_writer *writer) {
+    const char *const slash = strrchr(writer->target, '/');
+    const int folder = slash != NULL ? (int)(slash - writer->target + 1) : 0;
+    const size_t room = (size_t)folder + 64;
+    char *const name = malloc(room);
+    int fd = -1;
+    if (name == NULL) return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    for (int i = 0; fd < 0 && i < 1000; ++i) {
+        snprintf(name, room, "%.*s.tvlm-%ld-%d.tmp", folder, writer->target, (long)getpid(), i);
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST && errno != EINTR) break;
+    }
+    if (fd < 0) {
+        free(name);
+        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
+    }
+    close(fd);
+    writer->temporary = name;
+    return TVLM_OK;
+}
+
+static tvlm_status find_target(tvlm_video_writer *writer) {
+    struct stat info;
+    const bool exists = stat(writer->path, &info) == 0;
+    if (exists && !S_ISREG(info.st_mode))
+        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: a video needs an ordinary file",
+                          writer->path);
+    if (exists && access(writer->path, W_OK) != 0)
+        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
+    writer->target = exists ? realpath(writer->path, NULL) : strdup(writer->path);
+    if (writer->target == NULL)
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    return TVLM_OK;
+}
+
+static tvlm_status open_file(tvlm_video_writer *writer) {
+    char *name = NULL;
+    VIDEO_TRY(find_target(writer));
+    VIDEO_TRY(make_temporary(writer));
+    const size_t room = strlen(writer->temporary) + 6;
+    if ((name = malloc(room)) == NULL)
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    snprintf(name, room, "file:%s", writer->temporary);
+    const int code = avio_open(&writer->container->pb, name, AVIO_FLAG_WRITE);
+    free(name);
+    return code < 0 ? video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code) : TVLM_OK;
+}
+
+/* ---- The encoder ---- */
+
+/* 4:2:0 needs even sides. */
+static int even(int32_t side) {
+    return (int)(side & ~1);
+}
+
+static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
+    encoder->width = even(writer->width);
+    encoder->height = even(writer->height);
+    encoder->pix_fmt = AV_PIX_FMT_YUV420P;
+    encoder->time_base = (AVRational){1, TICKS};
+    encoder->framerate = av_d2q(writer->rate, 1001000);
+    encoder->color_range = AVCOL_RANGE_MPEG;
+    encoder->colorspace = AVCOL_SPC_SMPTE170M; /* what swscale makes of RGB */
+    encoder->gop_size = 60;
+    encoder->thread_count = 0;
+    if (writer->container->oformat->flags & AVFMT_GLOBALHEADER) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    if (encoder->codec_id == AV_CODEC_ID_H264) {
+        (void)av_opt_set(encoder->priv_data, "preset", "veryfast", 0); /* not every encoder has these */
+        (void)av_opt_set(encoder->priv_data, "crf", "20", 0);
+    } else if (encoder->codec_id == AV_CODEC_ID_VP8 || encoder->codec_id == AV_CODEC_ID_VP9) {
+        (void)av_opt_set(encoder->priv_data, "deadline", "realtime", 0);
+        (void)av_opt_set(encoder->priv_data, "cpu-used", "6", 0);
+        (void)av_opt_set(encoder->priv_data, "crf", "28", 0);
+        encoder->bit_rate = 0;
+    } else {
+        encoder->flags |= AV_CODEC_FLAG_QSCALE;
+        encoder->global_quality = 4 * FF_QP2LAMBDA;
+    }
+}
+
+/* Opens that encoder if it is there and the container takes it. */
+static bool try_encoder(tvlm_video_writer *writer, const AVCodec *codec) {
+    const AVOutputFormat *const format = writer->container->oformat;
+    if (codec == NULL || avformat_query_codec(format, codec->id, FF_COMPLIANCE_NORMAL) != 1) return false;
+    AVCodecContext *encoder = avcodec_alloc_context3(codec);
+    if (encoder == NULL) return false;
+    set_encoder(writer, encoder);
+    if (avcodec_open2(encoder, codec, NULL) >= 0) {
+        writer->encoder = encoder;
+        return true;
+    }
+    avcodec_free_context(&encoder);
+    return false;
+}
+
+static tvlm_status open_encoder(tvlm_video_writer *writer) {
+    const AVOutputFormat *const format = writer->container->oformat;
+    static const char *const names[] = {"libx264", "libopenh264", "libvpx-vp9", "mpeg4"};
+    bool open = false;
+    for (size_t i = 0; !open && i < sizeof names / sizeof *names; ++i)
+        open = try_encoder(writer, avcodec_find_encoder_by_name(names[i]));
+    if (!open && !try_encoder(writer, avcodec_find_encoder(format->video_codec)))
+        return video_fail(&writer->log, TVLM_ERROR_UNSUPPORTED, "%s: FFmpeg has no encoder for %s videos",
+                          writer->path, format->name);
+    writer->stream = avformat_new_stream(writer->container, NULL);
+    if (writer->stream == NULL)
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    writer->stream->time_base = writer->encoder->time_base;
+    writer->stream->avg_frame_rate = writer->encoder->framerate;
+    const int code = avcodec_parameters_from_context(writer->stream->codecpar, writer->encoder);
+    return code < 0 ? video_fail_code(&writer->log, TVLM_ERROR_MEMORY, writer->path, "encoded", code)
+                    : TVLM_OK;
+}
+
+static tvlm_status make_frame(tvlm_video_writer *writer) {
+    AVFrame *const frame = writer->frame;
+    frame->width = writer->encoder->width;
+    frame->height = writer->encoder->height;
+    frame->format = writer->encoder->pix_fmt;
+    frame->color_range = writer->encoder->color_range;
+    frame->colorspace = writer->encoder->colorspace;
+    writer->scaler =
+        sws_getContext(frame->width, frame->height, AV_PIX_FMT_RGB24, frame->width, frame->height,
+                       writer->encoder->pix_fmt, SWS_BICUBIC | SWS_ACCURATE_RND, NULL, NULL, NULL);
+    if (writer->scaler == NULL || av_frame_get_buffer(frame, 0) < 0)
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    return TVLM_OK;
+}
+
+static tvlm_status open_writer(const char *path, tvlm_video_writer *writer) {
+    const AVOutputFormat *const format = av_guess_format(NULL, path, NULL);
+    writer->path = strdup(path);
+    writer->packet = av_packet_alloc();
+    writer->frame = av_frame_alloc();
+    if (writer->path == NULL || writer->packet == NULL || writer->frame == NULL ||
+        avformat_alloc_output_context2(&writer->container, format, NULL, NULL) < 0)
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
+    VIDEO_TRY(open_encoder(writer));
+    VIDEO_TRY(make_frame(writer));
+    VIDEO_TRY(open_file(writer));
+    const int code = avformat_write_header(writer->container, NULL);
+    return code < 0 ? video_fail_code(&writer->log, TVLM_ERROR_IO, path, "written", code) : TVLM_OK;
+}
+
+tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t height,
+                                   const struct tvlm_video_writer_params *params,
+                                   tvlm_video_writer **writer) {
+    const struct tvlm_video_writer_params none = {0}, *const given = params != NULL ? params : &none;
+    if (path == NULL || *path == '\0' || writer == NULL)
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_writer_open: no path or no writer");
+    if (width < 2 || height < 2 || width > SIDE_MAX || height > SIDE_MAX)
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: a video of %d x %d; its sides are 2 .. %d",
+                          path, (int)width, (int)height, SIDE_MAX);
+    if (!isfinite(given->rate) || given->rate < 0.0 || given->rate > TICKS)
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: %g frames a second", path, given->rate);
+    if (!tvlm_video_writable(path))
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: there is no video format of that ending",
+                          path);
+    video_quiet();
+    tvlm_video_writer *made = calloc(1, sizeof *made);
+    if (made == NULL) return video_fail(given->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
+    if (given->log != NULL) made->log = *given->log;
+    made->width = width;
+    made->height = height;
+    made->rate = given->rate > 0.0 ? given->rate : RATE_DEFAULT;
+    made->last = -1;
+    const tvlm_status status = open_writer(path, made);
+    if (status != TVLM_OK) {
+        tvlm_video_writer_destroy(&made);
+        return status;
+    }
+    *writer = made;
+    return TVLM_OK;
+}
+
+/* ---- Frames ---- */
+
+/* Gives the encoder a frame, or the end (NULL), and the file what comes out. */
+static tvlm_status encode(tvlm_video_writer *writer, const AVFrame *frame) {
+    AVPacket *const packet = writer->packet;
+    int code = avcodec_send_frame(writer->encoder, frame);
+    while (code >= 0) {
+        code = avcodec_receive_packet(writer->encoder, packet);
+        if (code < 0) break;
+        packet->stream_index = writer->stream->index;
+        if (packet->duration == 0) packet->duration = llround(TICKS / writer->rate);
+        av_packet_rescale_ts(packet, writer->encoder->time_base, writer->stream->time_base);
+        code = av_interleaved_write_frame(writer->container, packet);
+        av_packet_unref(packet);
+    }
+    if (code == AVERROR(EAGAIN) || code == AVERROR_EOF) return TVLM_OK;
+    writer->failed = true;
+    return video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code);
+}
+
+tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time) {
+    if (image == NULL || image->width != writer->width || image->height != writer->height ||
+        image->channels != 3 || image->type != TVLM_PIXEL_U8)
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame that is not RGB of %d x %d",
+                          writer->path, (int)writer->width, (int)writer->height);
+    if (!(time >= -TIME_MAX && time <= TIME_MAX))
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame at %g s", writer->path, time);
+    AVFrame *const frame = writer->frame;
+    if (av_frame_make_writable(frame) < 0) /* the encoder may still hold the one before */
+        return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
+    const size_t row = image->row_stride != 0 ? image->row_stride : 3 * (size_t)image->width;
+    const uint8_t *const planes[4] = {image->pixels};
+    const int strides[4] = {(int)row};
+    (void)sws_scale(writer->scaler, planes, strides, 0, frame->height, frame->data, frame->linesize);
+    const int64_t stamp = llround(time * TICKS);
+    frame->pts = stamp > writer->last ? stamp : writer->last + 1;
+    frame->pict_type = AV_PICTURE_TYPE_NONE;
+    writer->last = frame->pts;
+    return encode(writer, frame);
+}
+
+static tvlm_status complete(tvlm_video_writer *writer) {
+    if (writer->failed) return TVLM_ERROR_IO;
+    VIDEO_TRY(encode(writer, NULL));
+    int code = av_write_trailer(writer->container);
+    const int closed = avio_closep(&writer->container->pb);
+    if (code >= 0) code = closed;
+    if (code < 0) return video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code);
+    if (rename(writer->temporary, writer->target) != 0)
+        return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
+    free(writer->temporary);
+    writer->temporary = NULL;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_video_writer_finish(tvlm_video_writer **writer) {
+    const tvlm_status status = complete(*writer);
+    tvlm_video_writer_destroy(writer);
+    return status;
+}
+
+void tvlm_video_writer_destroy(tvlm_video_writer **writer) {
+    if (writer == NULL || *writer == NULL) return;
+    tvlm_video_writer *const old = *writer;
+    if (old->container != NULL && old->container->pb != NULL) (void)avio_closep(&old->container->pb);
+    if (old->temporary != NULL) unlink(old->temporary);
+    sws_freeContext(old->scaler);
+    av_frame_free(&old->frame);
+    av_packet_free(&old->packet);
+    avcodec_free_context(&old->encoder);
+    avformat_free_context(old->container);
+    free(old->temporary);
+    free(old->target);
+    free(old->path);
+    free(old);
+    *writer = NULL;
+}
