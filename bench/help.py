@@ -12,8 +12,8 @@ What is measured
     touched    share of small things (COCO's: less than 32^2 pixels; no crowds; of all photos together) of which squares cover
                at least half
     small      share of the small things' pixels that arrive as texels, mean over those things
-    all        PSNR of the image painted from the patches, dB, mean over photos
-    things     the same within the things
+    all        PSNR of the image painted from the patches, dB, of the squared error's mean over photos
+    things     the same within the things: of the mean, so that photos whose things are seen to the bit do not outweigh the rest
 
 Painting: each square from the 16x16 texels that `tvlm_patches_extract` returns for it, bilinearly, the finest on top. Under all of
 them, where no square lies, is the whole image as one patch of 16x16 texels, free for everybody. "uniform" is the image
@@ -45,6 +45,7 @@ PAINTED = os.path.join(DATA, "clip", "painted")
 BUDGETS = [0.05, 0.10, 0.25, 0.50]
 PATCH, SMALL, SEEDS = 16, 32 ** 2, 5
 MEASURES = ["area", "texels", "touched", "small", "all", "things"]
+ERRORS = 4  # of those, from here on
 
 
 class Record(ctypes.Structure):  # tvlm_position
@@ -127,15 +128,15 @@ class Seen:
         return self
 
     def figures(self, mask, small):
-        """MEASURES; touched and small are lists, one entry for each small thing; NaN where there is nothing to measure."""
+        """MEASURES; touched and small are lists, one entry for each small thing; the last two squared errors still; NaN where
+        there is nothing to measure."""
         covered = self.texels > 0
         error = ((self.picture - self.photo.pixels) ** 2).mean(2)
-        decibel = lambda where: 10 * np.log10(255 ** 2 / max(error[where].mean(), 1e-2)) if where.any() else np.nan
         share = mask.mean()
         counts = 0 < share <= 0.5
         return [covered[mask].mean() if counts else np.nan, self.texels[mask].mean() if counts else np.nan,
                 [float(covered[s].mean() >= 0.5) for s in small], [float(self.texels[s].mean()) for s in small],
-                decibel(np.ones(mask.shape, bool)), decibel(mask)]
+                error.mean(), error[mask].mean() if mask.any() else np.nan]
 
 
 # ---- Ways of choosing ----
@@ -229,15 +230,16 @@ class Table:
         self.rows.setdefault(name, {}).setdefault(budget, {}).setdefault(photo, []).append(figures)
 
     def mean(self, name, budget):
+        """Shares in percent, errors in decibels."""
         photos = self.rows[name][budget].values()
         out = []
         for m, measure in enumerate(MEASURES):
             if measure in ("touched", "small"):
-                things = [value for rows in photos for figures in rows for value in figures[m]]
-                out.append(np.mean(things) if things else np.nan)
+                each = [value for rows in photos for figures in rows for value in figures[m]]
             else:
                 each = [np.mean([figures[m] for figures in rows]) for rows in photos]
-                out.append(np.nanmean(each) if np.isfinite(each).any() else np.nan)
+            mean = np.nanmean(each) if np.isfinite(each).any() else np.nan
+            out.append(10 * np.log10(255 ** 2 / mean) if m >= ERRORS else 100 * mean)
         return out
 
     def wins(self, name, budget, m):
@@ -245,22 +247,18 @@ class Table:
         mine, plain = self.rows[name][budget], self.rows["uniform"][budget]
         pairs = [(np.mean([f[m] for f in mine[photo]]), plain[photo][0][m]) for photo in mine]
         pairs = [pair for pair in pairs if np.isfinite(pair).all()]
-        return sum(a > b for a, b in pairs), len(pairs)
+        return f"{sum((a < b) if m >= ERRORS else (a > b) for a, b in pairs)} of {len(pairs)}"
 
-    def print(self):
-        print(f"{'':18s}" + "".join(f"{f'{100 * budget:.0f} % of the patches':^49s}" for budget in BUDGETS))
-        print(f"{'':18s}" + ("".join(f"{name:>8s}" for name in MEASURES) + " ") * len(BUDGETS))
-        for name in self.rows:
-            line = f"{name:18s}"
-            for budget in BUDGETS:
+    def print(self, unit):
+        for budget in BUDGETS:
+            print(f"\n{100 * budget:.0f} % of the patches".ljust(22) + "".join(f"{name:>9s}" for name in MEASURES) +
+                  f"   {unit} better than uniform in texels, all, things")
+            for name in self.rows:
                 mean = self.mean(name, budget)
-                line += "".join(f"{100 * v:7.1f}%" for v in mean[:4]) + "".join(f"{v:8.2f}" for v in mean[4:]) + " "
-            print(line, flush=True)
-        print("\nphotos with more than uniform has: texels of things | PSNR of the image | PSNR within things")
-        for name in self.rows:
-            if name != "uniform":
-                print(f"{name:18s}" + "   ".join(f"{100 * budget:3.0f} %: " + " | ".join(
-                    "%2d of %2d" % self.wins(name, budget, m) for m in (1, 4, 5)) for budget in BUDGETS))
+                line = f"{name:20s}" + "".join(f"{v:8.1f}%" for v in mean[:ERRORS]) + "".join(f"{v:9.2f}" for v in mean[ERRORS:])
+                if name != "uniform":
+                    line += "  " + "".join(f"{self.wins(name, budget, m):>11s}" for m in (1, 4, 5))
+                print(line)
 
 
 def plot(tables, path):
@@ -272,14 +270,13 @@ def plot(tables, path):
         print("no plot: python3-matplotlib is not installed")
         return
     figure, axes = plt.subplots(2, 4, figsize=(19, 9.5))
-    shown = [(0, "area of things covered, %", 100), (1, "pixels of things that arrive as texels, %", 100),
-             (4, "PSNR of the image, dB", 1), (5, "PSNR within things, dB", 1)]
+    shown = [(0, "area covered, %"), (1, "pixels that arrive as texels, %"), (4, "PSNR of the image, dB"), (5, "PSNR within, dB")]
     for line, (title, table) in zip(axes, tables):
-        for axis, (m, label, times) in zip(line, shown):
+        for axis, (m, label) in zip(line, shown):
             for n, name in enumerate(table.rows):
                 style = dict(color="black", linewidth=3) if name == "uniform" else dict(
                     color=plt.get_cmap("tab20")(n % 20), linestyle="--" if name.startswith("+") else "-", marker="o", markersize=4)
-                axis.plot([100 * b for b in BUDGETS], [times * table.mean(name, b)[m] for b in BUDGETS], label=name, **style)
+                axis.plot([100 * b for b in BUDGETS], [table.mean(name, b)[m] for b in BUDGETS], label=name, **style)
             axis.set_xlabel("patches, % of all")
             axis.set_title(f"{title}: {label}", fontsize=9)
             axis.grid(alpha=0.3)
@@ -363,12 +360,12 @@ def main():
         tool = Tool(options, folder)
         table = measure_things(tool, photos, options)
         counted = sum(0 < photo.mask.mean() <= 0.5 for photo in photos)
-        print(f"{len(photos)} photos ({counted} for area and texels), {sum(len(photo.small) for photo in photos)} small things\n")
-        table.print()
+        print(f"{len(photos)} photos ({counted} for area and texels), {sum(len(photo.small) for photo in photos)} small things")
+        table.print("photos")
         asked, count = measure_questions(tool, photos, {number: entry["name"] for number, entry in things.items()})
     if count:
         print(f"\nasked for a class: {count} questions; things are those of the class; means over questions")
-        asked.print()
+        asked.print("questions")
     for photo in photos:
         library.destroy_stack(photo.stack)
     library.close(device)

@@ -21,8 +21,12 @@ kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4
     out[i * count4 + group] = values[0];
 }
 
-/* Four channels a layer: refs[layer]. Work-item RUN texels of a row; z is the slice. */
-kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, TEXTURE_OUT(result)) {
+/*
+ * Four channels a layer: refs[layer]. The bundle's images go to those of the result from `to` on. Work-item
+ * RUN texels of a row; z is the slice.
+ */
+kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int to,
+                 TEXTURE_OUT(result)) {
     const int first = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
     if (first >= result_size.x || y >= result_size.y) return;
     const float step_x = view.x / result_size.x, step_y = view.y / result_size.y;
@@ -32,5 +36,5 @@ kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level,
     bundle_gather(BUNDLE, refs[slice % result_size.z], x, (y + 0.5f) * step_y, level, slice / result_size.z,
                   values);
     for (int i = 0; i < min(RUN, result_size.x - first); ++i)
-        texel_store(result, first + i, y, slice, values[i]);
+        texel_store(result, first + i, y, to * result_size.z + slice, values[i]);
 }

@@ -45,13 +45,13 @@ inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict
 }
 
 /*
- * parts[part][candidate]; ranges[part] = (smallest, largest) in ordered integers. Work-item RUN candidates of
- * a row, of `runs` in each row.
+ * parts[part][candidate]; ranges[turn][part] = (smallest, largest) in ordered integers, empty before; turn 0
+ * or 1. Work-item RUN candidates of a row, of `runs` in each row.
  */
 kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1))) void
 score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers,
             const int2 size, const float2 step, const float level, const int image, const int runs,
-            global float *restrict parts, global int *restrict ranges) {
+            global float *restrict parts, global int *restrict ranges, const int turn) {
     local int low[PARTS], high[PARTS];
     global const float *floats = (global const float *)heads + floats_at; /* behind all heads */
     const int lane = get_local_id(0), item = get_global_id(0);
@@ -90,16 +90,20 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (lane < PARTS) {
-        atomic_min(&ranges[2 * lane], low[lane]);
-        atomic_max(&ranges[2 * lane + 1], high[lane]);
+        atomic_min(&ranges[2 * (turn * PARTS + lane)], low[lane]);
+        atomic_max(&ranges[2 * (turn * PARTS + lane) + 1], high[lane]);
     }
 }
 
-/* weights: of the parts, and the bias; normalise: of each part 1 or 0. */
-kernel void score_combine(global const float *restrict parts, global const int *restrict ranges,
+/* weights: of the parts, and the bias; normalise: of each part 1 or 0. Empties the ranges of the other turn,
+ * which nobody reads now, for the next scores. */
+kernel void score_combine(global const float *restrict parts, global int *restrict all_ranges, const int turn,
                           const int count, const float4 weights, const int4 normalise,
                           global float *restrict scores) {
     const int i = get_global_id(0);
+    global const int *ranges = all_ranges + 2 * PARTS * turn;
+    if (i == 0)
+        for (int p = 0; p < PARTS; ++p) vstore2((int2)(INT_MAX, INT_MIN), PARTS * (1 - turn) + p, all_ranges);
     if (i >= count) return;
     const float weight[PARTS] = {weights.x, weights.y, weights.z};
     const int bring[PARTS] = {normalise.x, normalise.y, normalise.z};
@@ -114,6 +118,11 @@ kernel void score_combine(global const float *restrict parts, global const int *
         score += weight[p] * value;
     }
     scores[i] = score;
+}
+
+kernel void score_add(global float *restrict scores, global const float *restrict bonus, const int count) {
+    const int i = get_global_id(0);
+    if (i < count) scores[i] += bonus[i];
 }
 
 #define PASS_SPAN 64 /* scores of a work-item of pass_range */

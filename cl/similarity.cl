@@ -117,6 +117,55 @@ COSINE_KERNEL void similarity(TEXTURE_IN(features), const int image, global cons
     }
 }
 
+/*
+ * The cosines of listed cells with `query`, summed as in `similarity`. Groups of COSINE_CELLS places of the list.
+ */
+#if COSINE_LANES == 1
+kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
+similarity_cells(TEXTURE_IN(features), const int image, global const float *restrict inverse,
+                 global const float4 *restrict query, global const int *restrict cells, const int count,
+                 global float *restrict chosen) {
+    const int first = (int)get_group_id(0) * COSINE_CELLS, listed = min(COSINE_CELLS, count - first);
+    const int plane = features_size.x * features_size.y;
+    float4 parts[COSINE_CELLS];
+    for (int i = 0; i < COSINE_CELLS; ++i) parts[i] = 0.0f;
+    for (int layer = 0; layer < features_size.z; ++layer) {
+        const int slice = image * features_size.z + layer;
+        const int4 place = level_place_(TEXTURE(features), slice, 0);
+        const float4 weight = query[layer];
+        for (int i = 0; i < listed; ++i) {
+            const int cell = cells[first + i];
+            parts[i] += texel_inside_(TEXTURE(features), place, slice, 0, cell % features_size.x,
+                                      cell / features_size.x) *
+                        weight;
+        }
+    }
+    for (int i = 0; i < listed; ++i)
+        chosen[first + i] =
+            clamp(sum4(parts[i]) * inverse[image * plane + cells[first + i]], -1.0f, 1.0f);
+}
+#else
+kernel __attribute__((reqd_work_group_size(COSINE_CELLS, COSINE_LANES, 1))) void
+similarity_cells(TEXTURE_IN(features), const int image, global const float *restrict inverse,
+                 global const float4 *restrict query, global const int *restrict cells, const int count,
+                 global float *restrict chosen) {
+    local float sums[COSINE_LANES * COSINE_CELLS];
+    const int place = get_local_id(0), lane = get_local_id(1), n = get_global_id(0);
+    const int cell = cells[min(n, count - 1)];
+    float4 part = 0.0f;
+    for (int layer = lane; layer < features_size.z; layer += COSINE_LANES)
+        part += texel_fetch(features, cell % features_size.x, cell / features_size.x,
+                            image * features_size.z + layer, 0) *
+                query[layer];
+    sums[lane * COSINE_CELLS + place] = sum4(part);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane != 0 || n >= count) return;
+    float sum = sums[place];
+    for (int i = 1; i < COSINE_LANES; ++i) sum += sums[i * COSINE_CELLS + place];
+    chosen[n] = clamp(sum * inverse[image * features_size.x * features_size.y + cell], -1.0f, 1.0f);
+}
+#endif
+
 /* matrix[cell * dimension + i]. Work-item: a cell and MATRIX_LAYERS layers. */
 kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension,
                            global float *restrict matrix) {

@@ -524,7 +524,8 @@ static void cache(const test_target *target) {
     assert_int_equal(mkdir(path, 0500), 0);
     work_with_cache(target, path, NULL, 1.0);
 
-    /* By default below $XDG_CACHE_HOME; "" none. */
+    /* By default below $XDG_CACHE_HOME; "" none; and none with PoCL, which keeps what it compiled itself. */
+    const bool pocl = strcmp(target->device->info.platform, "Portable Computing Language") == 0;
     const char *before = getenv("XDG_CACHE_HOME");
     char *kept = before != NULL ? strdup(before) : NULL;
     join(path, folder, "home");
@@ -533,7 +534,7 @@ static void cache(const test_target *target) {
     work_with_cache(target, "", NULL, 1.0);
     assert_int_equal(list_programs(path).count, 0);
     work_with_cache(target, NULL, NULL, 1.0);
-    assert_true(list_programs(path).count > 0);
+    assert_int_equal(list_programs(path).count > 0, !pocl);
     if (kept != NULL)
         setenv("XDG_CACHE_HOME", kept, 1);
     else

@@ -112,9 +112,9 @@ static void check_channels(tvlm_stack *stack, int32_t index, const int32_t *labe
 
 static void tables(tvlm_device *device, tvlm_format format) {
     int32_t *labels = malloc((size_t)picture_texels * sizeof *labels);
-    const int32_t numbers[] = {1, 20, 2048};
+    const int32_t numbers[] = {20, 1, 2048};
     assert_non_null(labels);
-    for (int n = 0; n < 3; ++n) {
+    for (int n = 0; n < (test_small() ? 1 : 3); ++n) {
         tvlm_stack *stack = noisy_stack(device, format, 2, numbers[n]);
         for (int32_t i = 0; i < 2; ++i) {
             read_labels(stack, i, labels);
@@ -212,6 +212,6 @@ DEVICE_CHECKS(tables, own_labels, mistakes)
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
                                        cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    if (test_small()) picture_width = 19, picture_height = 13, picture_texels = 19 * 13;
+    if (test_small()) picture_width = 10, picture_height = 9, picture_texels = 10 * 9;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

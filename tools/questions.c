@@ -86,12 +86,12 @@ void vectors_release(vector_file *file) {
 
 /* ---- Features ---- */
 
-static int hand_over(struct tool *tool, const tvlm_npy *array, float patch, int32_t width, tvlm_stack *stack,
-                     int32_t index) {
+static int describe(struct tool *tool, const tvlm_npy *array, float patch, int32_t width, tvlm_stack *stack,
+                    struct tvlm_grid_input *input) {
     tvlm_stack_info info;
     const int code = tool_status(tool, tvlm_stack_get_info(stack, &info));
     if (code != TOOL_DONE) return code;
-    const struct tvlm_grid_input input = {
+    *input = (struct tvlm_grid_input){
         .data = array->data,
         .columns = (int32_t)array->shape[1],
         .rows = (int32_t)array->shape[0],
@@ -99,13 +99,14 @@ static int hand_over(struct tool *tool, const tvlm_npy *array, float patch, int3
         .type = array->type == TVLM_ELEMENT_F16 ? TVLM_VALUE_F16 : TVLM_VALUE_F32,
         .cell = patch * (float)info.width / (float)width, /* of the working image */
     };
-    return tool_status(tool, tvlm_stack_set_grid(stack, index, TVLM_CHANNEL_FEATURE_0, &input));
+    return TOOL_DONE;
 }
 
-int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
-                 tvlm_stack *stack, int32_t index) {
+int features_set_by(struct tool *tool, const char *path, float patch, int32_t width,
+                    const vector_file *vectors, tvlm_stack *stack, features_setter *set, void *target) {
     const char *const subject = tool->subject;
     tvlm_npy *array = NULL;
+    struct tvlm_grid_input input;
     tool->subject = path;
     int code = tool_status(tool, tvlm_npy_read(path, &tool->log, &array));
     if (code == TOOL_DONE && array->rank != 3)
@@ -116,10 +117,27 @@ int features_set(struct tool *tool, const char *path, float patch, int32_t width
         vectors->dimension != array->shape[2])
         code = tool_fail(tool, "vectors of %lld dimensions; those of %s have %d", (long long)array->shape[2],
                          vectors->path, (int)vectors->dimension);
-    if (code == TOOL_DONE) code = hand_over(tool, array, patch, width, stack, index);
+    if (code == TOOL_DONE) code = describe(tool, array, patch, width, stack, &input);
+    if (code == TOOL_DONE) code = tool_status(tool, set(target, &input));
     tvlm_npy_destroy(&array);
     if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
     return code;
+}
+
+struct stack_image {
+    tvlm_stack *stack;
+    int32_t index;
+};
+
+static tvlm_status set_in_stack(void *target, const struct tvlm_grid_input *input) {
+    const struct stack_image *const to = target;
+    return tvlm_stack_set_grid(to->stack, to->index, TVLM_CHANNEL_FEATURE_0, input);
+}
+
+int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
+                 tvlm_stack *stack, int32_t index) {
+    struct stack_image to = {stack, index};
+    return features_set_by(tool, path, patch, width, vectors, stack, set_in_stack, &to);
 }
 
 /* ---- Questions ---- */

@@ -28,6 +28,11 @@ void vectors_release(vector_file *file);
 int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
                  tvlm_stack *stack, int32_t index);
 
+/* The same for whatever takes features; `stack` is the one that they end in. */
+typedef tvlm_status features_setter(void *target, const struct tvlm_grid_input *input);
+int features_set_by(struct tool *tool, const char *path, float patch, int32_t width,
+                    const vector_file *vectors, tvlm_stack *stack, features_setter *set, void *target);
+
 /* ---- What `tvlm select` asks ---- */
 
 typedef enum question_combine { QUESTION_EACH = 0, QUESTION_MAX, QUESTION_MEAN } question_combine;

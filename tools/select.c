@@ -7,6 +7,7 @@
 #include "bases.h"
 #include "draw.h"
 #include "json.h"
+#include "positions.h"
 #include "progress.h"
 #include "questions.h"
 #include "select_patches.h"
@@ -326,18 +327,6 @@ static int draw_heatmap_of(struct run *run, struct job *job) {
     return tool_fail(run->tool, "no memory for the heat map");
 }
 
-static void write_axes(json_writer *json, const tvlm_footprint *axes) {
-    json_open_array(json, "axes", true);
-    for (int i = 0; i < 2; ++i) {
-        const float *const axis = i == 0 ? axes->u : axes->v;
-        json_open_array(json, NULL, true);
-        json_float(json, NULL, axis[0]);
-        json_float(json, NULL, axis[1]);
-        json_close(json);
-    }
-    json_close(json);
-}
-
 static void write_selection(struct run *run, const struct job *job) {
     json_writer *const json = &run->json;
     json_open_object(json, NULL, false);
@@ -353,25 +342,7 @@ static void write_selection(struct run *run, const struct job *job) {
     json_string(json, "strategy", tvlm_strategy_name((tvlm_strategy)run->options->strategy));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
     json_integer(json, "k", job->k);
-    json_open_array(json, "positions", false);
-    for (int32_t i = 0; i < job->count; ++i) {
-        const tvlm_position *const position = &job->positions[i];
-        json_open_object(json, NULL, true);
-        json_float(json, "x", position->x);
-        json_float(json, "y", position->y);
-        json_float(json, "level", position->level);
-        json_float(json, "score", position->score);
-        json_float(json, "size", position->size);
-        if (position->column >= 0) {
-            json_open_array(json, "cell", true);
-            json_integer(json, NULL, position->column);
-            json_integer(json, NULL, position->row);
-            json_close(json);
-        }
-        if (job->axes != NULL) write_axes(json, &job->axes[i]);
-        json_close(json);
-    }
-    json_close(json);
+    positions_write(json, job->positions, job->count, job->axes, false);
     json_close(json);
 }
 

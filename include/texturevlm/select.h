@@ -28,7 +28,9 @@ typedef struct tvlm_position {
 typedef enum tvlm_strategy {
     TVLM_STRATEGY_GRID = 0, /* the best cells of a regular grid */
     TVLM_STRATEGY_FOVEATED, /* dense around fixations, sparse far from them, covering the image: foveated.h */
-    TVLM_STRATEGY_QUADTREE  /* squares, large and small, that cover the image: small where the score is */
+    TVLM_STRATEGY_QUADTREE, /* squares, large and small, that cover the image: small where the score is */
+    TVLM_STRATEGY_EXHAUSTIVE, /* the best texels of a level */
+    TVLM_STRATEGY_CASCADE     /* the best cells of the grid in the best regions: reads only those */
 } tvlm_strategy;
 
 /* Where the positions of the foveated strategy start. At K = 273 they cover alike; the sunflower is the
@@ -59,6 +61,11 @@ struct tvlm_select_params {
     int32_t fixation_count;
     float e0;
     tvlm_arrangement arrangement;
+    int32_t level; /* of the exhaustive strategy: whose texels are the candidates; 0: every pixel */
+    /* Of the cascade. */
+    int32_t keep_regions; /* the best of the regions that are looked into, 1 .. ; 0: 10 */
+    float cull_distance;  /* regions and cells at least that far from an edge (the channel distance, 1: an
+                             eighth of the longer side, or more) are left out; 0: 1; above 1: none are */
 };
 #define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
 
@@ -72,6 +79,17 @@ struct tvlm_select_params {
  * with the largest sum of scores (above the lowest of all) is cut into four, down to the patch; where nothing
  * scores, a square stays whole. Both: the score of a position is the mean of the grid's scores (cells of
  * `stride`) over its square, sizes are patch * 2^level, and a minimum distance is refused.
+ * exhaustive: as the grid, with the texels of `level` as cells; `stride` must be 0.
+ * cascade: scores the stack's regions (regions.h), each by its channels at its centroid, at the level whose
+ * texels are as large as it, and by the mean of its vectors' cosines with the query, a little more for
+ * regions whose vectors differ; then the cells (of `stride`) that touch the best regions; of those the k
+ * best. It looks into at least keep_regions regions and into as many more as it takes for 8 k cells, but with
+ * 8 k of them not into more than a sixth of the grid's. A region or a cell that is far from every edge is
+ * left out, unless fewer than k cells would be left. Scores are the grid's, but each part is brought to [0,
+ * 1] by its range over the regions and cells that were seen. Cells that were not have the lowest score of all
+ * where the scores are kept (keep_pass, temporal.h), and query_similarity is 0 where no vector was read. What
+ * the regions are and the means of their vectors is made once for an image, with its first question, and kept
+ * on the host.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);
@@ -87,7 +105,22 @@ typedef struct tvlm_selection_info {
 } tvlm_selection_info;
 TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
-/* "grid", "foveated", "quadtree"; never NULL. The strategy of that name, or -1. */
+/* What the strategies grid, exhaustive and cascade looked at, stage by stage; the others have no stages. */
+#define TVLM_SELECT_STAGES_MAX 3
+typedef struct tvlm_select_stage {
+    const char *name;         /* "regions", "cells" */
+    int32_t candidates, kept; /* seen; that went on to the next stage, or were chosen */
+    size_t bytes; /* read by them: four texels (eight between two levels) of each layer that the score reads,
+                     the vectors of the features, the means of regions and the labels of cells. What is made
+                     once for an image is not in it: families, their levels, regions. */
+} tvlm_select_stage;
+typedef struct tvlm_selection_report {
+    int32_t stage_count;
+    tvlm_select_stage stages[TVLM_SELECT_STAGES_MAX];
+} tvlm_selection_report;
+TVLM_API void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report);
+
+/* "grid", "foveated", "quadtree", "exhaustive", "cascade"; never NULL. The strategy of that name, or -1. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 TVLM_API int tvlm_strategy_find(const char *name);
 

@@ -172,6 +172,14 @@ typedef struct tvlm_camera {
     float fx, fy, cx, cy;
 } tvlm_camera;
 
+/* Where a region begins in place of the middle of its cell: core/cluster.h. */
+typedef struct tvlm_cluster_centre {
+    int32_t id;    /* that its region gets; of an image's cells each has another one, 0 .. cells - 1 */
+    bool known;    /* otherwise it begins in the middle of its cell */
+    float x, y;    /* pixels */
+    float l, a, b; /* CIE L*a*b* */
+} tvlm_cluster_centre;
+
 typedef struct tvlm_generate_args {
     tvlm_texture *const *grids; /* what the registry says that this one needs, with all levels */
     tvlm_texture *out;
@@ -181,8 +189,10 @@ typedef struct tvlm_generate_args {
                                     no image has */
     tvlm_texture *const
         *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or NULL in it, where no frame was kept: all is 0 */
-    const tvlm_carry *carry;    /* [out->images]; not looked at without `previous` */
-    const tvlm_camera *cameras; /* [out->images], of grids made from depth */
+    const tvlm_carry *carry;            /* [out->images]; not looked at without `previous` */
+    const tvlm_camera *cameras;         /* [out->images], of grids made from depth */
+    const tvlm_cluster_centre *centres; /* CLUSTER: [cells of the plan], where regions of image 0 begin, and
+                                           what ids they get; NULL: middles, dense ids */
 } tvlm_generate_args;
 
 /* What becomes of a frame when the next one comes: one image's slice of TVLM_PREVIOUS_STATE. */
@@ -221,6 +231,18 @@ typedef struct tvlm_features {
     int32_t index;        /* of the batch */
 } tvlm_features;
 
+/*
+ * Vectors of one image (textures of one image, level 0, one size) moved into its next frame. `known`: of each
+ * cell 1 where it has a vector, else 0, and `from` is 0 there; still_known becomes that of the result.
+ */
+typedef struct tvlm_warp {
+    const tvlm_texture *from;
+    const tvlm_texture *flow;  /* backward: u, v, confidence, all levels; NULL: nothing moves */
+    float width, height;       /* of the image */
+    float confidence, longest; /* the least and the most that count: of confidence, of pixels */
+    tvlm_buffer *known, *still_known;
+} tvlm_warp;
+
 /* A generator makes level 0 of args->out for all its images. */
 typedef tvlm_status tvlm_generate_function(tvlm_device *device, const tvlm_generate_args *args);
 
@@ -236,6 +258,13 @@ struct tvlm_backend {
                                 const void *host);
     tvlm_status (*buffer_read)(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
                                void *host);
+    /*
+     * A write that does not wait for the work that was enqueued before it, nor that for it: on a queue of its
+     * own where there is one. Nothing that was enqueued may still use the buffer. Until buffer_arrive, which
+     * waits for it (and for nothing else), the host memory must stay as it is and the buffer is not used.
+     */
+    tvlm_status (*buffer_send)(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host);
+    tvlm_status (*buffer_arrive)(tvlm_device *device, tvlm_buffer *buffer);
     tvlm_status (*buffer_copy)(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
 
     /* Fills in what `shape` says (bytes is set); contents are undefined. Logs and DEVICE_MEMORY when too
@@ -294,6 +323,9 @@ struct tvlm_backend {
     /* Samples at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
     tvlm_status (*pack)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         tvlm_texture *out);
+    /* The same of a bundle of one image into image `slot` of `out` alone. */
+    tvlm_status (*pack_slot)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                             int32_t slot, tvlm_texture *out);
     /* scores[columns * rows] floats */
     tvlm_status (*score)(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                          int32_t group_count, const tvlm_score_combination *combination,
@@ -312,6 +344,9 @@ struct tvlm_backend {
      * features->image of `out`, which has the features' size; the other components become 0. */
     tvlm_status (*similarity)(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
                               tvlm_texture *out);
+    /* The same of `count` cells (row * width + column) only, summed alike: that of cells[n] to cosines[n]. */
+    tvlm_status (*similarity_cells)(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                                    tvlm_buffer *cells, int32_t count, tvlm_buffer *cosines);
     /* Products of `count` unit vectors with each cell, products[query * cells + cell], to cosines in
      * [-1, 1]. */
     tvlm_status (*cosines)(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
@@ -323,6 +358,15 @@ struct tvlm_backend {
     /* out->width * out->height scores, brought to [0, 1] by the smallest and largest of those that are
      * numbers (all equal, or none: 0), into component 0 of one image of `out`. */
     tvlm_status (*keep_pass)(tvlm_device *device, tvlm_buffer *scores, int32_t image, tvlm_texture *out);
+
+    /* scores[i] += bonus[i], floats */
+    tvlm_status (*score_add)(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count);
+
+    /* warp.c: of the cells that a vector cannot come from, still_known and all layers are 0. */
+    tvlm_status (*warp)(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
+    /* out = old + weights[cell] (fresh - old): level 0 of textures of one image and one size. */
+    tvlm_status (*blend)(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
+                         tvlm_buffer *weights, tvlm_texture *out);
 
     /*
      * Pixels (TVLM_PIXEL_U8; alpha is not read) to plan->y.size rows of plan->x.size RGB bytes without gaps,
@@ -352,6 +396,9 @@ static inline int32_t tvlm_level_side(int32_t side, int32_t level) {
     const int32_t s = level < 31 ? side >> level : 0;
     return s > 1 ? s : 1;
 }
+
+/* The level of the image at which a cell of that grid is a texel. */
+float tvlm_warp_level(const tvlm_texture *grid);
 
 /* Levels down to 1 x 1. */
 static inline int32_t tvlm_level_count(int32_t width, int32_t height) {

@@ -1,5 +1,7 @@
 #include "core/cluster.h"
 
+#include <math.h>
+
 /* How many cells, times the root of how far they are from squares. */
 static double merit(int32_t columns, int32_t rows, int32_t width, int32_t height) {
     const double tall = (double)width * rows, wide = (double)height * columns;
@@ -22,6 +24,21 @@ tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t l
     plan.coarse = levels > 1 && area >= TVLM_CLUSTER_COARSE_SIDE * TVLM_CLUSTER_COARSE_SIDE &&
                   plan.columns <= tvlm_level_side(width, 1) && plan.rows <= tvlm_level_side(height, 1);
     return plan;
+}
+
+static int64_t whole(double value) {
+    const double sum = floor(value * TVLM_CLUSTER_CENTRE_PIXELS + 0.5);
+    return sum > 0.0 ? (int64_t)sum : 0;
+}
+
+void tvlm_cluster_centre_sums(const tvlm_cluster_centre *centre, float scale_x, float scale_y,
+                              int64_t sums[5]) {
+    const double steps = (double)TVLM_LAB_STEPS;
+    sums[0] = whole((double)centre->x / (double)scale_x - 0.5);
+    sums[1] = whole((double)centre->y / (double)scale_y - 0.5);
+    sums[2] = whole((double)centre->l * steps);
+    sums[3] = whole((double)centre->a * steps + TVLM_LAB_ZERO);
+    sums[4] = whole((double)centre->b * steps + TVLM_LAB_ZERO);
 }
 
 tvlm_region_layout tvlm_region_layout_for(const tvlm_cluster_plan *plan, const int32_t *label_counts,

@@ -23,6 +23,16 @@ typedef struct tvlm_cluster_plan {
 tvlm_cluster_plan tvlm_cluster_plan_for(int32_t width, int32_t height, int32_t levels,
                                         const tvlm_family_settings *settings);
 
+/* Pixels that the sums of a centre handed in stand for: its place is kept to 1 / this. */
+#define TVLM_CLUSTER_CENTRE_PIXELS 256
+
+/*
+ * A centre handed in as the sums of a pass before the first, whose texels are scale_x x scale_y pixels: x, y,
+ * L, a, b of TVLM_CLUSTER_CENTRE_PIXELS texels. Whole numbers, so that all devices begin at the same place.
+ */
+void tvlm_cluster_centre_sums(const tvlm_cluster_centre *centre, float scale_x, float scale_y,
+                              int64_t sums[5]);
+
 /*
  * An image's block of TVLM_PRODUCT_REGIONS, in words of 32 bits: a header of TVLM_REGION_HEADER (the number
  * of regions; 1 where its labels were handed in), `capacity` tvlm_region whose radius is still squared, and

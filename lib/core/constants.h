@@ -77,6 +77,9 @@
 #define TVLM_TEMPORAL_CELL  TVLM_ENTROPY_CELL
 #define TVLM_TEMPORAL_LEVEL 4.0f /* log2 of a cell's side */
 
+/* Vectors moved into the next frame: a cell has one where cells that had one weigh so much in the filter. */
+#define TVLM_WARP_SHARE 0.5f
+
 /*
  * Regions. Colours are L*a*b* in whole steps packed into 32 bits, L << 22 | a << 11 | b (a and b from
  * TVLM_LAB_ZERO), so that all that follows is the same on every device. SLIC (Achanta et al. 2012): passes on

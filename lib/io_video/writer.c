@@ -33,7 +33,8 @@ struct tvlm_video_writer {
     AVPacket *packet;
     AVFrame *frame;
     struct SwsContext *scaler;
-    int64_t last; /* timestamp of the last frame; -1 before the first */
+    AVRational tick; /* of the encoder's clock, in seconds */
+    int64_t last;    /* timestamp of the last frame; -1 before the first */
     bool failed;
 };
 
@@ -105,7 +106,7 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
     encoder->width = even(writer->width);
     encoder->height = even(writer->height);
     encoder->pix_fmt = AV_PIX_FMT_YUV420P;
-    encoder->time_base = (AVRational){1, TICKS};
+    encoder->time_base = writer->tick;
     encoder->framerate = av_d2q(writer->rate, 1001000);
     encoder->color_range = AVCOL_RANGE_MPEG;
     encoder->colorspace = AVCOL_SPC_SMPTE170M; /* what swscale makes of RGB */
@@ -183,6 +184,9 @@ static tvlm_status open_writer(const char *path, tvlm_video_writer *writer) {
     if (writer->path == NULL || writer->packet == NULL || writer->frame == NULL ||
         avformat_alloc_output_context2(&writer->container, format, NULL, NULL) < 0)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
+    /* Formats of a fixed rate count frames. */
+    writer->tick = (format->flags & AVFMT_VARIABLE_FPS) != 0 ? (AVRational){1, TICKS}
+                                                             : av_inv_q(av_d2q(writer->rate, 1001000));
     VIDEO_TRY(open_encoder(writer));
     VIDEO_TRY(make_frame(writer));
     VIDEO_TRY(open_file(writer));
@@ -231,7 +235,7 @@ static tvlm_status encode(tvlm_video_writer *writer, const AVFrame *frame) {
         code = avcodec_receive_packet(writer->encoder, packet);
         if (code < 0) break;
         packet->stream_index = writer->stream->index;
-        if (packet->duration == 0) packet->duration = llround(TICKS / writer->rate);
+        if (packet->duration == 0) packet->duration = llround(1.0 / (av_q2d(writer->tick) * writer->rate));
         av_packet_rescale_ts(packet, writer->encoder->time_base, writer->stream->time_base);
         code = av_interleaved_write_frame(writer->container, packet);
         av_packet_unref(packet);
@@ -255,7 +259,7 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
     const uint8_t *const planes[4] = {image->pixels};
     const int strides[4] = {(int)row};
     (void)sws_scale(writer->scaler, planes, strides, 0, frame->height, frame->data, frame->linesize);
-    const int64_t stamp = llround(time * TICKS);
+    const int64_t stamp = llround(time / av_q2d(writer->tick));
     frame->pts = stamp > writer->last ? stamp : writer->last + 1;
     frame->pict_type = AV_PICTURE_TYPE_NONE;
     writer->last = frame->pts;

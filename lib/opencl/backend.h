@@ -35,7 +35,8 @@ typedef struct opencl_tuning {
 typedef struct opencl_buffer {
     tvlm_buffer base;
     cl_mem memory;
-    bool wrapped; /* the application's */
+    bool wrapped;     /* the application's */
+    cl_event arrival; /* of what is being sent to it, else NULL */
 } opencl_buffer;
 
 typedef struct opencl_texture {
@@ -45,7 +46,35 @@ typedef struct opencl_texture {
     int32_t rest_width, rest_height;
 } opencl_texture;
 
-enum { SCRATCH_LEVELS = 0, SCRATCH_A = 0, SCRATCH_B, SCRATCH_C, SCRATCH_D, SCRATCH_E, SCRATCH_COUNT };
+enum {
+    SCRATCH_LEVELS = 0,
+    SCRATCH_A = 0,
+    SCRATCH_B,
+    SCRATCH_C,
+    SCRATCH_D,
+    SCRATCH_E,
+    SCRATCH_PROGRAM, /* score.c's alone: what is in them is kept from question to question */
+    SCRATCH_RANGES,
+    SCRATCH_COUNT
+};
+
+enum { STAGES = 8, STAGE_BYTES = 64 << 10 };
+
+/* Host memory that small writes are copied to, so that they need not wait: each is used again when it is
+ * sent. */
+typedef struct opencl_staging {
+    char *host[STAGES]; /* STAGE_BYTES, or NULL */
+    cl_event sent[STAGES];
+    int next;
+} opencl_staging;
+
+/* What score.c left on the device. */
+typedef struct opencl_score_state {
+    char *program; /* as it is in SCRATCH_PROGRAM; NULL: nothing is */
+    size_t program_bytes;
+    int32_t ranges;    /* which of the two in SCRATCH_RANGES is next, */
+    bool ranges_empty; /* and whether it is ready for it */
+} opencl_score_state;
 
 typedef struct opencl_device {
     tvlm_device base;
@@ -53,7 +82,8 @@ typedef struct opencl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
-    cl_sampler mip_sampler; /* mip-mapped storage only */
+    cl_command_queue uploads; /* NULL until something is sent: buffer.c */
+    cl_sampler mip_sampler;   /* mip-mapped storage only */
     opencl_program *programs;
     const char *cl_std; /* for kernels: CL1.2, or what mip-mapped reads need */
     char *kernel_dir;   /* NULL: embedded */
@@ -66,6 +96,8 @@ typedef struct opencl_device {
     bool clblast_asked;
     cl_mem scratch[SCRATCH_COUNT]; /* grown when needed; the queue is in order, so one user follows another */
     size_t scratch_bytes[SCRATCH_COUNT];
+    opencl_staging staging;
+    opencl_score_state score;
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
 } opencl_device;
 
@@ -126,10 +158,15 @@ tvlm_status opencl_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t
                                 const void *host);
 tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
                                void *host);
+tvlm_status opencl_buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host);
+tvlm_status opencl_buffer_arrive(tvlm_device *device, tvlm_buffer *buffer);
 tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
 tvlm_status opencl_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer);
 tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle);
 tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
+/* As opencl_buffer_write: `host` may be reused when it returns. What is small does not wait for the queue. */
+tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, const void *host);
+void opencl_staging_release(opencl_device *device);
 /* scratch[which] with at least so many bytes */
 tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
 
@@ -193,6 +230,12 @@ tvlm_status opencl_patches(tvlm_device *device, const tvlm_bundle *bundle, const
                            tvlm_buffer *places, int32_t count, tvlm_buffer *out);
 tvlm_status opencl_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         tvlm_texture *out);
+tvlm_status opencl_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                             int32_t slot, tvlm_texture *out);
+tvlm_status opencl_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count);
+tvlm_status opencl_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
+tvlm_status opencl_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
+                         tvlm_buffer *weights, tvlm_texture *out);
 tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                          int32_t group_count, const tvlm_score_combination *combination,
                          const tvlm_candidates *candidates, tvlm_buffer *scores);
@@ -212,6 +255,8 @@ tvlm_status opencl_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int
 tvlm_status opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm);
 tvlm_status opencl_feature_lengths(tvlm_device *device, const tvlm_features *features);
 tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix);
+tvlm_status opencl_similarity_cells(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                                    tvlm_buffer *cells, int32_t count, tvlm_buffer *cosines);
 tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
                               tvlm_texture *out);
 tvlm_status opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,

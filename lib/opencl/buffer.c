@@ -1,6 +1,8 @@
 /*
  * buffer.c: plain device memory, and the scratch that stages share.
  */
+#include <string.h>
+
 #include "opencl/backend.h"
 
 tvlm_status opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **buffer) {
@@ -43,19 +45,93 @@ tvlm_status opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **bu
 
 void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
+    (void)opencl_buffer_arrive(device, *buffer); /* the host memory it comes from may go next */
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
     free(*buffer);
     *buffer = NULL;
 }
 
+/* Until nothing is sent from that host memory any more. A failure is one of the queue's: the next call says
+ * it. */
+static void wait_for_stage(opencl_staging *staging, int stage) {
+    if (staging->sent[stage] == NULL) return;
+    (void)clWaitForEvents(1, &staging->sent[stage]);
+    clReleaseEvent(staging->sent[stage]);
+    staging->sent[stage] = NULL;
+}
+
+/* Host memory to send from; NULL where there is none to be had. */
+static char *free_stage(opencl_staging *staging, int stage) {
+    wait_for_stage(staging, stage);
+    if (staging->host[stage] == NULL) staging->host[stage] = tvlm_allocate(STAGE_BYTES, 1);
+    return staging->host[stage];
+}
+
+tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
+                         const void *host) {
+    opencl_staging *staging = &device->staging;
+    const int stage = staging->next;
+    char *copy = bytes <= STAGE_BYTES ? free_stage(staging, stage) : NULL;
+    cl_int error;
+    if (bytes == 0) return TVLM_OK;
+    if (copy == NULL) {
+        error = clEnqueueWriteBuffer(device->queue, memory, CL_TRUE, offset, bytes, host, 0, NULL, NULL);
+    } else {
+        memcpy(copy, host, bytes);
+        error = clEnqueueWriteBuffer(device->queue, memory, CL_FALSE, offset, bytes, copy, 0, NULL,
+                                     &staging->sent[stage]);
+        staging->next = (stage + 1) % STAGES;
+    }
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+}
+
+void opencl_staging_release(opencl_device *device) {
+    for (int stage = 0; stage < STAGES; ++stage) {
+        wait_for_stage(&device->staging, stage);
+        free(device->staging.host[stage]);
+    }
+}
+
 tvlm_status opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
                                 const void *host) {
+    return opencl_write((opencl_device *)base, ((opencl_buffer *)buffer)->memory, offset, bytes, host);
+}
+
+/* Made when it is first needed: most devices never get a stream. The 1.2 function, as in device.c. */
+static tvlm_status open_uploads(opencl_device *device) {
+    cl_int error = CL_SUCCESS;
+    if (device->uploads != NULL) return TVLM_OK;
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    device->uploads = clCreateCommandQueue(device->context, device->id, 0, &error);
+#pragma GCC diagnostic pop
+    if (error != CL_SUCCESS) device->uploads = NULL;
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateCommandQueue");
+}
+
+tvlm_status opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size_t bytes, const void *host) {
     opencl_device *device = (opencl_device *)base;
-    if (bytes == 0) return TVLM_OK;
-    const cl_int error = clEnqueueWriteBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
-                                              offset, bytes, host, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+    opencl_buffer *to = (opencl_buffer *)buffer;
+    TVLM_TRY(opencl_buffer_arrive(base, buffer));
+    TVLM_TRY(open_uploads(device));
+    cl_int error =
+        clEnqueueWriteBuffer(device->uploads, to->memory, CL_FALSE, 0, bytes, host, 0, NULL, &to->arrival);
+    if (error != CL_SUCCESS) {
+        to->arrival = NULL;
+        return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+    }
+    clFlush(device->uploads);
+    return TVLM_OK;
+}
+
+tvlm_status opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
+    opencl_buffer *to = (opencl_buffer *)buffer;
+    if (to->arrival == NULL) return TVLM_OK;
+    const cl_int error = clWaitForEvents(1, &to->arrival);
+    clReleaseEvent(to->arrival);
+    to->arrival = NULL;
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clWaitForEvents");
 }
 
 tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,

@@ -140,8 +140,51 @@ static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
     return opencl_call_run(&call, 3, size, group);
 }
 
+/* As in cl/regions.clh: words of a region's sums. */
+enum { SUM_COUNT = 0, SUM_X = 6, SUM_WORDS = 2 };
+
+/* Centres handed in, as the sums that the first pass finds before it, and the ids in place of dense ones. */
+static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_cluster_centre *centres) {
+    const opencl_slic_pass first = opencl_cluster_pass(cluster, 0);
+    const int32_t cells = opencl_cluster_cells(cluster);
+    const size_t words = (size_t)cells * TVLM_CLUSTER_SUMS;
+    cl_uint *table = tvlm_allocate(words, sizeof *table);
+    if (table == NULL)
+        return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for centres");
+    for (int32_t i = 0; i < cells; ++i) {
+        cl_uint *own = table + (size_t)i * TVLM_CLUSTER_SUMS;
+        int64_t sums[5];
+        if (!centres[i].known) continue;
+        tvlm_cluster_centre_sums(&centres[i], first.scale_before.s[0], first.scale_before.s[1], sums);
+        own[SUM_COUNT] = TVLM_CLUSTER_CENTRE_PIXELS;
+        for (int k = 0; k < 5; ++k) own[SUM_X + SUM_WORDS * k] = (cl_uint)sums[k];
+    }
+    const cl_int error =
+        clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
+                             (size_t)first.tables.s[1] * sizeof *table, words * sizeof *table, table, 0, NULL, NULL);
+    free(table);
+    return error == CL_SUCCESS ? TVLM_OK
+                               : opencl_fail(&cluster->device->base.log, error, "clEnqueueWriteBuffer");
+}
+
+tvlm_status opencl_cluster_take_ids(const opencl_cluster *cluster) {
+    const int32_t cells = opencl_cluster_cells(cluster);
+    cl_int *ids = tvlm_allocate((size_t)cells, sizeof *ids);
+    if (ids == NULL) return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for ids");
+    for (int32_t i = 0; i < cells; ++i) ids[i] = cluster->centres[i].id;
+    cl_int error = clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
+                                        (size_t)cluster->dense * sizeof *ids, (size_t)cells * sizeof *ids, ids, 0,
+                                        NULL, NULL);
+    if (error == CL_SUCCESS)
+        error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells, 0,
+                                    sizeof cells, 0, NULL, NULL);
+    free(ids);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "ids of regions");
+}
+
 static tvlm_status slic(const opencl_cluster *cluster, const tvlm_texture *source) {
     if (cluster->plan.coarse > 0) TVLM_TRY(colours(cluster, source, 1));
+    if (cluster->centres != NULL) TVLM_TRY(write_centres(cluster, cluster->centres));
     for (int32_t pass = 0; pass < CLUSTER_PASSES; ++pass) TVLM_TRY(assign(cluster, pass));
     return opencl_pieces(cluster);
 }
@@ -182,7 +225,8 @@ tvlm_status tvlm_opencl_cluster(tvlm_device *base, const tvlm_generate_args *arg
         .plan = tvlm_cluster_plan_for(source->width, source->height, source->levels, args->settings),
         .width = source->width,
         .height = source->height,
-        .images = source->images};
+        .images = source->images,
+        .centres = args->centres};
     cluster.layout = tvlm_region_layout_for(&cluster.plan, args->label_counts, source->images);
     lay_out(&cluster, source);
     TVLM_TRY(take_memory(&cluster, args));

@@ -16,6 +16,7 @@ typedef struct opencl_cluster {
     tvlm_cluster_plan plan;
     tvlm_region_layout layout;
     int32_t width, height, images;
+    const tvlm_cluster_centre *centres; /* where the regions of image 0 begin; NULL: in their cells */
     cl_mem labels, regions; /* the products */
     cl_mem colours;         /* an image's level 0, then its level 1 where passes run on it */
     cl_mem first;           /* a plane: SLIC's labels, then the gradients */
@@ -50,6 +51,9 @@ static inline int32_t opencl_cluster_texels(const opencl_cluster *cluster) {
 tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file, const char *name,
                                  opencl_call *call);
 tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t each, int32_t images);
+
+/* The ids of the centres in place of the dense ones of image 0. */
+tvlm_status opencl_cluster_take_ids(const opencl_cluster *cluster);
 
 /* cluster->labels from cluster->first. */
 tvlm_status opencl_pieces(const opencl_cluster *cluster);

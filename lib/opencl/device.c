@@ -14,9 +14,12 @@ static void device_destroy(tvlm_device *base) {
     if (device->queue != NULL) clFinish(device->queue);
     opencl_texture_destroy(base, &device->empty);
     opencl_programs_destroy(device);
+    opencl_staging_release(device);
+    free(device->score.program);
     for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
     if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);
+    if (device->uploads != NULL) clReleaseCommandQueue(device->uploads);
     if (device->queue != NULL) clReleaseCommandQueue(device->queue);
     if (device->context != NULL) clReleaseContext(device->context);
     free(device->kernel_dir);
@@ -68,9 +71,16 @@ static const tvlm_backend opencl_backend = {
     .feature_lengths = opencl_feature_lengths,
     .feature_matrix = opencl_feature_matrix,
     .similarity = opencl_similarity,
+    .similarity_cells = opencl_similarity_cells,
     .cosines = opencl_cosines,
     .maps = opencl_maps,
     .keep_pass = opencl_keep_pass,
+    .score_add = opencl_score_add,
+    .warp = opencl_warp,
+    .blend = opencl_blend,
+    .pack_slot = opencl_pack_slot,
+    .buffer_send = opencl_buffer_send,
+    .buffer_arrive = opencl_buffer_arrive,
 };
 
 /*

@@ -119,6 +119,7 @@ tvlm_status opencl_pieces(const opencl_cluster *cluster) {
     TVLM_TRY(over_roots(cluster, "pieces_largest"));
     TVLM_TRY(over_roots(cluster, "pieces_main"));
     TVLM_TRY(number(cluster));
+    if (cluster->centres != NULL) TVLM_TRY(opencl_cluster_take_ids(cluster));
     TVLM_TRY(offer(cluster));
     TVLM_TRY(settle(cluster));
     return spread(cluster);

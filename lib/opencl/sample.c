@@ -32,8 +32,9 @@ tvlm_status opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const in
     return opencl_call_run(&call, 2, size, NULL);
 }
 
-tvlm_status opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
-                        tvlm_texture *out) {
+/* Images first .. first + count - 1 of `out` from as many of the bundle. */
+static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                        int32_t first, int32_t count, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     const int32_t run = device->tuning.run;
     char options[48];
@@ -45,7 +46,17 @@ tvlm_status opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, memory);
     opencl_call_float(&call, level);
+    opencl_call_int(&call, first);
     opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height,
-                                  out->layers * out->images);
+    return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * count);
+}
+
+tvlm_status opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                        tvlm_texture *out) {
+    return pack(base, bundle, refs, level, 0, out->images, out);
+}
+
+tvlm_status opencl_pack_slot(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                             int32_t slot, tvlm_texture *out) {
+    return pack(base, bundle, refs, level, slot, 1, out);
 }

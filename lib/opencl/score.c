@@ -15,6 +15,7 @@ typedef struct layer_floats {
 } layer_floats;
 
 typedef struct program {
+    char *block; /* heads and floats, for as many layers as there could be */
     layer_head *heads;
     layer_floats *floats;
     int32_t count;
@@ -24,6 +25,7 @@ typedef struct score_scratch {
     cl_mem parts, program, ranges;
     size_t floats_at; /* bytes into `program`: behind all heads */
     int32_t layers;
+    int32_t turn; /* which of the two ranges */
 } score_scratch;
 
 /* A term that is not there adds min(INFINITY, 0 * value). */
@@ -59,41 +61,58 @@ static void add_group(program *p, const tvlm_score_group *group) {
     }
 }
 
-static tvlm_status write_program(opencl_device *device, const program *p, score_scratch *scratch) {
+/* A further question with the same weights finds its program on the device. Takes over p->block. */
+static tvlm_status write_program(opencl_device *device, program *p, score_scratch *scratch) {
+    opencl_score_state *state = &device->score;
     const size_t heads = (size_t)p->count * sizeof *p->heads, floats = (size_t)p->count * sizeof *p->floats;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, heads + floats + 1, &scratch->program));
+    memmove(p->block + heads, p->floats, floats);
     scratch->floats_at = heads;
     scratch->layers = p->count;
-    if (p->count == 0) return TVLM_OK;
-    cl_int error =
-        clEnqueueWriteBuffer(device->queue, scratch->program, CL_FALSE, 0, heads, p->heads, 0, NULL, NULL);
-    if (error == CL_SUCCESS)
-        error = clEnqueueWriteBuffer(device->queue, scratch->program, CL_TRUE, heads, floats, p->floats, 0,
-                                     NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+    const bool there = state->program != NULL && state->program_bytes == heads + floats &&
+                       memcmp(state->program, p->block, heads + floats) == 0;
+    free(there ? p->block : state->program);
+    if (!there) state->program = NULL; /* until it is sent */
+    tvlm_status status = opencl_scratch(device, SCRATCH_PROGRAM, heads + floats + 1, &scratch->program);
+    if (there) return status;
+    if (status == TVLM_OK) status = opencl_write(device, scratch->program, 0, heads + floats, p->block);
+    if (status != TVLM_OK) {
+        free(p->block);
+        return status;
+    }
+    state->program = p->block;
+    state->program_bytes = heads + floats;
+    return TVLM_OK;
 }
 
 static tvlm_status upload_program(opencl_device *device, const tvlm_score_group *groups, int32_t count,
                                   score_scratch *scratch) {
-    program p = {tvlm_allocate((size_t)count, 4 * sizeof *p.heads),
-                 tvlm_allocate((size_t)count, 4 * sizeof *p.floats), 0};
-    tvlm_status status = TVLM_OK;
-    if (p.heads == NULL || p.floats == NULL)
-        status = tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a scorer");
-    for (int32_t g = 0; status == TVLM_OK && g < count; ++g) add_group(&p, &groups[g]);
-    if (status == TVLM_OK) status = write_program(device, &p, scratch);
-    free(p.heads);
-    free(p.floats);
-    return status;
+    program p = {0};
+    p.block = tvlm_allocate((size_t)count, 4 * (sizeof *p.heads + sizeof *p.floats));
+    if (p.block == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a scorer");
+    p.heads = (layer_head *)(void *)p.block;
+    p.floats = (layer_floats *)(void *)(p.heads + 4 * (size_t)count);
+    for (int32_t g = 0; g < count; ++g) add_group(&p, &groups[g]);
+    return write_program(device, &p, scratch);
 }
 
-static tvlm_status clear_ranges(opencl_device *device, score_scratch *scratch) {
+static tvlm_status clear_ranges(opencl_device *device, int which, size_t count, cl_mem *ranges) {
     const cl_int2 empty = {{INT_MAX, INT_MIN}};
-    const size_t bytes = TVLM_SCORE_PARTS * sizeof empty;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, &scratch->ranges));
+    const size_t bytes = count * sizeof empty;
+    TVLM_TRY(opencl_scratch(device, which, bytes, ranges));
     const cl_int error =
-        clEnqueueFillBuffer(device->queue, scratch->ranges, &empty, sizeof empty, 0, bytes, 0, NULL, NULL);
+        clEnqueueFillBuffer(device->queue, *ranges, &empty, sizeof empty, 0, bytes, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+}
+
+/* Empty ranges without a launch: score_combine clears those of the next scores while it reads its own. */
+static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
+    opencl_score_state *state = &device->score;
+    const size_t count = 2 * TVLM_SCORE_PARTS;
+    if (!state->ranges_empty) TVLM_TRY(clear_ranges(device, SCRATCH_RANGES, count, &scratch->ranges));
+    TVLM_TRY(opencl_scratch(device, SCRATCH_RANGES, count * sizeof(cl_int2), &scratch->ranges));
+    scratch->turn = state->ranges;
+    state->ranges_empty = false; /* until score_combine is on its way */
+    return TVLM_OK;
 }
 
 static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name,
@@ -124,6 +143,7 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
     opencl_call_int(&call, runs);
     opencl_call_memory(&call, scratch->parts);
     opencl_call_memory(&call, scratch->ranges);
+    opencl_call_int(&call, scratch->turn);
     return opencl_call_run(&call, 1, &items, &group);
 }
 
@@ -138,16 +158,29 @@ tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvl
     opencl_call call;
     TVLM_TRY(opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * count * sizeof(cl_float), &scratch.parts));
     TVLM_TRY(upload_program(device, groups, group_count, &scratch));
-    TVLM_TRY(clear_ranges(device, &scratch));
+    TVLM_TRY(take_ranges(device, &scratch));
     TVLM_TRY(parts(device, bundle, candidates, &scratch));
     TVLM_TRY(begin(device, bundle, "score_combine", &call));
     opencl_call_memory(&call, scratch.parts);
     opencl_call_memory(&call, scratch.ranges);
+    opencl_call_int(&call, scratch.turn);
     opencl_call_int(&call, (int32_t)count);
     opencl_call_float4(&call, w[0], w[1], w[2], combination->bias);
     opencl_call_int4(&call, n[0], n[1], n[2], 0);
     opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    return opencl_call_run_list(&call, count, 1);
+    TVLM_TRY(opencl_call_run_list(&call, count, 1));
+    device->score.ranges = 1 - scratch.turn;
+    device->score.ranges_empty = true;
+    return TVLM_OK;
+}
+
+tvlm_status opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count) {
+    opencl_call call;
+    TVLM_TRY(opencl_call_begin((opencl_device *)base, "score.cl", "score_add", TVLM_FORMAT_F32, "", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    opencl_call_memory(&call, ((opencl_buffer *)bonus)->memory);
+    opencl_call_int(&call, count);
+    return opencl_call_run_list(&call, (size_t)count, 1);
 }
 
 #define PASS_SPAN 64 /* as in cl/score.cl */
@@ -155,17 +188,17 @@ tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvl
 tvlm_status opencl_keep_pass(tvlm_device *base, tvlm_buffer *scores, int32_t image, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     const size_t count = (size_t)out->width * (size_t)out->height;
-    score_scratch scratch;
+    cl_mem range;
     opencl_call call;
-    TVLM_TRY(clear_ranges(device, &scratch));
+    TVLM_TRY(clear_ranges(device, SCRATCH_C, 1, &range));
     TVLM_TRY(opencl_call_begin(device, "score.cl", "pass_range", out->format, "", &call));
     opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
     opencl_call_int(&call, (int32_t)count);
-    opencl_call_memory(&call, scratch.ranges);
+    opencl_call_memory(&call, range);
     TVLM_TRY(opencl_call_run_list(&call, (count + PASS_SPAN - 1) / PASS_SPAN, 1));
     TVLM_TRY(opencl_call_begin(device, "score.cl", "pass_keep", out->format, "", &call));
     opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    opencl_call_memory(&call, scratch.ranges);
+    opencl_call_memory(&call, range);
     opencl_call_int(&call, image);
     opencl_call_output(&call, out);
     return opencl_call_run_pixels(&call, out->width, out->height, 1);

@@ -46,6 +46,23 @@ tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features
     return run_cells(&call, features->texture);
 }
 
+tvlm_status opencl_similarity_cells(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                                    tvlm_buffer *cells, int32_t count, tvlm_buffer *cosines) {
+    const opencl_tuning *tuning = &((opencl_device *)device)->tuning;
+    const size_t lanes = (size_t)tuning->cosine_lanes;
+    const size_t in_group = (size_t)tuning->cosine_width * (size_t)tuning->cosine_height;
+    const size_t group[2] = {lanes > 1 ? in_group : 1, lanes};
+    const size_t size[2] = {((size_t)count + in_group - 1) / in_group * group[0], lanes};
+    opencl_call call;
+    TVLM_TRY(begin(features, device, "similarity_cells", &call));
+    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    opencl_call_memory(&call, ((opencl_buffer *)query)->memory);
+    opencl_call_memory(&call, ((opencl_buffer *)cells)->memory);
+    opencl_call_int(&call, count);
+    opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);
+    return opencl_call_run(&call, 2, size, group);
+}
+
 tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix) {
     const tvlm_texture *texture = features->texture;
     opencl_call call;

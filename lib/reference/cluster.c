@@ -140,8 +140,22 @@ static void move_centres(slic_state *slic, const reference_colours *before, cons
                                : seed(slic, now, i % plan->columns, i / plan->columns);
 }
 
-static void run_passes(slic_state *slic, const reference_colours *coarse, const reference_colours *full) {
-    const reference_colours *before = NULL;
+/* What a pass before the first would have summed up, had it found the centres handed in. */
+static void begin_at(slic_state *slic, const tvlm_cluster_centre *centres, const reference_colours *coarse) {
+    for (int32_t i = 0; i < slic->plan->columns * slic->plan->rows; ++i) {
+        int64_t sums[5];
+        if (!centres[i].known) continue;
+        tvlm_cluster_centre_sums(&centres[i], scale_of(slic->width, coarse->width),
+                                 scale_of(slic->height, coarse->height), sums);
+        slic->sums[i] =
+            (centre_sums){TVLM_CLUSTER_CENTRE_PIXELS, sums[0], sums[1], {sums[2], sums[3], sums[4]}};
+    }
+}
+
+static void run_passes(slic_state *slic, const tvlm_cluster_centre *centres, const reference_colours *coarse,
+                       const reference_colours *full) {
+    const reference_colours *before = centres != NULL ? coarse : NULL;
+    if (centres != NULL) begin_at(slic, centres, coarse);
     for (int pass = 0; pass < TVLM_CLUSTER_COARSE_PASSES + TVLM_CLUSTER_FULL_PASSES; ++pass) {
         const reference_colours *now = pass < TVLM_CLUSTER_COARSE_PASSES ? coarse : full;
         move_centres(slic, before, now);
@@ -305,8 +319,15 @@ static bool make_whole(const slic_state *slic, const reference_colours *colours,
     return made;
 }
 
+/* Labels become the ids of their centres. */
+static int32_t take_ids(const tvlm_cluster_centre *centres, int32_t cells, int32_t *labels, int32_t texels) {
+    for (int32_t p = 0; p < texels; ++p) labels[p] = centres[labels[p]].id;
+    return cells;
+}
+
 bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
-                         const tvlm_cluster_plan *plan, int32_t *labels, int32_t *count) {
+                         const tvlm_cluster_plan *plan, const tvlm_cluster_centre *centres, int32_t *labels,
+                         int32_t *count) {
     const size_t cells = (size_t)plan->columns * (size_t)plan->rows;
     slic_state slic = {.plan = plan, .width = full->width, .height = full->height};
     reference_colours coarse = tvlm_reference_colours(source, plan->coarse, slice);
@@ -315,9 +336,12 @@ bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const refere
     slic.labels = tvlm_allocate((size_t)full->width * (size_t)full->height, sizeof *slic.labels);
     bool made = coarse.texels != NULL && slic.centres != NULL && slic.sums != NULL && slic.labels != NULL;
     if (made) {
-        run_passes(&slic, &coarse, full);
+        const int32_t texels = full->width * full->height;
+        run_passes(&slic, centres, &coarse, full);
         made = make_whole(&slic, full, labels);
-        if (made) *count = make_dense(labels, full->width * full->height);
+        if (made)
+            *count = centres != NULL ? take_ids(centres, (int32_t)cells, labels, texels)
+                                     : make_dense(labels, texels);
     }
     free(coarse.texels);
     free(slic.centres);
@@ -344,7 +368,8 @@ static bool make_image(const tvlm_generate_args *args, const tvlm_cluster_plan *
         const int32_t *from = (const int32_t *)reference_data(args->products[TVLM_PRODUCT_LABELS_GIVEN]);
         for (size_t p = 0; p < texels; ++p) labels[p] = from[(size_t)image * texels + p];
     } else if (made) {
-        made = tvlm_reference_slic(source, slice, &colours, plan, labels, &count);
+        made = tvlm_reference_slic(source, slice, &colours, plan, image == 0 ? args->centres : NULL, labels,
+                                   &count);
     }
     for (int32_t i = 0; i < layout->words; ++i) block[i] = 0;
     made =

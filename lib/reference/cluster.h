@@ -24,9 +24,13 @@ static inline const int32_t *reference_colour(const reference_colours *colours, 
     return colours->texels[(size_t)y * (size_t)colours->width + (size_t)x];
 }
 
-/* SLIC on one image: dense labels, and how many regions there are. False when there is no memory. */
+/*
+ * SLIC on one image: dense labels, and how many regions there are; or, from `centres` (NULL: none), labels that
+ * are the centres' ids, and how many centres there are. False when there is no memory.
+ */
 bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
-                         const tvlm_cluster_plan *plan, int32_t *labels, int32_t *count);
+                         const tvlm_cluster_plan *plan, const tvlm_cluster_centre *centres, int32_t *labels,
+                         int32_t *count);
 
 /*
  * The table of one image (a block as core/cluster.h has it, zeroed before) and its texels, from its labels.

@@ -52,6 +52,17 @@ static tvlm_status buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t 
     return TVLM_OK;
 }
 
+/* There is but one thing at a time: it has arrived when it is sent. */
+static tvlm_status buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host) {
+    return buffer_write(device, buffer, 0, bytes, host);
+}
+
+static tvlm_status buffer_arrive(tvlm_device *device, tvlm_buffer *buffer) {
+    (void)device;
+    (void)buffer;
+    return TVLM_OK;
+}
+
 static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes) {
     (void)device;
     if (bytes > 0) memmove(reference_data(to), reference_data(from), bytes);
@@ -116,9 +127,16 @@ static const tvlm_backend reference_backend = {
     .feature_lengths = tvlm_reference_feature_lengths,
     .feature_matrix = tvlm_reference_feature_matrix,
     .similarity = tvlm_reference_similarity,
+    .similarity_cells = tvlm_reference_similarity_cells,
     .cosines = tvlm_reference_cosines,
     .maps = tvlm_reference_maps,
     .keep_pass = tvlm_reference_keep_pass,
+    .score_add = tvlm_reference_score_add,
+    .warp = tvlm_reference_warp,
+    .blend = tvlm_reference_blend,
+    .pack_slot = tvlm_reference_pack_slot,
+    .buffer_send = buffer_send,
+    .buffer_arrive = buffer_arrive,
 };
 #undef GENERATE
 

@@ -72,6 +72,9 @@ tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, t
 tvlm_status tvlm_reference_feature_lengths(tvlm_device *device, const tvlm_features *features);
 tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_features *features,
                                           tvlm_buffer *matrix);
+tvlm_status tvlm_reference_similarity_cells(tvlm_device *device, const tvlm_features *features,
+                                            tvlm_buffer *query, tvlm_buffer *cells, int32_t count,
+                                            tvlm_buffer *cosines);
 tvlm_status tvlm_reference_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
                                       tvlm_texture *out);
 tvlm_status tvlm_reference_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
@@ -80,6 +83,15 @@ tvlm_status tvlm_reference_maps(tvlm_device *device, tvlm_buffer *cosines, int32
                                 int32_t image, tvlm_texture *out);
 tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image,
                                      tvlm_texture *out);
+
+/* warp.c, score.c, sample.c */
+tvlm_status tvlm_reference_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
+tvlm_status tvlm_reference_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
+                                 tvlm_buffer *weights, tvlm_texture *out);
+tvlm_status tvlm_reference_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus,
+                                     int32_t count);
+tvlm_status tvlm_reference_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                     float level, int32_t slot, tvlm_texture *out);
 
 /* flow.c */
 tvlm_status tvlm_reference_flow(tvlm_device *device, const tvlm_flow_args *args);

@@ -112,26 +112,35 @@ tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle
 
 /* All layers of one image at one texel. */
 static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const reference_point *point,
-                       int32_t i, int32_t j, tvlm_texture *out) {
+                       int32_t image, int32_t i, int32_t j, tvlm_texture *out) {
     for (int32_t layer = 0; layer < out->layers; ++layer) {
         double value[4];
         for (int c = 0; c < 4; ++c) value[c] = reference_sample(bundle, refs[4 * layer + c], point);
-        reference_store(out, 0, reference_slice(out, point->image, layer), i, j, value);
+        reference_store(out, 0, reference_slice(out, image, layer), i, j, value);
     }
+}
+
+/* One image of the bundle into one of `out`. */
+static void pack_image(const tvlm_bundle *bundle, const int32_t *refs, float level, int32_t from, int32_t to,
+                       tvlm_texture *out) {
+    for (int32_t j = 0; j < out->height; ++j)
+        for (int32_t i = 0; i < out->width; ++i) {
+            const reference_point point = {(i + 0.5) * (double)bundle->width / out->width,
+                                           (j + 0.5) * (double)bundle->height / out->height, level, from};
+            pack_texel(bundle, refs, &point, to, i, j, out);
+        }
 }
 
 tvlm_status tvlm_reference_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                 float level, tvlm_texture *out) {
     (void)device;
-    for (int32_t image = 0; image < out->images; ++image) {
-        for (int32_t j = 0; j < out->height; ++j) {
-            for (int32_t i = 0; i < out->width; ++i) {
-                const reference_point point = {(i + 0.5) * (double)bundle->width / out->width,
-                                               (j + 0.5) * (double)bundle->height / out->height, level,
-                                               image};
-                pack_texel(bundle, refs, &point, i, j, out);
-            }
-        }
-    }
+    for (int32_t image = 0; image < out->images; ++image) pack_image(bundle, refs, level, image, image, out);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                     float level, int32_t slot, tvlm_texture *out) {
+    (void)device;
+    pack_image(bundle, refs, level, 0, slot, out);
     return TVLM_OK;
 }

@@ -108,3 +108,12 @@ tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, i
     }
     return TVLM_OK;
 }
+
+tvlm_status tvlm_reference_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus,
+                                     int32_t count) {
+    const float *more = reference_data(bonus);
+    float *score = reference_data(scores);
+    (void)device;
+    for (int32_t i = 0; i < count; ++i) score[i] += more[i];
+    return TVLM_OK;
+}

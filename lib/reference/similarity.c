@@ -51,16 +51,31 @@ tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_featur
     return TVLM_OK;
 }
 
+static double cosine(const tvlm_features *features, const float *unit, int32_t cell) {
+    const int32_t width = features->texture->width;
+    double sum = 0.0;
+    for (int32_t i = 0; i < features->dimension; ++i)
+        sum += component(features, cell % width, cell / width, i) * (double)unit[i];
+    return clamp_cosine(sum * (double)inverse_of(features)[cell]);
+}
+
+tvlm_status tvlm_reference_similarity_cells(tvlm_device *device, const tvlm_features *features,
+                                            tvlm_buffer *query, tvlm_buffer *cells, int32_t count,
+                                            tvlm_buffer *cosines) {
+    const int32_t *const chosen = reference_data(cells);
+    float *const out = reference_data(cosines);
+    (void)device;
+    for (int32_t n = 0; n < count; ++n) out[n] = (float)cosine(features, reference_data(query), chosen[n]);
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_reference_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
                                       tvlm_texture *out) {
     const int32_t width = features->texture->width;
     const float *unit = reference_data(query);
     (void)device;
     for (int32_t cell = 0; cell < cells_of(features); ++cell) {
-        double texel[4] = {0.0, 0.0, 0.0, 0.0}, sum = 0.0;
-        for (int32_t i = 0; i < features->dimension; ++i)
-            sum += component(features, cell % width, cell / width, i) * (double)unit[i];
-        texel[0] = clamp_cosine(sum * (double)inverse_of(features)[cell]);
+        const double texel[4] = {cosine(features, unit, cell), 0.0, 0.0, 0.0};
         reference_store(out, 0, reference_slice(out, features->image, 0), cell % width, cell / width, texel);
     }
     return TVLM_OK;

@@ -11,7 +11,8 @@
 /* Where a query's similarities come from, and the size of their grid. */
 typedef struct answer {
     const struct tvlm_query *query;
-    tvlm_features features; /* of vectors */
+    const float *similarity; /* [rows * columns]; NULL: vectors decide */
+    tvlm_features features;  /* of vectors */
     int32_t columns, rows;
     float extent_x, extent_y;
 } answer;
@@ -66,6 +67,7 @@ static tvlm_status find_embedding(tvlm_stack *stack, int32_t index, const struct
 
 static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_query *query, answer *a) {
     *a = (answer){.query = query,
+                  .similarity = query->similarity,
                   .columns = query->columns,
                   .rows = query->rows,
                   .extent_x = (float)stack->width,
@@ -99,6 +101,7 @@ static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t ind
     stack->query_extent_x = a->extent_x;
     stack->query_extent_y = a->extent_y;
     stack->query_image = index; /* the shape is that of a query from here on */
+    chunk->flat &= ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
     *fresh = *held == NULL;
     const tvlm_status status = tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_QUERY, texture);
     stack->query_image = -1; /* until it is complete */
@@ -131,31 +134,43 @@ static void to_coordinates(const struct tvlm_basis_params *basis, const float *u
         }
 }
 
+static int32_t vector_count(const struct tvlm_query *query) {
+    return query->count > 0 ? query->count : 1;
+}
+
+/* The query's vectors along its basis: [count * features.dimension]. */
+static tvlm_status make_coordinates(const tvlm_log *log, const answer *a, float *coordinates) {
+    const struct tvlm_query *query = a->query;
+    const int32_t count = vector_count(query);
+    struct tvlm_basis_params basis;
+    float *units = tvlm_allocate((size_t)count, (size_t)query->dimension * sizeof *units);
+    if (units == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
+    const tvlm_status status =
+        tvlm_unit_vectors(log, count > 1 ? "query" : "the query", query->vectors, count, query->dimension,
+                          query->mean, query->dimension, units);
+    tvlm_basis_get(query->basis, &basis);
+    if (status == TVLM_OK) to_coordinates(&basis, units, count, a->features.dimension, coordinates);
+    free(units);
+    return status;
+}
+
 static tvlm_status answer_embedded(tvlm_stack *stack, const answer *a, int32_t count, int32_t how,
                                    tvlm_texture *texture) {
-    const struct tvlm_query *query = a->query;
     const tvlm_log *log = &stack->device->log;
-    const size_t stride = (size_t)a->features.dimension, dimension = (size_t)query->dimension;
-    struct tvlm_basis_params basis;
-    float *numbers = tvlm_allocate((size_t)count, (stride + dimension) * sizeof *numbers);
-    if (numbers == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
-    float *coordinates = numbers + (size_t)count * dimension;
-    tvlm_basis_get(query->basis, &basis);
-    tvlm_status status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", query->vectors, count,
-                                           query->dimension, query->mean, query->dimension, numbers);
-    if (status == TVLM_OK) {
-        to_coordinates(&basis, numbers, count, (int32_t)stride, coordinates);
+    float *coordinates = tvlm_allocate((size_t)count, (size_t)a->features.dimension * sizeof *coordinates);
+    if (coordinates == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
+    tvlm_status status = make_coordinates(log, a, coordinates);
+    if (status == TVLM_OK)
         status = tvlm_stack_embedded_similarity(stack, &a->features, coordinates, count, how, texture);
-    }
-    free(numbers);
+    free(coordinates);
     return status;
 }
 
 /* The slice of the image that is asked about. */
 static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_t slice, const answer *a) {
     const struct tvlm_query *query = a->query;
-    if (query->vectors == NULL) return write_slice(stack, texture, slice, query->similarity);
-    const int32_t count = query->count > 0 ? query->count : 1;
+    if (a->similarity != NULL) return write_slice(stack, texture, slice, a->similarity);
+    const int32_t count = vector_count(query);
     const int32_t how = query->combine == TVLM_COMBINE_MEAN ? TVLM_MAPS_MEAN : TVLM_MAPS_MAX;
     if (query->basis != NULL) return answer_embedded(stack, a, count, how, texture);
     return tvlm_stack_similarity(stack, &a->features, query->vectors, count, query->dimension, query->mean,
@@ -173,24 +188,117 @@ static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm
     return TVLM_OK;
 }
 
-tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query) {
+static tvlm_status upload(tvlm_stack *stack, int32_t index, const answer *a) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     tvlm_texture *texture;
-    answer a;
     bool fresh;
-    if (query != NULL) TVLM_TRY(prepare(stack, index, query, &a));
-    tvlm_stack_drop_query(stack);
-    if (query == NULL) return TVLM_OK;
-    TVLM_TRY(fit_texture(stack, chunk, index, &a, &texture, &fresh));
-    const tvlm_status status = write_images(stack, chunk, texture, index, &a, fresh);
+    TVLM_TRY(fit_texture(stack, chunk, index, a, &texture, &fresh));
+    const tvlm_status status = write_images(stack, chunk, texture, index, a, fresh);
     if (status != TVLM_OK) {
         /* Some slices may hold the old query and some the new: nothing of it can be kept. */
         stack->device->backend->texture_destroy(stack->device, &chunk->grids[TVLM_GRID_QUERY]);
         return status;
     }
     chunk->query_written = index;
-    if (texture->levels > 1) TVLM_TRY(stack->device->backend->mips(stack->device, texture));
+    /* Most questions read no further levels: whoever does has them made. A new texture has them at once: what
+     * no one ever wrote may be NaN, which a weight of 0 does not hide. */
+    if (texture->levels > 1 && !fresh) chunk->flat |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
+    if (texture->levels > 1 && fresh) TVLM_TRY(stack->device->backend->mips(stack->device, texture));
     chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
     stack->query_image = index;
     return TVLM_OK;
+}
+
+tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query) {
+    answer a;
+    if (query != NULL) TVLM_TRY(prepare(stack, index, query, &a));
+    tvlm_stack_drop_query(stack);
+    return query != NULL ? upload(stack, index, &a) : TVLM_OK;
+}
+
+/* ---- Some of the cells ---- */
+
+tvlm_status tvlm_sparse_query_begin(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
+                                    tvlm_sparse_query *sparse) {
+    const tvlm_log *log = &stack->device->log;
+    answer a;
+    *sparse = (tvlm_sparse_query){0};
+    TVLM_TRY(prepare(stack, index, query, &a));
+    if (query->basis == NULL && query->dimension != a.features.dimension)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "queries of %d dimensions, but the features have %d",
+                         (int)query->dimension, (int)a.features.dimension);
+    sparse->features = a.features;
+    sparse->count = vector_count(query);
+    sparse->stride = 4 * a.features.texture->layers;
+    sparse->mean = query->combine == TVLM_COMBINE_MEAN;
+    sparse->vectors = tvlm_allocate((size_t)sparse->count, (size_t)sparse->stride * sizeof *sparse->vectors);
+    if (sparse->vectors == NULL)
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)sparse->count);
+    if (query->basis != NULL) return make_coordinates(log, &a, sparse->vectors);
+    return tvlm_unit_vectors(log, sparse->count > 1 ? "query" : "the query", query->vectors, sparse->count,
+                             query->dimension, query->mean, sparse->stride, sparse->vectors);
+}
+
+void tvlm_sparse_query_end(tvlm_sparse_query *sparse) {
+    free(sparse->vectors);
+    sparse->vectors = NULL;
+}
+
+float tvlm_sparse_query_combine(const tvlm_sparse_query *sparse, const float *similarities) {
+    float most = similarities[0], sum = 0.0f;
+    for (int32_t n = 0; n < sparse->count; ++n) {
+        most = fmaxf(most, similarities[n]);
+        sum += similarities[n];
+    }
+    return sparse->mean ? sum / (float)sparse->count : most;
+}
+
+/* Each vector's in turn: similarities[vector * count + n]. */
+static tvlm_status each_vector(tvlm_stack *stack, const tvlm_sparse_query *sparse, const int32_t *cells,
+                               int32_t count, float *similarities) {
+    const tvlm_backend *backend = stack->device->backend;
+    const size_t vector = (size_t)sparse->stride * sizeof(float), bytes = (size_t)count * sizeof(float);
+    tvlm_buffer *query, *list, *cosines;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_QUERIES, vector, &query));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, (size_t)count * sizeof *cells, &list));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_COSINES, bytes, &cosines));
+    TVLM_TRY(backend->buffer_write(stack->device, list, 0, (size_t)count * sizeof *cells, cells));
+    for (int32_t n = 0; n < sparse->count; ++n, similarities += count) {
+        TVLM_TRY(backend->buffer_write(stack->device, query, 0, vector,
+                                       sparse->vectors + (size_t)n * (size_t)sparse->stride));
+        TVLM_TRY(backend->similarity_cells(stack->device, &sparse->features, query, list, count, cosines));
+        TVLM_TRY(backend->buffer_read(stack->device, cosines, 0, bytes, similarities));
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_sparse_query_cells(tvlm_stack *stack, const tvlm_sparse_query *sparse, const int32_t *cells,
+                                    int32_t count, float *similarities) {
+    const size_t vectors = (size_t)sparse->count;
+    if (count == 0) return TVLM_OK;
+    if (vectors == 1) return each_vector(stack, sparse, cells, count, similarities);
+    float *all = tvlm_allocate((size_t)count + 1, vectors * sizeof *all);
+    if (all == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)vectors);
+    float *const of_cell = all + (size_t)count * vectors;
+    const tvlm_status status = each_vector(stack, sparse, cells, count, all);
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
+        for (size_t n = 0; n < vectors; ++n) of_cell[n] = all[n * (size_t)count + (size_t)i];
+        similarities[i] = tvlm_sparse_query_combine(sparse, of_cell);
+    }
+    free(all);
+    return status;
+}
+
+tvlm_status tvlm_sparse_query_upload(tvlm_stack *stack, int32_t index, const tvlm_sparse_query *sparse,
+                                     const float *map) {
+    const tvlm_texture *texture = sparse->features.texture;
+    const answer a = {.similarity = map,
+                      .features = sparse->features,
+                      .columns = texture->width,
+                      .rows = texture->height,
+                      .extent_x = texture->extent_x,
+                      .extent_y = texture->extent_y};
+    tvlm_stack_drop_query(stack);
+    return upload(stack, index, &a);
 }

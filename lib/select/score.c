@@ -52,16 +52,9 @@ tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_sco
 
 /* ---- Programs ---- */
 
-/* A program before its channels became references: the channels of group g are channels[4 g .. 4 g + 3]. */
-typedef struct program {
-    tvlm_score_group *groups;
-    int32_t *channels; /* TVLM_CHANNEL_NONE where a place is unused */
-    int32_t *refs;
-    int32_t count, capacity; /* groups */
-    tvlm_score_combination combination;
-} program;
+typedef tvlm_score_program program;
 
-static void program_free(program *p) {
+void tvlm_score_program_free(tvlm_score_program *p) {
     free(p->groups);
     free(p->channels);
     free(p->refs);
@@ -198,13 +191,47 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
     return TVLM_OK;
 }
 
+tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
+                                    const struct tvlm_score_params *params, tvlm_score_program *p) {
+    const tvlm_log *log = &stack->device->log;
+    const bool asked = query != NULL;
+    tvlm_scorer scorer;
+    float *weights = NULL;
+    *p = (program){0};
+    if (params->scorer == NULL) return three_part_program(log, params->weights, asked, p);
+    TVLM_TRY(tvlm_scorer_for_query(log, params->scorer, query, &scorer, &weights));
+    const tvlm_status status = linear_program(stack, &scorer, asked, p);
+    free(weights);
+    return status;
+}
+
 /* ---- Running ---- */
 
+/* Whether positions at that level of the image read more of a texture than its level 0: the float of the
+ * kernels and the double of the reference both say where it begins. */
+static bool reads_levels(const tvlm_texture *texture, float level) {
+    const float x = texture->extent_x / (float)texture->width, y = texture->extent_y / (float)texture->height;
+    const double wide = (double)texture->extent_x / texture->width;
+    const double high = (double)texture->extent_y / texture->height;
+    return level > fmaxf(0.0f, fmaxf(log2f(x), log2f(y))) || level > fmax(0.0, fmax(log2(wide), log2(high)));
+}
+
+/* The grids of the program's channels; without the query, which is made (query.c), where its level 0 will do.
+ */
+static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, const tvlm_chunk *chunk, const program *p,
+                                    float level) {
+    const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
+    const tvlm_texture *query = chunk->grids[TVLM_GRID_QUERY];
+    if (query == NULL || reads_levels(query, level)) return mask;
+    return mask & ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
+}
+
 /* Where nothing counts (all weights 0), one group that adds 0: backends need no case of their own for it. */
-static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p, tvlm_bundle *bundle) {
+static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p, float level,
+                                tvlm_bundle *bundle) {
     int32_t taken;
     if (p->count == 0) (void)add_group(p, 0, 1);
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(stack, p->channels, 4 * p->count)));
+    TVLM_TRY(tvlm_stack_ensure(stack, chunk, grids_to_make(stack, chunk, p, level)));
     tvlm_stack_bundle(stack, chunk, p->channels, 4 * p->count, bundle, p->refs, &taken);
     if (taken < 4 * p->count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
@@ -215,13 +242,30 @@ static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p
     return TVLM_OK;
 }
 
+/* What a stream adds for positions that stay (lib/video/steady.c), where it is about these candidates. */
+static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                             tvlm_buffer *scores) {
+    const tvlm_backend *backend = stack->device->backend;
+    const tvlm_frame *frame = &stack->frames[index];
+    const int32_t count = tvlm_candidate_count(candidates);
+    const size_t bytes = (size_t)count * sizeof *frame->bonus;
+    tvlm_buffer *bonus;
+    if (frame->bonus == NULL || frame->bonus_columns != candidates->columns ||
+        frame->bonus_rows != candidates->rows)
+        return TVLM_OK;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, bytes, &bonus));
+    TVLM_TRY(backend->buffer_write(stack->device, bonus, 0, bytes, frame->bonus));
+    return backend->score_add(stack->device, scores, bonus, count);
+}
+
 static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
                        const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
     tvlm_bundle bundle;
-    TVLM_TRY(resolve_refs(stack, tvlm_stack_chunk(stack, params->index), p, &bundle));
+    TVLM_TRY(resolve_refs(stack, tvlm_stack_chunk(stack, params->index), p, candidates->level, &bundle));
     TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
     TVLM_TRY(stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination,
                                            candidates, *scores));
+    TVLM_TRY(add_bonus(stack, params->index, candidates, *scores));
     stack->frames[params->index].scored = true;
     return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, *scores) : TVLM_OK;
 }
@@ -229,19 +273,11 @@ static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                tvlm_buffer **scores) {
-    const bool asked = query != NULL;
-    program p = {0};
-    tvlm_scorer scorer;
-    float *weights = NULL;
-    if (params->scorer != NULL)
-        TVLM_TRY(tvlm_scorer_for_query(&stack->device->log, params->scorer, query, &scorer, &weights));
-    tvlm_status status = params->scorer != NULL
-                             ? linear_program(stack, &scorer, asked, &p)
-                             : three_part_program(&stack->device->log, params->weights, asked, &p);
+    program p;
+    tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
     if (status == TVLM_OK) status = tvlm_query_upload(stack, params->index, query);
     if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
-    program_free(&p);
-    free(weights);
+    tvlm_score_program_free(&p);
     return status;
 }
 

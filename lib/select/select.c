@@ -10,11 +10,12 @@
 
 struct tvlm_selection {
     tvlm_selection_info info;
+    tvlm_selection_report report;
     int32_t count;
     tvlm_position *positions;
 };
 
-static const char *const strategy_names[] = {"grid", "foveated", "quadtree"};
+static const char *const strategy_names[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade"};
 #define STRATEGY_COUNT ((int)(sizeof strategy_names / sizeof strategy_names[0]))
 
 /* What was asked, checked and completed. */
@@ -26,6 +27,7 @@ typedef struct task {
     int32_t count; /* of candidates */
     int32_t k;
     float patch;
+    tvlm_selection_report report;
 } task;
 
 /* ---- Checking ---- */
@@ -40,6 +42,12 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_select_pa
     if (!(params->min_distance >= 0.0f) || !isfinite(params->min_distance))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a minimum distance of %g pixels",
                          (double)params->min_distance);
+    if (params->keep_regions < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d regions to keep; it is at least 1",
+                         (int)params->keep_regions);
+    if (!(params->cull_distance >= 0.0f))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a distance of %g from edges",
+                         (double)params->cull_distance);
     return TVLM_OK;
 }
 
@@ -51,6 +59,7 @@ static tvlm_status resolve(task *t) {
                                           .weights = params->weights,
                                           .scorer = params->scorer,
                                           .keep_pass = params->keep_pass};
+    if (params->strategy == TVLM_STRATEGY_EXHAUSTIVE) TVLM_TRY(tvlm_exhaustive_score(log, params, &t->score));
     TVLM_TRY(tvlm_score_candidates(t->stack, &t->score, &t->candidates));
     t->count = tvlm_candidate_count(&t->candidates);
     if (t->count >= TVLM_TOPK_MAX)
@@ -67,13 +76,17 @@ static tvlm_status resolve(task *t) {
 /* ---- Ranking ---- */
 
 /* The best `wanted` candidates into ranking[]. */
-static tvlm_status rank(const task *t, const struct tvlm_query *query, int32_t wanted, tvlm_ranked *ranking) {
+static tvlm_status rank(task *t, const struct tvlm_query *query, int32_t wanted, tvlm_ranked *ranking) {
     const tvlm_backend *backend = t->stack->device->backend;
     const size_t bytes = (size_t)wanted * sizeof *ranking;
+    tvlm_select_stage *const stage = &t->report.stages[0];
     tvlm_buffer *scores, *result;
+    t->report.stage_count = 1;
+    *stage = (tvlm_select_stage){"cells", t->count, t->k, 0};
     TVLM_TRY(tvlm_score_enqueue(t->stack, query, &t->score, &t->candidates, &scores));
     TVLM_TRY(tvlm_stack_scratch(t->stack, TVLM_SCRATCH_RANKING, bytes, &result));
     TVLM_TRY(backend->topk(t->stack->device, scores, t->count, wanted, result));
+    TVLM_TRY(tvlm_cost_of_score(t->stack, query, &t->score, &t->candidates, &stage->bytes));
     return backend->buffer_read(t->stack->device, result, 0, bytes, ranking);
 }
 
@@ -94,13 +107,13 @@ static double centre_y(const task *t, const tvlm_ranked *ranked) {
 }
 
 /* Keeps the best that are far enough from all better ones, at most k, at the front; *kept of them. */
-static tvlm_status space_out(const task *t, tvlm_ranked *ranking, int32_t *kept) {
+static tvlm_status space_out(const task *t, int32_t ranked, tvlm_ranked *ranking, int32_t *kept) {
     tvlm_spacing spacing;
     const float side = fmaxf(t->params->min_distance, t->candidates.step_x);
     if (!tvlm_spacing_make(&spacing, t->params->min_distance, side, t->stack->width, t->stack->height, t->k))
         return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)t->k);
     *kept = 0;
-    for (int32_t i = 0; i < t->count && *kept < t->k; ++i)
+    for (int32_t i = 0; i < ranked && *kept < t->k; ++i)
         if (tvlm_spacing_add(&spacing, centre_x(t, &ranking[i]), centre_y(t, &ranking[i])))
             ranking[(*kept)++] = ranking[i];
     tvlm_spacing_free(&spacing);
@@ -129,7 +142,7 @@ tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_in
     if (made == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)count);
-    *made = (tvlm_selection){*info, count, positions};
+    *made = (tvlm_selection){.info = *info, .count = count, .positions = positions};
     *selection = made;
     return TVLM_OK;
 }
@@ -145,8 +158,13 @@ static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32
                          (int)count);
     for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
     const tvlm_status status = tvlm_selection_make(t->stack, &info, positions, count, selection);
-    if (status != TVLM_OK) free(positions);
-    return status;
+    if (status != TVLM_OK) {
+        free(positions);
+        return status;
+    }
+    (*selection)->report = t->report;
+    (*selection)->report.stages[t->report.stage_count - 1].kept = count;
+    return TVLM_OK;
 }
 
 /* For the next frame's fixation (texturevlm/temporal.h). */
@@ -160,17 +178,21 @@ static tvlm_status keep_positions(const task *t, const tvlm_ranked *ranking, int
     return TVLM_OK;
 }
 
-/* A minimum distance may pass over any number of candidates: all of them are ranked then. */
-static tvlm_status choose(const task *t, const struct tvlm_query *query, tvlm_selection **selection) {
+/* A minimum distance may pass over any number of candidates: all of them are ranked then. The cascade ranks
+ * what it saw. */
+static tvlm_status choose(task *t, const struct tvlm_query *query, tvlm_selection **selection) {
     const bool spaced = t->params->min_distance > 0.0f;
-    const int32_t wanted = spaced ? t->count : t->k;
-    int32_t kept = t->k;
+    const bool cascade = t->params->strategy == TVLM_STRATEGY_CASCADE;
+    const int32_t wanted = spaced || cascade ? t->count : t->k;
+    int32_t kept = t->k, ranked = wanted;
     tvlm_ranked *ranking = tvlm_allocate((size_t)wanted, sizeof *ranking);
     if (ranking == NULL)
         return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
                          (int)wanted);
-    tvlm_status status = rank(t, query, wanted, ranking);
-    if (status == TVLM_OK && spaced) status = space_out(t, ranking, &kept);
+    tvlm_status status = cascade ? tvlm_cascade_rank(t->stack, query, t->params, &t->score, &t->candidates,
+                                                     t->k, ranking, &ranked, &t->report)
+                                 : rank(t, query, wanted, ranking);
+    if (status == TVLM_OK && spaced) status = space_out(t, ranked, ranking, &kept);
     if (status == TVLM_OK) status = keep_positions(t, ranking, kept);
     if (status == TVLM_OK) status = selection_of(t, ranking, kept, selection);
     free(ranking);
@@ -185,7 +207,7 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
     task t = {.stack = stack, .params = params != NULL ? params : &defaults};
     if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(check_params(&stack->device->log, t.params));
-    if (t.params->strategy != TVLM_STRATEGY_GRID)
+    if (t.params->strategy == TVLM_STRATEGY_FOVEATED || t.params->strategy == TVLM_STRATEGY_QUADTREE)
         return tvlm_select_squares(stack, query, t.params, selection);
     TVLM_TRY(resolve(&t));
     return choose(&t, query, selection);
@@ -205,6 +227,10 @@ const tvlm_position *tvlm_selection_positions(const tvlm_selection *selection, i
 
 void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info) {
     if (selection != NULL && info != NULL) *info = selection->info;
+}
+
+void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report) {
+    if (selection != NULL && report != NULL) *report = selection->report;
 }
 
 const char *tvlm_strategy_name(tvlm_strategy strategy) {

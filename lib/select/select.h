@@ -37,16 +37,83 @@ tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                tvlm_buffer **scores);
 
-/* Candidates there are; at most INT32_MAX. */
-static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
-    return candidates->columns * candidates->rows;
-}
-
 /* One entry of a ranking, as backend->topk writes it. */
 typedef struct tvlm_ranked {
     int32_t index;
     float score;
 } tvlm_ranked;
+
+/* A score as a program whose channels are not yet references: those of group g are channels[4 g .. 4 g + 3].
+ */
+typedef struct tvlm_score_program {
+    tvlm_score_group *groups;
+    int32_t *channels; /* TVLM_CHANNEL_NONE where a place is unused */
+    int32_t *refs;
+    int32_t count, capacity; /* groups */
+    tvlm_score_combination combination;
+} tvlm_score_program;
+
+/* To be freed in any case. */
+tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
+                                    const struct tvlm_score_params *params, tvlm_score_program *program);
+void tvlm_score_program_free(tvlm_score_program *program);
+
+/* Candidates there are; at most INT32_MAX. */
+static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
+    return candidates->columns * candidates->rows;
+}
+
+/* ---- query.c: questions to some of the cells ---- */
+
+typedef struct tvlm_sparse_query {
+    tvlm_features features; /* the image's, or its embedding */
+    int32_t count, stride;  /* of the vectors */
+    bool mean;              /* of several cosines; else the largest */
+    float *vectors;         /* [count * stride] what cells are multiplied with; zeros behind the dimension */
+} tvlm_sparse_query;
+
+/* Of a query with vectors. To be ended in any case. */
+tvlm_status tvlm_sparse_query_begin(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
+                                    tvlm_sparse_query *sparse);
+void tvlm_sparse_query_end(tvlm_sparse_query *sparse);
+/* What several vectors' similarities [count] come to. */
+float tvlm_sparse_query_combine(const tvlm_sparse_query *sparse, const float *similarities);
+/* The similarities of the `count` cells (row * width + column of the features) listed. Waits. */
+tvlm_status tvlm_sparse_query_cells(tvlm_stack *stack, const tvlm_sparse_query *sparse, const int32_t *cells,
+                                    int32_t count, float *similarities);
+/* Makes a map of similarities [height * width], of the features' size, the query_similarity of that image. */
+tvlm_status tvlm_sparse_query_upload(tvlm_stack *stack, int32_t index, const tvlm_sparse_query *sparse,
+                                     const float *map);
+
+/* ---- cost.c: what a score reads ---- */
+
+/* Bytes of the texels that a candidate at that level reads: four in each layer and level that it touches,
+ * over all taps. */
+size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm_score_program *program,
+                              float level);
+/* Bytes of a cell's vector and its length. */
+size_t tvlm_cost_of_vector(const tvlm_features *features);
+/* Of tvlm_score_enqueue, which has just been run. */
+tvlm_status tvlm_cost_of_score(tvlm_stack *stack, const struct tvlm_query *query,
+                               const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                               size_t *bytes);
+
+/* ---- cascade.c ---- */
+
+/*
+ * The candidates that the cascade looks at, best first: ranking has room for all candidates, *count of it is
+ * filled, at least k of it. The scores become the image's: what was not looked at has the lowest.
+ */
+tvlm_status tvlm_cascade_rank(tvlm_stack *stack, const struct tvlm_query *query,
+                              const struct tvlm_select_params *params, const struct tvlm_score_params *score,
+                              const tvlm_candidates *candidates, int32_t k, tvlm_ranked *ranking,
+                              int32_t *count, tvlm_selection_report *report);
+
+/* ---- exhaustive.c ---- */
+
+/* The candidates that the exhaustive strategy asks for. */
+tvlm_status tvlm_exhaustive_score(const tvlm_log *log, const struct tvlm_select_params *params,
+                                  struct tvlm_score_params *score);
 
 /* squares.c: the strategies whose positions stand for squares of different sizes. */
 tvlm_status tvlm_select_squares(tvlm_stack *stack, const struct tvlm_query *query,

@@ -101,7 +101,8 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .label_counts = chunk->label_counts,
                                 .previous = chunk->previous,
                                 .carry = tvlm_stack_carries(stack, chunk),
-                                .cameras = stack->cameras + chunk->first};
+                                .cameras = stack->cameras + chunk->first,
+                                .centres = stack->centres};
 }
 
 static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
@@ -151,11 +152,21 @@ static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *c
     return mask;
 }
 
+/* Of grids that have only their level 0 so far. */
+static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if ((mask & TVLM_GRID_BIT(grid)) != 0)
+            TVLM_TRY(stack->device->backend->mips(stack->device, chunk->grids[grid]));
+    chunk->flat &= ~mask;
+    return TVLM_OK;
+}
+
 /* The registry's order satisfies every need. The query comes with a question (select/query.c), never from
  * here. */
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     const tvlm_grid_mask stale = mask & ~chunk->valid;
     stack->asked |= mask;
+    TVLM_TRY(make_levels(stack, chunk, mask & chunk->valid & chunk->flat));
     const tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
         if ((missing & TVLM_GRID_BIT(grid)) != 0 && can_be_made(stack, chunk, (tvlm_grid)grid))
@@ -170,7 +181,12 @@ void tvlm_stack_drop_query(tvlm_stack *stack) {
 }
 
 void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids) {
-    chunk->valid &= ~tvlm_grids_with_dependents(grids);
+    static const tvlm_grid_mask guides =
+        TVLM_GRID_BIT(TVLM_GRID_CLUSTER) | TVLM_GRID_BIT(TVLM_GRID_DISTANCE) |
+        TVLM_GRID_BIT(TVLM_GRID_FEATURES) | TVLM_GRID_BIT(TVLM_GRID_EMBEDDING);
+    const tvlm_grid_mask stale = tvlm_grids_with_dependents(grids);
+    chunk->valid &= ~stale;
+    if ((stale & guides) != 0) ++chunk->guided;
 }
 
 /* What is handed in stands before what would be made. */

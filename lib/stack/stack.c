@@ -208,6 +208,8 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     backend->texture_destroy(s->device, &s->relevance);
     free(s->frames);
     free(s->carries);
+    for (int32_t i = 0; s->originals != NULL && i < s->images; ++i)
+        tvlm_guide_release(&s->originals[i].guide);
     free(s->originals);
     free(s->cameras);
     free(s->channels);

@@ -23,6 +23,7 @@ typedef struct tvlm_chunk {
     int32_t
         *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
     tvlm_grid_mask valid;  /* grids whose content and levels are up to date */
+    tvlm_grid_mask flat;   /* of the valid ones, those whose levels are still to be made: the query's */
     tvlm_grid_mask given;  /* grids that were handed in for some of its images */
     int32_t query_written; /* the image whose slice of the QUERY texture is not 0 */
     tvlm_buffer *inverse;  /* of the features: tvlm_features.inverse; NULL until a question was asked */
@@ -30,7 +31,25 @@ typedef struct tvlm_chunk {
     tvlm_buffer *matrix;   /* of one image's features, */
     int32_t matrix_of;     /* this one's of the batch and 1; 0: of none */
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
+    uint32_t guided;                             /* counts what makes the guides of its images out of date */
 } tvlm_chunk;
+
+/* What is known of an image before anything is asked: guide.c. On the host. */
+typedef struct tvlm_guide {
+    tvlm_candidates cells;
+    int32_t regions;
+    struct tvlm_region *table;
+    float *nearest; /* [regions] the smallest distance of its cells */
+    uint16_t
+        *labels;    /* [rows + 1][columns + 1] at the cells' corners, then [rows][columns] at their middles */
+    int32_t *homes; /* [regions] the cell that holds its centroid */
+    float *distances;  /* [rows * columns] the channel */
+    int32_t dimension; /* of the means; 0: there are none */
+    bool embedded;     /* they are of the embedding, not of the features */
+    float *means;      /* [regions * dimension] of the vectors in it, each divided by its length */
+    float *spreads;    /* [regions] the root of their mean squared distance from it */
+    uint32_t made;     /* the chunk's count when it was made, and 1; 0: it was not */
+} tvlm_guide;
 
 /* What the stack remembers of each image. */
 typedef struct tvlm_stack_image {
@@ -40,6 +59,7 @@ typedef struct tvlm_stack_image {
     bool shares;           /* the chunk's `shares` are those of its embedding */
     bool lengths;          /* its part of the chunk's `inverse` is that of its features */
     bool remembered[TVLM_PREVIOUS_COUNT]; /* there is a frame before it */
+    tvlm_guide guide;
 } tvlm_stack_image;
 
 /* What the grids of all images that were handed in for one family have in common; 0 columns where there is
@@ -62,7 +82,9 @@ typedef struct tvlm_user_plane {
 typedef struct tvlm_frame {
     tvlm_buffer *scores; /* kept from question to question, so that asking again allocates nothing */
     tvlm_candidates candidates;
-    bool scored;      /* `scores` are those of this frame */
+    bool scored;  /* `scores` are those of this frame */
+    float *bonus; /* [bonus_columns * bonus_rows] added to its scores; NULL: nothing. Not this struct's */
+    int32_t bonus_columns, bonus_rows;
     float *positions; /* [2 * position_capacity]: x, y in pixels of the working image */
     int32_t position_count, position_capacity;
 } tvlm_frame;
@@ -94,6 +116,8 @@ struct tvlm_stack {
     tvlm_texture *relevance; /* a map of scores on its way to the previous frame */
     tvlm_grid_mask asked;    /* what readers ever asked for */
     tvlm_camera *cameras;    /* [images] of their depths */
+    const tvlm_cluster_centre
+        *centres; /* where regions of the only image begin (lib/video/regions.c); NULL */
     tvlm_given given[TVLM_GRID_COUNT];
     int32_t user_count;
     tvlm_user_plane users[TVLM_USER_PLANES_MAX];
@@ -227,19 +251,34 @@ tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk);
 
 /* ---- embedding.c: the embedding as compressed features ---- */
 
-/* The embedding of image `index` as if it were its features (dimension: 4 * layers, zeros behind the last channel).
- * ARGUMENT where there is none. */
+/* The embedding of image `index` as if it were its features (dimension: 4 * layers, zeros behind the last
+ * channel). ARGUMENT where there is none. */
 tvlm_status tvlm_stack_embedded(tvlm_stack *stack, int32_t index, tvlm_features *features);
 
-/* How long each cell's embedding was beside its vector, before it was brought to unit length: [cells], 0 .. 1. They go
- * when another embedding is set. */
+/* How long each cell's embedding was beside its vector, before it was brought to unit length: [cells], 0
+ * .. 1. They go when another embedding is set. */
 tvlm_status tvlm_stack_set_shares(tvlm_stack *stack, int32_t index, const float *shares);
 
-/* As tvlm_stack_similarity, with questions that are coordinates [count * dimension], not longer than 1, taken as they
- * are. */
+/* As tvlm_stack_similarity, with questions that are coordinates [count * dimension], not longer than 1, taken
+ * as they are. */
 tvlm_status tvlm_stack_embedded_similarity(tvlm_stack *stack, const tvlm_features *features,
                                            const float *coordinates, int32_t count, int32_t how,
                                            tvlm_texture *out);
+
+/* ---- guide.c ---- */
+
+/*
+ * The guide of image `index` for those cells, made if need be; `features` (NULL: none) are those whose means
+ * it has. It waits for whatever it is made of, once; valid until the stack changes.
+ */
+tvlm_status tvlm_stack_guide(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
+                             const tvlm_features *features, bool embedded, const tvlm_guide **guide);
+
+/* Whether a cell has a pixel at one of its corners or in its middle, or a centroid, of a region that is
+ * `kept`. */
+bool tvlm_guide_touches(const tvlm_guide *guide, int32_t column, int32_t row, const bool *kept);
+
+void tvlm_guide_release(tvlm_guide *guide);
 
 /* ---- input.c ---- */
 

@@ -1,0 +1,31 @@
+#include <math.h>
+
+#include "opencl/backend.h"
+
+tvlm_status opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *out) {
+    opencl_device *device = (opencl_device *)base;
+    const cl_float2 limits = {{warp->confidence, warp->longest}};
+    opencl_call call;
+    TVLM_TRY(opencl_call_begin(device, "warp.cl", "warp", out->format, "", &call));
+    opencl_call_input(&call, warp->from);
+    opencl_call_input(&call, warp->flow != NULL ? warp->flow : device->empty);
+    opencl_call_int(&call, warp->flow != NULL);
+    opencl_call_float4(&call, warp->width, warp->height, 0.0f, 0.0f);
+    opencl_call_bytes(&call, sizeof limits, &limits);
+    opencl_call_float(&call, tvlm_warp_level(out));
+    opencl_call_memory(&call, ((const opencl_buffer *)warp->known)->memory);
+    opencl_call_memory(&call, ((const opencl_buffer *)warp->still_known)->memory);
+    opencl_call_output(&call, out);
+    return opencl_call_run_pixels(&call, out->width, out->height, out->layers);
+}
+
+tvlm_status opencl_blend(tvlm_device *base, const tvlm_texture *old, const tvlm_texture *fresh,
+                         tvlm_buffer *weights, tvlm_texture *out) {
+    opencl_call call;
+    TVLM_TRY(opencl_call_begin((opencl_device *)base, "warp.cl", "warp_blend", out->format, "", &call));
+    opencl_call_input(&call, old);
+    opencl_call_input(&call, fresh);
+    opencl_call_memory(&call, ((const opencl_buffer *)weights)->memory);
+    opencl_call_output(&call, out);
+    return opencl_call_run_pixels(&call, out->width, out->height, out->layers);
+}

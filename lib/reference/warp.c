@@ -1,0 +1,94 @@
+#include <math.h>
+
+#include "reference/reference.h"
+#include "reference/sample.h"
+#include "reference/texture.h"
+
+static double sample(const tvlm_texture *texture, int32_t layer, int component,
+                     const reference_point *point) {
+    const tvlm_bundle bundle = {.count = 1, .textures = {(tvlm_texture *)(uintptr_t)texture}};
+    return reference_sample(&bundle, TVLM_REF(0, layer, component), point);
+}
+
+/* The centre, in pixels, of what the image leaves of a cell. */
+static double clipped_centre(int32_t cell, double step, double side) {
+    const double begin = cell * step;
+    return (begin + fmin(begin + step, fmax(side, begin))) / 2;
+}
+
+/* Where the cell was, as a step from where it is; false where nobody knows. */
+static bool find_step(const tvlm_warp *warp, const tvlm_texture *out, int32_t column, int32_t row,
+                      double step[2]) {
+    const double width = (double)warp->width, height = (double)warp->height;
+    const reference_point at = {clipped_centre(column, (double)out->extent_x / out->width, width),
+                                clipped_centre(row, (double)out->extent_y / out->height, height),
+                                (double)tvlm_warp_level(out), 0};
+    const double u = sample(warp->flow, 0, 0, &at), v = sample(warp->flow, 0, 1, &at),
+                 confidence = sample(warp->flow, 0, 2, &at);
+    const double x = at.x + u, y = at.y + v;
+    if (!(confidence >= (double)warp->confidence) || !(hypot(u, v) <= (double)warp->longest) ||
+        !(x >= 0 && x <= width && y >= 0 && y <= height))
+        return false;
+    step[0] = u;
+    step[1] = v;
+    return true;
+}
+
+/* Bilinear over the cells that have a vector; false where they weigh too little. */
+static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, double value[4]) {
+    const tvlm_texture *from = warp->from;
+    const float *known = reference_data(warp->known);
+    const reference_between across = reference_locate(x, from->width), down = reference_locate(y, from->height);
+    double share = 0;
+    for (int i = 0; i < 4; ++i) {
+        const int32_t column = i % 2 ? across.second : across.first, row = i / 2 ? down.second : down.first;
+        const double weight = (i % 2 ? across.fraction : 1 - across.fraction) *
+                              (i / 2 ? down.fraction : 1 - down.fraction) *
+                              (double)known[row * from->width + column];
+        share += weight;
+        for (int c = 0; c < 4; ++c)
+            value[c] += weight * (double)reference_fetch(from, 0, layer, column, row)[c];
+    }
+    const bool enough = share >= (double)TVLM_WARP_SHARE;
+    for (int c = 0; c < 4; ++c) value[c] = enough ? value[c] / share : 0;
+    return enough;
+}
+
+static void move(const tvlm_warp *warp, int32_t column, int32_t row, tvlm_texture *out) {
+    float *still_known = reference_data(warp->still_known);
+    double step[2] = {0, 0};
+    const bool valid = warp->flow == NULL || find_step(warp, out, column, row, step);
+    bool known = false;
+    for (int32_t layer = 0; layer < out->layers; ++layer) {
+        double value[4] = {0, 0, 0, 0};
+        if (valid)
+            known = gather(warp, column + 0.5 + step[0] * out->width / (double)out->extent_x,
+                           row + 0.5 + step[1] * out->height / (double)out->extent_y, layer, value);
+        reference_store(out, 0, layer, column, row, value);
+    }
+    still_known[row * out->width + column] = known ? 1.0f : 0.0f;
+}
+
+tvlm_status tvlm_reference_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out) {
+    (void)device;
+    for (int32_t row = 0; row < out->height; ++row)
+        for (int32_t column = 0; column < out->width; ++column) move(warp, column, row, out);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
+                                 tvlm_buffer *weights, tvlm_texture *out) {
+    const float *weight = reference_data(weights);
+    (void)device;
+    for (int32_t row = 0; row < out->height; ++row)
+        for (int32_t column = 0; column < out->width; ++column, ++weight)
+            for (int32_t layer = 0; layer < out->layers; ++layer) {
+                const float *a = reference_fetch(old, 0, layer, column, row),
+                            *b = reference_fetch(fresh, 0, layer, column, row);
+                double value[4];
+                for (int c = 0; c < 4; ++c)
+                    value[c] = (double)a[c] * (1 - (double)*weight) + (double)b[c] * (double)*weight;
+                reference_store(out, 0, layer, column, row, value);
+            }
+    return TVLM_OK;
+}

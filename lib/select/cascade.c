@@ -1,0 +1,505 @@
+/*
+ * The cascade: regions first, then the cells that touch the best of them, then the top K. What a region has
+ * to show for itself is read at one place, or was made once for the image (lib/stack/guide.c); vectors of the
+ * features are read for the cells only. Everything is scored by the program of the grid's scores, on the
+ * host: there are few.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "select/select.h"
+#include "texturevlm/regions.h"
+
+#define KEEP_REGIONS 10
+#define ENOUGH       8 /* cells for each position wanted */
+#define SHARE        6 /* no more than the grid's cells by this, once there are enough */
+
+/*
+ * What a region's relevance gains by its vectors' spread: where they differ, the best lies above the mean. On
+ * `painted` 0.1 finds 94 % of the grid's choice with 8 cells a position, 0 finds 93 %, 0.2 93 %, 0.4 86 %
+ * (bench/cascade.py).
+ */
+#define SPREAD_GAIN 0.1f
+
+/* Places that are scored together. */
+typedef struct seen {
+    int32_t count;
+    float *parts;     /* [TVLM_SCORE_PARTS][count] */
+    float *relevance; /* [count] what stands for query_similarity; NULL: the channel does */
+    float *scores;    /* [count] */
+} seen;
+
+typedef struct range {
+    float low, high;
+} range;
+
+typedef struct cascade {
+    tvlm_stack *stack;
+    const struct tvlm_select_params *params;
+    const struct tvlm_query *query;
+    const tvlm_candidates *grid;
+    tvlm_score_program program;
+    tvlm_sparse_query sparse;
+    bool vectors; /* the score reads what `sparse` answers */
+    const tvlm_guide *guide;
+    int32_t k;
+    seen regions, cells;
+    int32_t *order;       /* [regions] best first */
+    bool *kept;           /* [regions] */
+    bool *inside;         /* [candidates] */
+    int32_t *listed;      /* [cells.count] the candidates inside, ascending */
+    int32_t vector_count; /* of the features, that were read */
+    range ranges[TVLM_SCORE_PARTS];
+    tvlm_select_stage stages[2];
+} cascade;
+
+static tvlm_status no_memory(const cascade *c) {
+    return tvlm_fail(&c->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a cascade of %d cells",
+                     (int)tvlm_candidate_count(c->grid));
+}
+
+static int32_t channel_places(const cascade *c) {
+    return 4 * c->program.count;
+}
+
+static bool reads_query(const tvlm_score_program *program) {
+    for (int32_t i = 0; i < 4 * program->count; ++i)
+        if (program->channels[i] == TVLM_CHANNEL_QUERY_SIMILARITY) return true;
+    return false;
+}
+
+/* ---- Parts ---- */
+
+static tvlm_status make_seen(const cascade *c, seen *s, int32_t count) {
+    s->count = count;
+    s->parts = tvlm_allocate((size_t)count, TVLM_SCORE_PARTS * sizeof *s->parts);
+    s->scores = tvlm_allocate((size_t)count, sizeof *s->scores);
+    return s->parts != NULL && s->scores != NULL ? TVLM_OK : no_memory(c);
+}
+
+static void free_seen(seen *s) {
+    free(s->parts);
+    free(s->relevance);
+    free(s->scores);
+}
+
+static int32_t taps_of(const tvlm_score_program *program) {
+    for (int32_t g = 0; g < program->count; ++g)
+        if (program->groups[g].taps > 1) return TVLM_SCORE_TAPS;
+    return 1;
+}
+
+/* What one group adds: as in cl/score.cl; a NaN stays one. */
+static float group_sum(const tvlm_score_group *group, const float *values, int32_t taps, int32_t width) {
+    float sum = 0.0f;
+    for (int32_t tap = 0; tap < taps; ++tap) {
+        const int32_t weights = taps == 1 || group->taps == 1 ? TVLM_SCORE_TAPS / 2 : tap;
+        if (group->taps == 1 && taps > 1 && tap != TVLM_SCORE_TAPS / 2) continue;
+        for (int32_t i = 0; i < 4; ++i) {
+            const float term = group->weight[weights][i] * values[tap * width + i];
+            sum += term > group->cap[i] ? group->cap[i] : term;
+        }
+    }
+    return sum;
+}
+
+/* values [count][taps][4 * groups] to parts. */
+static void sum_parts(const cascade *c, seen *s, int32_t taps, const float *values) {
+    const int32_t width = channel_places(c);
+    for (int32_t n = 0; n < s->count; ++n, values += taps * width)
+        for (int32_t g = 0; g < c->program.count; ++g) {
+            const tvlm_score_group *const group = &c->program.groups[g];
+            s->parts[(size_t)group->part * (size_t)s->count + (size_t)n] +=
+                group_sum(group, values + 4 * g, taps, width);
+        }
+}
+
+/* Samples of the channels that are there, spread to their places in the program; 0 elsewhere. */
+static void spread_out(const cascade *c, const seen *s, int32_t taps, const int32_t *places, int32_t used,
+                       const float *samples, float *values) {
+    const int32_t width = channel_places(c);
+    for (int32_t i = 0; i < s->count * taps; ++i) {
+        for (int32_t u = 0; u < used; ++u) values[(size_t)i * (size_t)width + (size_t)places[u]] = *samples++;
+        for (int32_t p = 0; s->relevance != NULL && p < width; ++p)
+            if (c->program.channels[p] == TVLM_CHANNEL_QUERY_SIMILARITY)
+                values[(size_t)i * (size_t)width + (size_t)p] = s->relevance[i / taps];
+    }
+}
+
+/* The channels that the device is asked for. */
+static int32_t wanted_channels(const cascade *c, const seen *s, int32_t *channels, int32_t *places) {
+    int32_t used = 0;
+    for (int32_t i = 0; i < channel_places(c); ++i) {
+        const int32_t channel = c->program.channels[i];
+        if (channel == TVLM_CHANNEL_NONE ||
+            (s->relevance != NULL && channel == TVLM_CHANNEL_QUERY_SIMILARITY))
+            continue;
+        channels[used] = channel;
+        places[used++] = i;
+    }
+    return used;
+}
+
+/* The parts of places at points [count * taps]. */
+static tvlm_status score_places(const cascade *c, seen *s, int32_t taps, const tvlm_sample_point *points) {
+    const size_t width = (size_t)channel_places(c), all = (size_t)s->count * (size_t)taps;
+    int32_t *const lists = tvlm_allocate(width, 2 * sizeof *lists);
+    float *const samples = tvlm_allocate(all, width * sizeof *samples);
+    float *const values = tvlm_allocate(all, width * sizeof *values);
+    tvlm_status status = lists != NULL && samples != NULL && values != NULL ? TVLM_OK : no_memory(c);
+    if (status == TVLM_OK) {
+        const int32_t used = wanted_channels(c, s, lists, lists + width);
+        status = tvlm_stack_sample(c->stack, points, (int32_t)all, lists, used, samples);
+        if (status == TVLM_OK) spread_out(c, s, taps, lists + width, used, samples, values);
+        if (status == TVLM_OK) sum_parts(c, s, taps, values);
+    }
+    free(lists);
+    free(samples);
+    free(values);
+    return status;
+}
+
+/* ---- Ranges and scores ---- */
+
+static void widen(cascade *c, const seen *s) {
+    for (int p = 0; p < TVLM_SCORE_PARTS; ++p)
+        for (int32_t n = 0; n < s->count; ++n) { /* fminf takes what is a number */
+            const float value = s->parts[(size_t)p * (size_t)s->count + (size_t)n];
+            c->ranges[p].low = fminf(c->ranges[p].low, value);
+            c->ranges[p].high = fmaxf(c->ranges[p].high, value);
+        }
+}
+
+static void combine(const cascade *c, seen *s) {
+    const tvlm_score_combination *const how = &c->program.combination;
+    for (int32_t n = 0; n < s->count; ++n) {
+        float score = how->bias;
+        for (int p = 0; p < TVLM_SCORE_PARTS; ++p) {
+            float value = s->parts[(size_t)p * (size_t)s->count + (size_t)n];
+            const float span = c->ranges[p].high - c->ranges[p].low;
+            if (how->weight[p] == 0.0f) continue;
+            if (how->normalise[p])
+                value = span > TVLM_SCORE_FLOOR ? (value - c->ranges[p].low) / span : value - value;
+            score += how->weight[p] * value;
+        }
+        s->scores[n] = score;
+    }
+}
+
+/* What a stream adds for positions that stay (lib/video/steady.c), as score.c does. */
+static void add_bonus(cascade *c) {
+    const tvlm_frame *const frame = &c->stack->frames[c->params->index];
+    if (frame->bonus == NULL || frame->bonus_columns != c->grid->columns ||
+        frame->bonus_rows != c->grid->rows)
+        return;
+    for (int32_t n = 0; n < c->cells.count; ++n) c->cells.scores[n] += frame->bonus[c->listed[n]];
+}
+
+/* Best first; ties by lower index, what is no number last. */
+static int compare_ranked(const void *a, const void *b) {
+    const tvlm_ranked *const p = a, *const q = b;
+    const bool p_nan = isnan(p->score), q_nan = isnan(q->score);
+    if (p_nan != q_nan) return p_nan ? 1 : -1;
+    if (!p_nan && p->score != q->score) return p->score > q->score ? -1 : 1;
+    return (p->index > q->index) - (p->index < q->index);
+}
+
+/* ---- Regions ---- */
+
+static void place_taps(tvlm_sample_point centre, float step_x, float step_y, int32_t taps,
+                       tvlm_sample_point *points) {
+    for (int32_t tap = 0; tap < taps; ++tap) {
+        points[tap] = centre;
+        if (taps == 1) return;
+        points[tap].x += (float)(tap % 3 - 1) * step_x;
+        points[tap].y += (float)(tap / 3 - 1) * step_y;
+    }
+}
+
+/* The mean cosine of the region's vectors with the query; more than one query as they combine. */
+static float mean_relevance(const cascade *c, int32_t region, float *of_query) {
+    const tvlm_guide *const g = c->guide;
+    const float *const mean = g->means + (size_t)region * (size_t)g->dimension;
+    for (int32_t n = 0; n < c->sparse.count; ++n) {
+        const float *const vector = c->sparse.vectors + (size_t)n * (size_t)c->sparse.stride;
+        double sum = 0.0;
+        for (int32_t i = 0; i < g->dimension; ++i) sum += (double)mean[i] * (double)vector[i];
+        of_query[n] = (float)fmin(fmax(sum, -1.0), 1.0);
+    }
+    return tvlm_sparse_query_combine(&c->sparse, of_query);
+}
+
+static tvlm_status relate_regions(cascade *c) {
+    if (!c->vectors) return TVLM_OK;
+    float *const of_query = tvlm_allocate((size_t)c->sparse.count, sizeof *of_query);
+    c->regions.relevance = tvlm_allocate((size_t)c->regions.count, sizeof *c->regions.relevance);
+    const bool made = of_query != NULL && c->regions.relevance != NULL;
+    for (int32_t r = 0; made && r < c->regions.count; ++r)
+        c->regions.relevance[r] = mean_relevance(c, r, of_query) + SPREAD_GAIN * c->guide->spreads[r];
+    free(of_query);
+    return made ? TVLM_OK : no_memory(c);
+}
+
+/* Each at its centroid, at the level whose texels are as large as it. */
+static tvlm_status score_regions(cascade *c) {
+    const int32_t taps = taps_of(&c->program);
+    size_t bytes = 0;
+    TVLM_TRY(make_seen(c, &c->regions, c->guide->regions));
+    TVLM_TRY(relate_regions(c));
+    tvlm_sample_point *const points = tvlm_allocate((size_t)c->regions.count * (size_t)taps, sizeof *points);
+    if (points == NULL) return no_memory(c);
+    for (int32_t r = 0; r < c->regions.count; ++r) {
+        const tvlm_region *const region = &c->guide->table[r];
+        const float side = sqrtf((float)region->pixels);
+        const float level = fminf(log2f(side), (float)(c->stack->levels - 1));
+        place_taps((tvlm_sample_point){region->x, region->y, level, c->params->index}, side, side, taps,
+                   points + (size_t)r * (size_t)taps);
+    }
+    const tvlm_status status = score_places(c, &c->regions, taps, points);
+    for (int32_t r = 0; r < c->regions.count; ++r)
+        bytes += tvlm_cost_of_candidate(c->stack, c->params->index, &c->program,
+                                        points[(size_t)r * (size_t)taps].level);
+    free(points);
+    if (c->vectors) bytes += (size_t)c->regions.count * ((size_t)c->guide->dimension + 1) * sizeof(float);
+    c->stages[0] =
+        (tvlm_select_stage){"regions", c->regions.count, 0,
+                            bytes + (size_t)c->regions.count * (sizeof(tvlm_region) + sizeof(float))};
+    widen(c, &c->regions);
+    combine(c, &c->regions);
+    return status;
+}
+
+static tvlm_status rank_regions(cascade *c) {
+    tvlm_ranked *const ranking = tvlm_allocate((size_t)c->regions.count, sizeof *ranking);
+    c->order = tvlm_allocate((size_t)c->regions.count, sizeof *c->order);
+    c->kept = tvlm_allocate((size_t)c->regions.count, sizeof *c->kept);
+    c->inside = tvlm_allocate((size_t)tvlm_candidate_count(c->grid), sizeof *c->inside);
+    const bool made = ranking != NULL && c->order != NULL && c->kept != NULL && c->inside != NULL;
+    for (int32_t r = 0; made && r < c->regions.count; ++r)
+        ranking[r] = (tvlm_ranked){r, c->regions.scores[r]};
+    if (made) qsort(ranking, (size_t)c->regions.count, sizeof *ranking, compare_ranked);
+    for (int32_t r = 0; made && r < c->regions.count; ++r) c->order[r] = ranking[r].index;
+    free(ranking);
+    return made ? TVLM_OK : no_memory(c);
+}
+
+/* ---- Which cells ---- */
+
+static int32_t clamp_cell(int32_t cell, int32_t cells) {
+    return cell < 0 ? 0 : cell < cells ? cell : cells - 1;
+}
+
+/* Cells of the region that are not inside yet; with `mark` they are from now on. *looked at. */
+static int32_t new_cells(cascade *c, int32_t r, float cull, bool mark, int32_t *looked) {
+    const tvlm_region *const region = &c->guide->table[r];
+    const int32_t columns = c->grid->columns, rows = c->grid->rows;
+    const int32_t left = clamp_cell((int32_t)((float)region->left / c->grid->step_x) - 1, columns);
+    const int32_t right = clamp_cell((int32_t)((float)region->right / c->grid->step_x) + 1, columns);
+    const int32_t top = clamp_cell((int32_t)((float)region->top / c->grid->step_y) - 1, rows);
+    const int32_t bottom = clamp_cell((int32_t)((float)region->bottom / c->grid->step_y) + 1, rows);
+    int32_t found = 0;
+    c->kept[r] = true;
+    for (int32_t row = top; row <= bottom; ++row)
+        for (int32_t column = left; column <= right; ++column) {
+            const int32_t cell = row * columns + column;
+            ++*looked;
+            if (c->inside[cell] || c->guide->distances[cell] >= cull ||
+                !(cell == c->guide->homes[r] || tvlm_guide_touches(c->guide, column, row, c->kept)))
+                continue;
+            ++found;
+            if (mark) c->inside[cell] = true;
+        }
+    c->kept[r] = false;
+    return found;
+}
+
+/* Takes regions, best first; how many cells they hold. */
+static int32_t take_regions(cascade *c, float cull, int32_t *looked) {
+    const int32_t keep = c->params->keep_regions > 0 ? c->params->keep_regions : KEEP_REGIONS;
+    const int32_t all = tvlm_candidate_count(c->grid);
+    const int64_t enough = (int64_t)ENOUGH * c->k;
+    int32_t held = 0, taken = 0;
+    memset(c->inside, 0, (size_t)all * sizeof *c->inside);
+    for (int32_t i = 0; i < c->regions.count && (taken < keep || held < enough); ++i) {
+        const int32_t r = c->order[i];
+        if (c->guide->nearest[r] >= cull) continue;
+        const int32_t more = new_cells(c, r, cull, false, looked);
+        if (held >= enough && held + more > all / SHARE) continue;
+        held += new_cells(c, r, cull, true, looked);
+        ++taken;
+    }
+    c->stages[0].kept = taken;
+    return held;
+}
+
+static tvlm_status list_cells(cascade *c) {
+    const float cull = c->params->cull_distance > 0.0f ? c->params->cull_distance : 1.0f;
+    int32_t looked = 0, held = take_regions(c, cull, &looked), n = 0;
+    if (held < c->k) held = take_regions(c, INFINITY, &looked);
+    TVLM_TRY(make_seen(c, &c->cells, held));
+    c->listed = tvlm_allocate((size_t)held, sizeof *c->listed);
+    if (c->listed == NULL) return no_memory(c);
+    for (int32_t i = 0; i < tvlm_candidate_count(c->grid); ++i)
+        if (c->inside[i]) c->listed[n++] = i;
+    c->stages[0].bytes += (size_t)looked * (5 * sizeof(uint16_t) + sizeof(float));
+    return TVLM_OK;
+}
+
+/* ---- The question, where the cells are ---- */
+
+/* Marks the vectors that a sample at x, a position on an axis of `side` of them, is made of: first and last.
+ */
+static void span(float at, float extent, int32_t side, float own, int32_t *first, int32_t *last) {
+    *first = side - 1;
+    *last = 0;
+    for (int32_t level = (int32_t)floorf(own); level <= (int32_t)ceilf(own); ++level) {
+        const int32_t count = tvlm_level_side(side, level);
+        const double x = (double)at * count / (double)extent - 0.5, scale = (double)side / count;
+        const double lower = fmin(fmax(floor(x), 0.0), count - 1.0);
+        const double upper = fmin(fmax(x - floor(x) > 1e-6 ? floor(x) + 1.0 : floor(x), 0.0), count - 1.0);
+        const int32_t begin = (int32_t)floor(lower * scale), end = (int32_t)ceil((upper + 1.0) * scale) - 1;
+        if (begin < *first) *first = begin;
+        if (end > *last) *last = end < side ? end : side - 1;
+    }
+}
+
+static void mark_vectors(const cascade *c, const tvlm_sample_point *point, bool *marked) {
+    const tvlm_texture *const texture = c->sparse.features.texture;
+    const float bias = fmaxf(log2f(texture->extent_x / (float)texture->width),
+                             log2f(texture->extent_y / (float)texture->height));
+    const float top = (float)(tvlm_level_count(texture->width, texture->height) - 1);
+    const float own = fminf(fmaxf(point->level - fmaxf(bias, 0.0f), 0.0f), top);
+    int32_t left, right, above, below;
+    span(point->x, texture->extent_x, texture->width, own, &left, &right);
+    span(point->y, texture->extent_y, texture->height, own, &above, &below);
+    for (int32_t y = above; y <= below; ++y)
+        for (int32_t x = left; x <= right; ++x) marked[y * texture->width + x] = true;
+}
+
+/* The similarities of what is marked, 0 elsewhere, as query_similarity. */
+static tvlm_status answer_cells(cascade *c, const bool *marked, int32_t *cells, float *similarities,
+                                float *map) {
+    const tvlm_texture *const texture = c->sparse.features.texture;
+    c->vector_count = 0;
+    for (int32_t i = 0; i < texture->width * texture->height; ++i)
+        if (marked[i]) cells[c->vector_count++] = i;
+    TVLM_TRY(tvlm_sparse_query_cells(c->stack, &c->sparse, cells, c->vector_count, similarities));
+    for (int32_t i = 0; i < c->vector_count; ++i) map[cells[i]] = similarities[i];
+    return tvlm_sparse_query_upload(c->stack, c->params->index, &c->sparse, map);
+}
+
+static tvlm_status ask_cells(cascade *c, const tvlm_sample_point *points, size_t count) {
+    if (!c->vectors) return TVLM_OK;
+    const tvlm_texture *const texture = c->sparse.features.texture;
+    const size_t all = (size_t)texture->width * (size_t)texture->height;
+    bool *const marked = tvlm_allocate(all, sizeof *marked);
+    int32_t *const cells = tvlm_allocate(all, sizeof *cells);
+    float *const similarities = tvlm_allocate(all, sizeof *similarities);
+    float *const map = tvlm_allocate(all, sizeof *map);
+    const bool made = marked != NULL && cells != NULL && similarities != NULL && map != NULL;
+    for (size_t i = 0; made && i < count; ++i) mark_vectors(c, &points[i], marked);
+    const tvlm_status status = made ? answer_cells(c, marked, cells, similarities, map) : no_memory(c);
+    free(marked);
+    free(cells);
+    free(similarities);
+    free(map);
+    return status;
+}
+
+/* ---- Cells ---- */
+
+static float middle(int32_t cell, float step, int32_t side) {
+    return 0.5f * ((float)cell * step + fminf((float)(cell + 1) * step, (float)side));
+}
+
+static tvlm_status score_cells(cascade *c) {
+    const int32_t taps = taps_of(&c->program), columns = c->grid->columns;
+    const size_t count = (size_t)c->cells.count;
+    tvlm_sample_point *const points = tvlm_allocate(count, (size_t)taps * sizeof *points);
+    if (points == NULL) return no_memory(c);
+    for (size_t n = 0; n < count; ++n) {
+        const int32_t column = c->listed[n] % columns, row = c->listed[n] / columns;
+        place_taps((tvlm_sample_point){middle(column, c->grid->step_x, c->stack->width),
+                                       middle(row, c->grid->step_y, c->stack->height), c->grid->level,
+                                       c->params->index},
+                   c->grid->step_x, c->grid->step_y, taps, points + n * (size_t)taps);
+    }
+    tvlm_status status = ask_cells(c, points, count * (size_t)taps);
+    if (status == TVLM_OK) status = score_places(c, &c->cells, taps, points);
+    free(points);
+    size_t bytes = count * tvlm_cost_of_candidate(c->stack, c->params->index, &c->program, c->grid->level);
+    if (c->vectors)
+        bytes += (size_t)c->vector_count * (size_t)c->sparse.count * tvlm_cost_of_vector(&c->sparse.features);
+    c->stages[1] = (tvlm_select_stage){"cells", c->cells.count, c->k, bytes};
+    return status;
+}
+
+/* ---- What comes out ---- */
+
+/* The image's scores: what was not looked at has the lowest. */
+static tvlm_status keep_scores(const cascade *c, bool pass) {
+    const tvlm_backend *const backend = c->stack->device->backend;
+    const size_t count = (size_t)tvlm_candidate_count(c->grid);
+    float *const scores = tvlm_allocate(count, sizeof *scores);
+    float lowest = INFINITY;
+    tvlm_buffer *buffer;
+    if (scores == NULL) return no_memory(c);
+    for (int32_t n = 0; n < c->cells.count; ++n) lowest = fminf(lowest, c->cells.scores[n]);
+    for (size_t i = 0; i < count; ++i) scores[i] = isfinite(lowest) ? lowest : 0.0f;
+    for (int32_t n = 0; n < c->cells.count; ++n) scores[c->listed[n]] = c->cells.scores[n];
+    tvlm_status status = tvlm_stack_scores(c->stack, c->params->index, c->grid, &buffer);
+    if (status == TVLM_OK)
+        status = backend->buffer_write(c->stack->device, buffer, 0, count * sizeof *scores, scores);
+    if (status == TVLM_OK) c->stack->frames[c->params->index].scored = true;
+    if (status == TVLM_OK && pass) status = tvlm_pass_keep(c->stack, c->params->index, c->grid, buffer);
+    free(scores);
+    return status;
+}
+
+/* A map of similarities made elsewhere is a channel like any other; of vectors the means come first. */
+static tvlm_status prepare(cascade *c) {
+    const int32_t index = c->params->index;
+    const bool vectors = c->query != NULL && c->query->vectors != NULL;
+    if (vectors) TVLM_TRY(tvlm_sparse_query_begin(c->stack, index, c->query, &c->sparse));
+    c->vectors = vectors && reads_query(&c->program);
+    TVLM_TRY(tvlm_query_upload(c->stack, index, vectors ? NULL : c->query));
+    for (int p = 0; p < TVLM_SCORE_PARTS; ++p) c->ranges[p] = (range){INFINITY, -INFINITY};
+    return tvlm_stack_guide(c->stack, index, c->grid, c->vectors ? &c->sparse.features : NULL,
+                            c->vectors && c->query->basis != NULL, &c->guide);
+}
+
+static tvlm_status run(cascade *c, bool pass, tvlm_ranked *ranking) {
+    TVLM_TRY(prepare(c));
+    TVLM_TRY(score_regions(c));
+    TVLM_TRY(rank_regions(c));
+    TVLM_TRY(list_cells(c));
+    TVLM_TRY(score_cells(c));
+    widen(c, &c->cells);
+    combine(c, &c->cells);
+    add_bonus(c);
+    for (int32_t n = 0; n < c->cells.count; ++n) ranking[n] = (tvlm_ranked){c->listed[n], c->cells.scores[n]};
+    qsort(ranking, (size_t)c->cells.count, sizeof *ranking, compare_ranked);
+    return keep_scores(c, pass);
+}
+
+tvlm_status tvlm_cascade_rank(tvlm_stack *stack, const struct tvlm_query *query,
+                              const struct tvlm_select_params *params, const struct tvlm_score_params *score,
+                              const tvlm_candidates *candidates, int32_t k, tvlm_ranked *ranking,
+                              int32_t *count, tvlm_selection_report *report) {
+    cascade c = {.stack = stack, .params = params, .query = query, .grid = candidates, .k = k};
+    tvlm_status status = tvlm_score_program_make(stack, query, score, &c.program);
+    if (status == TVLM_OK) status = run(&c, score->keep_pass, ranking);
+    *count = c.cells.count;
+    report->stage_count = 2;
+    memcpy(report->stages, c.stages, sizeof c.stages);
+    tvlm_score_program_free(&c.program);
+    tvlm_sparse_query_end(&c.sparse);
+    free_seen(&c.regions);
+    free_seen(&c.cells);
+    free(c.order);
+    free(c.kept);
+    free(c.inside);
+    free(c.listed);
+    return status;
+}

@@ -1,0 +1,79 @@
+/*
+ * What a score reads, counted: texels of the layers that its channels lie in, and vectors of the features.
+ * Every place counts for itself: what caches save is not taken off.
+ */
+#include <math.h>
+
+#include "select/select.h"
+
+/* A layer of a texture that some channel before place `at` of the program lies in, too, is read once. */
+static bool counted_before(const tvlm_stack *stack, const tvlm_score_program *p, int32_t at) {
+    const tvlm_channel_place place = tvlm_stack_place(stack, p->channels[at]);
+    for (int32_t i = 0; i < at; ++i) {
+        if (p->channels[i] == TVLM_CHANNEL_NONE) continue;
+        const tvlm_channel_place other = tvlm_stack_place(stack, p->channels[i]);
+        const bool same_part = p->groups[i / 4].part == p->groups[at / 4].part;
+        if (other.grid == place.grid && other.layer == place.layer && same_part) return true;
+    }
+    return false;
+}
+
+static size_t texel_bytes(const tvlm_texture *texture) {
+    return texture->format == TVLM_FORMAT_F16 ? 8 : 16;
+}
+
+/* Four texels in a level; those of two where the level lies between. */
+static size_t sample_bytes(const tvlm_texture *texture, float level) {
+    const float bias = fmaxf(log2f(texture->extent_x / (float)texture->width),
+                             log2f(texture->extent_y / (float)texture->height));
+    const float own = fminf(fmaxf(level - fmaxf(bias, 0.0f), 0.0f), (float)(texture->levels - 1));
+    return 4 * texel_bytes(texture) * (own > floorf(own) ? 2 : 1);
+}
+
+size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm_score_program *program,
+                              float level) {
+    const tvlm_chunk *const chunk = &stack->chunks[index / stack->chunk_images];
+    size_t bytes = 0;
+    for (int32_t i = 0; i < 4 * program->count; ++i) {
+        if (program->channels[i] == TVLM_CHANNEL_NONE) continue;
+        const tvlm_channel_place place = tvlm_stack_place(stack, program->channels[i]);
+        if (place.grid >= TVLM_GRID_COUNT || (chunk->valid & TVLM_GRID_BIT(place.grid)) == 0) continue;
+        const tvlm_texture *const texture = chunk->grids[place.grid];
+        const size_t taps = (size_t)program->groups[i / 4].taps;
+        const size_t layers = tvlm_grid_is_unit(place.grid) ? (size_t)texture->layers : 1;
+        if (!counted_before(stack, program, i)) bytes += taps * layers * sample_bytes(texture, level);
+    }
+    return bytes;
+}
+
+size_t tvlm_cost_of_vector(const tvlm_features *features) {
+    return (size_t)features->texture->layers * texel_bytes(features->texture) + sizeof(float);
+}
+
+/* All vectors once for a query; for several the matrix of floats, once for all of them. */
+static tvlm_status answer_bytes(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
+                                size_t *bytes) {
+    tvlm_features features;
+    TVLM_TRY(query->basis != NULL ? tvlm_stack_embedded(stack, index, &features)
+                                  : tvlm_stack_features(stack, index, &features));
+    const size_t cells = (size_t)features.texture->width * (size_t)features.texture->height;
+    const size_t one = query->count > 1 ? (size_t)features.dimension * sizeof(float) + sizeof(float)
+                                        : tvlm_cost_of_vector(&features);
+    *bytes += cells * one;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_cost_of_score(tvlm_stack *stack, const struct tvlm_query *query,
+                               const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                               size_t *bytes) {
+    tvlm_score_program program;
+    tvlm_status status = tvlm_score_program_make(stack, query, params, &program);
+    *bytes = 0;
+    if (status == TVLM_OK)
+        *bytes = (size_t)tvlm_candidate_count(candidates) *
+                 tvlm_cost_of_candidate(stack, params->index, &program, candidates->level);
+    if (status == TVLM_OK && query != NULL && query->vectors != NULL)
+        status = answer_bytes(stack, params->index, query, bytes);
+    tvlm_score_program_free(&program);
+    return status;
+}

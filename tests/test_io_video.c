@@ -1,0 +1,325 @@
+/*
+ * test_io_video.c: what is written as a video is read again, frame by frame; what does not decode is left out
+ * with a line each; what is no video is refused with one; nothing unfinished is left.
+ */
+#include <math.h>
+
+#include "io_helper.h"
+#include "texturevlm/io_video.h"
+
+enum { WIDTH = 96, HEIGHT = 64, FRAMES = 24 };
+
+/* A gradient that goes along with a bar whose place is the frame's number. */
+static void draw(int32_t number, int32_t width, int32_t height, uint8_t *rgb) {
+    for (int32_t y = 0; y < height; ++y) {
+        for (int32_t x = 0; x < width; ++x) {
+            const bool bar = x / 4 == number % (WIDTH / 4);
+            uint8_t *const at = rgb + 3 * (y * width + x);
+            at[0] = (uint8_t)(bar ? 250 : 40 + x);
+            at[1] = (uint8_t)(bar ? 250 : 60 + y);
+            at[2] = (uint8_t)(bar ? 250 : 100);
+        }
+    }
+}
+
+static void write_video(const char *path, int32_t width, int32_t height, int32_t frames, double rate) {
+    uint8_t *const rgb = malloc(3 * (size_t)width * (size_t)height);
+    const tvlm_image image = {rgb, width, height, 3, TVLM_PIXEL_U8, 0};
+    tvlm_video_writer *writer = NULL;
+    assert_non_null(rgb);
+    io_expect(tvlm_video_writer_open(path, width, height,
+                                     tvlm_video_writer_params(.rate = rate, .log = &io_log), &writer),
+              TVLM_OK, NULL);
+    for (int32_t i = 0; i < frames; ++i) {
+        draw(i, width, height, rgb);
+        io_expect(tvlm_video_writer_add(writer, &image, i / rate), TVLM_OK, NULL);
+    }
+    assert_int_not_equal(access(path, F_OK), 0); /* not before it is finished */
+    io_expect(tvlm_video_writer_finish(&writer), TVLM_OK, NULL);
+    assert_null(writer);
+    free(rgb);
+}
+
+/* The place of the bar: the brightest column of the middle row. */
+static int32_t bar_of(const tvlm_image *image) {
+    const uint8_t *const row =
+        (const uint8_t *)image->pixels + 3 * (size_t)(image->height / 2 * image->width);
+    int32_t best = 0;
+    for (int32_t x = 0; x < image->width; ++x) {
+        if (row[3 * x + 2] > row[3 * best + 2]) best = x;
+    }
+    return best / 4;
+}
+
+static double mean_error(const tvlm_image *image, int32_t number) {
+    const size_t size = 3 * (size_t)image->width * (size_t)image->height;
+    uint8_t *const expected = malloc(size);
+    double sum = 0.0;
+    assert_non_null(expected);
+    draw(number, image->width, image->height, expected);
+    for (size_t i = 0; i < size; ++i) sum += abs(expected[i] - ((const uint8_t *)image->pixels)[i]);
+    free(expected);
+    return sum / (double)size;
+}
+
+static tvlm_video_reader *open_video(const char *path) {
+    tvlm_video_reader *reader = NULL;
+    io_expect(tvlm_video_reader_open(path, tvlm_video_reader_params(.log = &io_log), &reader), TVLM_OK, NULL);
+    return reader;
+}
+
+static void check_round_trip(const char *name, int32_t width, int32_t height, double rate) {
+    const char *const path = io_path(name);
+    tvlm_video_info info;
+    tvlm_video_frame frame;
+    write_video(path, width, height, FRAMES, rate);
+    tvlm_video_reader *reader = open_video(path);
+    tvlm_video_reader_get_info(reader, &info);
+    assert_int_equal(info.width, width & ~1);
+    assert_int_equal(info.height, height & ~1);
+    if (!(fabs(info.rate - rate) < 0.02 * rate)) fail_msg("%s: rate %g", name, info.rate);
+    assert_int_equal(info.frames, FRAMES);
+    for (int32_t i = 0; i < FRAMES; ++i) {
+        io_expect(tvlm_video_reader_next(reader, &frame), TVLM_OK, NULL);
+        assert_false(frame.end);
+        assert_int_equal(frame.number, i);
+        assert_true(fabs(frame.time - i / rate) < 2e-3); /* Matroska counts milliseconds */
+        assert_int_equal(frame.image.width, width & ~1);
+        assert_int_equal(frame.image.height, height & ~1);
+        assert_int_equal(bar_of(&frame.image), i % (WIDTH / 4));
+        if (((width | height) & 1) == 0)
+            assert_true(mean_error(&frame.image, i) < 4.0); /* lossy; measured: < 2 */
+    }
+    for (int i = 0; i < 2; ++i) {
+        io_expect(tvlm_video_reader_next(reader, &frame), TVLM_OK, NULL);
+        assert_true(frame.end);
+    }
+    tvlm_video_reader_destroy(&reader);
+    assert_null(reader);
+}
+
+static void writes_and_reads(void **state) {
+    (void)state;
+    check_round_trip("a.mp4", WIDTH, HEIGHT, 25.0);
+    check_round_trip("b.mkv", WIDTH + 2, HEIGHT, 30.0);
+    check_round_trip("c.mov", WIDTH + 1, HEIGHT + 1, 24.0);
+    check_round_trip("d.avi", WIDTH, HEIGHT, 25.0);
+    assert_int_equal(io_files(false), 4);
+    tvlm_video_reader_destroy(NULL);
+    tvlm_video_writer_destroy(NULL);
+}
+
+/* A writer that is not finished leaves nothing, and what was there stays. */
+static void unfinished_leaves_nothing(void **state) {
+    static uint8_t rgb[3 * WIDTH * HEIGHT];
+    const tvlm_image image = {rgb, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    tvlm_video_writer *writer = NULL;
+    (void)state;
+    io_put("old.mp4", "old", 3);
+    io_expect(tvlm_video_writer_open(io_path("old.mp4"), WIDTH, HEIGHT,
+                                     tvlm_video_writer_params(.log = &io_log), &writer),
+              TVLM_OK, NULL);
+    io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_OK, NULL);
+    tvlm_video_writer_destroy(&writer);
+    assert_null(writer);
+    assert_int_equal(io_files(false), 1);
+    io_assert_content(io_path("old.mp4"), "old", 3);
+}
+
+/* Times that stand still or go back still give a video of all frames, in order. */
+static void times_are_put_in_order(void **state) {
+    static uint8_t rgb[3 * WIDTH * HEIGHT];
+    const tvlm_image image = {rgb, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    const double times[] = {0.0, 0.04, 0.04, 0.02, 0.08, 5.0};
+    tvlm_video_writer *writer = NULL;
+    tvlm_video_frame frame;
+    (void)state;
+    io_expect(tvlm_video_writer_open(io_path("t.mp4"), WIDTH, HEIGHT,
+                                     tvlm_video_writer_params(.log = &io_log), &writer),
+              TVLM_OK, NULL);
+    for (int32_t i = 0; i < 6; ++i) {
+        draw(i, WIDTH, HEIGHT, rgb);
+        io_expect(tvlm_video_writer_add(writer, &image, times[i]), TVLM_OK, NULL);
+    }
+    io_expect(tvlm_video_writer_add(writer, &image, (double)NAN), TVLM_ERROR_ARGUMENT, "a frame at");
+    io_expect(tvlm_video_writer_finish(&writer), TVLM_OK, NULL);
+    tvlm_video_reader *reader = open_video(io_path("t.mp4"));
+    double last = -1.0;
+    for (int32_t i = 0; i < 6; ++i) {
+        io_expect(tvlm_video_reader_next(reader, &frame), TVLM_OK, NULL);
+        assert_int_equal(bar_of(&frame.image), i);
+        assert_true(frame.time > last);
+        last = frame.time;
+    }
+    assert_true(fabs(last - 5.0) < 1e-3);
+    tvlm_video_reader_destroy(&reader);
+}
+
+static void expect_no_video(const char *path, tvlm_status status, const char *words) {
+    tvlm_video_reader *reader = NULL;
+    io_expect(tvlm_video_reader_open(path, tvlm_video_reader_params(.log = &io_log), &reader), status, words);
+    assert_null(reader);
+}
+
+static void refuses_what_is_no_video(void **state) {
+    /* A WAV of 8 kHz, mono, 16 bits, 400 silent samples: sound only. */
+    uint8_t wave[44 + 800] = "RIFF\x44\x03\0\0WAVEfmt \x10\0\0\0\1\0\1\0\x40\x1f\0\0\x80\x3e\0\0\2\0\x10\0"
+                             "data\x20\x03\0";
+    uint8_t noise[5000];
+    uint64_t random = 7;
+    (void)state;
+    for (size_t i = 0; i < sizeof noise; ++i) noise[i] = (uint8_t)io_random(&random);
+    expect_no_video(io_put("sound.wav", wave, sizeof wave), TVLM_ERROR_FORMAT, "no video track");
+    expect_no_video(io_put("noise.mp4", noise, sizeof noise), TVLM_ERROR_FORMAT, "noise.mp4: ");
+    expect_no_video(io_put("empty.mp4", noise, 0), TVLM_ERROR_FORMAT, "empty.mp4: ");
+    expect_no_video(io_path("missing.mp4"), TVLM_ERROR_IO, "missing.mp4: cannot be opened: No such file");
+    expect_no_video(io_folder, TVLM_ERROR_IO, "cannot be opened");
+    expect_no_video("", TVLM_ERROR_ARGUMENT, "no path");
+    expect_no_video(NULL, TVLM_ERROR_ARGUMENT, "no path");
+    tvlm_video_reader *reader = NULL;
+    io_expect(tvlm_video_reader_open("x", tvlm_video_reader_params(.threads = -1, .log = &io_log), &reader),
+              TVLM_ERROR_ARGUMENT, "-1 threads");
+}
+
+static void expect_not_written(const char *name, int32_t width, int32_t height, double rate,
+                               tvlm_status status, const char *words) {
+    tvlm_video_writer *writer = NULL;
+    io_expect(tvlm_video_writer_open(io_path(name), width, height,
+                                     tvlm_video_writer_params(.rate = rate, .log = &io_log), &writer),
+              status, words);
+    assert_null(writer);
+    assert_int_equal(io_files(false), 0);
+}
+
+static void refuses_to_write(void **state) {
+    static uint8_t rgb[3 * WIDTH * HEIGHT];
+    tvlm_image image = {rgb, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    tvlm_video_writer *writer = NULL;
+    (void)state;
+    assert_true(tvlm_video_writable("a.mp4") && tvlm_video_writable("b/c.webm") &&
+                tvlm_video_writable("d.mkv"));
+    assert_false(tvlm_video_writable("a.png") || tvlm_video_writable("a.wav") ||
+                 tvlm_video_writable("a.xyz") || tvlm_video_writable("a"));
+    expect_not_written("a.png", WIDTH, HEIGHT, 25, TVLM_ERROR_ARGUMENT, "no video format of that ending");
+    expect_not_written("a.mp4", 1, HEIGHT, 25, TVLM_ERROR_ARGUMENT, "a video of 1 x 64");
+    expect_not_written("a.mp4", WIDTH, 16385, 25, TVLM_ERROR_ARGUMENT, "its sides are 2 .. 16384");
+    expect_not_written("a.mp4", WIDTH, HEIGHT, -1, TVLM_ERROR_ARGUMENT, "-1 frames a second");
+    expect_not_written("a.mp4", WIDTH, HEIGHT, (double)NAN, TVLM_ERROR_ARGUMENT, "frames a second");
+    expect_not_written("no/a.mp4", WIDTH, HEIGHT, 25, TVLM_ERROR_IO, "No such file");
+    io_expect(tvlm_video_writer_open(io_path("a.mp4"), WIDTH, HEIGHT,
+                                     tvlm_video_writer_params(.log = &io_log), &writer),
+              TVLM_OK, NULL);
+    image.height = HEIGHT - 2;
+    io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT, "not RGB of 96 x 64");
+    image.height = HEIGHT;
+    image.channels = 1;
+    io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_ERROR_ARGUMENT, "not RGB of 96 x 64");
+    tvlm_video_writer_destroy(&writer);
+    assert_int_equal(io_files(false), 0);
+}
+
+/* Reads to the end. Frames come in the order of their numbers; each that is missing has had its line. */
+static int32_t read_all(const char *path, int32_t *lines) {
+    tvlm_video_reader *reader = NULL;
+    tvlm_video_frame frame;
+    int32_t frames = 0;
+    int64_t last = -1;
+    io_lines = 0;
+    const tvlm_status status =
+        tvlm_video_reader_open(path, tvlm_video_reader_params(.log = &io_log), &reader);
+    *lines = io_lines;
+    if (status != TVLM_OK) {
+        io_expect(status, status, NULL);
+        return 0;
+    }
+    for (;; ++frames) {
+        assert_int_equal(tvlm_video_reader_next(reader, &frame), TVLM_OK);
+        if (frame.end) break;
+        assert_true(frame.number > last);
+        last = frame.number;
+        (void)bar_of(&frame.image);
+    }
+    *lines = io_lines;
+    assert_true(last < frames + io_lines);
+    tvlm_video_reader_destroy(&reader);
+    return frames;
+}
+
+/* A hole in the middle: what is before and behind it is read, and each frame that is not has a line. */
+static void goes_on_behind_damage(void **state) {
+    void *bytes;
+    size_t size;
+    int32_t lines;
+    (void)state;
+    write_video(io_path("whole.mp4"), WIDTH, HEIGHT, 6 * FRAMES, 25.0);
+    io_expect(tvlm_file_read(io_path("whole.mp4"), &io_log, &bytes, &size), TVLM_OK, NULL);
+    assert_int_equal(read_all(io_path("whole.mp4"), &lines), 6 * FRAMES);
+    assert_int_equal(lines, 0);
+    for (size_t i = size / 2; i < size / 2 + 400; ++i) ((uint8_t *)bytes)[i] ^= 0x5a;
+    const int32_t frames = read_all(io_put("hole.mp4", bytes, size), &lines);
+    assert_true(lines > 0 && frames > 3 * FRAMES && frames < 6 * FRAMES);
+    free(bytes);
+    write_video(io_path("long.mkv"), WIDTH, HEIGHT, 6 * FRAMES, 25.0);
+    io_expect(tvlm_file_read(io_path("long.mkv"), &io_log, &bytes, &size), TVLM_OK, NULL);
+    assert_true(read_all(io_put("cut.mkv", bytes, size / 2), &lines) > FRAMES);
+    free(bytes);
+}
+
+/* Whatever the bytes are: it ends, nothing is read beyond its end, and an error has its line. */
+static void survives_damage(void **state) {
+    void *bytes;
+    size_t size;
+    uint64_t random = 3;
+    int32_t lines, frames = 0;
+    (void)state;
+    write_video(io_path("small.mp4"), 32, 32, 8, 25.0);
+    io_expect(tvlm_file_read(io_path("small.mp4"), &io_log, &bytes, &size), TVLM_OK, NULL);
+    uint8_t *const damaged = malloc(size);
+    assert_non_null(damaged);
+    for (int i = 0; i < 60; ++i) {
+        memcpy(damaged, bytes, size);
+        io_damage(&random, damaged, size);
+        frames += read_all(io_put("damaged.mp4", damaged, i % 4 == 0 ? size * (size_t)i / 60 : size), &lines);
+    }
+    assert_true(frames > 60);
+    free(damaged);
+    free(bytes);
+}
+
+static bool stop_at_once(void *user) {
+    ++*(int *)user;
+    return true;
+}
+
+/* An application that wants to end is asked, and the video ends. */
+static void stops(void **state) {
+    int asked = 0;
+    tvlm_video_reader *reader = NULL;
+    tvlm_video_frame frame;
+    (void)state;
+    write_video(io_path("s.mp4"), WIDTH, HEIGHT, 4, 25.0);
+    const tvlm_status status = tvlm_video_reader_open(
+        io_path("s.mp4"), tvlm_video_reader_params(.stop = stop_at_once, .user = &asked, .log = &io_log),
+        &reader);
+    assert_true(asked > 0);
+    if (status == TVLM_OK) {
+        assert_int_equal(tvlm_video_reader_next(reader, &frame), TVLM_OK);
+        tvlm_video_reader_destroy(&reader);
+    } else {
+        io_expect(status, TVLM_ERROR_IO, "s.mp4: cannot be opened");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(writes_and_reads, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(unfinished_leaves_nothing, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(times_are_put_in_order, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(refuses_what_is_no_video, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(refuses_to_write, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(goes_on_behind_damage, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(survives_damage, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(stops, io_setup, io_teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

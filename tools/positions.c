@@ -1,0 +1,36 @@
+#include "positions.h"
+
+static void write_axes(json_writer *json, const tvlm_footprint *axes) {
+    json_open_array(json, "axes", true);
+    for (int i = 0; i < 2; ++i) {
+        const float *const axis = i == 0 ? axes->u : axes->v;
+        json_open_array(json, NULL, true);
+        json_float(json, NULL, axis[0]);
+        json_float(json, NULL, axis[1]);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+void positions_write(json_writer *json, const tvlm_position *positions, int32_t count,
+                     const tvlm_footprint *axes, bool flat) {
+    json_open_array(json, "positions", flat);
+    for (int32_t i = 0; i < count; ++i) {
+        const tvlm_position *const position = &positions[i];
+        json_open_object(json, NULL, true);
+        json_float(json, "x", position->x);
+        json_float(json, "y", position->y);
+        json_float(json, "level", position->level);
+        json_float(json, "score", position->score);
+        json_float(json, "size", position->size);
+        if (position->column >= 0) {
+            json_open_array(json, "cell", true);
+            json_integer(json, NULL, position->column);
+            json_integer(json, NULL, position->row);
+            json_close(json);
+        }
+        if (axes != NULL) write_axes(json, &axes[i]);
+        json_close(json);
+    }
+    json_close(json);
+}

@@ -1,0 +1,70 @@
+/*
+ * video.h: the parts of `tvlm video`: its options, and a frame's answer.
+ */
+#ifndef TVLM_TOOLS_VIDEO_H
+#define TVLM_TOOLS_VIDEO_H
+
+#include "draw.h"
+#include "questions.h"
+#include "texturevlm/stream.h"
+#include "tool.h"
+#include "video_frames.h"
+#include "video_gaze.h"
+
+typedef struct video_options {
+    tool_common common;
+    option_integer k, every, frames, keyframe;
+    int preset, strategy; /* video_use, tvlm_strategy */
+    option_number rate, stride, patch, min_distance, steadiness;
+    option_triple weights;
+    option_size size;
+    const char *overlay, *gaze, *scorer, *features;
+    question_options questions;
+} video_options;
+
+/* The stream and what goes with it from frame to frame. */
+typedef struct video_session {
+    struct tool *tool;
+    const video_options *options;
+    tvlm_device *device;
+    tvlm_stream *stream; /* from the first frame on */
+    struct tvlm_stream_params params;
+    questions questions;
+    video_gaze gaze;
+    char volume[2048]; /* channels of it; "" none */
+    tvlm_scorer *scorer;
+    float *former; /* x, y of the last frame's positions, in its pixels */
+    int32_t former_count;
+} video_session;
+
+/* What is said of a frame. */
+typedef struct video_answer {
+    const video_frame *frame;
+    tvlm_stream_report report;
+    tvlm_selection *selection;
+    const tvlm_position *positions;
+    int32_t count, k, candidates;
+    int32_t jumps; /* -1: there is nothing to jump from */
+    draw_grid grid;
+    bool has_features;
+} video_answer;
+
+/* Reads what the options name. */
+int video_session_open(struct tool *tool, const video_options *options, video_session *session);
+void video_session_release(video_session *session);
+
+/* The frame becomes the present one. `sent`: video_session_send has had it. */
+int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer);
+/* Begins to send the next one. */
+int video_session_send(video_session *session, const video_frame *frame);
+/* Its positions. The answer is released by video_answer_release in any case. */
+int video_session_select(video_session *session, video_answer *answer);
+void video_answer_release(video_answer *answer);
+
+/* One line of JSON. */
+int video_answer_print(const video_session *session, const video_answer *answer);
+
+/* "frame 12, 0.48 s: ..." */
+void video_answer_title(const video_answer *answer, char *title, size_t size);
+
+#endif

@@ -1,0 +1,117 @@
+#include "video_frames.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* An error of a frame is no error of the run. */
+static void keep_reason(void *user, tvlm_log_level level, const char *message) {
+    video_frames *const frames = user;
+    if (level == TVLM_LOG_ERROR || level == TVLM_LOG_WARNING)
+        snprintf(frames->reason, sizeof frames->reason, "%s", message);
+    if (level != TVLM_LOG_ERROR) tvlm_log_message(&frames->tool->log, level, "%s", message);
+}
+
+/* Formats of io.h, by their first bytes. What cannot be read is called an image: loading it says why. */
+static bool is_image(const char *path) {
+    unsigned char head[4] = {0};
+    FILE *const file = fopen(path, "rb");
+    const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL) fclose(file);
+    if (file != NULL && size < 2) return true;
+    return (head[0] == 0xff && head[1] == 0xd8) || memcmp(head, "\x89PNG", 4) == 0 ||
+           (head[0] == 'B' && head[1] == 'M') || (head[0] == 'P' && head[1] >= '1' && head[1] <= '7');
+}
+
+static int open_video(video_frames *frames, const char *path) {
+    const struct tvlm_video_reader_params params = {.stop = frames->stop, .log = &frames->log};
+    tvlm_video_info info;
+    const int code = video_library_load(frames->tool, path, &frames->library);
+    if (code != TOOL_DONE) return code;
+    const tvlm_status status = frames->library->reader_open(path, &params, &frames->reader);
+    if (status != TVLM_OK)
+        return tool_fail(frames->tool, "%s",
+                         frames->reason[0] != '\0' ? frames->reason : tvlm_status_string(status));
+    frames->library->reader_get_info(frames->reader, &info);
+    if (info.rate > 0.0) frames->rate = info.rate;
+    frames->total = info.frames;
+    return TOOL_DONE;
+}
+
+int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int32_t every, double rate,
+                      bool (*stop)(void *user), video_frames *frames) {
+    *frames = (video_frames){.tool = tool,
+                             .paths = paths,
+                             .count = count,
+                             .every = every > 0 ? every : 1,
+                             .rate = rate > 0.0 ? rate : VIDEO_RATE_DEFAULT,
+                             .stop = stop};
+    frames->log = (tvlm_log){keep_reason, frames};
+    frames->total = count;
+    const int code = count == 1 && !is_image(paths[0]) ? open_video(frames, paths[0]) : TOOL_DONE;
+    frames->total = (frames->total + frames->every - 1) / frames->every;
+    return code;
+}
+
+void video_frames_release(video_frames *frames) {
+    tvlm_image_destroy(&frames->loaded);
+    if (frames->library != NULL) frames->library->reader_destroy(&frames->reader);
+}
+
+static int next_of_video(video_frames *frames, video_frame *frame) {
+    tvlm_video_frame next;
+    const tvlm_status status = frames->library->reader_next(frames->reader, &next);
+    if (status != TVLM_OK)
+        return tool_fail(frames->tool, "%s",
+                         frames->reason[0] != '\0' ? frames->reason : tvlm_status_string(status));
+    *frame = (video_frame){next.image, frames->paths[0], next.time, next.number, next.end};
+    return TOOL_DONE;
+}
+
+static int next_of_files(video_frames *frames, video_frame *frame) {
+    for (; frames->next < frames->count; frames->next += frames->every) {
+        const char *const path = frames->paths[frames->next];
+        tvlm_image_destroy(&frames->loaded);
+        const tvlm_status status = tvlm_image_load(path, &frames->log, &frames->loaded);
+        if (status == TVLM_ERROR_MEMORY) return tool_fail(frames->tool, "%s", frames->reason);
+        if (status == TVLM_OK) {
+            const double time = (double)frames->next / frames->rate;
+            *frame = (video_frame){*frames->loaded, path, time, frames->next, false};
+            frames->next += frames->every;
+            return TOOL_DONE;
+        }
+        tvlm_log_message(&frames->tool->log, TVLM_LOG_WARNING, "frame %lld: %s%s%s: skipped",
+                         (long long)frames->next, strstr(frames->reason, path) == NULL ? path : "",
+                         strstr(frames->reason, path) == NULL ? ": " : "", frames->reason);
+    }
+    *frame = (video_frame){.end = true};
+    return TOOL_DONE;
+}
+
+/* The first frame's size is the stream's. */
+static bool fits(video_frames *frames, const video_frame *frame) {
+    if (frames->width == 0) {
+        frames->width = frame->image.width;
+        frames->height = frame->image.height;
+    }
+    if (frame->image.width == frames->width && frame->image.height == frames->height) return true;
+    tvlm_log_message(&frames->tool->log, TVLM_LOG_WARNING,
+                     "frame %lld: %s: %d x %d pixels in a stream of %d x %d: skipped",
+                     (long long)frame->number, frame->path, (int)frame->image.width, (int)frame->image.height,
+                     (int)frames->width, (int)frames->height);
+    return false;
+}
+
+int video_frames_next(video_frames *frames, video_frame *frame) {
+    for (;;) {
+        const int code = frames->reader != NULL ? next_of_video(frames, frame) : next_of_files(frames, frame);
+        if (code != TOOL_DONE) return code;
+        if (frame->end) break;
+        if (frames->reader != NULL && frame->number % frames->every != 0) continue;
+        if (!fits(frames, frame)) continue;
+        ++frames->returned;
+        return TOOL_DONE;
+    }
+    if (frames->returned > 0 || (frames->stop != NULL && frames->stop(NULL))) return TOOL_DONE;
+    return tool_fail(frames->tool, "%s: no frame decodes%s%s", frames->paths[0],
+                     frames->reason[0] != '\0' ? "; the last: " : "", frames->reason);
+}

@@ -1,0 +1,48 @@
+/*
+ * video_frames.h: frames in their order, from image files or out of a video. What does not decode is left out
+ * with a warning.
+ */
+#ifndef TVLM_TOOLS_VIDEO_FRAMES_H
+#define TVLM_TOOLS_VIDEO_FRAMES_H
+
+#include "texturevlm/io.h"
+#include "tool.h"
+#include "video_library.h"
+
+#define VIDEO_RATE_DEFAULT 25.0
+
+typedef struct video_frames {
+    struct tool *tool;
+    char *const *paths;
+    int32_t count, every;
+    double rate;   /* of frames a second: files' as asked for, a video's as told */
+    int64_t total; /* about how many will come; 0: not known */
+    bool (*stop)(void *user);
+    const video_library *library; /* NULL: files */
+    tvlm_video_reader *reader;
+    int64_t next; /* file */
+    tvlm_image *loaded;
+    tvlm_log log;
+    char reason[900];      /* why the last one was left out */
+    int32_t width, height; /* of the first frame; 0 before it */
+    int64_t returned;      /* frames */
+} video_frames;
+
+typedef struct video_frame {
+    tvlm_image image; /* valid until the next call */
+    const char *path;
+    double time;    /* seconds since the first */
+    int64_t number; /* from 0, of all that are in the video, or of the files */
+    bool end;
+} video_frame;
+
+/* Files, or one video. `every` n-th frame comes, counted from the first. rate <= 0: the default for files.
+ * `stop` is asked while there is waiting. */
+int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int32_t every, double rate,
+                      bool (*stop)(void *user), video_frames *frames);
+
+/* The next frame that decodes and has the first one's size. Fails at the end if there was none at all. */
+int video_frames_next(video_frames *frames, video_frame *frame);
+void video_frames_release(video_frames *frames);
+
+#endif

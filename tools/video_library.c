@@ -1,0 +1,43 @@
+#include "video_library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#ifdef TVLM_VIDEO_LIBRARY
+
+/* A pointer to a function through its bytes: C has no cast for it. */
+static bool find(void *handle, const char *name, void *function) {
+    void *const symbol = dlsym(handle, name);
+    memcpy(function, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+int video_library_load(struct tool *tool, const char *what, const video_library **library) {
+    static video_library loaded;
+    *library = &loaded;
+    if (loaded.reader_open != NULL) return TOOL_DONE;
+    video_library found = {0};
+    void *const handle = dlopen(TVLM_VIDEO_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (handle == NULL) return tool_fail(tool, "%s: needs texturevlm-video: %s", what, dlerror());
+    if (!find(handle, "tvlm_video_reader_open", &found.reader_open) ||
+        !find(handle, "tvlm_video_reader_destroy", &found.reader_destroy) ||
+        !find(handle, "tvlm_video_reader_get_info", &found.reader_get_info) ||
+        !find(handle, "tvlm_video_reader_next", &found.reader_next) ||
+        !find(handle, "tvlm_video_writable", &found.writable) ||
+        !find(handle, "tvlm_video_writer_open", &found.writer_open) ||
+        !find(handle, "tvlm_video_writer_add", &found.writer_add) ||
+        !find(handle, "tvlm_video_writer_finish", &found.writer_finish) ||
+        !find(handle, "tvlm_video_writer_destroy", &found.writer_destroy))
+        return tool_fail(tool, "%s: " TVLM_VIDEO_LIBRARY " is of another version: %s", what, dlerror());
+    loaded = found;
+    return TOOL_DONE;
+}
+
+#else
+
+int video_library_load(struct tool *tool, const char *what, const video_library **library) {
+    (void)library;
+    return tool_fail(tool, "%s: this tvlm was built without FFmpeg's libraries and knows no videos", what);
+}
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * video_library.h: texturevlm-video, loaded when the first video is met. Linked, it would cost every command
+ * the loading of FFmpeg's hundred libraries.
+ */
+#ifndef TVLM_TOOLS_VIDEO_LIBRARY_H
+#define TVLM_TOOLS_VIDEO_LIBRARY_H
+
+#include "texturevlm/io_video.h"
+#include "tool.h"
+
+/* io_video.h's functions, as they are there. */
+typedef struct video_library {
+    tvlm_status (*reader_open)(const char *, const struct tvlm_video_reader_params *, tvlm_video_reader **);
+    void (*reader_destroy)(tvlm_video_reader **);
+    void (*reader_get_info)(const tvlm_video_reader *, tvlm_video_info *);
+    tvlm_status (*reader_next)(tvlm_video_reader *, tvlm_video_frame *);
+    bool (*writable)(const char *);
+    tvlm_status (*writer_open)(const char *, int32_t, int32_t, const struct tvlm_video_writer_params *,
+                               tvlm_video_writer **);
+    tvlm_status (*writer_add)(tvlm_video_writer *, const tvlm_image *, double);
+    tvlm_status (*writer_finish)(tvlm_video_writer **);
+    void (*writer_destroy)(tvlm_video_writer **);
+} video_library;
+
+/* `what` is in need of it, for the error. Loaded once and never unloaded: FFmpeg's libraries do not like
+ * that. */
+int video_library_load(struct tool *tool, const char *what, const video_library **library);
+
+#endif

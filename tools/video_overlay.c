@@ -1,0 +1,68 @@
+#include "video_overlay.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "texturevlm/io.h"
+
+static bool names_folder(const char *path) {
+    struct stat info;
+    const char *const slash = strrchr(path, '/');
+    if (stat(path, &info) == 0) return S_ISDIR(info.st_mode);
+    return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
+}
+
+static int open_folder(struct tool *tool, const char *path) {
+    struct stat info;
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return tool_fail(tool, "%s: cannot be made: %s", path, strerror(errno));
+    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: is not a folder", path);
+    if (access(path, W_OK | X_OK) != 0) return tool_fail(tool, "%s: cannot be written to", path);
+    return TOOL_DONE;
+}
+
+int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay) {
+    *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
+    if (path == NULL) return TOOL_DONE;
+    if (names_folder(path)) return open_folder(tool, path);
+    int code = tool_check_output(tool, path);
+    if (code == TOOL_DONE) code = video_library_load(tool, path, &overlay->library);
+    if (code == TOOL_DONE && !overlay->library->writable(path))
+        code = tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
+    return code;
+}
+
+static int add_picture(video_overlay *overlay, const struct canvas *canvas, int64_t number) {
+    char path[4096];
+    const size_t length = strlen(overlay->path);
+    const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
+                                 overlay->path[length - 1] == '/' ? "" : "/", (long long)number);
+    if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
+    return tool_status(overlay->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb,
+                                                     &overlay->tool->log));
+}
+
+int video_overlay_add(video_overlay *overlay, const struct canvas *canvas, int64_t number, double time) {
+    const tvlm_image image = {canvas->rgb, canvas->width, canvas->height, 3, TVLM_PIXEL_U8, 0};
+    const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
+    if (overlay->library == NULL) return add_picture(overlay, canvas, number);
+    if (overlay->writer == NULL) {
+        const int code = tool_status(
+            overlay->tool, overlay->library->writer_open(overlay->path, canvas->width, canvas->height,
+                                                         &params, &overlay->writer));
+        if (code != TOOL_DONE) return code;
+    }
+    return tool_status(overlay->tool, overlay->library->writer_add(overlay->writer, &image, time));
+}
+
+int video_overlay_finish(video_overlay *overlay) {
+    if (overlay->writer == NULL) return TOOL_DONE;
+    return tool_status(overlay->tool, overlay->library->writer_finish(&overlay->writer));
+}
+
+void video_overlay_release(video_overlay *overlay) {
+    if (overlay->library != NULL) overlay->library->writer_destroy(&overlay->writer);
+}
