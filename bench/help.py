@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""help.py [--build BUILD] [--device NAME] [--plot FILE.png] [--sheet FILE.png]: does choosing help?
+"""help.py [--build BUILD] [--device NAME] [--plot out/help.png] [--sheet FILE.png]: does choosing help?
 
 For budgets of 5, 10, 25 and 50 % of an image's 16x16 patches, on the 12 photos of ../shared/data/boxes/coco_panoptic: what
 the encoder gets to see of the things in them, and what of the image, from the patches of each way of choosing. Plain
@@ -341,7 +341,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default=os.path.join(HERE, "..", "build"))
     parser.add_argument("--device")
-    parser.add_argument("--plot", metavar="FILE.png")
+    parser.add_argument("--plot", metavar="FILE.png", default=os.path.join(HERE, "..", "out", "help.png"))
     parser.add_argument("--sheet", metavar="FILE.png", help="what is seen of one photo at 10 %%, by each way")
     parser.add_argument("--photo", default="000000001268", help="of the sheet")
     options = parser.parse_args()
@@ -369,8 +369,8 @@ def main():
     for photo in photos:
         library.destroy_stack(photo.stack)
     library.close(device)
-    if options.plot:
-        plot([("things", table)] + ([("a class", asked)] if count else []), options.plot)
+    os.makedirs(os.path.dirname(os.path.abspath(options.plot)), exist_ok=True)
+    plot([("things", table)] + ([("a class", asked)] if count else []), options.plot)
 
 
 main()

@@ -52,6 +52,13 @@ where = torch.device("cuda" if ours_on_gpu and torch.cuda.is_available() else "c
 kind = torch.float16 if where.type == "cuda" else torch.float32  # as tvlm stores features there
 
 
+def blas():
+    """Which BLAS PyTorch's products run on: Debian's reference BLAS is no peer; libopenblas0-pthread is."""
+    with open("/proc/self/maps") as maps:
+        names = {os.path.realpath(line.split()[-1]) for line in maps if "blas" in line}
+    return ", ".join(sorted(os.path.basename(name) for name in names)) or "its own BLAS"
+
+
 def finish():
     if where.type == "cuda":
         torch.cuda.synchronize()
@@ -154,7 +161,7 @@ same = compare()
 print("the same positions from both: %.1f %%" % (100 * same))
 ours, theirs = {name: [] for name, _ in STAGES}, {name: [] for name, _ in STAGES}
 for _ in range(options.rounds):
-    report = run("bench", "--json", "--repeat", "7", "--stage", ",".join(name for name, _ in STAGES))
+    report = run("bench", "--json", "--repeat", "7", "--stage", ",".join([*(name for name, _ in STAGES), "a query by cascade"]))
     found = {stage["name"]: stage["minimum_ms"] for stage in report["stages"]}
     for name, work in STAGES:
         if name not in found:
@@ -162,7 +169,7 @@ for _ in range(options.rounds):
         ours[name].append(found[name])
         theirs[name].append(time_work(work))
 print("tvlm on %s, %s storage, %s; PyTorch %s on %s, %s; ms" % (report["device"], report["storage"], report["format"], torch.__version__, where,
-                                                            "%d threads" % options.threads if where.type == "cpu" else str(kind)))
+                                                            "%d threads, %s" % (options.threads, blas()) if where.type == "cpu" else str(kind)))
 print("%-26s %10s %10s %10s %10s %16s" % ("", "tvlm", "least", "PyTorch", "least", "PyTorch / tvlm"))
 table = []
 for name, _ in STAGES:

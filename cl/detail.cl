@@ -1,14 +1,16 @@
 /*
  * detail.cl: laplacian (per pixel) and entropy (per cell of 16 x 16 pixels) of the source's luma.
  */
+// check-kernels: -DLANES=16 -DCELLS=4
+// check-kernels: -DTILE_LIST=1
 #include "tile.clh"
 
 #define BORDER 1
 #define W      BORDERED_W(BORDER)
 
-TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
+TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
-    const int image = get_group_id(2);
+    const int image = GROUP_Z;
     FOR_BORDERED(BORDER, tx, ty)
     luma[BORDERED_AT(BORDER, tx, ty)] =
         texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
@@ -34,11 +36,11 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result)) {
  * atomics, and integers until the last step, so every device finds the same counts.
  */
 kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTURE_IN(source),
-                                                                           TEXTURE_OUT(result)) {
+                                                                           TEXTURE_OUT(result) REGION_IN) {
     local int counts[CELLS][BINS][LANES];
     local float terms[CELLS][BINS];
     const int lane = get_local_id(0), cell = get_local_id(1);
-    const int column = get_group_id(0) * CELLS + cell, row = get_group_id(1), image = get_global_id(2);
+    const int column = GROUP_X * CELLS + cell, row = GROUP_Y, image = GROUP_Z;
     const int rows = min(CELL, source_size.y - row * CELL),
               columns = min(CELL, source_size.x - column * CELL);
     for (int bin = 0; bin < BINS; ++bin) counts[cell][bin][lane] = 0;

@@ -10,6 +10,8 @@
  * Roerdink & Hesselink 2000), one row a work-item, a few steps a pixel whatever the distance. The distance
  * saturates at R, so nothing ever looks farther: exact, and cheaper than flooding (FACTS.md).
  */
+// check-kernels: -DRUN=1
+// check-kernels: -DRUN=16 -DTILE_LIST=1
 #include "tile.clh"
 
 /* Bits of `column` of an image: word (row / 32, x) at (row / 32) * width + x. */
@@ -29,8 +31,8 @@ inline bool is_ridge(float e, float left, float right, float up, float down) {
 #ifndef RUN
 #define RUN 1
 #endif
-kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask) {
-    const int first = get_global_id(0) * RUN, word = get_global_id(1), image = get_global_id(2);
+kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask REGION_IN) {
+    const int first = ITEM_X * RUN, word = ITEM_Y, image = ITEM_Z;
     const int w = visual_size.x, h = visual_size.y, slice = image * visual_size.z, words = words_of(h);
     if (first >= w || word >= words) return;
     float above[RUN + 2], here[RUN + 2], below[RUN + 2];
@@ -55,8 +57,8 @@ kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask) {
 
 /* Work-item a pixel; z is the image. */
 kernel void distance_columns_search(global const uint *restrict mask, const int2 size, const int reach,
-                                    global ushort *restrict columns) {
-    const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2), words = words_of(size.y);
+                                    global ushort *restrict columns REGION_IN) {
+    const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z, words = words_of(size.y);
     if (x >= size.x || y >= size.y) return;
     global const uint *restrict column = mask + image * words * size.x + x;
     const int word = y / 32, bit = y % 32;
@@ -79,11 +81,11 @@ kernel void distance_columns_search(global const uint *restrict mask, const int2
     columns[(image * size.y + y) * size.x + x] = (ushort)best;
 }
 
-/* Work-item SCAN columns beside each other; y is the image. */
+/* Work-item SCAN columns beside each other; z is the image. */
 #define SCAN 64
 kernel void distance_columns_scan(global const uint *restrict mask, const int2 size, const int reach,
-                                  global ushort *restrict columns) {
-    const int first = get_global_id(0) * SCAN, image = get_global_id(1), count = min(SCAN, size.x - first);
+                                  global ushort *restrict columns REGION_IN) {
+    const int first = ITEM_X * SCAN, image = ITEM_Z, count = min(SCAN, size.x - first);
     if (first >= size.x) return;
     global const uint *restrict bits = mask + image * words_of(size.y) * size.x + first;
     global ushort *restrict out = columns + image * size.y * size.x + first;
@@ -113,9 +115,8 @@ inline float4 channel_of(int square, float range) {
 #define ROW 256
 kernel __attribute__((reqd_work_group_size(ROW, 1, 1))) void
 distance_rows_search(global const ushort *restrict columns, const int reach, const float range,
-                     TEXTURE_OUT(result), local ushort *restrict near) {
-    const int lane = get_local_id(0), start = (int)get_group_id(0) * ROW, y = get_global_id(1),
-              image = get_global_id(2);
+                     TEXTURE_OUT(result), local ushort *restrict near REGION_IN) {
+    const int lane = get_local_id(0), start = GROUP_X * ROW, y = ITEM_Y, image = ITEM_Z;
     const int w = result_size.x;
     global const ushort *restrict row = columns + (image * result_size.y + y) * w;
     for (int i = lane; i < ROW + 2 * reach; i += ROW) {
@@ -140,13 +141,14 @@ inline int parabola(int x, int i, int height) {
 }
 
 /*
- * Work-item a row; y is the image. places, starts: a row's envelope, in local memory: parabola places[q] is
+ * Work-item y a row; z is the image. places, starts: a row's envelope, in local memory: parabola places[q] is
  * the lowest from starts[q] on.
  */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 distance_rows_envelope(global const ushort *restrict columns, const int reach, const float range,
-                       TEXTURE_OUT(result), local int *restrict places, local int *restrict starts) {
-    const int y = get_global_id(0), image = get_global_id(1), w = result_size.x;
+                       TEXTURE_OUT(result), local int *restrict places,
+                       local int *restrict starts REGION_IN) {
+    const int y = ITEM_Y, image = ITEM_Z, w = result_size.x;
     global const ushort *restrict row = columns + (image * result_size.y + y) * w;
     int q = -1;
     for (int u = 0; u < w; ++u) {

@@ -2,6 +2,8 @@
  * gradient.cl: edge_x, edge_y (signed Sobel / 4), rgb_var, rgb_mean (over the 3x3 neighbourhood and three
  * colours).
  */
+// check-kernels: -DGROUP_W=16
+// check-kernels: -DTILE_LIST=1
 #include "tile.clh"
 
 #define BORDER 1
@@ -12,9 +14,9 @@ inline float box_sum(local const float *p) {
     return (p[-W - 1] + p[-W] + p[-W + 1]) + (p[-1] + p[0] + p[1]) + (p[W - 1] + p[W] + p[W + 1]);
 }
 
-TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result)) {
+TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)], sums[BORDERED(BORDER)], squares[BORDERED(BORDER)];
-    const int image = get_group_id(2);
+    const int image = GROUP_Z;
     FOR_BORDERED(BORDER, tx, ty) {
         const float4 texel =
             texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0);

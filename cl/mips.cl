@@ -8,16 +8,24 @@
  * where a launch is cheap and local memory is not.
  *
  * Levels are read from level 0, or from where they are carried between launches: in buffer storage the
- * texture itself, otherwise a scratch buffer that holds levels 1.. as buffer storage would (an image is never
- * read while it is written). In mip-mapped storage the host copies the levels from the scratch buffer.
+ * texture itself, otherwise a scratch buffer that holds levels CARRY_FIRST.. as buffer storage would (an
+ * image is never read while it is written). Of a texture that is made in parts it is the texture's own, and
+ * keeps the other parts. In mip-mapped storage the host copies the levels from the scratch buffer.
  *
  * Compiled with MIPS_RULE for the rule that all components have, or MIPS_MIXED (as `rules` says).
  */
+// check-kernels: -DMIPS_RULE=4
+// check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1 -DCARRY_FIRST=3
+#include "region.clh"
 #include "texture.clh"
 
 #define MIPS_MIXED 4
 #ifndef MIPS_RULE
 #define MIPS_RULE MIPS_MIXED
+#endif
+/* The first level in the scratch buffer. */
+#ifndef CARRY_FIRST
+#define CARRY_FIRST 1
 #endif
 
 #if TVLM_STORAGE == STORAGE_BUFFER
@@ -37,7 +45,7 @@ inline float4 level_load(LEVELS_IO, int4 size, int slices, int level, int x, int
     return TEXEL_LOAD(data, level_offset(size, slices, level) + (slice * h + y) * w + x);
 #else
     if (level == 0) return read_imagef(base, nearest_sampler, (int4)(x, y, slice, 0));
-    const int skipped = size.x * size.y * slices;
+    const int skipped = level_offset(size, slices, CARRY_FIRST);
     return TEXEL_LOAD(scratch, level_offset(size, slices, level) - skipped + (slice * h + y) * w + x);
 #endif
 }
@@ -54,7 +62,7 @@ inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, 
     write_imagef(rest, (int4)(corner.x + x, corner.y + y, slice, 0), TEXEL_TO_IMAGE(value));
     if (level != carry) return;
 #endif
-    const int skipped = size.x * size.y * slices;
+    const int skipped = level_offset(size, slices, CARRY_FIRST);
     TEXEL_STORE(scratch, level_offset(size, slices, level) - skipped + (slice * h + y) * w + x, value);
 #endif
 }
@@ -180,8 +188,9 @@ inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 #ifndef RUN
 #define RUN 1
 #endif
-kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
-    const int first = get_global_id(0) * RUN, j = get_global_id(1), slice = get_global_id(2);
+kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int level,
+                       const int4 rules REGION_IN) {
+    const int first = ITEM_X * RUN, j = ITEM_Y, slice = ITEM_Z;
     const int w = level_side(size.x, level), h = level_side(size.y, level);
     const int next_w = level_side(size.x, level + 1), next_h = level_side(size.y, level + 1);
     if (first >= next_w || j >= next_h) return;
@@ -216,11 +225,13 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
  * Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. Every work-item comes to every barrier and to
  * the end: PoCL 3.1 runs what follows a return between barriers for work-items that have returned.
  */
-kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void
-mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, const int made, const int4 rules) {
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVELS_IO, const int4 size,
+                                                                           const int slices, const int level,
+                                                                           const int made,
+                                                                           const int4 rules REGION_IN) {
     local float4 first[SPAN_1 * SPAN_1], second[SPAN_2 * SPAN_2];
     const int lane = get_local_id(1) * TILE + get_local_id(0), lanes = TILE * TILE;
-    const int gx = get_group_id(0), gy = get_group_id(1), slice = get_global_id(2);
+    const int gx = GROUP_X, gy = GROUP_Y, slice = GROUP_Z;
     const int w0 = level_side(size.x, level), h0 = level_side(size.y, level);
     const int w1 = level_side(size.x, level + 1), h1 = level_side(size.y, level + 1);
     const int w2 = level_side(size.x, level + 2), h2 = level_side(size.y, level + 2);
@@ -273,9 +284,9 @@ mips_tile(LEVELS_IO, const int4 size, const int slices, const int level, const i
 
 /* All levels after `level`, in one work-group a slice. */
 kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void
-mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules) {
+mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules REGION_IN) {
     local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];
-    const int lane = get_local_id(0), slice = get_global_id(1);
+    const int lane = get_local_id(0), slice = GROUP_Z;
     for (int n = level + 1; n < size.w; ++n) {
         const int w = level_side(size.x, n - 1), h = level_side(size.y, n - 1);
         const int nw = level_side(size.x, n), nh = level_side(size.y, n);

@@ -3,10 +3,12 @@
  *
  * The previous frame is a texture of that size: Y, and 1 where there was a frame.
  */
+#include "region.clh"
 #include "texture.clh"
 
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16
+// check-kernels: -DTILE_LIST=1
 
 #ifndef RUN
 #define RUN 1 /* texels of a work-item; more on CPUs */
@@ -17,8 +19,8 @@ inline int half_level(int4 source_size) {
     return min(1, source_size.w - 1);
 }
 
-kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)) {
-    const int first = get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
+kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result) REGION_IN) {
+    const int first = ITEM_X * RUN, y = ITEM_Y, image = ITEM_Z;
     if (first >= result_size.x || y >= result_size.y) return;
     const int slice = image * source_size.z, level = half_level(source_size);
     const int4 now = level_place_(TEXTURE(source), slice, level),
@@ -34,8 +36,8 @@ kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)
 }
 
 /* No image of the batch has a previous frame. */
-kernel void motion_none(TEXTURE_OUT(result)) {
-    const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2);
+kernel void motion_none(TEXTURE_OUT(result) REGION_IN) {
+    const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z;
     if (x < result_size.x && y < result_size.y) texel_store(result, x, y, image, (float4)(0.0f));
 }
 

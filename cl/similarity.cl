@@ -118,7 +118,8 @@ COSINE_KERNEL void similarity(TEXTURE_IN(features), const int image, global cons
 }
 
 /*
- * The cosines of listed cells with `query`, summed as in `similarity`. Groups of COSINE_CELLS places of the list.
+ * The cosines of listed cells with `query`, summed as in `similarity`. Groups of COSINE_CELLS places of the
+ * list.
  */
 #if COSINE_LANES == 1
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
@@ -141,8 +142,7 @@ similarity_cells(TEXTURE_IN(features), const int image, global const float *rest
         }
     }
     for (int i = 0; i < listed; ++i)
-        chosen[first + i] =
-            clamp(sum4(parts[i]) * inverse[image * plane + cells[first + i]], -1.0f, 1.0f);
+        chosen[first + i] = clamp(sum4(parts[i]) * inverse[image * plane + cells[first + i]], -1.0f, 1.0f);
 }
 #else
 kernel __attribute__((reqd_work_group_size(COSINE_CELLS, COSINE_LANES, 1))) void

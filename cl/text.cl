@@ -15,10 +15,12 @@
  * Blocks lie level after level, row after row: (image * TVLM_TEXT_SUMS + sum) * blocks + start of the level +
  * index. Work-items do RUN blocks or texels of a row; z is the image, or (image, level).
  */
+#include "region.clh"
 #include "texture.clh"
 
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=64
+// check-kernels: -DRUN=16 -DTILE_LIST=1
 #ifndef RUN
 #define RUN 1
 #endif
@@ -41,10 +43,9 @@ inline int4 text_blocks(int4 size, int level) {
 }
 
 kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
-                         global int *restrict strokes) {
-    const int level = get_global_id(2) % levels, image = get_global_id(2) / levels,
-              slice = image * source_size.z;
-    const int first = get_global_id(0) * RUN, row = get_global_id(1);
+                         global int *restrict strokes REGION_IN) {
+    const int level = ITEM_Z % levels, image = ITEM_Z / levels, slice = image * source_size.z;
+    const int first = ITEM_X * RUN, row = ITEM_Y;
     const int4 grid = text_blocks(source_size, level);
     if (first >= grid.x || row >= grid.y) return;
     const int4 place = level_place_(TEXTURE(source), slice, level);
@@ -120,9 +121,9 @@ inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks
 }
 
 kernel void text_mark(global const int *restrict strokes, const int4 source_size, const int blocks,
-                      const int levels, global uchar *restrict marks) {
-    const int level = get_global_id(2) % levels, image = get_global_id(2) / levels;
-    const int first = get_global_id(0) * RUN, row = get_global_id(1);
+                      const int levels, global uchar *restrict marks REGION_IN) {
+    const int level = ITEM_Z % levels, image = ITEM_Z / levels;
+    const int first = ITEM_X * RUN, row = ITEM_Y;
     const int4 grid = text_blocks(source_size, level);
     if (first >= grid.x || row >= grid.y) return;
     strokes += image * TVLM_TEXT_SUMS * blocks + grid.z;
@@ -155,9 +156,9 @@ kernel void text_mark(global const int *restrict strokes, const int4 source_size
 /* Dropped: marks without both neighbours in the row (outside the level they count as marked). Kept ones grow.
  */
 kernel void text_grow(global const uchar *restrict marks, const int4 source_size, const int blocks,
-                      const int levels, global uchar *restrict grown) {
-    const int level = get_global_id(2) % levels, image = get_global_id(2) / levels;
-    const int first = get_global_id(0) * RUN, row = get_global_id(1);
+                      const int levels, global uchar *restrict grown REGION_IN) {
+    const int level = ITEM_Z % levels, image = ITEM_Z / levels;
+    const int first = ITEM_X * RUN, row = ITEM_Y;
     const int4 grid = text_blocks(source_size, level);
     if (first >= grid.x || row >= grid.y) return;
     enum { GX = TVLM_TEXT_GROW_X, GY = TVLM_TEXT_GROW_Y };
@@ -182,8 +183,8 @@ kernel void text_grow(global const uchar *restrict marks, const int4 source_size
 
 /* A texel's centre lies in one block of each level. */
 kernel void text_combine(global const uchar *restrict grown, const int4 source_size, const int blocks,
-                         const int levels, TEXTURE_OUT(result)) {
-    const int first = get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
+                         const int levels, TEXTURE_OUT(result) REGION_IN) {
+    const int first = ITEM_X * RUN, y = ITEM_Y, image = ITEM_Z;
     if (first >= result_size.x || y >= result_size.y) return;
     const int count = min(RUN, result_size.x - first);
     uchar any[RUN];

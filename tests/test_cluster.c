@@ -233,8 +233,9 @@ static void of_few_colours(const test_target *target, tvlm_device *reference) {
     uint64_t random = 11;
     size_t count;
     const test_size *sizes = test_sizes(&count);
-    for (size_t n = 0; n < NUMBERS; n += test_small() ? 2 : 1) {
-        for (size_t i = 0; i < count; ++i) patches(target, reference, sizes[i], numbers[n], &random);
+    for (size_t n = test_small() ? 2 : 0; n < NUMBERS; n += test_small() ? 2 : 1) { /* small: 7, 333 */
+        for (size_t i = 0; i < count; i += test_small() ? 2 : 1)
+            patches(target, reference, sizes[i], numbers[n], &random);
         for (size_t i = test_small() ? 3 : 0; i < 3; ++i)
             patches(target, reference, even_sizes[i], numbers[n], &random);
     }
@@ -248,8 +249,8 @@ static void of_all_colours(const test_target *target, tvlm_device *reference) {
     uint64_t random = 12;
     size_t count;
     const test_size *sizes = test_sizes(&count);
-    for (size_t i = 0; i < count; ++i)
-        for (int picture = 0; picture < TEST_PICTURES; ++picture) {
+    for (size_t i = 0; i < count; i += test_small() ? 4 : 1)
+        for (int picture = 0; picture < (test_small() ? TEST_PICTURE_FLAT : TEST_PICTURES); ++picture) {
             const tvlm_family_settings settings = {.clusters = picture == TEST_PICTURE_RANDOM ? 50 : 333,
                                                    .compactness = 10.0f};
             cluster_both both = both_of(target, reference, sizes[i], 3);

@@ -454,6 +454,29 @@ static bool parse_words(const char *const *words, sample_options *options, int *
     return options_parse(&sample_table, count, arguments, options, first, error, size);
 }
 
+/* Tables have no longest length. */
+static void the_last_option_of_many_is_taken(void **state) {
+    enum { MANY = 150 };
+    static char names[MANY][8];
+    static option_spec many[MANY];
+    const option_table table = {many, NULL, MANY, 0};
+    char *words[] = {(char[]){"x"}, (char[]){"--last149"}, (char[]){"-i"}, (char[]){"5"}, NULL}, error[200];
+    sample_options options = {0};
+    int first;
+    (void)state;
+    for (int i = 0; i < MANY; ++i) {
+        snprintf(names[i], sizeof names[i], "o%d", i);
+        many[i] = (option_spec){0, OPTION_TEXT, names[i], offsetof(sample_options, text), "T", "a text",
+                                0, 0,           NULL};
+    }
+    many[MANY - 2] = sample_specs[3];
+    many[MANY - 1] =
+        (option_spec){0, OPTION_FLAG, "last149", offsetof(sample_options, flag), NULL, "", 0, 0, NULL};
+    optind = 0;
+    if (!options_parse(&table, 4, words, &options, &first, error, sizeof error)) fail_msg("%s", error);
+    assert_true(options.flag == 1 && options.integer.value == 5 && first == 4);
+}
+
 static void options_come_from_the_table(void **state) {
     static const char *const words[] = {"a.png",    "-f",       "--flag", "--choice", "green",
                                         "-t=x",     "-i",       "-5",     "b.png",    "--number=0.25",
@@ -524,6 +547,7 @@ int main(void) {
         cmocka_unit_test(json_is_exact),
         cmocka_unit_test(numbers_are_strict),
         cmocka_unit_test(options_come_from_the_table),
+        cmocka_unit_test(the_last_option_of_many_is_taken),
         cmocka_unit_test(wrong_options_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -388,6 +388,7 @@ static void test_family_shares(void **state) {
 
 static void test_lines(void **state) {
     (void)state;
+    if (test_small()) skip(); /* its pictures are large; the tests above run the same kernels */
     test_on_targets(lines);
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "bench_stages.h"
+#include "bench_video.h"
 #include "canvas.h"
 #include "json.h"
 #include "progress.h"
@@ -22,6 +23,8 @@ typedef struct bench_options {
     const char *image, *stage;
     option_size size;
     option_integer repeat;
+    int video;
+    const char *frames_from;
 } bench_options;
 
 static const option_spec specs[] = {
@@ -33,6 +36,10 @@ static const option_spec specs[] = {
      1, 100000, NULL},
     {0, OPTION_TEXT, "stage", offsetof(bench_options, stage), "TEXT,...",
      "only stages with one of these in their name, and the copy", 0, 0, NULL},
+    {0, OPTION_FLAG, "video", offsetof(bench_options, video), NULL,
+     "frames of a video instead, with and without delta updates", 0, 0, NULL},
+    {0, OPTION_TEXT, "frames-from", offsetof(bench_options, frames_from), "DIR",
+     "for --video: its pictures too, in the order of their names", 0, 0, NULL},
 };
 
 #define SIDE_DEFAULT   1024
@@ -262,6 +269,19 @@ static int measure_all(struct tool *tool, const bench_options *options, const me
     return code;
 }
 
+static int run_bench_video(struct tool *tool, const bench_options *options) {
+    const struct bench_video_options video = {
+        .common = &options->common,
+        .folder = options->frames_from,
+        .width = options->size.given ? options->size.width : SIDE_DEFAULT,
+        .height = options->size.given ? options->size.height : SIDE_DEFAULT,
+        .repeat = options->repeat.given ? options->repeat.value : REPEAT_DEFAULT,
+    };
+    if (options->image != NULL || options->stage != NULL)
+        return tool_usage(tool, "--image and --stage are not for --video");
+    return bench_video(tool, &video);
+}
+
 static int run_bench(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const bench_options *const options = values;
     tvlm_image image, *loaded = NULL;
@@ -271,6 +291,8 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     memory taken = {0};
     (void)operand_count;
     (void)operands;
+    if (options->video > 0) return run_bench_video(tool, options);
+    if (options->frames_from != NULL) return tool_usage(tool, "--frames-from is for --video");
     int code = make_image(tool, options, &loaded, &canvas, &image);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
     if (code == TOOL_DONE && options->stage == NULL) /* before anything else takes memory */
@@ -296,6 +318,12 @@ const tool_command bench_command = {
         "the device to\n"
         "positions on the host, with all families that it reads; in 'select, again' they are there "
         "already.\n"
+        "--video: a frame of temporal34 from pixels on the host to positions, where a rectangle of 1 %, 10 % "
+        "and all of\n"
+        "the tiles changes: full, all made again; delta, only what changed; stream, push (with optical flow) "
+        "and "
+        "select.\n"
+        "Stages end with a wait; 'frame' has one at its end only. 'families': what the update left to make.\n"
         "Without --stage first the most device memory that full40 takes in half at this size, everything "
         "that is\n"
         "allocated for it counted: textures, labels and regions, scratch, pixels handed in.\n",

@@ -149,6 +149,17 @@ static tvlm_status run_ask(struct bench *bench, int32_t unused) {
     return ask(bench->features);
 }
 
+static tvlm_status run_cascade(struct bench *bench, int32_t unused) {
+    const struct bench_features *const f = bench->features;
+    tvlm_selection *selection = NULL;
+    (void)unused;
+    const tvlm_status status =
+        tvlm_select(f->stack, tvlm_query(.vectors = f->queries, .dimension = DIMENSION),
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE), &selection);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
+
 /* ---- The list ---- */
 
 static void add(bench_stage *stages, int32_t *count, const char *name,
@@ -170,6 +181,8 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
     add(stages, count, "similarity", run_similarity, stored + map + 4.0 * CELLS);
     add(stages, count, "100 queries", run_cosines, 4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
     add(stages, count, "a further query", run_ask, stored + map);
+    add(stages, count, "a query by cascade", run_cascade,
+        stored / 7.0); /* the share that it looks into at most */
     /* The features twice in each of the range finder's four rounds, and once for the shares. */
     add(stages, count, "image basis", run_basis, 4.0 * values * 9.0);
     add(stages, count, "projection", run_projection, 4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);

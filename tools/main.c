@@ -13,6 +13,7 @@ static const tool_command *const commands[] = {
     &generate_command,
     &select_command,
     &flow_command,
+    &video_command,
     &fit_command,
     &export_command,
     &pca_command,

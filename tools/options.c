@@ -9,7 +9,6 @@
 
 #include "texturevlm/status.h"
 
-#define SPECS_MAX   48
 #define LONG_BASE   256 /* getopt values of options without a letter: this and their place in the table */
 #define HELP_COLUMN 26
 
@@ -183,17 +182,26 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
     return false;
 }
 
-/* What getopt_long wants to know, made from the table. */
+/* What getopt_long wants to know, made from the table: as long as that is. */
 typedef struct getopt_input {
-    char letters[2 + 2 * SPECS_MAX];
-    struct option longs[SPECS_MAX + 1];
+    char *letters;
+    struct option *longs;
 } getopt_input;
 
-static void make_getopt_input(const option_table *table, getopt_input *input) {
+static void free_getopt_input(getopt_input *input) {
+    free(input->letters);
+    free(input->longs);
+}
+
+static bool make_getopt_input(const option_table *table, getopt_input *input) {
+    const size_t specs = (size_t)spec_count(table);
     int long_count = 0;
+    input->letters = calloc(2 + 2 * specs, 1);
+    input->longs = calloc(specs + 1, sizeof *input->longs);
+    if (input->letters == NULL || input->longs == NULL) return false;
     char *letter = input->letters;
     *letter++ = ':'; /* a missing argument is told apart from an unknown option */
-    for (int i = 0; i < spec_count(table) && i < SPECS_MAX; ++i) {
+    for (int i = 0; i < spec_count(table); ++i) {
         const option_spec *const spec = spec_at(table, i);
         const bool argument = spec->kind != OPTION_FLAG;
         if (spec->letter != 0) {
@@ -206,8 +214,7 @@ static void make_getopt_input(const option_table *table, getopt_input *input) {
                                 .has_arg = argument ? required_argument : no_argument,
                                 .val = LONG_BASE + i};
     }
-    *letter = '\0';
-    input->longs[long_count] = (struct option){0};
+    return true;
 }
 
 static const option_spec *spec_of(const option_table *table, int found) {
@@ -232,16 +239,13 @@ static void complain_unknown(const option_table *table, char *const *argv, char 
     }
 }
 
-bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
-                   size_t error_size) {
-    getopt_input input;
-    struct complaint complaint = {.text = error, .size = error_size};
+static bool parse(const option_table *table, const getopt_input *input, int argc, char **argv, void *values,
+                  struct complaint complaint) {
     int found;
-    make_getopt_input(table, &input);
     opterr = 0;
-    while ((found = getopt_long(argc, argv, input.letters, input.longs, NULL)) != -1) {
+    while ((found = getopt_long(argc, argv, input->letters, input->longs, NULL)) != -1) {
         if (found == '?') {
-            complain_unknown(table, argv, error, error_size);
+            complain_unknown(table, argv, complaint.text, complaint.size);
             return false;
         }
         const option_spec *const spec = spec_of(table, found == ':' ? optopt : found);
@@ -253,8 +257,18 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
         }
         if (!set_value(spec, optarg, values, &complaint)) return false;
     }
-    *first = optind;
     return true;
+}
+
+bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
+                   size_t error_size) {
+    getopt_input input = {0};
+    struct complaint complaint = {.text = error, .size = error_size, .label = "the options"};
+    const bool done = make_getopt_input(table, &input) ? parse(table, &input, argc, argv, values, complaint)
+                                                       : complain(&complaint, "no memory");
+    free_getopt_input(&input);
+    *first = optind;
+    return done;
 }
 
 void options_help(const option_table *table, FILE *file) {

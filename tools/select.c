@@ -10,6 +10,7 @@
 #include "positions.h"
 #include "progress.h"
 #include "questions.h"
+#include "select_layout.h"
 #include "select_patches.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -25,6 +26,8 @@ typedef struct select_options {
     option_points fixations;
     option_number e0;
     int arrangement; /* tvlm_arrangement */
+    option_integer level, keep_regions;
+    option_number cull_distance, cache_bytes;
     const char *patches, *patch_scores;
     option_integer patch_size;
     int anisotropic;
@@ -32,7 +35,7 @@ typedef struct select_options {
     basis_options basis;
 } select_options;
 
-static const char *const strategies[] = {"grid", "foveated", "quadtree", NULL};
+static const char *const strategies[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade", NULL};
 static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
 static const option_spec specs[] = {
@@ -47,7 +50,9 @@ static const option_spec specs[] = {
     {0, OPTION_CHOICE, "strategy", offsetof(select_options, strategy), "NAME",
      "grid (default): the best cells of a regular grid;\nfoveated: K squares that cover the image, small "
      "near "
-     "the\nfixations; quadtree: up to K squares that cover it, small\nwhere the score is",
+     "the\nfixations; quadtree: up to K squares that cover it, small\nwhere the score is; exhaustive: the "
+     "best "
+     "texels of --level;\ncascade: the best cells of the best regions, the only ones\nthat are read",
      0, 0, strategies},
     {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
      "for foveated: where to look, in the image's pixels; may be\ngiven several times (default: where the "
@@ -61,6 +66,21 @@ static const option_spec specs[] = {
      1e-3, 1e3, NULL},
     {0, OPTION_CHOICE, "arrangement", offsetof(select_options, arrangement), "NAME",
      "for foveated: sunflower (default) or log-polar", 0, 0, arrangements},
+    {0, OPTION_INTEGER, "level", offsetof(select_options, level), "N",
+     "for exhaustive: the level whose texels are chosen from\n(default: 0, every pixel)", 0, 31, NULL},
+    {0, OPTION_INTEGER, "keep-regions", offsetof(select_options, keep_regions), "N",
+     "for cascade: the regions that are looked into, at least\n(default: 10; more where they hold fewer than "
+     "8 K "
+     "cells)",
+     1, 65536, NULL},
+    {0, OPTION_NUMBER, "cull-distance", offsetof(select_options, cull_distance), "D",
+     "for cascade: regions and cells at least that far from every\nedge are left out (default: 1; above 1: "
+     "none "
+     "are)",
+     1e-6, 1e6, NULL},
+    {0, OPTION_NUMBER, "cache-bytes", offsetof(select_options, cache_bytes), "BYTES",
+     "of device memory for images that may be asked about again\n(default: half of the device's)", 1, 1e18,
+     NULL},
     {0, OPTION_NUMBER, "stride", offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)",
      1, 65536, NULL},
     {0, OPTION_NUMBER, "patch", offsetof(select_options, patch), "PIXELS",
@@ -101,6 +121,7 @@ struct run {
     questions questions;
     tvlm_basis *basis;
     tvlm_device *device;
+    tvlm_session *session;
     char layout[LAYOUT_SIZE]; /* the names of the channels that the score reads */
     bool several;             /* images */
     json_writer json;
@@ -174,53 +195,6 @@ static int check_outputs(struct run *run, int count, char *const *images) {
     return code;
 }
 
-/* ---- What the score reads ---- */
-
-static bool is_read(const tvlm_scorer *scorer, int32_t i) {
-    for (int32_t tap = 0; tap < scorer->taps; ++tap) {
-        if (scorer->weights[i * scorer->taps + tap] != 0.0f) return true;
-    }
-    for (int32_t d = 0; scorer->query_weights != NULL && d < scorer->dimension; ++d) {
-        if (scorer->query_weights[(size_t)d * (size_t)scorer->channel_count + (size_t)i] != 0.0f) return true;
-    }
-    return false;
-}
-
-/* The channels of weight other than 0; all of them when there is none, since a stack has at least one. */
-static int scorer_layout(struct run *run) {
-    const tvlm_scorer *const scorer = run->scorer;
-    int32_t used = 0;
-    size_t length = 0;
-    for (int32_t i = 0; i < scorer->channel_count; ++i) used += is_read(scorer, i);
-    for (int32_t i = 0; i < scorer->channel_count; ++i) {
-        tvlm_channel_info channel;
-        if (used > 0 && !is_read(scorer, i)) continue;
-        const int code = tool_status(run->tool, tvlm_channel_get_info(scorer->channels[i], &channel));
-        if (code != TOOL_DONE) return code;
-        if (length + strlen(channel.name) + 2 > sizeof run->layout)
-            return tool_fail(run->tool, "%s: reads too many channels", run->options->scorer);
-        length += (size_t)snprintf(run->layout + length, sizeof run->layout - length, "%s%s",
-                                   length > 0 ? "," : "", channel.name);
-    }
-    return TOOL_DONE;
-}
-
-/* CHANNELS.md, "Scores": a part of weight 0 is not looked at. */
-static void parts_layout(struct run *run) {
-    const bool asked = run->options->questions.query != NULL;
-    const option_triple *const weights = &run->options->weights;
-    const bool information = !weights->given || weights->values[0] != 0.0f;
-    const bool perspective = !weights->given || weights->values[1] != 0.0f;
-    const bool participation = asked && (!weights->given || weights->values[2] != 0.0f);
-    const char *const rest = information && perspective ? "edges,saliency,eccentricity,entropy"
-                             : information              ? "edges,entropy"
-                             : perspective              ? "saliency,eccentricity"
-                             : participation            ? ""
-                                                        : "edges,saliency,eccentricity,entropy";
-    snprintf(run->layout, sizeof run->layout, "%s%s%s", rest, participation && *rest != '\0' ? "," : "",
-             participation ? "query_similarity" : "");
-}
-
 /* ---- One image ---- */
 
 struct job {
@@ -257,6 +231,18 @@ static int scale_fixations(const struct run *run, const struct job *job, const t
     return TOOL_DONE;
 }
 
+/* Of every cell, or texel. */
+static struct tvlm_score_params score_params_of(const struct run *run) {
+    const select_options *const options = run->options;
+    return (struct tvlm_score_params){
+        .stride = options->stride.value,
+        .dense = options->strategy == TVLM_STRATEGY_EXHAUSTIVE,
+        .level = options->level.value,
+        .weights = options->weights.given ? options->weights.values : NULL,
+        .scorer = run->scorer,
+    };
+}
+
 static int find_positions(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     tvlm_stack_info stack;
@@ -276,13 +262,16 @@ static int find_positions(struct run *run, struct job *job) {
         .fixation_count = fixations.count,
         .e0 = options->e0.value,
         .arrangement = (tvlm_arrangement)options->arrangement,
+        .level = options->level.value,
+        .keep_regions = options->keep_regions.value,
+        .cull_distance = options->cull_distance.value,
     };
     tvlm_selection_info info;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
     if (code != TOOL_DONE) return code;
     job->positions = tvlm_selection_positions(job->selection, &job->count);
     tvlm_selection_get_info(job->selection, &info);
-    const struct tvlm_score_params cells = {.stride = options->stride.value};
+    const struct tvlm_score_params cells = score_params_of(run);
     code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &info.columns, &info.rows));
     if (code != TOOL_DONE) return code;
     const int64_t candidates =
@@ -291,8 +280,10 @@ static int find_positions(struct run *run, struct job *job) {
              : candidates < TVLM_K_DEFAULT ? (int32_t)candidates
                                            : TVLM_K_DEFAULT;
     const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;
-    job->grid = (draw_grid){info.columns, info.rows, stride * (float)info.width / (float)stack.width,
-                            stride * (float)info.height / (float)stack.height};
+    const float across = cells.dense ? (float)stack.width / (float)info.columns : stride;
+    const float down = cells.dense ? (float)stack.height / (float)info.rows : stride;
+    job->grid = (draw_grid){info.columns, info.rows, across * (float)info.width / (float)stack.width,
+                            down * (float)info.height / (float)stack.height};
     return TOOL_DONE;
 }
 
@@ -300,7 +291,8 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
-    const bool squares = run->options->strategy != TVLM_STRATEGY_GRID;
+    const bool squares =
+        run->options->strategy == TVLM_STRATEGY_FOVEATED || run->options->strategy == TVLM_STRATEGY_QUADTREE;
     if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
     if (squares ? draw_squares(job->image, job->positions, job->count,
                                run->options->strategy == TVLM_STRATEGY_QUADTREE, title, &job->overlay)
@@ -310,11 +302,7 @@ static int draw_overlay_of(struct run *run, struct job *job) {
 }
 
 static int draw_heatmap_of(struct run *run, struct job *job) {
-    const select_options *const options = run->options;
-    const struct tvlm_score_params params = {.stride = options->stride.value,
-                                             .weights =
-                                                 options->weights.given ? options->weights.values : NULL,
-                                             .scorer = run->scorer};
+    const struct tvlm_score_params params = score_params_of(run);
     const size_t cells = (size_t)job->grid.columns * (size_t)job->grid.rows;
     char title[256], stem[128];
     job->scores = malloc(cells * sizeof *job->scores);
@@ -325,6 +313,23 @@ static int draw_heatmap_of(struct run *run, struct job *job) {
     snprintf(title, sizeof title, "%s: score of %d x %d cells", stem, job->grid.columns, job->grid.rows);
     if (draw_heatmap(job->image, &job->grid, job->scores, title, &job->heatmap)) return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the heat map");
+}
+
+/* What it cost, where the strategy counts. */
+static void write_stages(json_writer *json, const tvlm_selection *selection) {
+    tvlm_selection_report report;
+    tvlm_selection_get_report(selection, &report);
+    if (report.stage_count == 0) return;
+    json_open_array(json, "stages", false);
+    for (int32_t i = 0; i < report.stage_count; ++i) {
+        json_open_object(json, NULL, true);
+        json_string(json, "name", report.stages[i].name);
+        json_integer(json, "candidates", report.stages[i].candidates);
+        json_integer(json, "kept", report.stages[i].kept);
+        json_integer(json, "bytes", (int64_t)report.stages[i].bytes);
+        json_close(json);
+    }
+    json_close(json);
 }
 
 static void write_selection(struct run *run, const struct job *job) {
@@ -342,6 +347,7 @@ static void write_selection(struct run *run, const struct job *job) {
     json_string(json, "strategy", tvlm_strategy_name((tvlm_strategy)run->options->strategy));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
     json_integer(json, "k", job->k);
+    write_stages(json, job->selection);
     positions_write(json, job->positions, job->count, job->axes, false);
     json_close(json);
 }
@@ -380,10 +386,7 @@ static int make_arrays(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     const float patch = options->patch.given ? options->patch.value : TVLM_PATCH_DEFAULT;
     const int32_t side = options->patch_size.given ? options->patch_size.value : (int32_t)lroundf(patch);
-    const struct tvlm_score_params params = {.stride = options->stride.value,
-                                             .weights =
-                                                 options->weights.given ? options->weights.values : NULL,
-                                             .scorer = run->scorer};
+    const struct tvlm_score_params params = score_params_of(run);
     int code = TOOL_DONE;
     if (options->patches != NULL)
         code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &job->patches);
@@ -423,18 +426,37 @@ static void release_answer(struct job *job) {
     tvlm_selection_destroy(&job->selection);
 }
 
+/* With the first image: a wrong path is said before a device is looked for. */
+static int open_session(struct run *run) {
+    const struct tvlm_session_params params = {.cache_bytes = (size_t)run->options->cache_bytes.value};
+    if (run->session != NULL) return TOOL_DONE;
+    int code = tool_open_device(run->tool, &run->options->common, &run->device);
+    if (code == TOOL_DONE)
+        code = tool_status(run->tool, tvlm_session_create(run->device, &params, &run->session));
+    return code;
+}
+
+/* The image's stack with its features. Which file those came from tells stacks apart: within a run it does
+ * not change. */
+static int find_stack(struct run *run, struct job *job) {
+    const option_list *const features = &run->options->questions.features;
+    const struct tvlm_stack_params params = {.layout = run->layout,
+                                             .format = (tvlm_format)run->options->common.format};
+    const char *const key = features->count > 0 ? features->values[job->number] : "";
+    bool hit;
+    int code = tool_status(run->tool, tvlm_session_stack(run->session, job->image, &params, key, strlen(key),
+                                                         &job->stack, &hit));
+    if (code == TOOL_DONE && !hit)
+        code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
+    return code;
+}
+
 static int select_one(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    const struct tvlm_stack_params params = {.layout = run->layout,
-                                             .format = (tvlm_format)options->common.format};
     int code = tool_status(tool, tvlm_image_load(job->path, &tool->log, &job->image));
-    if (code == TOOL_DONE && run->device == NULL)
-        code = tool_open_device(tool, &options->common, &run->device);
-    if (code == TOOL_DONE)
-        code = tool_status(tool, tvlm_stack_create_for_image(run->device, job->image, &params, &job->stack));
-    if (code == TOOL_DONE)
-        code = questions_set(tool, &run->questions, job->number, job->image->width, job->stack);
+    if (code == TOOL_DONE) code = open_session(run);
+    if (code == TOOL_DONE) code = find_stack(run, job);
     if (code == TOOL_DONE && options->basis.name != NULL) {
         code = basis_embed(tool, &options->basis, &run->questions.queries, &run->questions.mean, job->stack,
                            &run->basis);
@@ -451,7 +473,7 @@ static int select_path(struct run *run, const char *path, int number) {
     struct job job = {.path = path, .number = number};
     run->tool->subject = path;
     const int code = select_one(run, &job);
-    tvlm_stack_destroy(&job.stack);
+    tvlm_session_trim(run->session);
     tvlm_image_destroy(&job.image);
     run->tool->subject = NULL;
     return code;
@@ -483,6 +505,16 @@ static int select_all(struct run *run, int count, char *const *paths) {
     return code == TOOL_DONE ? write_json(run) : code;
 }
 
+static void say_session(const struct run *run) {
+    tvlm_session_info info;
+    if (tvlm_session_get_info(run->session, &info) != TVLM_OK) return;
+    tvlm_log_message(
+        &run->tool->log, TVLM_LOG_INFO,
+        "session: %lld hits, %lld misses, %lld evictions; %d stacks of %zu bytes kept, at most %zu",
+        (long long)info.hits, (long long)info.misses, (long long)info.evictions, (int)info.stacks, info.bytes,
+        info.cache_bytes);
+}
+
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const select_options *const options = values;
     struct run run = {.tool = tool, .options = options, .several = operand_count > 1};
@@ -492,6 +524,13 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (options->strategy != TVLM_STRATEGY_FOVEATED &&
         (options->fixations.count > 0 || options->e0.given || options->arrangement != 0))
         return tool_usage(tool, "--fixation, --e0 and --arrangement are for --strategy foveated");
+    if (options->strategy != TVLM_STRATEGY_EXHAUSTIVE && options->level.given)
+        return tool_usage(tool, "--level is for --strategy exhaustive");
+    if (options->strategy == TVLM_STRATEGY_EXHAUSTIVE && options->stride.given)
+        return tool_usage(tool, "--stride is not for --strategy exhaustive, which has --level");
+    if (options->strategy != TVLM_STRATEGY_CASCADE &&
+        (options->keep_regions.given || options->cull_distance.given))
+        return tool_usage(tool, "--keep-regions and --cull-distance are for --strategy cascade");
     if (options->patch_size.given && options->patches == NULL)
         return tool_usage(tool, "--patch-size is for --patches");
     if (options->questions.features.count > 0 && options->questions.query == NULL && options->scorer == NULL)
@@ -510,12 +549,15 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
         code = tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
     } else if (options->scorer != NULL) {
         code = tool_status(tool, tvlm_scorer_load(options->scorer, &tool->log, &run.scorer));
-        if (code == TOOL_DONE) code = scorer_layout(&run);
+        if (code == TOOL_DONE)
+            code = scorer_layout(tool, options->scorer, run.scorer, run.layout, sizeof run.layout);
     } else {
-        parts_layout(&run);
+        parts_layout(&options->weights, options->questions.query != NULL, run.layout, sizeof run.layout);
     }
     if (code == TOOL_DONE) code = select_all(&run, operand_count, operands);
+    if (code == TOOL_DONE && tool->verbose) say_session(&run);
     json_release(&run.json);
+    tvlm_session_destroy(&run.session);
     tvlm_device_destroy(&run.device);
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
@@ -539,6 +581,9 @@ const tool_command select_command = {
         "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, "
         "unless it\n"
         "is larger than the device can hold.\n"
+        "The same photo twice, with the same features, is worked on once, while it fits into --cache-bytes; "
+        "-v says how "
+        "often.\n"
         "With --features and --query the score has its third part, the cosine of the features with the "
         "query; a query\n"
         "of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures "

@@ -38,7 +38,7 @@ typedef struct tool_command {
     int (*run)(struct tool *tool, const void *options, int operand_count, char *const *operands);
 } tool_command;
 
-extern const tool_command flow_command, pca_command;
+extern const tool_command flow_command, pca_command, video_command;
 extern const tool_command devices_command, generate_command, select_command, export_command, bench_command,
     fit_command;
 

@@ -18,7 +18,7 @@ typedef struct video_options {
     option_number rate, stride, patch, min_distance, steadiness;
     option_triple weights;
     option_size size;
-    const char *overlay, *gaze, *scorer, *features;
+    const char *overlay, *gaze, *scorer, *features; /* features: a folder */
     question_options questions;
 } video_options;
 
@@ -33,6 +33,7 @@ typedef struct video_session {
     video_gaze gaze;
     char volume[2048]; /* channels of it; "" none */
     tvlm_scorer *scorer;
+    bool video;    /* frames are not files: their features go by number */
     float *former; /* x, y of the last frame's positions, in its pixels */
     int32_t former_count;
 } video_session;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 /* An error of a frame is no error of the run. */
 static void keep_reason(void *user, tvlm_log_level level, const char *message) {
@@ -11,12 +12,18 @@ static void keep_reason(void *user, tvlm_log_level level, const char *message) {
     if (level != TVLM_LOG_ERROR) tvlm_log_message(&frames->tool->log, level, "%s", message);
 }
 
-/* Formats of io.h, by their first bytes. What cannot be read is called an image: loading it says why. */
+/* Formats of io.h, by their first bytes or the name's ending. What cannot be read is called an image: loading
+ * it says why. */
 static bool is_image(const char *path) {
+    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm"};
     unsigned char head[4] = {0};
     FILE *const file = fopen(path, "rb");
     const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    const char *const dot = strrchr(path, '.');
     if (file != NULL) fclose(file);
+    for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof *endings; ++i) {
+        if (strcasecmp(dot, endings[i]) == 0) return true;
+    }
     if (file != NULL && size < 2) return true;
     return (head[0] == 0xff && head[1] == 0xd8) || memcmp(head, "\x89PNG", 4) == 0 ||
            (head[0] == 'B' && head[1] == 'M') || (head[0] == 'P' && head[1] >= '1' && head[1] <= '7');
@@ -72,7 +79,8 @@ static int next_of_files(video_frames *frames, video_frame *frame) {
         const char *const path = frames->paths[frames->next];
         tvlm_image_destroy(&frames->loaded);
         const tvlm_status status = tvlm_image_load(path, &frames->log, &frames->loaded);
-        if (status == TVLM_ERROR_MEMORY) return tool_fail(frames->tool, "%s", frames->reason);
+        if (status == TVLM_ERROR_MEMORY || (status != TVLM_OK && frames->count == 1))
+            return tool_fail(frames->tool, "%s", frames->reason);
         if (status == TVLM_OK) {
             const double time = (double)frames->next / frames->rate;
             *frame = (video_frame){*frames->loaded, path, time, frames->next, false};

@@ -15,8 +15,8 @@ typedef struct video_gaze {
 int video_gaze_read(struct tool *tool, const char *path, video_gaze *gaze);
 
 /*
- * What was looked at between the last call's time and this one's, x, y each, the last `capacity` of them; where
- * nothing was measured in between, what was before. 0 while the eyes are shut. Times do not fall.
+ * What was looked at between the last call's time and this one's, x, y each, the last `capacity` of them;
+ * where nothing was measured in between, what was before. 0 while the eyes are shut. Times do not fall.
  */
 int32_t video_gaze_take(video_gaze *gaze, double time, int32_t capacity, float *points);
 void video_gaze_release(video_gaze *gaze);

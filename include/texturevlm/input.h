@@ -85,11 +85,12 @@ typedef enum tvlm_reduce {
 } tvlm_reduce;
 
 /*
- * A plane of the application's own, of one channel: `name` (letters, digits, '_', '-', '.'; not a channel's
- * or a layout's, shorter than TVLM_CHANNEL_NAME_SIZE) stands from now on for channel TVLM_CHANNEL_USER_0 + n
- * of this stack, *channel (may be NULL), in all its functions. Values are clamped to [low, high]; both 0: not
- * at all. Setting a name again (for another image, or anew) must give the same range and reduction. At most
- * TVLM_USER_PLANES_MAX names; a name stays known when its grids are cleared. Errors as above.
+ * A plane of the application's own, of one channel: `name` (letters, digits, '_', '-', '.', '@'; not a
+ * channel's or a layout's, shorter than TVLM_CHANNEL_NAME_SIZE) stands from now on for channel
+ * TVLM_CHANNEL_USER_0 + n of this stack, *channel (may be NULL), in all its functions. Values are clamped to
+ * [low, high]; both 0: not at all. Setting a name again (for another image, or anew) must give the same range
+ * and reduction. At most TVLM_USER_PLANES_MAX names; a name stays known when its grids are cleared. Errors as
+ * above.
  */
 TVLM_API tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const char *name, float low,
                                          float high, tvlm_reduce reduce, const struct tvlm_grid_input *input,

@@ -26,6 +26,13 @@ extern "C" {
  */
 TVLM_API tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer);
 
+/*
+ * The same with names as a stack has them, its own planes among them: "motion@-2", say, of a stream that
+ * looks back (stream.h). The scorer is for that stack only, or for one with the same planes.
+ */
+TVLM_API tvlm_status tvlm_scorer_load_for(const char *path, const tvlm_stack *stack, const tvlm_log *log,
+                                          tvlm_scorer **scorer);
+
 /* Releases what tvlm_scorer_load made (and no other scorer) and nulls it; NULL and a NULL *scorer are
  * accepted. */
 TVLM_API void tvlm_scorer_destroy(tvlm_scorer **scorer);

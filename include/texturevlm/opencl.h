@@ -13,6 +13,7 @@
 #endif
 #include <CL/cl.h>
 
+#include "delta.h"
 #include "export.h"
 #include "input.h"
 #include "stack.h"
@@ -35,6 +36,16 @@ TVLM_API tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id
  */
 TVLM_API tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                                  cl_mem pixels, size_t byte_offset);
+
+/*
+ * As tvlm_stack_update_image (delta.h), with the frame in a buffer on the device: it is compared there, with
+ * the source as it was stored: r, g, b after alpha was composited, and luma. A frame before it may have come
+ * in any way. Waits until it is known which tiles changed. The rest as tvlm_stack_set_image_opencl.
+ */
+TVLM_API tvlm_status tvlm_stack_update_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                                    cl_mem pixels, size_t byte_offset,
+                                                    const struct tvlm_update_params *params,
+                                                    tvlm_delta_report *report);
 
 /*
  * As tvlm_stack_set_grid and tvlm_stack_set_user, with the grid in a buffer on the device, from byte_offset

@@ -34,7 +34,7 @@ typedef enum tvlm_strategy {
 } tvlm_strategy;
 
 /* Where the positions of the foveated strategy start. At K = 273 they cover alike; the sunflower is the
- * default because it does with fewer, and takes half the time (bench/foveated.py). */
+ * default because it does with fewer, and takes a third of the time (bench/foveated.py). */
 typedef enum tvlm_arrangement {
     TVLM_ARRANGEMENT_SUNFLOWER = 0, /* a spiral at the golden angle (Vogel 1979) */
     TVLM_ARRANGEMENT_LOG_POLAR      /* rings of equal sectors */
@@ -81,15 +81,15 @@ struct tvlm_select_params {
  * `stride`) over its square, sizes are patch * 2^level, and a minimum distance is refused.
  * exhaustive: as the grid, with the texels of `level` as cells; `stride` must be 0.
  * cascade: scores the stack's regions (regions.h), each by its channels at its centroid, at the level whose
- * texels are as large as it, and by the mean of its vectors' cosines with the query, a little more for
- * regions whose vectors differ; then the cells (of `stride`) that touch the best regions; of those the k
- * best. It looks into at least keep_regions regions and into as many more as it takes for 8 k cells, but with
- * 8 k of them not into more than a sixth of the grid's. A region or a cell that is far from every edge is
- * left out, unless fewer than k cells would be left. Scores are the grid's, but each part is brought to [0,
- * 1] by its range over the regions and cells that were seen. Cells that were not have the lowest score of all
- * where the scores are kept (keep_pass, temporal.h), and query_similarity is 0 where no vector was read. What
- * the regions are and the means of their vectors is made once for an image, with its first question, and kept
- * on the host.
+ * texels are as large as it, and by the best of up to four means of its vectors' cosines with the query, one
+ * for vectors that are alike, a little more where they differ; then the cells (of `stride`) that touch the
+ * best regions; of those the k best. It looks into at least keep_regions regions and into as many more as it
+ * takes for 8 k cells, but once it has 8 k passes over regions that would make them more than a seventh of
+ * all. A region or a cell that is far from every edge is left out, unless fewer than k cells would be left.
+ * Scores are the grid's, but each part is brought to [0, 1] by its range over the regions and cells that were
+ * seen. Cells that were not have the lowest score of all where the scores are kept (keep_pass, temporal.h),
+ * and query_similarity is 0 where no vector was read. What the regions are and the means of their vectors is
+ * made once for an image, with its first question, and kept on the host.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);

@@ -71,6 +71,10 @@ typedef struct tvlm_stack_info {
 } tvlm_stack_info;
 TVLM_API tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info);
 
+/* All that the stack takes of the device's memory now: device_bytes, and regions, labels, scores and what is
+ * kept to work with. Not what the device keeps for all its stacks. */
+TVLM_API size_t tvlm_stack_bytes(const tvlm_stack *stack);
+
 /* The channels of the stack's layout, in order; valid while the stack lives. */
 TVLM_API const int32_t *tvlm_stack_channels(const tvlm_stack *stack, int32_t *count);
 

@@ -19,13 +19,14 @@
  * What a push does, in this order: what the last frame leaves is remembered (temporal.h); the new pixels
  * replace the old ones; unless there is a cut, the flow from the new frame to the last one is estimated
  * (flow.h), or taken from the application, and everything that is carried over moves along it: the channels
- * motion, prev_relevance, prev_saliency and fixation, the features or embedding, the centres of the regions and
- * the last selection's positions. Where the flow is less sure than `confidence`, nothing is carried over.
+ * motion, prev_relevance, prev_saliency and fixation, the features or embedding, the centres of the regions
+ * and the last selection's positions. Where the flow is less sure than `confidence`, nothing is carried over.
  *
- * *Keyframes* are the first frame, every keyframe_interval-th, each cut, and where the application asks. At each
- * of them all features are asked for, and the ones that come replace the carried ones without a blend. Nothing
- * else needs refreshing: what is made from pixels is made from each frame's own, and relevance and saliency are
- * carried for one frame only. A *cut* also forgets all that was before: there is no motion across it.
+ * *Keyframes* are the first frame, every keyframe_interval-th, each cut, and where the application asks. At
+ * each of them all features are asked for, and the ones that come replace the carried ones without a blend.
+ * Nothing else needs refreshing: what is made from pixels is made from each frame's own, and relevance and
+ * saliency are carried for one frame only. A *cut* also forgets all that was before: there is no motion
+ * across it.
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H
@@ -57,21 +58,21 @@ struct tvlm_stream_params {
     int32_t clusters;          /* as in tvlm_stack_params */
     float compactness;         /* as in tvlm_stack_params */
     int32_t keyframe_interval; /* frames from one keyframe to the next, >= 1; 0: 30 */
-    const float *cut;          /* of tvlm_stream_report.difference, from which on there is a cut; finite. NULL:
-                                  0.3; above 1: never */
-    bool no_flow;              /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
-                                  features in which luma changes (a quarter of the cell by 0.02) need new ones */
-    const float *confidence;   /* flow of less counts as none, finite; NULL: 0.5 */
-    float longest;             /* flow, in cells of the features' grid, beyond which a cell needs new features;
-                                  0: 4 */
-    const float *blend;        /* share of new features where there are carried ones, 0 .. 1; NULL: 0.7 */
-    const float *needs_all;    /* share of cells from which on all are asked for, 0 .. 1; NULL: 0.8 */
-    const float *steadiness;   /* added to the score of a candidate to which the flow carries a position of the
-                                  last selection; half of it half a cell away, and so on; finite, >= 0. In the
-                                  scores' own units (the three parts' are within [0, 1]). NULL: 0.15; 0: none.
-                                  It is part of the scores that selections and prev_relevance show. */
-    const tvlm_scorer *scorer; /* of selections that bring neither a scorer nor weights; its arrays must outlive
-                                  the stream. NULL: the three parts */
+    const float *cut;        /* of tvlm_stream_report.difference, from which on there is a cut; finite. NULL:
+                                0.3; above 1: never */
+    bool no_flow;            /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
+                                features in which luma changes (a quarter of the cell by 0.02) need new ones */
+    const float *confidence; /* flow of less counts as none, finite; NULL: 0.5 */
+    float longest;           /* flow, in cells of the features' grid, beyond which a cell needs new features;
+                                0: 4 */
+    const float *blend;      /* share of new features where there are carried ones, 0 .. 1; NULL: 0.7 */
+    const float *needs_all;  /* share of cells from which on all are asked for, 0 .. 1; NULL: 0.8 */
+    const float *steadiness; /* added to the score of each candidate in whose cell a position of the last
+                                selection is now, by the flow; finite, >= 0. In the scores' own units (the
+                                three parts' are within [0, 1]). NULL: 0.15; 0: none. It is part of the
+                                scores that selections and prev_relevance show. */
+    const tvlm_scorer *scorer; /* of selections that bring neither a scorer nor weights; its arrays must
+                                  outlive the stream. NULL: the three parts */
     /* Of a position that was looked at: as in tvlm_advance_params. */
     const float *decay;
     float sigma;
@@ -89,13 +90,13 @@ struct tvlm_stream_params {
 
 typedef enum tvlm_stream_use {
     TVLM_STREAM_MOVING = 0, /* a moving camera: flow; the three parts decide */
-    TVLM_STREAM_STILL,      /* a still camera: no flow; what changes counts most */
+    TVLM_STREAM_STILL,      /* a still camera: what changes counts most (things in it move: there is flow) */
     TVLM_STREAM_SCREEN,     /* a screen or a document: no flow and no motion; text counts most */
-    TVLM_STREAM_GAZE        /* an eye tracker's positions, pushed with each frame: what was looked at counts most */
+    TVLM_STREAM_GAZE /* an eye tracker's positions, pushed with each frame: what was looked at counts most */
 } tvlm_stream_use;
 
 /*
- * Sets the parameters of a preset (no_flow, scorer, layout, steadiness) and leaves all others as they are. The
+ * Sets the parameters of a preset (no_flow, scorer, layout) and leaves all others as they are. The
  * weights are chosen by hand. Errors: ARGUMENT (there is no such use).
  */
 TVLM_API tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params);
@@ -117,10 +118,10 @@ typedef struct tvlm_stream_report {
     int64_t frame; /* from 0 */
     bool keyframe;
     bool cut;
-    bool flow;            /* there is one from this frame to the last */
-    float difference;     /* from the last frame, 0 .. 1: see tvlm_stream_push; 0 for the first one */
-    bool needs_all;       /* all features are asked for */
-    float needs;          /* share of cells without features that are good enough; 1 where there are none */
+    bool flow;             /* there is one from this frame to the last */
+    float difference;      /* from the last frame, 0 .. 1: see tvlm_stream_push; 0 for the first one */
+    bool needs_all;        /* all features are asked for */
+    float needs;           /* share of cells without features that are good enough; 1 where there are none */
     int32_t columns, rows; /* of the cells; 0 where there never were features */
 } tvlm_stream_report;
 
@@ -130,64 +131,65 @@ struct tvlm_push_params {
     /* A flow of the application's own (hardware, RAFT), as tvlm_stack_set_grid takes it for flow_u: from this
      * frame to the last one. Not looked at in a first frame and at a cut. */
     const struct tvlm_grid_input *flow;
-    /* What was looked at since the last frame, in its pixels as it was handed in; x, y, finite. The last of them
-     * becomes the fixation of eccentricity. NULL: the positions that were selected. */
+    /* What was looked at since the last frame, in its pixels as it was handed in; x, y, finite. The last of
+     * them becomes the fixation of eccentricity. NULL: the positions that were selected. */
     const float *fixations;
     int32_t fixation_count;
 };
 #define tvlm_push_params(...) (&(struct tvlm_push_params){__VA_ARGS__})
 
 /*
- * The next frame of a camera (0 ..). `image` NULL: the one that tvlm_stream_send has sent. `params` and `report`
- * may be NULL. Waits until the pixels are on the device and for all that was enqueued before; then only enqueues,
- * unless there are features, a volume to look back to, or regions to carry over, which are read back.
+ * The next frame of a camera (0 ..). `image` NULL: the one that tvlm_stream_send has sent. `params` and
+ * `report` may be NULL. Waits until the pixels are on the device and for all that was enqueued before; then
+ * only enqueues, unless there are features, a volume to look back to, or regions to carry over, which are
+ * read back.
  *
  * difference: of the two frames' lumas, at the first level no side of which is above 64 texels, the lesser of
  * - the share of texels that would have to change to make one histogram (16 bins) the other, and
- * - 4 times the mean difference of texels at one place;
- * fast motion keeps the histogram, and a lamp switched on keeps the order of the places.
+ * - 1 less the correlation of the texels at one place (1 where a frame is flat);
+ * fast motion keeps the histogram, and a lamp that is switched on the correlation.
  *
- * Errors: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and it is
- * as if the frame never came; after any other (a flow that is refused, DEVICE_MEMORY, MEMORY, DEVICE) the
- * camera's next frame is a first one.
+ * Errors: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
+ * it is as if the frame never came; after any other (a flow that is refused, DEVICE_MEMORY, MEMORY, DEVICE)
+ * the camera's next frame is a first one.
  */
 TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const tvlm_image *image,
                                       const struct tvlm_push_params *params, tvlm_stream_report *report);
 
 /*
- * Begins to send a camera's next frame to the device, beside the work on the present one (a second queue), and
- * returns; tvlm_stream_push with `image` NULL takes it. Until then the pixels must stay as they are. A second
- * call replaces the first one's. Where frames are not of the working size or have gaps between rows nothing is
- * sent ahead, and the push does it all. Errors: ARGUMENT, as of a push; DEVICE_MEMORY, MEMORY.
+ * Begins to send a camera's next frame to the device, beside the work on the present one (a second queue),
+ * and returns; tvlm_stream_push with `image` NULL takes it. Until then the pixels must stay as they are. A
+ * second call replaces the first one's. Where frames are not of the working size or have gaps between rows
+ * nothing is sent ahead, and the push does it all. Errors: ARGUMENT, as of a push; DEVICE_MEMORY, MEMORY.
  */
 TVLM_API tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t camera, const tvlm_image *image);
 
 /*
- * Positions for the camera's present frame: tvlm_select (select.h) with the stream's scorer where `params` has
- * none, and with the bonus for positions that stay, where the strategy is the grid. params->index must be 0.
- * Errors: ARGUMENT (no frame was pushed yet; as tvlm_select).
+ * Positions for the camera's present frame: tvlm_select (select.h) with the stream's scorer where `params`
+ * has none, and with the bonus for positions that stay, where the strategy is the grid. params->index must be
+ * 0. Errors: ARGUMENT (no frame was pushed yet; as tvlm_select).
  */
 TVLM_API tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t camera, const struct tvlm_query *query,
                                         const struct tvlm_select_params *params, tvlm_selection **selection);
 
-/* The camera's stack, to read, sample, pack, set grids or regions; the stream's. NULL: no such camera. Its images
- * and features come through the stream only. */
+/* The camera's stack, to read, sample, pack, set grids or regions; the stream's. NULL: no such camera. Its
+ * images and features come through the stream only. */
 TVLM_API tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera);
 
 /*
  * Features (TVLM_CHANNEL_FEATURE_0) or an embedding (TVLM_CHANNEL_EMBEDDING_0) of the present frame, as
- * tvlm_stack_set_grid takes them. mask[rows * columns]: cells for which there are new ones (not 0); NULL: all.
- * The values of the others are not looked at, but must be finite. Where a cell has carried features of this size,
- * `blend` of the new ones is mixed in (not at keyframes); others are taken as they are. Later frames carry what
- * is here then along the flow: what comes from a cell without features, along a flow that is not sure, too long
- * or from outside, has none: it is 0, and counts in report.needs. Errors: as tvlm_stack_set_grid; ARGUMENT for
- * other channels, and a mask where the camera has no features of this size.
+ * tvlm_stack_set_grid takes them. mask[rows * columns]: cells for which there are new ones (not 0); NULL:
+ * all. The values of the others are not looked at, but must be finite. Where a cell has carried features of
+ * this size, `blend` of the new ones is mixed in (not at keyframes); others are taken as they are. Later
+ * frames carry what is here then along the flow: what comes from a cell without features, along a flow that
+ * is not sure, too long or from outside, has none: it is 0, and counts in report.needs. Errors: as
+ * tvlm_stack_set_grid; ARGUMENT for other channels, and a mask where the camera has no features of this size.
  */
 TVLM_API tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t camera, int32_t channel,
                                               const struct tvlm_grid_input *input, const uint8_t *mask);
 
-/* The cells that need features, 1, others 0: report.rows * report.columns of them, row-major. Errors: ARGUMENT (a
- * capacity that is too small). */
+/* The cells that need features, 1, others 0: report.rows * report.columns of them, row-major. Errors:
+ * ARGUMENT (a capacity that is too small). */
 TVLM_API tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t camera, size_t capacity,
                                        uint8_t *mask);
 

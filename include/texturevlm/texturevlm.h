@@ -5,6 +5,7 @@
 #define TEXTUREVLM_TEXTUREVLM_H
 
 #include "basis.h"
+#include "delta.h"
 #include "device.h"
 #include "embed.h"
 #include "export.h"
@@ -19,8 +20,10 @@
 #include "regions.h"
 #include "score.h"
 #include "select.h"
+#include "session.h"
 #include "stack.h"
 #include "status.h"
+#include "stream.h"
 #include "temporal.h"
 
 #endif

@@ -18,6 +18,7 @@
 #include "core/input.h"
 #include "core/registry.h"
 #include "core/resize.h"
+#include "core/tiles.h"
 #include "texturevlm/device.h"
 #include "texturevlm/image.h"
 
@@ -28,6 +29,7 @@ struct tvlm_device {
     const tvlm_backend *backend;
     tvlm_log log;
     tvlm_device_info info;
+    uint64_t tiles_made;    /* tvlm_tiles.serial of the last ones */
     size_t held, held_most; /* bytes of device memory that the backend has, and the most that it ever had */
 };
 
@@ -143,6 +145,12 @@ typedef enum tvlm_product {
     TVLM_PRODUCT_LABELS = 0,   /* CLUSTER: the region of each pixel, int32, image after image */
     TVLM_PRODUCT_REGIONS,      /* CLUSTER: the region tables: core/cluster.h */
     TVLM_PRODUCT_LABELS_GIVEN, /* handed in for CLUSTER: dense labels as in LABELS */
+    /* tvlm_generate_args.keep; each backend's own */
+    TVLM_PRODUCT_DISTANCE_MASK,
+    TVLM_PRODUCT_DISTANCE_COLUMNS,
+    TVLM_PRODUCT_TEXT_STROKES,
+    TVLM_PRODUCT_TEXT_MARKS,
+    TVLM_PRODUCT_TEXT_GROWN,
     TVLM_PRODUCT_COUNT
 } tvlm_product;
 
@@ -193,6 +201,10 @@ typedef struct tvlm_generate_args {
     const tvlm_camera *cameras;         /* [out->images], of grids made from depth */
     const tvlm_cluster_centre *centres; /* CLUSTER: [cells of the plan], where regions of image 0 begin, and
                                            what ids they get; NULL: middles, dense ids */
+    /* NULL: all is made. Otherwise `out` holds what was made of the last frame with `keep`, and only what
+     * these tiles touch need be made; what is made besides is the same as it was. */
+    const tvlm_tiles *tiles;
+    bool keep; /* what lies between the stages stays in products, for when tiles come */
 } tvlm_generate_args;
 
 /* What becomes of a frame when the next one comes: one image's slice of TVLM_PREVIOUS_STATE. */
@@ -287,8 +299,19 @@ struct tvlm_backend {
     /* Pixels to r, g, b, luma in level 0 of one image: clamped to [0, 1], NaN to 0, composited on white. */
     tvlm_status (*source)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image,
                           tvlm_texture *out);
+    /* The same of the tiles alone. packed: layout->offset is where the first of them begins, each has side x
+     * side pixels without gaps, in their order (row-major), also where the image ends before. */
+    tvlm_status (*source_tiles)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                bool packed, const tvlm_tiles *tiles, tvlm_texture *out);
+    /* Which tiles of `side` pixels (of an image, row-major) would differ from the source by more than
+     * `threshold` in r, g, b or luma: 1, else 0. Waits. */
+    tvlm_status (*source_changed)(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, const tvlm_texture *source, int32_t side, float threshold,
+                                  int32_t *changed);
     /* Levels 1.. of all slices from level 0. */
     tvlm_status (*mips)(tvlm_device *device, tvlm_texture *texture);
+    /* The same of what lies above the tiles (grown by their reach); the rest of the levels is up to date. */
+    tvlm_status (*mips_tiles)(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles);
     /*
      * A grid handed in to level 0 of one image of `out`, all layers: what is not finite becomes 0, vectors
      * unit vectors, all else clamped. And before that: the number of the first value that is not finite, (row

@@ -153,19 +153,20 @@
  * Jacobi's (Golub & Varga 1961). Lengths in texels of the level at hand. Chosen on the three pairs of
  * bench/flow.py, on wide plateaus.
  */
-#define TVLM_FLOW_PATCH       8
-#define TVLM_FLOW_STRIDE      4
-#define TVLM_FLOW_PAD         16   /* texels of replicated border around each plane */
-#define TVLM_FLOW_COARSE      24   /* the longer side of the coarsest level is at least this */
-#define TVLM_FLOW_SPREAD      12.0f /* where a patch also looks for its start: so far to each side */
-#define TVLM_FLOW_STEPS       3    /* Gauss-Newton steps of a patch, as long as its error falls */
-#define TVLM_FLOW_REGULAR     1e-4f /* added to a patch's Hessian; luma in [0, 1] */
-#define TVLM_FLOW_CONDITION   1e-3f /* and so much of its trace: float can tell the determinant of edges from 0 */
+#define TVLM_FLOW_PATCH   8
+#define TVLM_FLOW_STRIDE  4
+#define TVLM_FLOW_PAD     16    /* texels of replicated border around each plane */
+#define TVLM_FLOW_COARSE  24    /* the longer side of the coarsest level is at least this */
+#define TVLM_FLOW_SPREAD  12.0f /* where a patch also looks for its start: so far to each side */
+#define TVLM_FLOW_STEPS   3     /* Gauss-Newton steps of a patch, as long as its error falls */
+#define TVLM_FLOW_REGULAR 1e-4f /* added to a patch's Hessian; luma in [0, 1] */
+#define TVLM_FLOW_CONDITION                                                                                  \
+    1e-3f /* and so much of its trace: float can tell the determinant of edges from 0 */
 #define TVLM_FLOW_GAIN        0.9999f /* an error is better below this share of the least, less NOTHING: */
-#define TVLM_FLOW_NOTHING     1e-8f /* otherwise rounding decides where there is no texture */
+#define TVLM_FLOW_NOTHING     1e-8f   /* otherwise rounding decides where there is no texture */
 #define TVLM_FLOW_FLOOR       1.2e-3f /* of a texel's difference, when patches are weighted by its inverse */
-#define TVLM_FLOW_LUMA        255.0f /* the refinement's unit of luma */
-#define TVLM_FLOW_SMOOTH      20.0f /* weights: smoothness, gradients, brightness */
+#define TVLM_FLOW_LUMA        255.0f  /* the refinement's unit of luma */
+#define TVLM_FLOW_SMOOTH      20.0f   /* weights: smoothness, gradients, brightness */
 #define TVLM_FLOW_GRADIENT    10.0f
 #define TVLM_FLOW_BRIGHTNESS  5.0f
 #define TVLM_FLOW_ZETA        1e-2f /* squared; keeps the normalisation finite */

@@ -47,7 +47,7 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     /* scaled by the image's maximum, hence the whole image */
     [TVLM_GRID_SALIENCY] = {"saliency", TVLM_SIZE_QUARTER, 1, REDUCE_MEAN, BIT(SOURCE), -1},
     [TVLM_GRID_LAPLACIAN] = {"laplacian", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
-    [TVLM_GRID_ENTROPY] = {"entropy", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE), TVLM_ENTROPY_CELL},
+    [TVLM_GRID_ENTROPY] = {"entropy", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE), 0},
     [TVLM_GRID_GRADIENT] = {"gradient", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
     [TVLM_GRID_DISTANCE] = {"distance", TVLM_SIZE_IMAGE, 1, REDUCE_MIN, BIT(VISUAL), -1},
     /* these two also need the previous frame, which is no grid: tvlm_generate_args.previous */
@@ -67,9 +67,10 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                            {TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX},
                            BIT(SOURCE),
                            -1},
-    /* windows of the coarsest level, their quiet neighbours, and what marks grow by */
+    /* windows of the coarsest level, their quiet neighbours, what marks grow by; and as a level's blocks do
+     * not lie on the image's pixels, somewhat more */
     [TVLM_GRID_TEXT] = {"text", TVLM_SIZE_QUARTER, 1, REDUCE_MAX, BIT(SOURCE),
-                        (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 1) * TVLM_TEXT_BLOCK
+                        (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
                             << (TVLM_TEXT_LEVELS - 1)},
     [TVLM_GRID_QUERY] = {"query", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
 };

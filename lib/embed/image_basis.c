@@ -15,7 +15,8 @@
 #include "embed/basis.h"
 #include "stack/stack.h"
 
-/* bench/bases.py, rank correlation and the same best 64: 0.957 and 0.84 after four, 0.959 and 0.85 after six, as by the SVD. */
+/* bench/bases.py, rank correlation and the same best 64: 0.957 and 0.84 after four, 0.959 and 0.85 after six,
+ * as by the SVD. */
 enum { ROUNDS = 6 };
 
 typedef struct finder {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "texturevlm/input.h"
 #include "texturevlm/io.h"
 #include "texturevlm/layout.h"
 
@@ -21,12 +22,13 @@ static int32_t count_names(const char *names) {
 }
 
 /* One name after the other: sets channels[0 .. count). */
-static tvlm_status parse_names(const char *path, const tvlm_log *log, const char *names, int32_t *channels) {
+static tvlm_status parse_names(const char *path, const tvlm_stack *stack, const tvlm_log *log,
+                               const char *names, int32_t *channels) {
     for (int32_t i = 0;; ++i) {
         char name[TVLM_CHANNEL_NAME_SIZE] = "";
         const size_t length = strcspn(names, ",");
         if (length < sizeof name) memcpy(name, names, length);
-        channels[i] = tvlm_channel_find(name);
+        channels[i] = stack != NULL ? tvlm_stack_channel_find(stack, name) : tvlm_channel_find(name);
         if (channels[i] == TVLM_CHANNEL_NONE)
             return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: there is no channel '%.*s'", path,
                              (int)(length < 64 ? length : 64), names);
@@ -112,8 +114,8 @@ static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, int32_t dime
     return scorer;
 }
 
-static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
-                         tvlm_scorer **scorer) {
+static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_log *log,
+                         const tvlm_safetensors *file, tvlm_scorer **scorer) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     const char *const names = tvlm_safetensors_metadata(file, "channels");
     const tvlm_tensor *tensor, *query;
@@ -142,7 +144,7 @@ static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safet
     made->similarity_weight = similarity;
     memcpy(weights, tensor->data, tensor->size);
     if (query != NULL) memcpy(query_weights, query->data, query->size);
-    if ((status = parse_names(path, log, names, channels)) != TVLM_OK ||
+    if ((status = parse_names(path, stack, log, names, channels)) != TVLM_OK ||
         (status = check_finite(path, log, "weights", weights, (size_t)count * (size_t)taps)) != TVLM_OK) {
         free(made);
         return status;
@@ -151,14 +153,19 @@ static tvlm_status parse(const char *path, const tvlm_log *log, const tvlm_safet
     return TVLM_OK;
 }
 
-tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer) {
+tvlm_status tvlm_scorer_load_for(const char *path, const tvlm_stack *stack, const tvlm_log *log,
+                                 tvlm_scorer **scorer) {
     tvlm_safetensors *file = NULL;
     if (path == NULL || scorer == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_load: path or scorer is NULL");
     tvlm_status status = tvlm_safetensors_read(path, log, &file);
-    if (status == TVLM_OK) status = parse(path, log, file, scorer);
+    if (status == TVLM_OK) status = parse(path, stack, log, file, scorer);
     tvlm_safetensors_destroy(&file);
     return status;
+}
+
+tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer) {
+    return tvlm_scorer_load_for(path, NULL, log, scorer);
 }
 
 void tvlm_scorer_destroy(tvlm_scorer **scorer) {

@@ -43,6 +43,10 @@ typedef struct opencl_texture {
     tvlm_texture base;
     cl_mem level0; /* or everything, in buffer and mip-mapped storage */
     cl_mem rest;   /* image storage: levels 1.. ; NULL otherwise */
+    cl_mem carry;  /* image storage: levels carry_first.. again, as mips.cl reads them; NULL until parts are
+                      made */
+    int32_t carry_first;
+    size_t carry_bytes;
     int32_t rest_width, rest_height;
 } opencl_texture;
 
@@ -97,6 +101,7 @@ typedef struct opencl_device {
     cl_mem scratch[SCRATCH_COUNT]; /* grown when needed; the queue is in order, so one user follows another */
     size_t scratch_bytes[SCRATCH_COUNT];
     opencl_staging staging;
+    struct opencl_regions *regions; /* region.c; NULL until parts of something are made */
     opencl_score_state score;
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
 } opencl_device;
@@ -169,6 +174,9 @@ tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, si
 void opencl_staging_release(opencl_device *device);
 /* scratch[which] with at least so many bytes */
 tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
+/* What lies between a family's stages: the product with args->keep, else scratch[which] */
+tvlm_status opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
+                           int which, size_t bytes, cl_mem *memory);
 
 /*
  * call.c: a kernel call. Arguments are set in order; the first error is kept and reported by the run.
@@ -185,9 +193,15 @@ typedef struct opencl_call {
     const char *name;
     cl_uint next;
     cl_int error;
+    const tvlm_tiles *tiles; /* NULL: all of `out` is made */
+    const tvlm_texture *out; /* the last one of opencl_call_output */
 } opencl_call;
 tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
                               const char *options, opencl_call *call);
+/* The same of a kernel that has REGION_IN (cl/region.clh): with tiles not NULL it makes what they touch. */
+tvlm_status opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                   const char *name, tvlm_format format, const char *options,
+                                   opencl_call *call);
 void opencl_call_bytes(opencl_call *call, size_t size, const void *value);
 void opencl_call_memory(opencl_call *call, cl_mem memory);
 void opencl_call_int(opencl_call *call, int32_t value);
@@ -205,11 +219,38 @@ void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[
 /* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */
 tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group);
 tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
+/* Work-items that make `run` texels of a row of call->out each; or only those that call->tiles touch. */
+tvlm_status opencl_call_run_rows(opencl_call *call, int32_t run);
 /* Kernels over tiles (cl/tile.clh). */
-tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name,
-                                    tvlm_format format, opencl_call *call);
+tvlm_status opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                    const char *name, tvlm_format format, opencl_call *call);
 tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
+
+/*
+ * region.c: the work-groups that changed tiles touch. A region is up to four parts: a level of a grid each,
+ * on which a work-group makes block_width x block_height texels (or what stands for them).
+ */
+typedef struct opencl_region_part {
+    int32_t width, height, extent_x, extent_y; /* of the grid */
+    int32_t level, made;                       /* and so many levels after it, which the group makes too */
+    int32_t reach, down;                       /* pixels of the image: along x, along y */
+    int32_t grow_x, grow_y;                    /* and texels of the level */
+    int32_t block_width, block_height;
+    int32_t z_step, z; /* listed under z_step * image + z */
+} opencl_region_part;
+enum { REGION_PARTS = 4 };
+typedef struct opencl_region {
+    opencl_region_part parts[REGION_PARTS]; /* unused ones: 0 wide */
+} opencl_region;
+/* Level 0 of a texture, as far as call->tiles reach. */
+opencl_region opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
+                               int32_t block_height);
+/* Runs the work-groups of the region, and sets the kernel's last arguments. texels: how many texels they
+ * make, added to call->tiles->texels where the region is level 0 of call->out. */
+tvlm_status opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
+                                   size_t group_height);
+void opencl_regions_destroy(opencl_device *device);
 
 /* One file a family or stage. */
 #define TVLM_OPENCL_PROTOTYPE(ID, name)                                                                      \
@@ -221,7 +262,13 @@ tvlm_status opencl_input(tvlm_device *device, tvlm_buffer *data, const tvlm_inpu
                          tvlm_texture *out);
 tvlm_status opencl_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
                                int64_t *first);
+tvlm_status opencl_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                bool packed, const tvlm_tiles *tiles, tvlm_texture *out);
+tvlm_status opencl_source_changed(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, const tvlm_texture *source, int32_t side, float threshold,
+                                  int32_t *changed);
 tvlm_status opencl_mips(tvlm_device *device, tvlm_texture *texture);
+tvlm_status opencl_mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles);
 tvlm_status opencl_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                           tvlm_buffer *points, int32_t count, tvlm_buffer *out);
 tvlm_status opencl_footprint(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,

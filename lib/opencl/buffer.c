@@ -172,3 +172,11 @@ tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void 
     *handle = ((opencl_buffer *)buffer)->memory;
     return TVLM_OK;
 }
+
+tvlm_status opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
+                           int which, size_t bytes, cl_mem *memory) {
+    if (!args->keep) return opencl_scratch(device, which, bytes, memory);
+    TVLM_TRY(tvlm_product_reserve(&device->base, args, product, bytes));
+    *memory = ((opencl_buffer *)args->products[product])->memory;
+    return TVLM_OK;
+}

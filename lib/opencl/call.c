@@ -16,6 +16,16 @@ tvlm_status opencl_call_begin(opencl_device *device, const char *file, const cha
     return opencl_kernel(device, file, all, name, &call->kernel);
 }
 
+tvlm_status opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                   const char *name, tvlm_format format, const char *options,
+                                   opencl_call *call) {
+    char listed[160];
+    snprintf(listed, sizeof listed, "%s -DTILE_LIST=1", options);
+    TVLM_TRY(opencl_call_begin(device, file, name, format, tiles != NULL ? listed : options, call));
+    call->tiles = tiles;
+    return TVLM_OK;
+}
+
 void opencl_call_bytes(opencl_call *call, size_t size, const void *value) {
     if (call->error == CL_SUCCESS) call->error = clSetKernelArg(call->kernel, call->next, size, value);
     ++call->next;
@@ -73,6 +83,7 @@ void opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
 }
 
 void opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
+    call->out = texture;
     opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
     opencl_call_size(call, texture);
 }
@@ -111,8 +122,26 @@ tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t hei
     return opencl_call_run(call, 3, size, group);
 }
 
+/* Groups of rows for lists are as wide as a tile: those of a whole image would be as wide as the image. */
+enum { ROWS_WIDTH = 64, ROWS_HEIGHT = 16 };
+
+tvlm_status opencl_call_run_rows(opencl_call *call, int32_t run) {
+    const tvlm_texture *out = call->out;
+    if (call->tiles == NULL)
+        return opencl_call_run_pixels(call, (out->width + run - 1) / run, out->height, out->images);
+    const int32_t width = run > 1 ? (ROWS_WIDTH + run - 1) / run : ROWS_HEIGHT;
+    const opencl_region region = opencl_region_of(call->tiles, out, width * run, ROWS_HEIGHT);
+    return opencl_call_run_region(call, &region, (size_t)width, ROWS_HEIGHT);
+}
+
 tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
     const opencl_tuning *tuning = &call->device->tuning;
+    if (call->tiles != NULL) {
+        const opencl_region region =
+            opencl_region_of(call->tiles, call->out, tuning->tile_width, tuning->tile_height);
+        return opencl_call_run_region(call, &region, (size_t)tuning->tile_group_width,
+                                      (size_t)tuning->tile_group_height);
+    }
     const size_t columns = (size_t)((width + tuning->tile_width - 1) / tuning->tile_width);
     const size_t rows = (size_t)((height + tuning->tile_height - 1) / tuning->tile_height);
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
@@ -120,14 +149,14 @@ tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t heig
     return opencl_call_run(call, 3, size, group);
 }
 
-tvlm_status opencl_call_begin_tiles(opencl_device *device, const char *file, const char *name,
-                                    tvlm_format format, opencl_call *call) {
+tvlm_status opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                    const char *name, tvlm_format format, opencl_call *call) {
     const opencl_tuning *tuning = &device->tuning;
     char options[128];
     snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d",
              (int)tuning->tile_group_width, (int)tuning->tile_group_height, (int)tuning->tile_width,
              (int)tuning->tile_height);
-    return opencl_call_begin(device, file, name, format, options, call);
+    return opencl_call_begin_over(device, tiles, file, name, format, options, call);
 }
 
 tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows) {

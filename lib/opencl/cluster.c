@@ -11,7 +11,7 @@ static int32_t groups(int32_t count, int32_t each) {
 
 tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file, const char *name,
                                  opencl_call *call) {
-    return opencl_call_begin_tiles(cluster->device, file, name, cluster->format, call);
+    return opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, call);
 }
 
 tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t each, int32_t images) {
@@ -159,9 +159,9 @@ static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_clust
         own[SUM_COUNT] = TVLM_CLUSTER_CENTRE_PIXELS;
         for (int k = 0; k < 5; ++k) own[SUM_X + SUM_WORDS * k] = (cl_uint)sums[k];
     }
-    const cl_int error =
-        clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
-                             (size_t)first.tables.s[1] * sizeof *table, words * sizeof *table, table, 0, NULL, NULL);
+    const cl_int error = clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
+                                              (size_t)first.tables.s[1] * sizeof *table,
+                                              words * sizeof *table, table, 0, NULL, NULL);
     free(table);
     return error == CL_SUCCESS ? TVLM_OK
                                : opencl_fail(&cluster->device->base.log, error, "clEnqueueWriteBuffer");
@@ -173,8 +173,8 @@ tvlm_status opencl_cluster_take_ids(const opencl_cluster *cluster) {
     if (ids == NULL) return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for ids");
     for (int32_t i = 0; i < cells; ++i) ids[i] = cluster->centres[i].id;
     cl_int error = clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
-                                        (size_t)cluster->dense * sizeof *ids, (size_t)cells * sizeof *ids, ids, 0,
-                                        NULL, NULL);
+                                        (size_t)cluster->dense * sizeof *ids, (size_t)cells * sizeof *ids,
+                                        ids, 0, NULL, NULL);
     if (error == CL_SUCCESS)
         error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells, 0,
                                     sizeof cells, 0, NULL, NULL);

@@ -17,14 +17,14 @@ typedef struct opencl_cluster {
     tvlm_region_layout layout;
     int32_t width, height, images;
     const tvlm_cluster_centre *centres; /* where the regions of image 0 begin; NULL: in their cells */
-    cl_mem labels, regions; /* the products */
-    cl_mem colours;         /* an image's level 0, then its level 1 where passes run on it */
-    cl_mem first;           /* a plane: SLIC's labels, then the gradients */
-    cl_mem parents;         /* a plane */
-    cl_mem sizes;           /* a plane */
-    cl_mem work;            /* small tables, zero at first */
-    int32_t colour_words;   /* of an image */
-    int32_t work_words;     /* of an image; in it begin the sums of the passes, one after the other, and */
+    cl_mem labels, regions;             /* the products */
+    cl_mem colours;                     /* an image's level 0, then its level 1 where passes run on it */
+    cl_mem first;                       /* a plane: SLIC's labels, then the gradients */
+    cl_mem parents;                     /* a plane */
+    cl_mem sizes;                       /* a plane */
+    cl_mem work;                        /* small tables, zero at first */
+    int32_t colour_words;               /* of an image */
+    int32_t work_words; /* of an image; in it begin the sums of the passes, one after the other, and */
     int32_t largest, mains, dense, table;
 } opencl_cluster;
 

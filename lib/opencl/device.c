@@ -15,6 +15,7 @@ static void device_destroy(tvlm_device *base) {
     opencl_texture_destroy(base, &device->empty);
     opencl_programs_destroy(device);
     opencl_staging_release(device);
+    opencl_regions_destroy(device);
     free(device->score.program);
     for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
@@ -51,7 +52,10 @@ static const tvlm_backend opencl_backend = {
     .buffer_native = opencl_buffer_native,
     .buffer_wrap = opencl_buffer_wrap,
     .source = opencl_source_convert,
+    .source_tiles = opencl_source_tiles,
+    .source_changed = opencl_source_changed,
     .mips = opencl_mips,
+    .mips_tiles = opencl_mips_tiles,
     .input = opencl_input,
     .input_check = opencl_input_check,
     .generate = {TVLM_GENERATED_GRIDS(GENERATOR)},

@@ -142,7 +142,7 @@ static tvlm_status solve(const flow_job *job, int32_t level, int from) {
 static tvlm_status refine(const flow_job *job, int32_t level, int from) {
     const cl_int4 here = job->levels[level];
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_tiles(job->device, "flow.cl", "flow_system", TVLM_FORMAT_F32, &call));
+    TVLM_TRY(opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_system", TVLM_FORMAT_F32, &call));
     planes_and_level(job, &call, level);
     opencl_call_memory(&call, job->flows[from]);
     opencl_call_int(&call, job->half);
@@ -158,7 +158,7 @@ static tvlm_status result(const flow_job *job, int forward) {
     const cl_float2 scale = {{(float)job->args->from->width / (float)here.s[0],
                               (float)job->args->from->height / (float)here.s[1]}};
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_tiles(job->device, "flow.cl", "flow_result", TVLM_FORMAT_F32, &call));
+    TVLM_TRY(opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result", TVLM_FORMAT_F32, &call));
     planes_and_level(job, &call, level);
     opencl_call_memory(&call, job->flows[forward]);
     opencl_call_memory(&call, job->flows[job->back]);

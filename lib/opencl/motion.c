@@ -2,10 +2,11 @@
 
 #include "opencl/backend.h"
 
-static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, opencl_call *call) {
+static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name, tvlm_format format,
+                         opencl_call *call) {
     char options[24];
     snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.run);
-    return opencl_call_begin(device, "motion.cl", name, format, options, call);
+    return opencl_call_begin_over(device, tiles, "motion.cl", name, format, options, call);
 }
 
 /* Work-items along a row. */
@@ -19,22 +20,22 @@ tvlm_status tvlm_opencl_motion(tvlm_device *base, const tvlm_generate_args *args
     const tvlm_texture *previous = args->previous != NULL ? args->previous[TVLM_PREVIOUS_LUMA] : NULL;
     opencl_call call;
     if (previous == NULL) {
-        TVLM_TRY(begin(device, "motion_none", out->format, &call));
+        TVLM_TRY(begin(device, args->tiles, "motion_none", out->format, &call));
         opencl_call_output(&call, out);
-        return opencl_call_run_pixels(&call, out->width, out->height, out->images);
+        return opencl_call_run_rows(&call, 1);
     }
-    TVLM_TRY(begin(device, "motion", out->format, &call));
+    TVLM_TRY(begin(device, args->tiles, "motion", out->format, &call));
     opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
     opencl_call_input(&call, previous);
     opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, out->images);
+    return opencl_call_run_rows(&call, device->tuning.run);
 }
 
 tvlm_status opencl_remember_luma(tvlm_device *base, const tvlm_texture *source, int32_t image,
                                  tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     opencl_call call;
-    TVLM_TRY(begin(device, "motion_remember", out->format, &call));
+    TVLM_TRY(begin(device, NULL, "motion_remember", out->format, &call));
     opencl_call_input(&call, source);
     opencl_call_int(&call, image);
     opencl_call_output(&call, out);

@@ -1,20 +1,107 @@
+/*
+ * source.c: pixels to the source: all of them, or changed tiles; and which tiles changed.
+ */
 #include <stdio.h>
 
 #include "opencl/backend.h"
 
-tvlm_status opencl_source_convert(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                  int32_t image, tvlm_texture *out) {
+enum { TILE_ROWS = 16 }; /* that a work-group makes of a tile */
+
+static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name,
+                         tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image, tvlm_format format,
+                         opencl_call *call) {
     const int type = layout->type == TVLM_PIXEL_U8    ? TVLM_PIXELS_U8
                      : layout->type == TVLM_PIXEL_U16 ? TVLM_PIXELS_U16
                                                       : TVLM_PIXELS_F32;
     char options[64];
-    opencl_call call;
     snprintf(options, sizeof options, "-DPIXEL_TYPE=%d -DPIXEL_CHANNELS=%d", type, (int)layout->channels);
-    TVLM_TRY(opencl_call_begin((opencl_device *)base, "source.cl", "source", out->format, options, &call));
-    opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
-    opencl_call_ulong(&call, layout->offset);
-    opencl_call_ulong(&call, layout->row_stride);
-    opencl_call_int(&call, image);
+    TVLM_TRY(opencl_call_begin_over(device, tiles, "source.cl", name, format, options, call));
+    opencl_call_memory(call, ((opencl_buffer *)pixels)->memory);
+    opencl_call_ulong(call, layout->offset);
+    opencl_call_ulong(call, layout->row_stride);
+    opencl_call_int(call, image);
+    return TVLM_OK;
+}
+
+tvlm_status opencl_source_convert(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, tvlm_texture *out) {
+    opencl_call call;
+    TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out->format, &call));
     opencl_call_output(&call, out);
     return opencl_call_run_pixels(&call, out->width, out->height, 1);
+}
+
+/* A work-item a row on CPUs: a plain loop over x. */
+static size_t group_width(const opencl_device *device) {
+    return (size_t)device->tuning.tile_group_width;
+}
+
+/* What is listed under z here is the number of a tile, counted over those that changed; region.c's lists know
+ * no such thing, and tiles are few: the list is the source's own. */
+static tvlm_status list_tiles(opencl_device *device, const tvlm_tiles *tiles, cl_mem *list, size_t *count) {
+    const size_t parts = (size_t)(tiles->side / TILE_ROWS), most = (size_t)tiles->count * parts;
+    cl_uint2 *entries = tvlm_allocate(most, sizeof *entries);
+    cl_uint number = 0;
+    *count = 0;
+    if (entries == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for tiles");
+    for (int32_t row = 0; row < tiles->rows; ++row)
+        for (int32_t column = 0; column < tiles->columns; ++column) {
+            if (!tiles->changed[(size_t)row * (size_t)tiles->columns + (size_t)column]) continue;
+            for (size_t part = 0; part < parts; ++part) {
+                const cl_uint y = (cl_uint)((size_t)row * parts + part);
+                if ((int32_t)y * TILE_ROWS < tiles->height)
+                    entries[(*count)++] = (cl_uint2){{(cl_uint)column | y << 16, number}};
+            }
+            ++number;
+        }
+    const size_t bytes = *count * sizeof *entries;
+    tvlm_status status = opencl_scratch(device, SCRATCH_A, bytes, list);
+    if (status == TVLM_OK) status = opencl_write(device, *list, 0, bytes, entries);
+    free(entries);
+    return status;
+}
+
+tvlm_status opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
+    opencl_device *device = (opencl_device *)base;
+    cl_mem list;
+    size_t count;
+    opencl_call call;
+    if (tiles->count == 0) return TVLM_OK;
+    TVLM_TRY(list_tiles(device, tiles, &list, &count));
+    TVLM_TRY(begin(device, tiles, "source_tiles", pixels, layout, tiles->image, out->format, &call));
+    opencl_call_int(&call, tiles->side);
+    opencl_call_int(&call, TILE_ROWS);
+    opencl_call_int(&call, packed);
+    opencl_call_output(&call, out);
+    opencl_call_memory(&call, list);
+    opencl_call_int(&call, 0);
+    const size_t group[2] = {group_width(device), TILE_ROWS}, size[2] = {count * group[0], TILE_ROWS};
+    return opencl_call_run(&call, 2, size, group);
+}
+
+tvlm_status opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                  int32_t image, const tvlm_texture *source, int32_t side, float threshold,
+                                  int32_t *changed) {
+    opencl_device *device = (opencl_device *)base;
+    const size_t columns = (size_t)((source->width + side - 1) / side),
+                 rows = (size_t)((source->height + side - 1) / side),
+                 bytes = columns * rows * sizeof *changed;
+    const size_t group[2] = {group_width(device), TILE_ROWS};
+    const size_t size[2] = {columns * group[0], rows * (size_t)side};
+    const cl_int none = 0;
+    cl_mem flags;
+    opencl_call call;
+    TVLM_TRY(opencl_scratch(device, SCRATCH_A, bytes, &flags));
+    cl_int error = clEnqueueFillBuffer(device->queue, flags, &none, sizeof none, 0, bytes, 0, NULL, NULL);
+    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueFillBuffer");
+    TVLM_TRY(begin(device, NULL, "source_changed", pixels, layout, image, source->format, &call));
+    opencl_call_int(&call, side);
+    opencl_call_int(&call, TILE_ROWS);
+    opencl_call_input(&call, source);
+    opencl_call_float(&call, threshold);
+    opencl_call_memory(&call, flags);
+    TVLM_TRY(opencl_call_run(&call, 2, size, group));
+    error = clEnqueueReadBuffer(device->queue, flags, CL_TRUE, 0, bytes, changed, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "reading which tiles changed");
 }

@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 
+enum { LIST_GROUP = 16 };
+_Static_assert((int)TVLM_TEXT_LEVELS <= (int)REGION_PARTS, "a region has a part for each level");
+
 static int32_t blocks_along(int32_t side, int32_t level) {
     return (tvlm_level_side(side, level) + TVLM_TEXT_BLOCK - 1) / TVLM_TEXT_BLOCK;
 }
@@ -15,15 +18,16 @@ opencl_text opencl_text_of(opencl_device *device, const tvlm_texture *source) {
 }
 
 /* On CPUs rows of blocks are longer than other families' runs of points: their loops are plain integer code.
- */
+ * Those in lists are as long as a tile is wide. */
 static int32_t run_of(const opencl_text *text) {
-    return text->device->tuning.run > 1 ? 4 * text->device->tuning.run : 1;
+    const int32_t run = text->device->tuning.run;
+    return run > 1 && text->tiles == NULL ? 4 * run : run;
 }
 
 static tvlm_status begin(const opencl_text *text, const char *name, tvlm_format format, opencl_call *call) {
     char options[32];
     snprintf(options, sizeof options, "-DRUN=%d", (int)run_of(text));
-    return opencl_call_begin(text->device, "text.cl", name, format, options, call);
+    return opencl_call_begin_over(text->device, text->tiles, "text.cl", name, format, options, call);
 }
 
 /* Work-items of `run` along x, in groups that suit it: a work-item with a run is a group of its own. */
@@ -36,10 +40,42 @@ static tvlm_status run_rows(const opencl_text *text, opencl_call *call, int32_t 
     return opencl_call_run_pixels(call, width, height, slices);
 }
 
+/* Where blocks look, in pixels of their level: strokes that end in another block; windows and what is beside
+ * them; marks that grow, over blocks beside those without neighbours. */
+enum {
+    STROKES_X = TVLM_TEXT_THIN + 2,
+    MARKS_X = STROKES_X + TVLM_TEXT_RX * TVLM_TEXT_BLOCK,
+    MARKS_Y = (TVLM_TEXT_APART + TVLM_TEXT_RY) * TVLM_TEXT_BLOCK,
+    GROWN_X = MARKS_X + (TVLM_TEXT_GROW_X + 1) * TVLM_TEXT_BLOCK,
+    GROWN_Y = MARKS_Y + TVLM_TEXT_GROW_Y * TVLM_TEXT_BLOCK
+};
+
+/* The blocks of all levels that the tiles touch, so many pixels around. Growing goes on from whole blocks. */
+static tvlm_status run_some_blocks(const opencl_text *text, opencl_call *call, int32_t grow_x,
+                                   int32_t grow_y) {
+    const tvlm_texture *source = text->source;
+    const int32_t run = run_of(text), group = run > 1 ? 1 : LIST_GROUP;
+    opencl_region region = {.parts = {{0}}};
+    for (int32_t level = 0; level < text->levels; ++level)
+        region.parts[level] = (opencl_region_part){.width = source->width,
+                                                   .height = source->height,
+                                                   .extent_x = source->width,
+                                                   .extent_y = source->height,
+                                                   .level = level,
+                                                   .grow_x = grow_x + TVLM_TEXT_BLOCK,
+                                                   .grow_y = grow_y + TVLM_TEXT_BLOCK,
+                                                   .block_width = group * run * TVLM_TEXT_BLOCK,
+                                                   .block_height = group * TVLM_TEXT_BLOCK,
+                                                   .z_step = text->levels,
+                                                   .z = level};
+    return opencl_call_run_region(call, &region, (size_t)group, (size_t)group);
+}
+
 /* Over the blocks of all levels and images: each as large as level 0, what lies beyond a level returns at
  * once. */
-static tvlm_status run_blocks(const opencl_text *text, opencl_call *call) {
+static tvlm_status run_blocks(const opencl_text *text, opencl_call *call, int32_t grow_x, int32_t grow_y) {
     const tvlm_texture *source = text->source;
+    if (text->tiles != NULL) return run_some_blocks(text, call, grow_x, grow_y);
     return run_rows(text, call, blocks_along(source->width, 0), blocks_along(source->height, 0),
                     source->images * text->levels);
 }
@@ -51,10 +87,11 @@ tvlm_status opencl_text_strokes(const opencl_text *text, cl_mem strokes) {
     opencl_call_int(&call, text->blocks);
     opencl_call_int(&call, text->levels);
     opencl_call_memory(&call, strokes);
-    return run_blocks(text, &call);
+    return run_blocks(text, &call, STROKES_X, 0);
 }
 
-static tvlm_status blocks_to_blocks(const opencl_text *text, const char *name, cl_mem from, cl_mem to) {
+static tvlm_status blocks_to_blocks(const opencl_text *text, const char *name, cl_mem from, cl_mem to,
+                                    int32_t grow_x, int32_t grow_y) {
     opencl_call call;
     TVLM_TRY(begin(text, name, text->source->format, &call));
     opencl_call_memory(&call, from);
@@ -62,15 +99,15 @@ static tvlm_status blocks_to_blocks(const opencl_text *text, const char *name, c
     opencl_call_int(&call, text->blocks);
     opencl_call_int(&call, text->levels);
     opencl_call_memory(&call, to);
-    return run_blocks(text, &call);
+    return run_blocks(text, &call, grow_x, grow_y);
 }
 
 tvlm_status opencl_text_mark(const opencl_text *text, cl_mem strokes, cl_mem marks) {
-    return blocks_to_blocks(text, "text_mark", strokes, marks);
+    return blocks_to_blocks(text, "text_mark", strokes, marks, MARKS_X, MARKS_Y);
 }
 
 tvlm_status opencl_text_grow(const opencl_text *text, cl_mem marks, cl_mem grown) {
-    return blocks_to_blocks(text, "text_grow", marks, grown);
+    return blocks_to_blocks(text, "text_grow", marks, grown, GROWN_X, GROWN_Y);
 }
 
 tvlm_status opencl_text_combine(const opencl_text *text, cl_mem grown, const tvlm_texture *out) {
@@ -81,17 +118,20 @@ tvlm_status opencl_text_combine(const opencl_text *text, cl_mem grown, const tvl
     opencl_call_int(&call, text->blocks);
     opencl_call_int(&call, text->levels);
     opencl_call_output(&call, out);
+    if (text->tiles != NULL) return opencl_call_run_rows(&call, run_of(text));
     return run_rows(text, &call, out->width, out->height, out->images);
 }
 
 tvlm_status tvlm_opencl_text(tvlm_device *base, const tvlm_generate_args *args) {
     opencl_device *device = (opencl_device *)base;
-    const opencl_text text = opencl_text_of(device, args->grids[TVLM_GRID_SOURCE]);
+    opencl_text text = opencl_text_of(device, args->grids[TVLM_GRID_SOURCE]);
     const size_t blocks = (size_t)text.blocks * (size_t)args->out->images;
     cl_mem strokes, marks, grown;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, blocks * TVLM_TEXT_SUMS * sizeof(cl_int), &strokes));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, blocks, &marks));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, blocks, &grown));
+    text.tiles = args->tiles;
+    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_TEXT_STROKES, SCRATCH_A,
+                            blocks * TVLM_TEXT_SUMS * sizeof(cl_int), &strokes));
+    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_TEXT_MARKS, SCRATCH_B, blocks, &marks));
+    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_TEXT_GROWN, SCRATCH_C, blocks, &grown));
     TVLM_TRY(opencl_text_strokes(&text, strokes));
     TVLM_TRY(opencl_text_mark(&text, strokes, marks));
     TVLM_TRY(opencl_text_grow(&text, marks, grown));

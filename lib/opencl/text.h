@@ -11,6 +11,7 @@ typedef struct opencl_text {
     opencl_device *device;
     const tvlm_texture *source;
     int32_t levels, blocks;
+    const tvlm_tiles *tiles; /* NULL: everywhere */
 } opencl_text;
 opencl_text opencl_text_of(opencl_device *device, const tvlm_texture *source);
 

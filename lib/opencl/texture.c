@@ -133,6 +133,8 @@ void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     tvlm_device_gives(device, gone->base.bytes);
     if (gone->level0 != NULL) clReleaseMemObject(gone->level0);
     if (gone->rest != NULL) clReleaseMemObject(gone->rest);
+    if (gone->carry != NULL) clReleaseMemObject(gone->carry);
+    tvlm_device_gives(device, gone->carry_bytes);
     free(gone);
     *texture = NULL;
 }

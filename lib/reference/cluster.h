@@ -25,8 +25,8 @@ static inline const int32_t *reference_colour(const reference_colours *colours, 
 }
 
 /*
- * SLIC on one image: dense labels, and how many regions there are; or, from `centres` (NULL: none), labels that
- * are the centres' ids, and how many centres there are. False when there is no memory.
+ * SLIC on one image: dense labels, and how many regions there are; or, from `centres` (NULL: none), labels
+ * that are the centres' ids, and how many centres there are. False when there is no memory.
  */
 bool tvlm_reference_slic(const tvlm_texture *source, int32_t slice, const reference_colours *full,
                          const tvlm_cluster_plan *plan, const tvlm_cluster_centre *centres, int32_t *labels,

@@ -90,6 +90,12 @@ static tvlm_status no_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer
     return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the reference device cannot read OpenCL memory");
 }
 
+/* All of them: the same as what lies above the tiles. */
+static tvlm_status mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles) {
+    (void)tiles;
+    return tvlm_reference_mips(device, texture);
+}
+
 static const tvlm_backend reference_backend = {
     .name = "reference",
     .destroy = destroy,
@@ -107,7 +113,10 @@ static const tvlm_backend reference_backend = {
     .buffer_native = no_buffer_native,
     .buffer_wrap = no_buffer_wrap,
     .source = tvlm_reference_source,
+    .source_tiles = tvlm_reference_source_tiles,
+    .source_changed = tvlm_reference_source_changed,
     .mips = tvlm_reference_mips,
+    .mips_tiles = mips_tiles,
     .input = tvlm_reference_input,
     .input_check = tvlm_reference_input_check,
     .generate = {TVLM_GENERATED_GRIDS(GENERATE)},

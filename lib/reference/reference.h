@@ -37,6 +37,11 @@ tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const t
                                  int32_t image, tvlm_texture *out);
 tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
                                        int64_t *first);
+tvlm_status tvlm_reference_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                        bool packed, const tvlm_tiles *tiles, tvlm_texture *out);
+tvlm_status tvlm_reference_source_changed(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                          int32_t image, const tvlm_texture *source, int32_t side,
+                                          float threshold, int32_t *changed);
 tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture);
 tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                   int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out);

@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/half.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
 
@@ -49,5 +50,51 @@ tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, cons
             reference_store(out, 0, reference_slice(out, image, 0), x, y, rgby);
         }
     }
+    return TVLM_OK;
+}
+
+/* Generators do not look at the tiles: what they make besides is the same as it was. */
+tvlm_status tvlm_reference_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                        bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
+    (void)device;
+    const size_t pixel_bytes = component_bytes[layout->type] * (size_t)layout->channels;
+    const size_t side = (size_t)tiles->side, columns = (size_t)tiles->columns;
+    const unsigned char *data = (const unsigned char *)reference_data(pixels) + layout->offset;
+    size_t number = 0; /* of the tile, among those that changed */
+    for (size_t tile = 0; tile < columns * (size_t)tiles->rows; ++tile) {
+        if (!tiles->changed[tile]) continue;
+        const size_t left = tile % columns * side, top = tile / columns * side;
+        for (size_t y = top; y < top + side && y < (size_t)out->height; ++y)
+            for (size_t x = left; x < left + side && x < (size_t)out->width; ++x) {
+                const size_t at = packed ? ((number * side + y - top) * side + x - left) * pixel_bytes
+                                         : y * layout->row_stride + x * pixel_bytes;
+                double rgby[4];
+                convert(data + at, layout, rgby);
+                reference_store(out, 0, reference_slice(out, tiles->image, 0), (int32_t)x, (int32_t)y, rgby);
+            }
+        ++number;
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_reference_source_changed(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                          int32_t image, const tvlm_texture *source, int32_t side,
+                                          float threshold, int32_t *changed) {
+    (void)device;
+    const size_t pixel_bytes = component_bytes[layout->type] * (size_t)layout->channels;
+    const unsigned char *data = (const unsigned char *)reference_data(pixels) + layout->offset;
+    const int32_t columns = (source->width + side - 1) / side, rows = (source->height + side - 1) / side;
+    memset(changed, 0, (size_t)columns * (size_t)rows * sizeof *changed);
+    for (int32_t y = 0; y < source->height; ++y)
+        for (int32_t x = 0; x < source->width; ++x) {
+            const float *was = reference_fetch(source, 0, reference_slice(source, image, 0), x, y);
+            double rgby[4];
+            convert(data + layout->row_stride * (size_t)y + pixel_bytes * (size_t)x, layout, rgby);
+            for (int c = 0; c < 4; ++c) {
+                float now = (float)rgby[c];
+                if (source->format == TVLM_FORMAT_F16) now = tvlm_half_to_float(tvlm_half_from_float(now));
+                if (fabsf(now - was[c]) > threshold) changed[y / side * columns + x / side] = 1;
+            }
+        }
     return TVLM_OK;
 }

@@ -38,7 +38,8 @@ static bool find_step(const tvlm_warp *warp, const tvlm_texture *out, int32_t co
 static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, double value[4]) {
     const tvlm_texture *from = warp->from;
     const float *known = reference_data(warp->known);
-    const reference_between across = reference_locate(x, from->width), down = reference_locate(y, from->height);
+    const reference_between across = reference_locate(x, from->width),
+                            down = reference_locate(y, from->height);
     double share = 0;
     for (int i = 0; i < 4; ++i) {
         const int32_t column = i % 2 ? across.second : across.first, row = i / 2 ? down.second : down.first;

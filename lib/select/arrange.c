@@ -4,28 +4,48 @@
  * / (1 + u).
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "select/foveated.h"
 
 #define PI           3.14159265358979323846
 #define GOLDEN_ANGLE 2.39996322972865332223 /* pi (3 - sqrt 5): Vogel 1979 */
+#define SERIES       1e-4                   /* below it logarithms leave too few digits */
 #define TURNED       0.7 /* fixations do not begin in the same direction: nothing is met twice at once */
 
-static double grown(double u) {
-    return log1p(u) - u / (1.0 + u);
+static inline double lower(double a, double b) { /* fmin is a call */
+    return a < b ? a : b;
 }
 
-/* u with grown(u) = q, for w = ln(1 + u): w - 1 + e^-w = q. Newton from above, where the function is convex.
+static double grown(double u) {
+    if (u < SERIES) return u * u * (0.5 - u * (2.0 / 3.0 - 0.75 * u));
+    return log(1.0 + u) - u / (1.0 + u);
+}
+
+/* An answer of grown_inverse: where the next begins. */
+typedef struct inverse {
+    double q, w, decay; /* decay = e^-w */
+} inverse;
+
+/*
+ * u with grown(u) = q, for a q not below the last one's, with w = ln(1 + u): w - 1 + e^-w = q. Newton's
+ * steps, the first of them without an exponential: the function being convex, it goes beyond the answer, and
+ * the others come down to it, one or two of them as a rule.
  */
-static double grown_inverse(double q) {
-    double w = q + sqrt(2.0 * q);
-    if (w < 1e-8) return w;
-    for (int i = 0; i < 5; ++i) {
-        const double e = exp(-w);
-        w -= (w - 1.0 + e - q) / (1.0 - e);
+static double grown_inverse(double q, inverse *last) {
+    double w = last->q > 0.0 ? last->w + (q - last->q) / (1.0 - last->decay) : q + sqrt(2.0 * q);
+    if (w < SERIES) {
+        const double root = sqrt(2.0 * q);
+        return root * (1.0 + root * 2.0 / 3.0);
     }
-    return expm1(w);
+    for (int i = 0;; ++i) {
+        const double e = exp(-w), step = (w - 1.0 + e - q) / (1.0 - e);
+        w -= step;
+        if (i < 8 && fabs(step) > 1e-5 * w) continue;
+        *last = (inverse){q, w, e * (1.0 + step)};
+        return 1.0 / last->decay - 1.0;
+    }
 }
 
 /* Along a side: how far to its end. */
@@ -36,12 +56,12 @@ static double to_side(double from, double direction, double side) {
 
 double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy) {
     const double x = fovea->x[f], y = fovea->y[f];
-    double reach = fmin(to_side(x, dx, fovea->width), to_side(y, dy, fovea->height));
+    double reach = lower(to_side(x, dx, fovea->width), to_side(y, dy, fovea->height));
     for (int32_t i = 0; i < fovea->fixations; ++i) {
         const double ox = fovea->x[i] - x, oy = fovea->y[i] - y, along = ox * dx + oy * dy;
-        if (i != f && along > 0.0) reach = fmin(reach, (ox * ox + oy * oy) / (2.0 * along));
+        if (i != f && along > 0.0) reach = lower(reach, (ox * ox + oy * oy) / (2.0 * along));
     }
-    return fmax(reach, 0.0);
+    return reach > 0.0 ? reach : 0.0;
 }
 
 /* ---- The sunflower ---- */
@@ -51,93 +71,133 @@ double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy
  * `threshold`, it is inside. The k seeds of the lowest thresholds are the answer, the k-th is M0^2.
  */
 typedef struct seed {
-    double threshold;
+    double dx, dy; /* the direction */
     int32_t f, n;
 } seed;
 
-static bool before(const seed *a, const seed *b) {
-    if (a->threshold != b->threshold) return a->threshold < b->threshold;
-    return a->f != b->f ? a->f < b->f : a->n < b->n;
+/* Seeds outwards: number 0 of every fixation, number 1, ... */
+typedef struct seeds {
+    const tvlm_fovea *fovea;
+    seed *list;
+    double *thresholds; /* of each */
+    int32_t count, capacity, turns;
+    double dx[TVLM_FIXATIONS_MAX], dy[TVLM_FIXATIONS_MAX]; /* of the next turn */
+    double farthest; /* grown at the farthest corner from any fixation */
+} seeds;
+
+static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
+    double farthest = 0.0;
+    for (int32_t f = 0; f < fovea->fixations; ++f) {
+        const double x = fovea->x[f], y = fovea->y[f];
+        farthest = fmax(farthest, hypot(fmax(x, fovea->width - x), fmax(y, fovea->height - y)));
+        s->dx[f] = cos(TURNED * f);
+        s->dy[f] = sin(TURNED * f);
+    }
+    s->fovea = fovea;
+    s->farthest = grown(farthest / fovea->e0);
 }
 
-/* Brings the k lowest to the front (Hoare's selection). */
-static void lowest_first(seed *seeds, int32_t count, int32_t k) {
+/* Those that can ever be inside, of that many more turns. */
+static void list_seeds(seeds *s, int32_t turns) {
+    const tvlm_fovea *fovea = s->fovea;
+    const double step_x = cos(GOLDEN_ANGLE), step_y = sin(GOLDEN_ANGLE);
+    for (const int32_t end = s->turns + turns; s->turns < end; ++s->turns)
+        for (int32_t f = 0; f < fovea->fixations; ++f) {
+            const double dx = s->dx[f], dy = s->dy[f], reach = tvlm_fovea_reach(fovea, f, dx, dy);
+            s->dx[f] = dx * step_x - dy * step_y;
+            s->dy[f] = dx * step_y + dy * step_x;
+            if (!(reach > 0.0)) continue;
+            s->thresholds[s->count] = (s->turns + 0.5) / grown(reach / fovea->e0);
+            s->list[s->count++] = (seed){dx, dy, f, s->turns};
+        }
+}
+
+static bool grow_seeds(seeds *s, int32_t turns) {
+    const size_t room = (size_t)s->count + (size_t)turns * (size_t)s->fovea->fixations;
+    seed *list = realloc(s->list, room * sizeof *list);
+    if (list != NULL) s->list = list;
+    double *thresholds = list != NULL ? realloc(s->thresholds, room * sizeof *thresholds) : NULL;
+    if (thresholds == NULL) return false;
+    s->thresholds = thresholds;
+    list_seeds(s, turns);
+    return true;
+}
+
+/* Whether the k lowest thresholds are among those listed: no seed of a later turn can have a lower one. */
+static bool are_enough(const seeds *s, int32_t k) {
+    const double next = (s->turns + 0.5) / s->farthest;
+    int32_t below = 0;
+    for (int32_t i = 0; i < s->count; ++i) below += s->thresholds[i] <= next;
+    return below >= k;
+}
+
+/* The k-th lowest (Hoare's selection); the values lose their order. */
+static double lowest(double *values, int32_t count, int32_t k) {
     int32_t low = 0, high = count - 1;
     while (low < high) {
-        const seed pivot = seeds[low + (high - low) / 2];
+        const double pivot = values[low + (high - low) / 2];
         int32_t i = low, j = high;
         while (i <= j) {
-            while (before(&seeds[i], &pivot)) ++i;
-            while (before(&pivot, &seeds[j])) --j;
+            while (values[i] < pivot) ++i;
+            while (pivot < values[j]) --j;
             if (i > j) break;
-            const seed swapped = seeds[i];
-            seeds[i++] = seeds[j];
-            seeds[j--] = swapped;
+            const double swapped = values[i];
+            values[i++] = values[j];
+            values[j--] = swapped;
         }
         if (k - 1 <= j)
             high = j;
         else if (k - 1 >= i)
             low = i;
         else
-            return;
+            break;
     }
+    return values[k - 1];
 }
 
-/* Seeds 0 .. turns - 1 of every fixation that can ever be inside; how many. */
-static int32_t list_seeds(const tvlm_fovea *fovea, int32_t turns, seed *seeds) {
-    const double step_x = cos(GOLDEN_ANGLE), step_y = sin(GOLDEN_ANGLE);
-    int32_t count = 0;
-    for (int32_t f = 0; f < fovea->fixations; ++f) {
-        double dx = cos(TURNED * f), dy = sin(TURNED * f);
-        for (int32_t n = 0; n < turns; ++n) {
-            const double reach = tvlm_fovea_reach(fovea, f, dx, dy), turned = dx * step_x - dy * step_y;
-            if (reach > 0.0) seeds[count++] = (seed){(n + 0.5) / grown(reach / fovea->e0), f, n};
-            dy = dx * step_y + dy * step_x;
-            dx = turned;
+/* Seeds below the threshold, and of those on it the first, until there are k. */
+static void place_seeds(const seeds *s, int32_t k, double threshold, tvlm_placed *placed) {
+    const tvlm_fovea *fovea = s->fovea;
+    int32_t below = 0, count = 0;
+    inverse last = {0};
+    double r = 0.0;
+    for (int32_t i = 0; i < s->count; ++i) below += s->thresholds[i] < threshold;
+    for (int32_t i = 0, on = k - below, turn = -1; i < s->count && count < k; ++i) {
+        const seed *at = &s->list[i];
+        if (!(s->thresholds[i] < threshold) && !(s->thresholds[i] == threshold && on-- > 0)) continue;
+        if (at->n != turn) {
+            r = fovea->e0 * grown_inverse((at->n + 0.5) / threshold, &last);
+            turn = at->n;
         }
-    }
-    return count;
-}
-
-/* The lowest threshold that any seed from number `turns` on can have. */
-static double next_threshold(const tvlm_fovea *fovea, int32_t turns) {
-    return (turns + 0.5) / grown(hypot(fovea->width, fovea->height) / fovea->e0);
-}
-
-static void place_seeds(const tvlm_fovea *fovea, const seed *seeds, int32_t k, double threshold,
-                        tvlm_placed *placed) {
-    for (int32_t i = 0; i < k; ++i) {
-        const double angle = seeds[i].n * GOLDEN_ANGLE + TURNED * seeds[i].f;
-        const double r = fovea->e0 * grown_inverse((seeds[i].n + 0.5) / threshold);
-        placed[i].x = fovea->x[seeds[i].f] + r * cos(angle);
-        placed[i].y = fovea->y[seeds[i].f] + r * sin(angle);
+        placed[count].x = fovea->x[at->f] + r * at->dx;
+        placed[count++].y = fovea->y[at->f] + r * at->dy;
     }
 }
 
-/* Outwards: selection leaves them in any order. */
-static int compare_seeds(const void *a, const void *b) {
-    const seed *p = a, *q = b;
-    return p->n != q->n ? (p->n > q->n) - (p->n < q->n) : (p->f > q->f) - (p->f < q->f);
+static bool choose_seeds(seeds *s, int32_t k, tvlm_placed *placed, double *spacing) {
+    int32_t turns = k / s->fovea->fixations + k / 8 + 16;
+    do {
+        if (!grow_seeds(s, turns)) return false;
+        turns = s->turns / 4;
+    } while (!are_enough(s, k) && s->turns < INT32_MAX / 4 / TVLM_FIXATIONS_MAX);
+    if (s->count < k) return false;
+    double *sorted = tvlm_allocate((size_t)s->count, sizeof *sorted);
+    if (sorted == NULL) return false;
+    memcpy(sorted, s->thresholds, (size_t)s->count * sizeof *sorted);
+    const double threshold = lowest(sorted, s->count, k); /* 2 pi M0^2 */
+    place_seeds(s, k, threshold, placed);
+    *spacing = sqrt(2.0 * PI / threshold);
+    free(sorted);
+    return true;
 }
 
 bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing) {
-    for (int32_t turns = k / fovea->fixations * 2 + 16;; turns *= 2) {
-        seed *seeds = tvlm_allocate((size_t)turns * (size_t)fovea->fixations, sizeof *seeds);
-        if (seeds == NULL) return false;
-        const int32_t count = list_seeds(fovea, turns, seeds);
-        if (count >= k) {
-            lowest_first(seeds, count, k);
-            const double threshold = seeds[k - 1].threshold;
-            if (threshold <= next_threshold(fovea, turns) || turns > INT32_MAX / 4 / TVLM_FIXATIONS_MAX) {
-                qsort(seeds, (size_t)k, sizeof *seeds, compare_seeds);
-                place_seeds(fovea, seeds, k, threshold, placed);
-                *spacing = sqrt(2.0 * PI / threshold); /* threshold = 2 pi M0^2 */
-                free(seeds);
-                return true;
-            }
-        }
-        free(seeds);
-    }
+    seeds s = {0};
+    begin_seeds(&s, fovea);
+    const bool made = choose_seeds(&s, k, placed, spacing);
+    free(s.list);
+    free(s.thresholds);
+    return made;
 }
 
 /* ---- Rings ---- */

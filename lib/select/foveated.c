@@ -53,25 +53,33 @@ static tvlm_status resolve_k(const tvlm_fovea *fovea, int32_t k, double patch, c
     return TVLM_OK;
 }
 
-/* The side of a square at the fixation, where k of them cover the image: e0 sqrt(mean of 1 / (e + e0)^2 *
- * area / k)^-1, inverted; the mean over a lattice. */
-static double foveal_side(const tvlm_fovea *fovea, int32_t k) {
-    enum { LATTICE = 20 };
-    double sum = 0.0;
+enum { LATTICE = 20 };
+
+/* Eccentricities at the points of a lattice: what follows takes means over them. */
+static void fill_lattice(const tvlm_fovea *fovea, double lattice[LATTICE * LATTICE]) {
     for (int j = 0; j < LATTICE; ++j)
-        for (int i = 0; i < LATTICE; ++i) {
-            const double e = tvlm_fovea_eccentricity(fovea, (i + 0.5) / LATTICE * fovea->width,
-                                                     (j + 0.5) / LATTICE * fovea->height) +
-                             fovea->e0;
-            sum += 1.0 / (e * e);
-        }
+        for (int i = 0; i < LATTICE; ++i)
+            lattice[j * LATTICE + i] = tvlm_fovea_eccentricity(fovea, (i + 0.5) / LATTICE * fovea->width,
+                                                               (j + 0.5) / LATTICE * fovea->height);
+}
+
+/* The side of a square at the fixation, where k of them cover the image: e0 sqrt(mean of 1 / (e + e0)^2 *
+ * area / k)^-1, inverted. */
+static double foveal_side(const tvlm_fovea *fovea, const double lattice[LATTICE * LATTICE], int32_t k) {
+    double sum = 0.0;
+    for (int i = 0; i < LATTICE * LATTICE; ++i) {
+        const double e = lattice[i] + fovea->e0;
+        sum += 1.0 / (e * e);
+    }
     return fovea->e0 * sqrt(sum / (LATTICE * LATTICE) * fovea->width * fovea->height / k);
 }
 
 /* As k patches fit into the image, and squares become equal as e0 grows, this ends. */
 static void raise_e0(tvlm_fovea *fovea, int32_t k, double patch) {
     const double most = 1e3 * hypot(fovea->width, fovea->height);
-    while (fovea->e0 < most && foveal_side(fovea, k) < patch) fovea->e0 *= 1.1;
+    double lattice[LATTICE * LATTICE];
+    fill_lattice(fovea, lattice);
+    while (fovea->e0 < most && foveal_side(fovea, lattice, k) < patch) fovea->e0 *= 1.1;
 }
 
 static void write_positions(const tvlm_placed *placed, int32_t k, double patch, tvlm_position *positions) {

@@ -1,8 +1,12 @@
 /*
  * Spreading: positions move along the gradient of the area that their squares share, until the squares, which
  * together are a little larger than the image, cover it. Squares that stick out of the image are pulled in.
+ *
+ * The inner loops have neither branches nor calls (fmin is one), and one array for each coordinate: most of
+ * the time of placing positions is spent in them.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "select/foveated.h"
@@ -11,169 +15,229 @@
  * By measurement (bench/foveated.py): the area of all squares in the image, over the image's. Every share of
  * it beyond 1 is covered twice, or hides a gap of the same size.
  */
-#define FINAL_AREA 1.19
-#define MOVED_AREA 1.15 /* while they move: some pressure, or they stop where they just touch */
-#define STEPS      12
-#define STEPS_FEW                                                                                            \
-    120 /* for few squares, most of which touch the image's border: more, they are soon done                 \
-         */
-#define FEW        128
-#define PAIRS_KEPT 12   /* steps */
-#define STEP       0.1  /* of the shared area over the side */
-#define STEP_MAX   0.25 /* of the side */
-#define NEAR       1.5  /* times the distance at which squares touch: neighbours that may come to touch */
+#define FINAL_AREA      1.19
+#define MOVED_AREA      1.15 /* while they move: some pressure, or they stop where they just touch */
+#define STEPS           8
+#define STEPS_FEW       72 /* for few squares, most of which touch the border of the image; soon done */
+#define FEW             128
+#define NEIGHBOURS_KEPT 12  /* steps */
+#define STEP            0.2 /* of the shared area over the side; at the end STEP_LAST of it */
+#define STEP_LAST       0.1
+#define KEPT            0.5 /* of the step before goes on with each: positions are in place in a third fewer */
+#define STEP_MAX        0.25 /* of the side */
+#define NEAR            1.5 /* times the distance at which squares touch: neighbours that may come to touch */
 
+/* Positions in the order of their strips. */
 typedef struct spread {
     const tvlm_fovea *fovea;
     int32_t count;
-    tvlm_placed *placed;
-    double *move; /* [2 * count] */
-    int32_t (*pairs)[2];
-    int32_t pair_count, pair_capacity;
+    double *x, *y, *size, *move_x, *move_y; /* [count] */
+    double *gone_x, *gone_y;                /* [count] the step before */
+    int32_t *from;                          /* [count] their places in what was handed in */
+    int32_t *strip; /* [count + 1] where each strip begins: as many as positions, of equal width */
+    int32_t *first; /* [count + 1] of each position's neighbours, all of them behind it */
+    int32_t *neighbours;
+    int32_t capacity; /* of neighbours */
+    double *values;   /* what the arrays of doubles lie in */
+    int32_t *indices; /* and of integers */
 } spread;
+
+static inline double lower(double a, double b) {
+    return a < b ? a : b;
+}
+
+static inline double higher(double a, double b) {
+    return a > b ? a : b;
+}
+
+/* Both arms constants: compilers make a mask of it, and no branch. */
+static inline double is_positive(double value) {
+    return value > 0.0 ? 1.0 : 0.0;
+}
 
 double tvlm_fovea_eccentricity(const tvlm_fovea *fovea, double x, double y) {
     double nearest = INFINITY;
     for (int32_t f = 0; f < fovea->fixations; ++f) {
         const double dx = x - fovea->x[f], dy = y - fovea->y[f];
-        nearest = fmin(nearest, dx * dx + dy * dy);
+        nearest = lower(nearest, dx * dx + dy * dy);
     }
     return sqrt(nearest);
 }
 
 static void set_sizes(const spread *s, double scale) {
-    for (int32_t i = 0; i < s->count; ++i) {
-        tvlm_placed *p = &s->placed[i];
-        p->size = scale * (tvlm_fovea_eccentricity(s->fovea, p->x, p->y) + s->fovea->e0);
+    const tvlm_fovea *fovea = s->fovea;
+    const double *restrict x = s->x, *restrict y = s->y;
+    double *restrict size = s->size;
+    for (int32_t f = 0; f < fovea->fixations; ++f) {
+        const double fx = fovea->x[f], fy = fovea->y[f];
+        for (int32_t i = 0; i < s->count; ++i) {
+            const double dx = x[i] - fx, dy = y[i] - fy, square = dx * dx + dy * dy;
+            size[i] = f == 0 ? square : lower(size[i], square);
+        }
     }
+    for (int32_t i = 0; i < s->count; ++i) size[i] = scale * (sqrt(size[i]) + fovea->e0);
 }
 
 /* ---- Neighbours ---- */
 
-typedef struct along {
-    double x;
-    int32_t index;
-} along;
-
-static int compare_along(const void *a, const void *b) {
-    const along *p = a, *q = b;
-    if (p->x != q->x) return p->x < q->x ? -1 : 1;
-    return (p->index > q->index) - (p->index < q->index);
+static int32_t strip_of(const spread *s, double x) {
+    const int32_t strip = (int32_t)(x / s->fovea->width * s->count);
+    return strip < s->count ? strip : s->count - 1;
 }
 
-static bool add_pair(spread *s, int32_t i, int32_t j) {
-    if (s->pair_count == s->pair_capacity) {
-        const int32_t capacity = 2 * s->pair_capacity;
-        void *more = realloc(s->pairs, (size_t)capacity * sizeof *s->pairs);
-        if (more == NULL) return false;
-        s->pairs = more;
-        s->pair_capacity = capacity;
+/* Sorts what was handed in by strips, as many as there are positions; within one the order stays. */
+static void take(spread *s, const tvlm_placed *placed) {
+    memset(s->strip, 0, ((size_t)s->count + 1) * sizeof *s->strip);
+    for (int32_t i = 0; i < s->count; ++i) ++s->strip[strip_of(s, placed[i].x) + 1];
+    for (int32_t i = 0; i < s->count; ++i) s->strip[i + 1] += s->strip[i];
+    memcpy(s->first, s->strip, (size_t)s->count * sizeof *s->first); /* where the next of each goes */
+    for (int32_t i = 0; i < s->count; ++i) {
+        const int32_t at = s->first[strip_of(s, placed[i].x)]++;
+        s->x[at] = placed[i].x;
+        s->y[at] = placed[i].y;
+        s->from[at] = i;
     }
-    s->pairs[s->pair_count][0] = i;
-    s->pairs[s->pair_count++][1] = j;
+}
+
+static void give(const spread *s, tvlm_placed *placed) {
+    for (int32_t i = 0; i < s->count; ++i) placed[s->from[i]] = (tvlm_placed){s->x[i], s->y[i], s->size[i]};
+}
+
+static bool make_room(spread *s, int32_t count) {
+    if (count <= s->capacity) return true;
+    const int32_t capacity = count + count / 2;
+    int32_t *more = realloc(s->neighbours, (size_t)capacity * sizeof *more);
+    if (more == NULL) return false;
+    s->neighbours = more;
+    s->capacity = capacity;
     return true;
 }
 
-/* Every pair that is near, found by going along x. */
-static bool find_pairs(spread *s, along *order) {
+/* Every pair that is near, once: its second is a neighbour of its first. */
+static bool find_neighbours(spread *s) {
+    const double *x = s->x, *y = s->y, *size = s->size;
     double largest = 0.0;
-    s->pair_count = 0;
-    for (int32_t i = 0; i < s->count; ++i) {
-        order[i] = (along){s->placed[i].x, i};
-        largest = fmax(largest, s->placed[i].size);
-    }
-    qsort(order, (size_t)s->count, sizeof *order, compare_along);
+    int32_t count = 0;
+    for (int32_t i = 0; i < s->count; ++i) largest = higher(largest, size[i]);
     for (int32_t a = 0; a < s->count; ++a) {
-        const tvlm_placed *p = &s->placed[order[a].index];
-        const double most = 0.5 * NEAR * (p->size + largest);
-        for (int32_t b = a + 1; b < s->count && order[b].x - p->x < most; ++b) {
-            const tvlm_placed *q = &s->placed[order[b].index];
-            const double near = 0.5 * NEAR * (p->size + q->size);
-            if (q->x - p->x >= near || fabs(q->y - p->y) >= near) continue;
-            if (!add_pair(s, order[a].index, order[b].index)) return false;
+        const double most = x[a] + 0.5 * NEAR * (size[a] + largest);
+        const int32_t end = s->strip[strip_of(s, lower(most, s->fovea->width)) + 1];
+        s->first[a] = count;
+        if (!make_room(s, count + end - a)) return false;
+        for (int32_t b = a + 1; b < end; ++b) {
+            const double near = 0.5 * NEAR * (size[a] + size[b]);
+            s->neighbours[count] = b; /* stays where it counts */
+            count += (fabs(x[b] - x[a]) < near) & (fabs(y[b] - y[a]) < near);
         }
     }
+    s->first[s->count] = count;
     return true;
 }
 
 /* ---- Moving ---- */
 
-/* Positions exactly above each other are pushed by their order. */
-static double sign_of(double value) {
-    return value >= 0.0 ? 1.0 : -1.0;
-}
-
+/* Of positions exactly above each other the later is pushed down. */
 static void push_apart(const spread *s) {
-    for (int32_t n = 0; n < s->pair_count; ++n) {
-        const int32_t i = s->pairs[n][0], j = s->pairs[n][1];
-        const tvlm_placed *p = &s->placed[i], *q = &s->placed[j];
-        const double dx = q->x - p->x, dy = q->y - p->y, touch = 0.5 * (p->size + q->size);
-        const double shared_x = touch - fabs(dx), shared_y = touch - fabs(dy);
-        if (shared_x <= 0.0 || shared_y <= 0.0) continue;
-        const double move_x = shared_y * sign_of(dx), move_y = shared_x * sign_of(dy);
-        s->move[2 * i] -= move_x;
-        s->move[2 * i + 1] -= move_y;
-        s->move[2 * j] += move_x;
-        s->move[2 * j + 1] += move_y;
+    const double *x = s->x, *y = s->y, *size = s->size;
+    double *move_x = s->move_x, *move_y = s->move_y;
+    for (int32_t a = 0; a < s->count; ++a) {
+        const double at_x = x[a], at_y = y[a], side = size[a];
+        double sum_x = 0.0, sum_y = 0.0;
+        for (int32_t n = s->first[a]; n < s->first[a + 1]; ++n) {
+            const int32_t b = s->neighbours[n];
+            const double dx = x[b] - at_x, dy = y[b] - at_y, touch = 0.5 * (side + size[b]);
+            const double shared_x = higher(touch - fabs(dx), 0.0), shared_y = higher(touch - fabs(dy), 0.0);
+            const double by_x = copysign(shared_y * is_positive(shared_x), dx);
+            const double by_y = copysign(shared_x * is_positive(shared_y), dy);
+            sum_x += by_x;
+            sum_y += by_y;
+            move_x[b] += by_x;
+            move_y[b] += by_y;
+        }
+        move_x[a] -= sum_x;
+        move_y[a] -= sum_y;
     }
 }
 
-/* What sticks out at either end of a side pulls the square in by its side. */
-static double pull_in(double x, double size, double side) {
-    return size * ((x < 0.5 * size) - (x > side - 0.5 * size));
-}
-
-static void move(const spread *s, double step) {
-    for (int32_t i = 0; i < s->count; ++i) {
-        tvlm_placed *p = &s->placed[i];
-        const double most = STEP_MAX * p->size;
-        const double x = step * (s->move[2 * i] + pull_in(p->x, p->size, s->fovea->width));
-        const double y = step * (s->move[2 * i + 1] + pull_in(p->y, p->size, s->fovea->height));
-        p->x = fmin(fmax(p->x + fmin(fmax(x, -most), most), 0.0), s->fovea->width);
-        p->y = fmin(fmax(p->y + fmin(fmax(y, -most), most), 0.0), s->fovea->height);
+/* What sticks out at either end of a side pulls the square in by its side. `move` begins anew. */
+static void move_along(int32_t count, double side, double step, const double *restrict size,
+                       double *restrict move, double *restrict gone, double *restrict x) {
+    for (int32_t i = 0; i < count; ++i) {
+        const double half = 0.5 * size[i], most = STEP_MAX * size[i];
+        const double in = size[i] * (is_positive(half - x[i]) - is_positive(x[i] - side + half));
+        const double by = higher(lower(step * (move[i] + in) + KEPT * gone[i], most), -most);
+        gone[i] = by;
+        x[i] = higher(lower(x[i] + by, side), 0.0);
+        move[i] = 0.0;
     }
 }
 
 /* ---- Sizes ---- */
 
 static double clipped(double x, double size, double side) {
-    return fmin(x + 0.5 * size, side) - fmax(x - 0.5 * size, 0.0);
+    return lower(x + 0.5 * size, side) - higher(x - 0.5 * size, 0.0);
 }
 
 /* Brings the area of all squares, as far as they are in the image, to FINAL_AREA times the image's. */
 static void fit_sizes(const spread *s) {
-    const double width = s->fovea->width, height = s->fovea->height, longest = fmax(width, height);
+    const double width = s->fovea->width, height = s->fovea->height, longest = higher(width, height);
     for (int turn = 0; turn < 6; ++turn) {
         double area = 0.0;
-        for (int32_t i = 0; i < s->count; ++i) {
-            const tvlm_placed *p = &s->placed[i];
-            area += clipped(p->x, p->size, width) * clipped(p->y, p->size, height);
-        }
+        for (int32_t i = 0; i < s->count; ++i)
+            area += clipped(s->x[i], s->size[i], width) * clipped(s->y[i], s->size[i], height);
         const double scale = sqrt(FINAL_AREA * width * height / area);
-        for (int32_t i = 0; i < s->count; ++i) s->placed[i].size = fmin(s->placed[i].size * scale, longest);
+        for (int32_t i = 0; i < s->count; ++i) s->size[i] = lower(s->size[i] * scale, longest);
         if (fabs(scale - 1.0) < 1e-3) return;
     }
 }
 
+static bool allocate(spread *s) {
+    const size_t count = (size_t)s->count;
+    s->capacity = 16 * s->count;
+    s->values = tvlm_allocate(count, 7 * sizeof *s->values);
+    s->indices = tvlm_allocate(count + 1, 3 * sizeof *s->indices);
+    s->neighbours = tvlm_allocate((size_t)s->capacity, sizeof *s->neighbours);
+    if (s->values == NULL || s->indices == NULL || s->neighbours == NULL) return false;
+    s->x = s->values;
+    s->y = s->x + count;
+    s->size = s->y + count;
+    s->move_x = s->size + count;
+    s->move_y = s->move_x + count;
+    s->gone_x = s->move_y + count;
+    s->gone_y = s->gone_x + count;
+    s->strip = s->indices;
+    s->first = s->strip + count + 1;
+    s->from = s->first + count + 1;
+    return true;
+}
+
+/* Neighbours are found anew, and nothing goes on from before. */
+static bool begin_round(spread *s, double scale, const tvlm_placed *placed) {
+    take(s, placed);
+    memset(s->move_x, 0, (size_t)s->count * 4 * sizeof *s->move_x); /* and move_y, gone_x, gone_y */
+    set_sizes(s, scale);
+    return find_neighbours(s);
+}
+
 bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_placed *placed) {
     const int steps = k < FEW ? STEPS + (STEPS_FEW - STEPS) * (FEW - k) / FEW : STEPS;
-    spread s = {.fovea = fovea, .count = k, .placed = placed, .pair_capacity = 8 * k};
-    along *order = tvlm_allocate((size_t)k, sizeof *order);
-    s.move = tvlm_allocate((size_t)k, 2 * sizeof *s.move);
-    s.pairs = tvlm_allocate((size_t)s.pair_capacity, sizeof *s.pairs);
-    bool made = order != NULL && s.move != NULL && s.pairs != NULL;
     const double scale = sqrt(MOVED_AREA) * spacing;
-    set_sizes(&s, scale);
+    spread s = {.fovea = fovea, .count = k};
+    bool made = allocate(&s);
     for (int step = 0; made && step < steps; ++step) {
-        if (step % PAIRS_KEPT == 0) made = find_pairs(&s, order);
-        for (int32_t i = 0; i < 2 * k; ++i) s.move[i] = 0.0;
+        const double length = STEP * (1.0 - (1.0 - STEP_LAST) * step / steps);
+        if (step % NEIGHBOURS_KEPT == 0) made = begin_round(&s, scale, placed);
+        if (!made) break;
         push_apart(&s);
-        move(&s, STEP * (1.0 - 0.5 * step / steps));
+        move_along(k, fovea->width, length, s.size, s.move_x, s.gone_x, s.x);
+        move_along(k, fovea->height, length, s.size, s.move_y, s.gone_y, s.y);
         set_sizes(&s, scale);
+        if ((step + 1) % NEIGHBOURS_KEPT == 0) give(&s, placed);
     }
-    fit_sizes(&s);
-    free(order);
-    free(s.move);
-    free(s.pairs);
+    if (made) fit_sizes(&s);
+    if (made) give(&s, placed);
+    free(s.values);
+    free(s.indices);
+    free(s.neighbours);
     return made;
 }

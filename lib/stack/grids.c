@@ -101,6 +101,7 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .label_counts = chunk->label_counts,
                                 .previous = chunk->previous,
                                 .carry = tvlm_stack_carries(stack, chunk),
+                                .keep = stack->delta != NULL,
                                 .cameras = stack->cameras + chunk->first,
                                 .centres = stack->centres};
 }
@@ -122,6 +123,7 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
                              tvlm_grid_get_info(grid)->name);
         const tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
         TVLM_TRY(backend->generate[grid](stack->device, &args));
+        tvlm_stack_delta_made(stack, chunk, grid, args.keep);
     }
     if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
     chunk->valid |= TVLM_GRID_BIT(grid);

@@ -12,10 +12,11 @@
 
 void tvlm_guide_release(tvlm_guide *guide) {
     free(guide->table);
-    free(guide->nearest);
-    free(guide->labels);
-    free(guide->homes);
     free(guide->distances);
+    free(guide->nearest);
+    free(guide->begins);
+    free(guide->touched);
+    free(guide->groups);
     free(guide->means);
     free(guide->spreads);
     *guide = (tvlm_guide){0};
@@ -44,6 +45,11 @@ static int32_t cell_at(float at, float step, int32_t cells) {
     return c < 0 ? 0 : c < cells ? c : cells - 1;
 }
 
+static int32_t label_of(const tvlm_guide *g, float value) {
+    const int32_t label = (int32_t)fmaxf(value + 0.5f, 0.0f);
+    return label < g->regions ? label : g->regions - 1;
+}
+
 /* Corners between four cells, which belong to the pixel right and below of them, then middles. */
 static void place_points(const tvlm_stack *stack, const tvlm_candidates *cells, int32_t index,
                          tvlm_sample_point *points) {
@@ -58,87 +64,129 @@ static void place_points(const tvlm_stack *stack, const tvlm_candidates *cells, 
                                             middle(row, cells->step_y, stack->height), 0.0f, index};
 }
 
+/* Labels [corners, then middles] and distances. */
 static tvlm_status sample_cells(tvlm_stack *stack, int32_t index, tvlm_guide *g, tvlm_sample_point *points,
-                                float *values) {
+                                float *values, int32_t *labels) {
     static const int32_t id = TVLM_CHANNEL_CLUSTER_ID, distance = TVLM_CHANNEL_DISTANCE;
     const size_t corners = corner_count(&g->cells), cells = cell_count(&g->cells);
     place_points(stack, &g->cells, index, points);
     TVLM_TRY(tvlm_stack_sample(stack, points, (int32_t)(corners + cells), &id, 1, values));
-    for (size_t i = 0; i < corners + cells; ++i) g->labels[i] = (uint16_t)fmaxf(values[i] + 0.5f, 0.0f);
+    for (size_t i = 0; i < corners + cells; ++i) labels[i] = label_of(g, values[i]);
     for (size_t i = 0; i < cells; ++i) points[corners + i].level = g->cells.level;
     return tvlm_stack_sample(stack, points + corners, (int32_t)cells, &distance, 1, g->distances);
 }
 
+/* ---- Which cells regions touch ---- */
+
+/* The labels at the four corners and in the middle of a cell, each once; how many. */
+static int labels_of(const tvlm_guide *g, const int32_t *labels, int32_t column, int32_t row,
+                     int32_t found[5]) {
+    const size_t wide = (size_t)g->cells.columns + 1;
+    const int32_t *const corner = labels + (size_t)row * wide + (size_t)column;
+    const int32_t all[5] = {corner[0], corner[1], corner[wide], corner[wide + 1],
+                            labels[corner_count(&g->cells) + (size_t)row * (wide - 1) + (size_t)column]};
+    int count = 0;
+    for (int i = 0; i < 5; ++i) {
+        int j = 0;
+        while (j < count && found[j] != all[i]) ++j;
+        if (j == count) found[count++] = all[i];
+    }
+    return count;
+}
+
+static int32_t home_of(const tvlm_guide *g, int32_t region) {
+    return cell_at(g->table[region].y, g->cells.step_y, g->cells.rows) * g->cells.columns +
+           cell_at(g->table[region].x, g->cells.step_x, g->cells.columns);
+}
+
+/* Notes that a region touches a cell; without a list only counts. homes: 0 once the region's own cell came.
+ */
+static void touch(tvlm_guide *g, int32_t region, int32_t cell, int32_t *next, bool list) {
+    if (list) g->touched[next[region]] = cell;
+    ++next[region];
+    g->nearest[region] = fminf(g->nearest[region], g->distances[cell]);
+}
+
+/* Cell by cell, so that each region's come in ascending order. A centroid's cell counts in any case. */
+static void touch_all(tvlm_guide *g, const int32_t *labels, const int32_t *homes, int32_t *next, bool list) {
+    for (int32_t cell = 0; cell < (int32_t)cell_count(&g->cells); ++cell) {
+        int32_t found[5];
+        const int count = labels_of(g, labels, cell % g->cells.columns, cell / g->cells.columns, found);
+        for (int i = 0; i < count; ++i) touch(g, found[i], cell, next, list);
+        for (int32_t r = homes[cell]; r >= 0; r = homes[cell_count(&g->cells) + (size_t)r]) {
+            int i = 0;
+            while (i < count && found[i] != r) ++i;
+            if (i == count) touch(g, r, cell, next, list);
+        }
+    }
+}
+
+/* The regions whose centroids lie in each cell, as lists: homes[cell] the first one, homes[cells + region]
+ * the next, -1: none. */
+static void find_homes(const tvlm_guide *g, int32_t *homes) {
+    const size_t cells = cell_count(&g->cells);
+    for (size_t i = 0; i < cells; ++i) homes[i] = -1;
+    for (int32_t r = g->regions - 1; r >= 0; --r) {
+        const int32_t home = home_of(g, r);
+        homes[cells + (size_t)r] = homes[home];
+        homes[home] = r;
+    }
+}
+
+static tvlm_status list_touched(tvlm_stack *stack, tvlm_guide *g, const int32_t *labels) {
+    const size_t regions = (size_t)g->regions;
+    int32_t *const homes = tvlm_allocate(cell_count(&g->cells) + regions, sizeof *homes);
+    int32_t *const next = tvlm_allocate(regions, sizeof *next);
+    bool made = homes != NULL && next != NULL;
+    for (size_t r = 0; r < regions; ++r) g->nearest[r] = INFINITY;
+    if (made) {
+        find_homes(g, homes);
+        touch_all(g, labels, homes, next, false);
+        for (size_t r = 0; r < regions; ++r) g->begins[r + 1] = g->begins[r] + next[r];
+        memcpy(next, g->begins, regions * sizeof *next);
+        g->touched = tvlm_allocate((size_t)g->begins[regions], sizeof *g->touched);
+        made = g->touched != NULL;
+    }
+    if (made) touch_all(g, labels, homes, next, true);
+    free(homes);
+    free(next);
+    return made ? TVLM_OK : no_memory(stack);
+}
+
 static tvlm_status make_cells(tvlm_stack *stack, int32_t index, tvlm_guide *g) {
     const size_t cells = cell_count(&g->cells), all = corner_count(&g->cells) + cells;
-    if (all > INT32_MAX)
+    if (all > INT32_MAX / 5)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "%zu candidates are too many for a cascade; use a larger stride", cells);
-    g->labels = tvlm_allocate(all, sizeof *g->labels);
-    g->distances = tvlm_allocate(cells, sizeof *g->distances);
+    int32_t *const labels = tvlm_allocate(all, sizeof *labels);
     tvlm_sample_point *const points = tvlm_allocate(all, sizeof *points);
     float *const values = tvlm_allocate(all, sizeof *values);
-    const bool made = g->labels != NULL && g->distances != NULL && points != NULL && values != NULL;
-    const tvlm_status status = made ? sample_cells(stack, index, g, points, values) : no_memory(stack);
+    const bool made = labels != NULL && points != NULL && values != NULL;
+    tvlm_status status = made ? sample_cells(stack, index, g, points, values, labels) : no_memory(stack);
     free(points);
     free(values);
+    if (status == TVLM_OK) status = list_touched(stack, g, labels);
+    free(labels);
     return status;
-}
-
-/* The labels at the four corners and in the middle of a cell. */
-static void labels_of(const tvlm_guide *g, int32_t column, int32_t row, uint16_t labels[5]) {
-    const size_t wide = (size_t)g->cells.columns + 1;
-    const uint16_t *const corner = g->labels + (size_t)row * wide + (size_t)column;
-    labels[0] = corner[0];
-    labels[1] = corner[1];
-    labels[2] = corner[wide];
-    labels[3] = corner[wide + 1];
-    labels[4] = g->labels[corner_count(&g->cells) + (size_t)row * (wide - 1) + (size_t)column];
-}
-
-bool tvlm_guide_touches(const tvlm_guide *g, int32_t column, int32_t row, const bool *kept) {
-    uint16_t labels[5];
-    labels_of(g, column, row, labels);
-    return kept[labels[0]] || kept[labels[1]] || kept[labels[2]] || kept[labels[3]] || kept[labels[4]];
-}
-
-/* ---- Regions ---- */
-
-static void find_nearest(tvlm_guide *g) {
-    for (int32_t r = 0; r < g->regions; ++r) {
-        g->homes[r] = cell_at(g->table[r].y, g->cells.step_y, g->cells.rows) * g->cells.columns +
-                      cell_at(g->table[r].x, g->cells.step_x, g->cells.columns);
-        g->nearest[r] = g->distances[g->homes[r]];
-    }
-    for (int32_t row = 0; row < g->cells.rows; ++row)
-        for (int32_t column = 0; column < g->cells.columns; ++column) {
-            uint16_t labels[5];
-            const float distance = g->distances[(size_t)row * (size_t)g->cells.columns + (size_t)column];
-            labels_of(g, column, row, labels);
-            for (int i = 0; i < 5; ++i) g->nearest[labels[i]] = fminf(g->nearest[labels[i]], distance);
-        }
 }
 
 static tvlm_status make_regions(tvlm_stack *stack, int32_t index, tvlm_guide *g) {
     TVLM_TRY(tvlm_stack_regions(stack, index, 0, NULL, &g->regions));
     g->table = tvlm_allocate((size_t)g->regions, sizeof *g->table);
     g->nearest = tvlm_allocate((size_t)g->regions, sizeof *g->nearest);
-    g->homes = tvlm_allocate((size_t)g->regions, sizeof *g->homes);
-    if (g->table == NULL || g->nearest == NULL || g->homes == NULL) return no_memory(stack);
+    g->begins = tvlm_allocate((size_t)g->regions + 1, sizeof *g->begins);
+    g->distances = tvlm_allocate(cell_count(&g->cells), sizeof *g->distances);
+    if (g->table == NULL || g->nearest == NULL || g->begins == NULL || g->distances == NULL)
+        return no_memory(stack);
     TVLM_TRY(tvlm_stack_regions(stack, index, g->regions, g->table, &g->regions));
-    TVLM_TRY(make_cells(stack, index, g));
-    const size_t labels = corner_count(&g->cells) + cell_count(&g->cells);
-    for (size_t i = 0; i < labels; ++i)
-        if (g->labels[i] >= g->regions) g->labels[i] = (uint16_t)(g->regions - 1);
-    find_nearest(g);
-    return TVLM_OK;
+    return make_cells(stack, index, g);
 }
 
 /* ---- Means ---- */
 
 /* The region of each cell of the features. */
-static tvlm_status label_vectors(tvlm_stack *stack, const tvlm_features *features, int32_t *labels,
-                                 int32_t regions) {
+static tvlm_status label_vectors(tvlm_stack *stack, const tvlm_features *features, const tvlm_guide *g,
+                                 int32_t *labels) {
     static const int32_t id = TVLM_CHANNEL_CLUSTER_ID;
     const tvlm_texture *const texture = features->texture;
     const int32_t count = texture->width * texture->height;
@@ -151,93 +199,18 @@ static tvlm_status label_vectors(tvlm_stack *stack, const tvlm_features *feature
         points[i] = (tvlm_sample_point){((float)(i % texture->width) + 0.5f) * across,
                                         ((float)(i / texture->width) + 0.5f) * down, 0.0f, features->index};
     if (status == TVLM_OK) status = tvlm_stack_sample(stack, points, count, &id, 1, values);
-    for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
-        const int32_t label = (int32_t)fmaxf(values[i] + 0.5f, 0.0f);
-        labels[i] = label < regions ? label : regions - 1;
-    }
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i) labels[i] = label_of(g, values[i]);
     free(points);
     free(values);
     return status;
 }
 
-static void add_vector(tvlm_guide *g, int32_t region, const float *vector, double scale, int32_t *counts) {
-    float *const mean = g->means + (size_t)region * (size_t)g->dimension;
-    double squares = 0.0;
-    for (int32_t i = 0; i < g->dimension; ++i) {
-        const double value = scale * (double)vector[i];
-        mean[i] += (float)value;
-        squares += value * value;
-    }
-    g->spreads[region] += (float)squares;
-    ++counts[region];
-}
-
-/* Sums to means; a region between the vectors has that of the cell that its centroid is in. */
-static void average(tvlm_guide *g, const tvlm_features *features, const float *matrix, const float *inverse,
-                    int32_t *counts) {
-    const tvlm_texture *const texture = features->texture;
-    const int32_t cells = texture->width * texture->height;
-    for (int32_t r = 0; r < g->regions; ++r) {
-        float *const mean = g->means + (size_t)r * (size_t)g->dimension;
-        double squares = 0.0;
-        if (counts[r] == 0) {
-            const int32_t column =
-                cell_at(g->table[r].x, texture->extent_x / (float)texture->width, texture->width);
-            const int32_t row =
-                cell_at(g->table[r].y, texture->extent_y / (float)texture->height, texture->height);
-            const int32_t cell = row * texture->width + column;
-            add_vector(g, r, matrix + (size_t)cell * (size_t)g->dimension,
-                       (double)inverse[features->image * cells + cell], counts);
-        }
-        for (int32_t i = 0; i < g->dimension; ++i) {
-            mean[i] /= (float)counts[r];
-            squares += (double)mean[i] * (double)mean[i];
-        }
-        g->spreads[r] = (float)sqrt(fmax((double)g->spreads[r] / counts[r] - squares, 0.0));
-    }
-}
-
-/* The vectors and their lengths to the host; they are not kept on the device twice. */
-static tvlm_status read_vectors(tvlm_stack *stack, const tvlm_features *features, float *matrix,
-                                float *inverse) {
-    const tvlm_backend *const backend = stack->device->backend;
-    const size_t cells = (size_t)features->texture->width * (size_t)features->texture->height;
-    const size_t bytes = cells * (size_t)features->dimension * sizeof *matrix;
-    tvlm_buffer *buffer = NULL;
-    TVLM_TRY(backend->buffer_create(stack->device, bytes, &buffer));
-    tvlm_status status = backend->feature_matrix(stack->device, features, buffer);
-    if (status == TVLM_OK) status = backend->buffer_read(stack->device, buffer, 0, bytes, matrix);
-    if (status == TVLM_OK)
-        status = backend->buffer_read(stack->device, features->inverse, 0,
-                                      (size_t)(features->image + 1) * cells * sizeof *inverse, inverse);
-    backend->buffer_destroy(stack->device, &buffer);
-    return status;
-}
-
 static tvlm_status make_means(tvlm_stack *stack, const tvlm_features *features, tvlm_guide *g) {
-    const int32_t cells = features->texture->width * features->texture->height;
-    float *const matrix = tvlm_allocate((size_t)cells, (size_t)features->dimension * sizeof *matrix);
-    float *const inverse = tvlm_allocate((size_t)(features->image + 1), (size_t)cells * sizeof *inverse);
-    int32_t *const labels = tvlm_allocate((size_t)cells, sizeof *labels);
-    int32_t *const counts = tvlm_allocate((size_t)g->regions, sizeof *counts);
-    free(g->means);
-    free(g->spreads);
-    g->dimension = features->dimension;
-    g->means = tvlm_allocate((size_t)g->regions, (size_t)g->dimension * sizeof *g->means);
-    g->spreads = tvlm_allocate((size_t)g->regions, sizeof *g->spreads);
-    const bool made = matrix != NULL && inverse != NULL && labels != NULL && counts != NULL &&
-                      g->means != NULL && g->spreads != NULL;
-    tvlm_status status = made ? read_vectors(stack, features, matrix, inverse) : no_memory(stack);
-    if (status == TVLM_OK) status = label_vectors(stack, features, labels, g->regions);
-    for (int32_t i = 0; status == TVLM_OK && i < cells; ++i)
-        add_vector(g, labels[i], matrix + (size_t)i * (size_t)g->dimension,
-                   (double)inverse[features->image * cells + i], counts);
-    if (status == TVLM_OK) average(g, features, matrix, inverse, counts);
-    if (status != TVLM_OK) g->dimension = 0;
-    free(matrix);
-    free(inverse);
+    const size_t cells = (size_t)features->texture->width * (size_t)features->texture->height;
+    int32_t *const labels = tvlm_allocate(cells, sizeof *labels);
+    tvlm_status status = labels != NULL ? label_vectors(stack, features, g, labels) : no_memory(stack);
+    if (status == TVLM_OK) status = tvlm_guide_means(stack, features, labels, g);
     free(labels);
-    free(counts);
     return status;
 }
 

@@ -393,7 +393,7 @@ tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
 /* ---- The application's own planes ---- */
 
 static bool is_name(const char *name) {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@";
     const size_t length = name != NULL ? strlen(name) : 0;
     return length > 0 && length < TVLM_CHANNEL_NAME_SIZE && strspn(name, allowed) == length;
 }
@@ -415,7 +415,7 @@ static tvlm_status check_user(const tvlm_stack *stack, const char *name, float l
     const tvlm_log *log = &stack->device->log;
     if (!is_name(name))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "'%.40s' is no name of a plane: letters, digits, '_', '-', '.'",
+                         "'%.40s' is no name of a plane: letters, digits, '_', '-', '.', '@'",
                          name != NULL ? name : "");
     if (is_taken(name)) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is the library's own name", name);
     if (!(low < high) && !(low == 0.0f && high == 0.0f))

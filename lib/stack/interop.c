@@ -81,8 +81,22 @@ static tvlm_status check_pixels(const tvlm_stack *stack, const tvlm_image *image
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
-                                        cl_mem memory, size_t byte_offset) {
+/* What takes pixels that are in a buffer. */
+typedef tvlm_status pixels_taker(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                 const tvlm_pixels *pixels, const struct tvlm_update_params *params,
+                                 tvlm_delta_report *report);
+
+static tvlm_status set_pixels(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                              const tvlm_pixels *pixels, const struct tvlm_update_params *params,
+                              tvlm_delta_report *report) {
+    (void)params;
+    (void)report;
+    return tvlm_stack_source_from_buffer(stack, index, buffer, pixels);
+}
+
+static tvlm_status take_pixels(tvlm_stack *stack, int32_t index, const tvlm_image *image, cl_mem memory,
+                               size_t byte_offset, pixels_taker *taker,
+                               const struct tvlm_update_params *params, tvlm_delta_report *report) {
     static const size_t value_bytes[] = {1, 2, 4};
     tvlm_buffer *buffer = NULL;
     tvlm_pixels pixels;
@@ -96,9 +110,22 @@ tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const 
     if (!bytes_needed(image, pixel_bytes, pixels.row_stride, byte_offset, &needed) || needed > buffer->bytes)
         status = tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                            "the pixels reach beyond the cl_mem's %zu bytes", buffer->bytes);
-    if (status == TVLM_OK) status = tvlm_stack_source_from_buffer(stack, index, buffer, &pixels);
+    if (status == TVLM_OK) status = taker(stack, index, buffer, &pixels, params, report);
     stack->device->backend->buffer_destroy(stack->device, &buffer);
     return status;
+}
+
+tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                        cl_mem memory, size_t byte_offset) {
+    return take_pixels(stack, index, image, memory, byte_offset, set_pixels, NULL, NULL);
+}
+
+tvlm_status tvlm_stack_update_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                           cl_mem memory, size_t byte_offset,
+                                           const struct tvlm_update_params *params,
+                                           tvlm_delta_report *report) {
+    return take_pixels(stack, index, image, memory, byte_offset, tvlm_stack_update_from_buffer, params,
+                       report);
 }
 
 tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t channel,

@@ -206,6 +206,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
         free(s->frames[i].positions);
     }
     backend->texture_destroy(s->device, &s->relevance);
+    tvlm_stack_delta_release(s);
     free(s->frames);
     free(s->carries);
     for (int32_t i = 0; s->originals != NULL && i < s->images; ++i)
@@ -239,6 +240,22 @@ tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) 
     }
     if (stack->relevance != NULL) info->device_bytes += stack->relevance->bytes;
     return TVLM_OK;
+}
+
+static size_t buffer_bytes(const tvlm_buffer *buffer) {
+    return buffer != NULL ? buffer->bytes : 0;
+}
+
+size_t tvlm_stack_bytes(const tvlm_stack *stack) {
+    tvlm_stack_info info;
+    if (tvlm_stack_get_info(stack, &info) != TVLM_OK) return 0;
+    size_t bytes = info.device_bytes;
+    for (int32_t i = 0; i < stack->chunk_count; ++i)
+        for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
+            bytes += buffer_bytes(stack->chunks[i].products[product]);
+    for (int32_t i = 0; i < stack->images; ++i) bytes += buffer_bytes(stack->frames[i].scores);
+    for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) bytes += buffer_bytes(stack->scratch[i]);
+    return bytes;
 }
 
 const int32_t *tvlm_stack_channels(const tvlm_stack *stack, int32_t *count) {

@@ -23,6 +23,7 @@ typedef struct tvlm_chunk {
     int32_t
         *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
     tvlm_grid_mask valid;  /* grids whose content and levels are up to date */
+    tvlm_grid_mask kept;   /* grids that were made with tvlm_generate_args.keep */
     tvlm_grid_mask flat;   /* of the valid ones, those whose levels are still to be made: the query's */
     tvlm_grid_mask given;  /* grids that were handed in for some of its images */
     int32_t query_written; /* the image whose slice of the QUERY texture is not 0 */
@@ -34,21 +35,24 @@ typedef struct tvlm_chunk {
     uint32_t guided;                             /* counts what makes the guides of its images out of date */
 } tvlm_chunk;
 
+#define TVLM_GUIDE_GROUPS 4 /* into which a region's vectors fall, at most */
+
 /* What is known of an image before anything is asked: guide.c. On the host. */
 typedef struct tvlm_guide {
     tvlm_candidates cells;
     int32_t regions;
     struct tvlm_region *table;
-    float *nearest; /* [regions] the smallest distance of its cells */
-    uint16_t
-        *labels;    /* [rows + 1][columns + 1] at the cells' corners, then [rows][columns] at their middles */
-    int32_t *homes; /* [regions] the cell that holds its centroid */
-    float *distances;  /* [rows * columns] the channel */
+    float *distances; /* [rows * columns] the channel */
+    float *nearest;   /* [regions] the smallest distance of its cells */
+    int32_t *begins;  /* [regions + 1] where its cells begin in */
+    int32_t
+        *touched; /* the cells that have a corner or their middle in it, or hold its centroid; ascending */
     int32_t dimension; /* of the means; 0: there are none */
     bool embedded;     /* they are of the embedding, not of the features */
-    float *means;      /* [regions * dimension] of the vectors in it, each divided by its length */
-    float *spreads;    /* [regions] the root of their mean squared distance from it */
-    uint32_t made;     /* the chunk's count when it was made, and 1; 0: it was not */
+    int32_t *groups;   /* [regions] of vectors, 1 .. TVLM_GUIDE_GROUPS */
+    float *means;   /* [regions][TVLM_GUIDE_GROUPS][dimension] of the vectors, each divided by its length */
+    float *spreads; /* [regions][TVLM_GUIDE_GROUPS] the root of their mean squared distance from it */
+    uint32_t made;  /* the chunk's count when it was made, and 1; 0: it was not */
 } tvlm_guide;
 
 /* What the stack remembers of each image. */
@@ -102,8 +106,13 @@ typedef enum tvlm_scratch {
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 
+struct tvlm_delta; /* delta.h */
+struct tvlm_update_params;
+struct tvlm_delta_report;
+
 struct tvlm_stack {
     tvlm_device *device;
+    struct tvlm_delta *delta; /* NULL until a frame was compared */
     int32_t width, height, images, levels;
     tvlm_format format;
     tvlm_family_settings settings;
@@ -274,9 +283,9 @@ tvlm_status tvlm_stack_embedded_similarity(tvlm_stack *stack, const tvlm_feature
 tvlm_status tvlm_stack_guide(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
                              const tvlm_features *features, bool embedded, const tvlm_guide **guide);
 
-/* Whether a cell has a pixel at one of its corners or in its middle, or a centroid, of a region that is
- * `kept`. */
-bool tvlm_guide_touches(const tvlm_guide *guide, int32_t column, int32_t row, const bool *kept);
+/* guide_means.c: of the vectors of `features`, [height * width] labels of which are given. */
+tvlm_status tvlm_guide_means(tvlm_stack *stack, const tvlm_features *features, const int32_t *labels,
+                             tvlm_guide *guide);
 
 void tvlm_guide_release(tvlm_guide *guide);
 
@@ -325,6 +334,22 @@ tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image,
  */
 tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
                                           const tvlm_pixels *pixels);
+
+/* ---- delta.c ---- */
+
+/* Image `index` has other pixels than those that are kept for comparison. */
+void tvlm_stack_delta_forget(tvlm_stack *stack, int32_t index);
+
+/* All of a grid was made; `kept`: with tvlm_generate_args.keep. */
+void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, bool kept);
+
+void tvlm_stack_delta_release(tvlm_stack *stack);
+
+/* As tvlm_stack_source_from_buffer, but only tiles that differ from the source are taken
+ * (texturevlm/delta.h). */
+tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                          const tvlm_pixels *pixels, const struct tvlm_update_params *params,
+                                          struct tvlm_delta_report *report);
 
 /* ---- limits.c ---- */
 

@@ -45,6 +45,7 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
+    tvlm_stack_delta_forget(stack, index);
     tvlm_stack_new_frame(stack, index);
     stack->originals[index].width = stack->width;
     stack->originals[index].height = stack->height;

@@ -1,6 +1,6 @@
 /*
- * video/stream.h: the inside of a stream, for its own files: stream.c (frames), stream_cut.c, stream_features.c,
- * stream_regions.c, stream_steady.c and stream_volume.c.
+ * video/stream.h: the inside of a stream, for its own files: stream.c (frames), stream_cut.c,
+ * stream_features.c, stream_regions.c, stream_steady.c and stream_volume.c.
  */
 #ifndef TVLM_VIDEO_STREAM_H
 #define TVLM_VIDEO_STREAM_H
@@ -16,7 +16,7 @@ typedef struct stream_carried {
     tvlm_texture *spare, *fresh; /* as the stack's own; what is moved into, and what new ones come in */
     tvlm_buffer *known[2];       /* floats: 1 for each cell that has a vector, now and next */
     tvlm_buffer *weights;
-    float *host;      /* known[0], on the host */
+    float *host; /* known[0], on the host */
     int32_t columns, rows, layers;
     bool there; /* the stack has such a grid */
 } stream_carried;
@@ -27,8 +27,8 @@ typedef struct stream_camera {
     tvlm_stack *stack;
     tvlm_texture *before; /* the last frame's source: it and the stack's own change places */
     tvlm_flow *flow;
-    int64_t frames;      /* pushed so far */
-    int32_t since_key;   /* frames since the last keyframe */
+    int64_t frames;        /* pushed so far */
+    int32_t since_key;     /* frames since the last keyframe */
     int32_t width, height; /* of all frames as handed in */
     tvlm_stream_report report;
     float luma[2][STREAM_THUMBNAIL * STREAM_THUMBNAIL]; /* of this frame, of the last one */
@@ -40,7 +40,7 @@ typedef struct stream_camera {
     int32_t former_count, former_capacity;
     float *bonus; /* of the candidates */
     size_t bonus_capacity;
-    tvlm_packed *volume; /* NULL: none */
+    tvlm_packed *volume;    /* NULL: none */
     int32_t newest, filled; /* slots of it */
     bool stored;            /* the present frame is in it */
     tvlm_buffer *pixels;    /* sent ahead */
@@ -59,8 +59,8 @@ struct tvlm_stream {
     stream_camera *cameras;
 };
 
-/* stream_cut.c: the thumbnail of the present source (which has all levels) into luma[0], and how far it is from
- * luma[1]. */
+/* stream_cut.c: the thumbnail of the present source (which has all levels) into luma[0], and how far it is
+ * from luma[1]. */
 tvlm_status stream_look(stream_camera *camera);
 float stream_difference(const stream_camera *camera);
 
@@ -69,7 +69,8 @@ tvlm_status stream_carry_features(tvlm_stream *stream, stream_camera *camera);
 void stream_drop_features(stream_camera *camera);
 void stream_free_features(stream_camera *camera);
 
-/* stream_regions.c: the last frame's regions, before its pixels go; then where they begin in the present one. */
+/* stream_regions.c: the last frame's regions, before its pixels go; then where they begin in the present one.
+ */
 tvlm_status stream_keep_regions(stream_camera *camera);
 tvlm_status stream_place_regions(const tvlm_stream *stream, stream_camera *camera);
 void stream_drop_regions(stream_camera *camera);
@@ -86,7 +87,8 @@ void stream_volume_begin(stream_camera *camera, bool forget);
 tvlm_status stream_look_back(const tvlm_stream *stream, stream_camera *camera);
 
 /* The flow at points (x, y in working pixels) of the present frame: u, v, confidence of each. Waits. */
-tvlm_status stream_flow_at(stream_camera *camera, const float *points, int32_t count, float level, float *flow);
+tvlm_status stream_flow_at(stream_camera *camera, const float *points, int32_t count, float level,
+                           float *flow);
 
 static inline bool stream_has_flow(const stream_camera *camera) {
     return (camera->stack->originals[0].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;

@@ -1,11 +1,11 @@
 /*
- * Regions that keep their ids: SLIC begins at the last frame's centroids, moved along the flow, and each region
- * is what became of the one that began there.
+ * Regions that keep their ids: SLIC begins at the last frame's centroids, moved along the flow, and each
+ * region is what became of the one that began there.
  *
- * SLIC looks for the centres of a pixel among those of its cell and of the eight around it, so that each centre
- * belongs to a cell. Where regions moved, they are dealt out to cells anew, the nearest first; one that finds no
- * free cell around it, or leaves the image, is given up, and a cell without one begins in its middle with an id
- * that is free.
+ * SLIC looks for the centres of a pixel among those of its cell and of the eight around it, so that each
+ * centre belongs to a cell. Where regions moved, they are dealt out to cells anew, the nearest first; one
+ * that finds no free cell around it, or leaves the image, is given up, and a cell without one begins in its
+ * middle with an id that is free.
  */
 #include <math.h>
 #include <string.h>
@@ -41,8 +41,8 @@ void stream_drop_regions(stream_camera *camera) {
 /* Where each region is now: p with p + flow(p) = where it was; two steps towards it. */
 static tvlm_status move_regions(const tvlm_stream *stream, stream_camera *camera) {
     const int32_t count = camera->region_count;
-    const float level = 0.5f * log2f((float)camera->stack->width * (float)camera->stack->height /
-                                     (float)stream->cells);
+    const float level =
+        0.5f * log2f((float)camera->stack->width * (float)camera->stack->height / (float)stream->cells);
     float *points = tvlm_allocate((size_t)count, 5 * sizeof *points), *flow;
     tvlm_status status = TVLM_OK;
     if (points == NULL)
@@ -82,7 +82,8 @@ static int32_t add_offers(const stream_camera *camera, const tvlm_cluster_plan *
     const float width = (float)camera->stack->width, height = (float)camera->stack->height;
     const float across = width / (float)plan->columns, down = height / (float)plan->rows;
     int32_t count = 0;
-    if (own->pixels == 0 || !(own->x >= 0.0f && own->x < width && own->y >= 0.0f && own->y < height)) return 0;
+    if (own->pixels == 0 || !(own->x >= 0.0f && own->x < width && own->y >= 0.0f && own->y < height))
+        return 0;
     const int32_t column = (int32_t)(own->x / across), row = (int32_t)(own->y / down);
     for (int32_t r = row - 1; r <= row + 1; ++r)
         for (int32_t c = column - 1; c <= column + 1; ++c) {
@@ -114,7 +115,7 @@ static void deal_out(stream_camera *camera, const offer *offers, int32_t count, 
         tvlm_cluster_centre *centre = &camera->centres[offers[i].cell];
         if (centre->known || placed[offers[i].region]) continue;
         placed[offers[i].region] = true;
-        *centre = (tvlm_cluster_centre){offers[i].region, true, region->x, region->y,
+        *centre = (tvlm_cluster_centre){offers[i].region, true,      region->x, region->y,
                                         region->l,        region->a, region->b};
     }
     name_others(camera->centres, cells, placed);

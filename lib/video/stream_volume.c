@@ -39,8 +39,9 @@ tvlm_status stream_volume_create(const tvlm_stream *stream, stream_camera *camer
         free(textures);
         return status;
     }
-    *made = (tvlm_packed){stream->device, shape.width,  shape.height, stream->volume_count, shape.layers,
-                          shape.images,   shape.images, 1,            textures};
+    *made = (tvlm_packed){stream->device, shape.width,  shape.height, stream->volume_count,
+                          shape.layers,   shape.images, shape.images, 1,
+                          textures};
     camera->volume = made;
     return TVLM_OK;
 }
@@ -66,8 +67,8 @@ tvlm_status stream_volume_store(const tvlm_stream *stream, stream_camera *camera
         return tvlm_fail(&stream->device->log, TVLM_ERROR_UNSUPPORTED,
                          "a volume of channels from more than %d textures", (int)stack->bundle_max);
     for (int32_t i = count; i < 4 * camera->volume->layers; ++i) refs[i] = TVLM_REF_ZERO;
-    TVLM_TRY(stream->device->backend->pack_slot(stream->device, &bundle, refs, (float)stream->volume_level, slot,
-                                                camera->volume->textures[0]));
+    TVLM_TRY(stream->device->backend->pack_slot(stream->device, &bundle, refs, (float)stream->volume_level,
+                                                slot, camera->volume->textures[0]));
     camera->newest = slot;
     if (camera->filled < frames) ++camera->filled;
     camera->stored = true;
@@ -95,11 +96,11 @@ static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, 
         char name[2 * TVLM_CHANNEL_NAME_SIZE];
         TVLM_TRY(tvlm_channel_get_info(stream->volume_channels[c], &info));
         snprintf(name, sizeof name, "%s@-%d", info.name, (int)age);
-        TVLM_TRY(tvlm_stack_set_user(camera->stack, 0, name, 0.0f, 0.0f, TVLM_MEAN,
-                                     tvlm_grid_input(.data = planes + (size_t)c * plane,
-                                                     .columns = volume->width, .rows = volume->height,
-                                                     .replace_nonfinite = true),
-                                     NULL));
+        TVLM_TRY(
+            tvlm_stack_set_user(camera->stack, 0, name, 0.0f, 0.0f, TVLM_MEAN,
+                                tvlm_grid_input(.data = planes + (size_t)c * plane, .columns = volume->width,
+                                                .rows = volume->height, .replace_nonfinite = true),
+                                NULL));
     }
     return TVLM_OK;
 }
@@ -109,8 +110,7 @@ tvlm_status stream_look_back(const tvlm_stream *stream, stream_camera *camera) {
     const size_t texels = (size_t)camera->volume->width * (size_t)camera->volume->height;
     float *planes = tvlm_allocate(texels, (size_t)stream->volume_count * sizeof *planes);
     tvlm_status status = TVLM_OK;
-    if (planes == NULL)
-        return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory to look back");
+    if (planes == NULL) return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory to look back");
     for (int32_t age = 1; status == TVLM_OK && age < stream->params.volume_frames; ++age)
         status = set_planes(stream, camera, age, planes);
     free(planes);
@@ -127,7 +127,8 @@ static tvlm_status find_camera(tvlm_stream *stream, int32_t camera, stream_camer
     if ((*found)->volume == NULL)
         return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "the stream has no volume");
     if ((*found)->frames == 0)
-        return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "camera %d has no frame yet", (int)camera);
+        return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "camera %d has no frame yet",
+                         (int)camera);
     return stream_volume_store(stream, *found);
 }
 
@@ -137,8 +138,8 @@ tvlm_status tvlm_stream_volume(tvlm_stream *stream, int32_t camera, int32_t age,
     if (stream == NULL || volume == NULL || slot == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(find_camera(stream, camera, &found));
     if (age < 0 || age >= found->filled)
-        return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "a frame %d frames ago; there are %d", (int)age,
-                         (int)found->filled);
+        return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "a frame %d frames ago; there are %d",
+                         (int)age, (int)found->filled);
     *volume = found->volume;
     *slot = slot_of(stream, found, age);
     return TVLM_OK;
@@ -189,15 +190,16 @@ static tvlm_status read_points(const tvlm_stream *stream, stream_camera *camera,
     return backend->buffer_read(stream->device, received, 0, bytes, values);
 }
 
-static tvlm_status sample_points(const tvlm_stream *stream, stream_camera *camera, const tvlm_volume_point *at,
-                                 int32_t count, tvlm_point *points, float *values, float *out) {
+static tvlm_status sample_points(const tvlm_stream *stream, stream_camera *camera,
+                                 const tvlm_volume_point *at, int32_t count, tvlm_point *points,
+                                 float *values, float *out) {
     const size_t width = 4 * (size_t)camera->volume->layers, channels = (size_t)stream->volume_count;
     for (int32_t i = 0; i < count; ++i) (void)place_points(stream, camera, &at[i], points + READS * i);
     TVLM_TRY(read_points(stream, camera, points, READS * count, values));
     for (int32_t i = 0; i < count; ++i) {
         tvlm_point unused[READS];
         const float between = place_points(stream, camera, &at[i], unused);
-        const float *first = values + (size_t)(READS * i) * width, *second = first + width,
+        const float *first = values + (size_t)READS * (size_t)i * width, *second = first + width,
                     *nearest = second + width;
         for (size_t c = 0; c < channels; ++c)
             out[(size_t)i * channels + c] = is_identifier(stream->volume_channels[c])
@@ -218,11 +220,14 @@ tvlm_status tvlm_stream_volume_sample(tvlm_stream *stream, int32_t camera, const
         if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].age))
             return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "point %d is not a number", (int)i);
     tvlm_point *at = tvlm_allocate((size_t)count, READS * sizeof *at);
-    float *values = tvlm_allocate((size_t)count * READS, 4 * (size_t)found->volume->layers * sizeof *values);
-    const tvlm_status status =
-        at == NULL || values == NULL
-            ? tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory to sample %d points", (int)count)
-            : sample_points(stream, found, points, count, at, values, out);
+    float *values =
+        tvlm_allocate((size_t)count * READS, (size_t)(4 * found->volume->layers) * sizeof *values);
+    tvlm_status status = TVLM_OK;
+    if (at == NULL || values == NULL)
+        status =
+            tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory to sample %d points", (int)count);
+    else
+        status = sample_points(stream, found, points, count, at, values, out);
     free(at);
     free(values);
     return status;

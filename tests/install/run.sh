@@ -54,4 +54,10 @@ echo "its example prints its positions"
 if [ -x "$prefix/bin/tvlm" ]; then
     "$prefix/bin/tvlm" --help >/dev/null # finds its libraries by itself
     echo "bin/tvlm runs"
+    # It finds texturevlm-video beside the others, though it is not linked to it: this is no video, and it knows.
+    if [ -e "$lib/libtexturevlm-video.so" ]; then
+        { "$prefix/bin/tvlm" video "$here/use.c" 2>&1 || true; } | grep -q 'no image and no video' ||
+            { echo "the installed tvlm does not load texturevlm-video"; exit 1; }
+        echo "bin/tvlm loads texturevlm-video"
+    fi
 fi

@@ -1,0 +1,204 @@
+/*
+ * Stacks by the content of their images, the least recently used of which go first.
+ */
+#include "texturevlm/session.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include <sha2.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* uthash allocates its table with the first entry and when it grows: that may fail, and only that entry is
+ * lost. */
+#define HASH_NONFATAL_OOM         1
+#define uthash_nonfatal_oom(lost) ((lost)->refused = true)
+#define uthash_malloc(size)       tvlm_allocate(1, size)
+#include <uthash.h>
+
+#define DIGEST_BYTES SHA256_DIGEST_LENGTH
+
+typedef struct entry {
+    uint8_t digest[DIGEST_BYTES];
+    tvlm_stack *stack;
+    uint64_t used; /* when it was last asked for */
+    bool refused;  /* by the table, for want of memory */
+    UT_hash_handle hh;
+} entry;
+
+struct tvlm_session {
+    tvlm_device *device;
+    entry *entries;
+    uint64_t clock;
+    tvlm_session_info info; /* what is counted; stacks and bytes are looked up */
+};
+
+/* ---- Which stack ---- */
+
+static void add(SHA2_CTX *hash, const void *bytes, size_t size) {
+    const uint64_t length = size; /* so that no two lists of parts read the same */
+    SHA256Update(hash, (const uint8_t *)&length, sizeof length);
+    SHA256Update(hash, bytes, size);
+}
+
+static void add_pixels(SHA2_CTX *hash, const tvlm_image *image, size_t row) {
+    const int32_t shape[4] = {image->width, image->height, image->channels, (int32_t)image->type};
+    const size_t stride = image->row_stride > 0 ? image->row_stride : row;
+    add(hash, shape, sizeof shape);
+    for (int32_t y = 0; y < image->height; ++y)
+        SHA256Update(hash, (const uint8_t *)image->pixels + (size_t)y * stride, row);
+}
+
+static void add_params(SHA2_CTX *hash, const struct tvlm_stack_params *params) {
+    const char *const layout = params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT;
+    const int32_t numbers[5] = {params->width, params->height, params->images, (int32_t)params->format,
+                                params->clusters};
+    const float reals[3] = {params->compactness, params->fixation != NULL ? params->fixation[0] : 0.0f,
+                            params->fixation != NULL ? params->fixation[1] : 0.0f};
+    const uint8_t fixed = params->fixation != NULL;
+    add(hash, layout, strlen(layout));
+    add(hash, numbers, sizeof numbers);
+    add(hash, reals, sizeof reals);
+    add(hash, &fixed, 1);
+}
+
+static tvlm_status digest_of(const tvlm_session *s, const tvlm_image *image,
+                             const struct tvlm_stack_params *params, const void *key, size_t key_bytes,
+                             uint8_t digest[DIGEST_BYTES]) {
+    SHA2_CTX hash;
+    size_t row;
+    TVLM_TRY(tvlm_stack_check_image(&s->device->log, image, &row));
+    if (image->pixels == NULL || (key == NULL && key_bytes > 0)) return TVLM_ERROR_ARGUMENT;
+    SHA256Init(&hash);
+    add_pixels(&hash, image, row);
+    add_params(&hash, params);
+    add(&hash, key != NULL ? key : "", key_bytes);
+    SHA256Final(digest, &hash);
+    return TVLM_OK;
+}
+
+/* ---- Letting go ---- */
+
+static size_t held_bytes(const tvlm_session *s) {
+    size_t bytes = 0;
+    for (const entry *e = s->entries; e != NULL; e = e->hh.next) bytes += tvlm_stack_bytes(e->stack);
+    return bytes;
+}
+
+static void let_go(tvlm_session *s, entry *e) {
+    HASH_DEL(s->entries, e);
+    tvlm_stack_destroy(&e->stack);
+    free(e);
+}
+
+/* The one that was asked for longest ago, but not `spared`; NULL: there is no other. */
+static entry *oldest(const tvlm_session *s, const entry *spared) {
+    entry *found = NULL;
+    for (entry *e = s->entries; e != NULL; e = e->hh.next)
+        if (e != spared && (found == NULL || e->used < found->used)) found = e;
+    return found;
+}
+
+static void shrink(tvlm_session *s, size_t bytes, const entry *spared) {
+    while (held_bytes(s) > bytes) {
+        entry *const e = oldest(s, spared);
+        if (e == NULL) return;
+        let_go(s, e);
+        ++s->info.evictions;
+    }
+}
+
+/* ---- Making ---- */
+
+static tvlm_status make_stack(tvlm_session *s, const tvlm_image *image,
+                              const struct tvlm_stack_params *params, tvlm_stack **stack) {
+    const tvlm_status status = tvlm_stack_create_for_image(s->device, image, params, stack);
+    if (status != TVLM_ERROR_DEVICE_MEMORY || s->entries == NULL) return status;
+    shrink(s, 0, NULL);
+    return tvlm_stack_create_for_image(s->device, image, params, stack);
+}
+
+static tvlm_status insert(tvlm_session *s, const uint8_t digest[DIGEST_BYTES], tvlm_stack *stack,
+                          entry **made) {
+    entry *const e = tvlm_allocate(1, sizeof *e);
+    if (e != NULL) {
+        memcpy(e->digest, digest, DIGEST_BYTES);
+        e->stack = stack;
+        HASH_ADD(hh, s->entries, digest, DIGEST_BYTES, e);
+    }
+    if (e == NULL || e->refused) {
+        free(e);
+        return tvlm_fail(&s->device->log, TVLM_ERROR_MEMORY, "no memory to keep a stack");
+    }
+    *made = e;
+    return TVLM_OK;
+}
+
+static tvlm_status miss(tvlm_session *s, const uint8_t digest[DIGEST_BYTES], const tvlm_image *image,
+                        const struct tvlm_stack_params *params, entry **made) {
+    tvlm_stack *stack = NULL;
+    TVLM_TRY(make_stack(s, image, params, &stack));
+    const tvlm_status status = insert(s, digest, stack, made);
+    if (status != TVLM_OK)
+        tvlm_stack_destroy(&stack);
+    else
+        ++s->info.misses;
+    return status;
+}
+
+/* ---- session.h ---- */
+
+tvlm_status tvlm_session_create(tvlm_device *device, const struct tvlm_session_params *params,
+                                tvlm_session **session) {
+    if (device == NULL || session == NULL) return TVLM_ERROR_ARGUMENT;
+    const uint64_t half = device->info.memory_bytes / 2;
+    tvlm_session *const made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a session");
+    made->device = device;
+    made->info.cache_bytes = params != NULL && params->cache_bytes > 0 ? params->cache_bytes
+                             : half > 0 && half < SIZE_MAX             ? (size_t)half
+                                                                       : SIZE_MAX;
+    *session = made;
+    return TVLM_OK;
+}
+
+void tvlm_session_destroy(tvlm_session **session) {
+    if (session == NULL || *session == NULL) return;
+    while ((*session)->entries != NULL) let_go(*session, (*session)->entries);
+    free(*session);
+    *session = NULL;
+}
+
+tvlm_status tvlm_session_stack(tvlm_session *session, const tvlm_image *image,
+                               const struct tvlm_stack_params *params, const void *key, size_t key_bytes,
+                               tvlm_stack **stack, bool *hit) {
+    static const struct tvlm_stack_params none = {0};
+    uint8_t digest[DIGEST_BYTES];
+    entry *found = NULL;
+    if (session == NULL || image == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &none;
+    TVLM_TRY(digest_of(session, image, params, key, key_bytes, digest));
+    HASH_FIND(hh, session->entries, digest, DIGEST_BYTES, found);
+    const bool known = found != NULL;
+    if (!known) TVLM_TRY(miss(session, digest, image, params, &found));
+    if (known) ++session->info.hits;
+    found->used = ++session->clock;
+    shrink(session, session->info.cache_bytes, found);
+    *stack = found->stack;
+    if (hit != NULL) *hit = known;
+    return TVLM_OK;
+}
+
+void tvlm_session_trim(tvlm_session *session) {
+    if (session != NULL) shrink(session, session->info.cache_bytes, NULL);
+}
+
+tvlm_status tvlm_session_get_info(const tvlm_session *session, tvlm_session_info *info) {
+    if (session == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    *info = session->info;
+    info->stacks = (int32_t)HASH_COUNT(session->entries);
+    info->bytes = held_bytes(session);
+    return TVLM_OK;
+}

@@ -1,0 +1,128 @@
+/*
+ * delta_frame.c: the frame that is kept on the host, and the next one compared with it.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/delta.h"
+
+/* Whether values of a run differ by more than a limit: without a branch in the loop, so that it becomes
+ * vector code. */
+static bool differ_u8(const uint8_t *a, const uint8_t *b, size_t count, int limit) {
+    int most = 0;
+    for (size_t i = 0; i < count; ++i) {
+        const int away = a[i] > b[i] ? a[i] - b[i] : b[i] - a[i];
+        most = away > most ? away : most;
+    }
+    return most > limit;
+}
+
+static bool differ_u16(const unsigned char *a, const unsigned char *b, size_t count, int limit) {
+    int most = 0;
+    for (size_t i = 0; i < count; ++i) {
+        uint16_t x, y; /* rows may begin at any byte */
+        memcpy(&x, a + 2 * i, sizeof x);
+        memcpy(&y, b + 2 * i, sizeof y);
+        const int away = x > y ? x - y : y - x;
+        most = away > most ? away : most;
+    }
+    return most > limit;
+}
+
+/* As the source takes it: NaN is 0. */
+static float unit(const unsigned char *at) {
+    float value;
+    memcpy(&value, at, sizeof value);
+    return value >= 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;
+}
+
+static bool differ_f32(const unsigned char *a, const unsigned char *b, size_t count, float threshold) {
+    float most = 0.0f;
+    for (size_t i = 0; i < count; ++i) {
+        const float away = fabsf(unit(a + 4 * i) - unit(b + 4 * i));
+        most = away > most ? away : most;
+    }
+    return most > threshold;
+}
+
+/* The largest difference in steps that does not exceed the threshold, which may have been written as n /
+ * steps. */
+static int limit_of(float threshold, int steps) {
+    return (int)floor((double)threshold * steps + 1e-4);
+}
+
+static bool differ(const unsigned char *a, const unsigned char *b, size_t bytes, tvlm_pixel_type type,
+                   float threshold) {
+    if (threshold <= 0.0f) return memcmp(a, b, bytes) != 0;
+    switch (type) {
+    case TVLM_PIXEL_U16: return differ_u16(a, b, bytes / 2, limit_of(threshold, 65535));
+    case TVLM_PIXEL_F32: return differ_f32(a, b, bytes / 4, threshold);
+    default: return differ_u8(a, b, bytes, limit_of(threshold, 255));
+    }
+}
+
+/* The columns of pixels that a column of tiles has. */
+static int32_t tile_width(const tvlm_tiles *tiles, int32_t column) {
+    const int32_t left = tiles->width - column * tiles->side;
+    return left < tiles->side ? left : tiles->side;
+}
+
+bool tvlm_delta_fits(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels) {
+    return frame->valid && frame->channels == pixels->channels && frame->type == pixels->type;
+}
+
+/* Row by row, as they lie in memory; of a tile that is known to differ no more. */
+void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, float threshold,
+                        const tvlm_tiles *tiles, uint8_t *changed, int32_t *count) {
+    const size_t step = (size_t)tiles->side * pixels->pixel_bytes;
+    memset(changed, 0, (size_t)tiles->columns * (size_t)tiles->rows);
+    *count = 0;
+    for (int32_t y = 0; y < pixels->height; ++y) {
+        uint8_t *row = changed + (size_t)(y / tiles->side) * (size_t)tiles->columns;
+        const unsigned char *now = pixels->pixels + (size_t)y * pixels->row_stride;
+        const unsigned char *before = frame->pixels + (size_t)y * pixels->row;
+        for (int32_t column = 0; column < tiles->columns; ++column) {
+            const size_t at = (size_t)column * step;
+            const size_t bytes = (size_t)tile_width(tiles, column) * pixels->pixel_bytes;
+            if (row[column] || !differ(now + at, before + at, bytes, pixels->type, threshold)) continue;
+            row[column] = 1;
+            ++*count;
+        }
+    }
+}
+
+tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels) {
+    const size_t bytes = pixels->row * (size_t)pixels->height; /* was checked with the image */
+    frame->valid = false;
+    if (frame->bytes < bytes) {
+        free(frame->pixels);
+        frame->bytes = 0;
+        frame->pixels = tvlm_allocate(bytes, 1);
+        if (frame->pixels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to keep a frame");
+        frame->bytes = bytes;
+    }
+    for (size_t y = 0; y < (size_t)pixels->height; ++y)
+        memcpy(frame->pixels + y * pixels->row, pixels->pixels + y * pixels->row_stride, pixels->row);
+    frame->channels = pixels->channels;
+    frame->type = pixels->type;
+    frame->valid = true;
+    return TVLM_OK;
+}
+
+void tvlm_delta_take(tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles,
+                     unsigned char *upload) {
+    const size_t side = (size_t)tiles->side, stride = side * pixels->pixel_bytes;
+    for (int32_t row = 0; row < tiles->rows; ++row)
+        for (int32_t column = 0; column < tiles->columns; ++column) {
+            if (!tiles->changed[(size_t)row * (size_t)tiles->columns + (size_t)column]) continue;
+            const size_t bytes = (size_t)tile_width(tiles, column) * pixels->pixel_bytes;
+            const size_t top = (size_t)row * side, at = (size_t)column * stride;
+            for (size_t y = 0; y < side && top + y < (size_t)pixels->height; ++y) {
+                const unsigned char *from = pixels->pixels + (top + y) * pixels->row_stride + at;
+                memcpy(frame->pixels + (top + y) * pixels->row + at, from, bytes);
+                memcpy(upload + y * stride, from, bytes);
+            }
+            upload += side * stride;
+        }
+}

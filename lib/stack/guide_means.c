@@ -1,0 +1,164 @@
+/*
+ * What a region's vectors are like: a few means of vectors that are alike. One mean would hide a bird in the
+ * sky. Groups begin with the mean and the vectors farthest from all before (Gonzalez 1985), then Lloyd's
+ * iteration (1982).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "stack/stack.h"
+#include "texturevlm/regions.h"
+
+#define ITERATIONS 3
+
+/* A region's vectors on their way into groups. */
+typedef struct members {
+    const float *vectors; /* of all cells, unit vectors */
+    size_t dimension;
+    const int32_t *cells; /* [count] */
+    int32_t count;
+    float *distance; /* [count] squared, from the nearest mean */
+    int32_t *group;  /* [count] */
+} members;
+
+static const float *member(const members *m, int32_t i) {
+    return m->vectors + (size_t)m->cells[i] * m->dimension;
+}
+
+static float squared_distance(const float *a, const float *b, size_t dimension) {
+    float sum = 0.0f;
+    for (size_t i = 0; i < dimension; ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+/* Means of the groups 0 .. groups - 1 and their spreads; one that nobody is in stays. */
+static void find_means(const members *m, int32_t groups, float *means, float *spreads) {
+    for (int32_t g = 0; g < groups; ++g) {
+        float *const mean = means + (size_t)g * m->dimension;
+        int32_t count = 0;
+        for (int32_t i = 0; i < m->count; ++i) count += m->group[i] == g;
+        if (count == 0) continue;
+        memset(mean, 0, m->dimension * sizeof *mean);
+        for (int32_t i = 0; i < m->count; ++i)
+            for (size_t d = 0; m->group[i] == g && d < m->dimension; ++d) mean[d] += member(m, i)[d];
+        for (size_t d = 0; d < m->dimension; ++d) mean[d] /= (float)count;
+        spreads[g] = 0.0f;
+        for (int32_t i = 0; i < m->count; ++i)
+            if (m->group[i] == g) spreads[g] += squared_distance(member(m, i), mean, m->dimension);
+        spreads[g] = sqrtf(spreads[g] / (float)count);
+    }
+}
+
+/* Each to the nearest mean, ties to the first. */
+static void assign(const members *m, int32_t groups, const float *means) {
+    for (int32_t i = 0; i < m->count; ++i) {
+        m->distance[i] = INFINITY;
+        for (int32_t g = 0; g < groups; ++g) {
+            const float distance =
+                squared_distance(member(m, i), means + (size_t)g * m->dimension, m->dimension);
+            if (distance >= m->distance[i]) continue;
+            m->distance[i] = distance;
+            m->group[i] = g;
+        }
+    }
+}
+
+/* The one farthest from all means, or -1 where all are means. */
+static int32_t farthest(const members *m) {
+    int32_t found = -1;
+    for (int32_t i = 0; i < m->count; ++i)
+        if (m->distance[i] > 1e-6f && (found < 0 || m->distance[i] > m->distance[found])) found = i;
+    return found;
+}
+
+/* How many groups there are. */
+static int32_t divide(const members *m, float *means, float *spreads) {
+    int32_t groups = 1;
+    memset(m->group, 0, (size_t)m->count * sizeof *m->group);
+    find_means(m, 1, means, spreads);
+    assign(m, 1, means);
+    for (; groups < TVLM_GUIDE_GROUPS; ++groups) {
+        const int32_t next = farthest(m);
+        if (next < 0) break;
+        memcpy(means + (size_t)groups * m->dimension, member(m, next), m->dimension * sizeof *means);
+        assign(m, groups + 1, means);
+    }
+    for (int i = 0; groups > 1 && i < ITERATIONS; ++i) {
+        find_means(m, groups, means, spreads);
+        assign(m, groups, means);
+    }
+    return groups;
+}
+
+/* The vectors as unit vectors (an embedding's: as long as its share). They are not kept on the device twice.
+ */
+static tvlm_status read_vectors(tvlm_stack *stack, const tvlm_features *features, float *vectors,
+                                float *inverse) {
+    const tvlm_backend *const backend = stack->device->backend;
+    const size_t cells = (size_t)features->texture->width * (size_t)features->texture->height;
+    const size_t dimension = (size_t)features->dimension, bytes = cells * dimension * sizeof *vectors;
+    tvlm_buffer *buffer = NULL;
+    TVLM_TRY(backend->buffer_create(stack->device, bytes, &buffer));
+    tvlm_status status = backend->feature_matrix(stack->device, features, buffer);
+    if (status == TVLM_OK) status = backend->buffer_read(stack->device, buffer, 0, bytes, vectors);
+    if (status == TVLM_OK)
+        status = backend->buffer_read(stack->device, features->inverse,
+                                      (size_t)features->image * cells * sizeof *inverse,
+                                      cells * sizeof *inverse, inverse);
+    backend->buffer_destroy(stack->device, &buffer);
+    for (size_t i = 0; status == TVLM_OK && i < cells * dimension; ++i) vectors[i] *= inverse[i / dimension];
+    return status;
+}
+
+/* The cell of the vectors that a region's centroid lies in. */
+static int32_t centre_cell(const tvlm_guide *guide, const tvlm_texture *texture, int32_t region) {
+    const float x = guide->table[region].x * (float)texture->width / texture->extent_x;
+    const float y = guide->table[region].y * (float)texture->height / texture->extent_y;
+    const int32_t column = x < (float)texture->width ? (int32_t)x : texture->width - 1;
+    const int32_t row = y < (float)texture->height ? (int32_t)y : texture->height - 1;
+    return row * texture->width + column;
+}
+
+/* A region between the vectors has that of the cell that its centroid is in. */
+static void divide_all(tvlm_guide *guide, const tvlm_features *features, const int32_t *labels, members *m,
+                       int32_t *cells) {
+    const int32_t all = features->texture->width * features->texture->height;
+    m->cells = cells;
+    for (int32_t r = 0; r < guide->regions; ++r) {
+        const size_t first = (size_t)r * TVLM_GUIDE_GROUPS;
+        m->count = 0;
+        for (int32_t i = 0; i < all; ++i)
+            if (labels[i] == r) cells[m->count++] = i;
+        if (m->count == 0) cells[m->count++] = centre_cell(guide, features->texture, r);
+        guide->groups[r] = divide(m, guide->means + first * m->dimension, guide->spreads + first);
+    }
+}
+
+tvlm_status tvlm_guide_means(tvlm_stack *stack, const tvlm_features *features, const int32_t *labels,
+                             tvlm_guide *guide) {
+    const size_t cells = (size_t)features->texture->width * (size_t)features->texture->height;
+    const size_t dimension = (size_t)features->dimension, regions = (size_t)guide->regions;
+    float *const vectors = tvlm_allocate(cells, dimension * sizeof *vectors);
+    float *const numbers = tvlm_allocate(cells, sizeof *numbers);
+    int32_t *const lists = tvlm_allocate(cells, 2 * sizeof *lists);
+    members m = {.vectors = vectors, .dimension = dimension, .distance = numbers, .group = lists};
+    free(guide->groups);
+    free(guide->means);
+    free(guide->spreads);
+    guide->groups = tvlm_allocate(regions, sizeof *guide->groups);
+    guide->means = tvlm_allocate(regions, TVLM_GUIDE_GROUPS * dimension * sizeof *guide->means);
+    guide->spreads = tvlm_allocate(regions, TVLM_GUIDE_GROUPS * sizeof *guide->spreads);
+    const bool made = vectors != NULL && numbers != NULL && lists != NULL && guide->groups != NULL &&
+                      guide->means != NULL && guide->spreads != NULL;
+    tvlm_status status = made ? TVLM_OK
+                              : tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY,
+                                          "no memory for the means of %d regions", (int)guide->regions);
+    if (status == TVLM_OK) status = read_vectors(stack, features, vectors, numbers);
+    if (status == TVLM_OK) divide_all(guide, features, labels, &m, lists + cells);
+    guide->dimension = status == TVLM_OK ? features->dimension : 0;
+    free(vectors);
+    free(numbers);
+    free(lists);
+    return status;
+}

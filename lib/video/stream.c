@@ -1,0 +1,364 @@
+/*
+ * stream.c: texturevlm/stream.h: frames, in what order things happen to them, and what a camera is.
+ */
+#include "video/stream.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "video/flow.h"
+
+#define CAMERAS_MAX 256
+
+/* ---- Parameters ---- */
+
+static tvlm_status check_ranges(const tvlm_log *log, const tvlm_stream *s) {
+    const struct tvlm_stream_params *p = &s->params;
+    if (p->cameras < 0 || p->cameras > CAMERAS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d cameras; 1 to %d are possible", (int)p->cameras,
+                         CAMERAS_MAX);
+    if (p->keyframe_interval < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "keyframes %d frames apart", (int)p->keyframe_interval);
+    if (!isfinite(s->cut) || !isfinite(s->confidence))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a cut or a confidence that is not finite");
+    if (!(s->longest > 0.0f) || !isfinite(s->longest))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow over %g cells at most", (double)p->longest);
+    if (!(s->blend >= 0.0f && s->blend <= 1.0f) || !(s->needs_all >= 0.0f && s->needs_all <= 1.0f))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "blend %g, needs_all %g: both are 0 to 1",
+                         (double)s->blend, (double)s->needs_all);
+    if (!(s->steadiness >= 0.0f) || !isfinite(s->steadiness))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a steadiness of %g", (double)s->steadiness);
+    return TVLM_OK;
+}
+
+static tvlm_status check_volume(const tvlm_log *log, const struct tvlm_stream_params *p) {
+    if (p->volume == NULL && p->volume_frames == 0 && p->volume_level == 0 && !p->look_back) return TVLM_OK;
+    if (p->volume == NULL || p->volume_frames < 2 || p->volume_frames > TVLM_VOLUME_FRAMES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a volume of %d frames of %s; 2 to %d of some channels",
+                         (int)p->volume_frames, p->volume != NULL ? p->volume : "nothing",
+                         TVLM_VOLUME_FRAMES_MAX);
+    if (p->volume_level < 0 || p->volume_level > 15)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a volume at level %d", (int)p->volume_level);
+    return TVLM_OK;
+}
+
+static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *params) {
+    if (params != NULL) s->params = *params;
+    struct tvlm_stream_params *p = &s->params;
+    s->cut = p->cut != NULL ? *p->cut : TVLM_CUT_DEFAULT;
+    s->confidence = p->confidence != NULL ? *p->confidence : TVLM_CONFIDENCE_DEFAULT;
+    s->blend = p->blend != NULL ? *p->blend : TVLM_BLEND_DEFAULT;
+    s->needs_all = p->needs_all != NULL ? *p->needs_all : TVLM_NEEDS_ALL_DEFAULT;
+    s->steadiness = p->steadiness != NULL ? *p->steadiness : TVLM_STEADINESS_DEFAULT;
+    s->decay = p->decay != NULL ? *p->decay : TVLM_DECAY_DEFAULT;
+    s->longest = p->longest != 0.0f ? p->longest : TVLM_CELLS_OF_FLOW_DEFAULT;
+    TVLM_TRY(check_ranges(&s->device->log, s));
+    TVLM_TRY(check_volume(&s->device->log, p));
+    if (p->keyframe_interval == 0) p->keyframe_interval = TVLM_KEYFRAME_INTERVAL_DEFAULT;
+    s->camera_count = p->cameras > 0 ? p->cameras : 1;
+    s->volume_level = p->volume_level > 0 ? p->volume_level : 4;
+    return TVLM_OK;
+}
+
+static tvlm_status take_volume(tvlm_stream *s, const tvlm_stack *stack) {
+    const tvlm_log *log = &s->device->log;
+    const struct tvlm_stream_params *p = &s->params;
+    if (p->volume == NULL) return TVLM_OK;
+    s->volume_channels = tvlm_allocate(TVLM_LAYOUT_CHANNELS_MAX, sizeof *s->volume_channels);
+    if (s->volume_channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a volume");
+    TVLM_TRY(
+        tvlm_stack_parse(stack, p->volume, TVLM_LAYOUT_CHANNELS_MAX, s->volume_channels, &s->volume_count));
+    if (s->volume_level > stack->levels - 1) s->volume_level = stack->levels - 1;
+    if (p->look_back && s->volume_count * (p->volume_frames - 1) > TVLM_USER_PLANES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "%d channels of %d frames to look back at; %d planes at most", (int)s->volume_count,
+                         (int)p->volume_frames - 1, TVLM_USER_PLANES_MAX);
+    return TVLM_OK;
+}
+
+/* ---- Cameras ---- */
+
+static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t width, int32_t height) {
+    const struct tvlm_stream_params *p = &s->params;
+    const char *layout = p->layout != NULL ? p->layout : "temporal34";
+    TVLM_TRY(tvlm_stack_create(s->device,
+                               tvlm_stack_params(.layout = layout, .width = width, .height = height,
+                                                 .format = p->format, .clusters = p->clusters,
+                                                 .compactness = p->compactness),
+                               &camera->stack));
+    const tvlm_stack *stack = camera->stack;
+    const tvlm_cluster_plan plan =
+        tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
+    s->cells = plan.columns * plan.rows;
+    if (s->volume_channels == NULL) TVLM_TRY(take_volume(s, stack));
+    camera->centres = tvlm_allocate((size_t)s->cells, sizeof *camera->centres);
+    camera->regions = tvlm_allocate((size_t)s->cells, sizeof *camera->regions);
+    if (camera->centres == NULL || camera->regions == NULL)
+        return tvlm_fail(&s->device->log, TVLM_ERROR_MEMORY, "no memory for %d regions", (int)s->cells);
+    TVLM_TRY(stream_volume_create(s, camera));
+    return stream_look_back(s, camera); /* the planes have their names from the beginning */
+}
+
+static void close_camera(tvlm_device *device, stream_camera *camera) {
+    if (camera->stack == NULL) return;
+    device->backend->buffer_destroy(device, &camera->pixels);
+    device->backend->texture_destroy(device, &camera->before);
+    tvlm_flow_destroy(&camera->flow);
+    stream_free_features(camera);
+    tvlm_packed_destroy(&camera->volume);
+    tvlm_stack_destroy(&camera->stack);
+    free(camera->centres);
+    free(camera->regions);
+    free(camera->former);
+    free(camera->bonus);
+}
+
+tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t height,
+                               const struct tvlm_stream_params *params, tvlm_stream **stream) {
+    if (device == NULL || stream == NULL) return TVLM_ERROR_ARGUMENT;
+    if (width < 1 || height < 1)
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "a stream of %dx%d pixels", (int)width,
+                         (int)height);
+    tvlm_stream *made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a stream");
+    made->device = device;
+    tvlm_status status = take_params(made, params);
+    if (status == TVLM_OK) {
+        made->cameras = tvlm_allocate((size_t)made->camera_count, sizeof *made->cameras);
+        if (made->cameras == NULL)
+            status = tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %d cameras",
+                               (int)made->camera_count);
+    }
+    for (int32_t i = 0; status == TVLM_OK && i < made->camera_count; ++i)
+        status = open_camera(made, &made->cameras[i], width, height);
+    if (status != TVLM_OK)
+        tvlm_stream_destroy(&made);
+    else
+        *stream = made;
+    return status;
+}
+
+void tvlm_stream_destroy(tvlm_stream **stream) {
+    if (stream == NULL || *stream == NULL) return;
+    tvlm_stream *s = *stream;
+    for (int32_t i = 0; s->cameras != NULL && i < s->camera_count; ++i)
+        close_camera(s->device, &s->cameras[i]);
+    free(s->cameras);
+    free(s->volume_channels);
+    free(s);
+    *stream = NULL;
+}
+
+tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera) {
+    return stream != NULL && camera >= 0 && camera < stream->camera_count ? stream->cameras[camera].stack
+                                                                          : NULL;
+}
+
+/* ---- Sending ahead ---- */
+
+static tvlm_status check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image, size_t *row) {
+    const tvlm_log *log = &s->device->log;
+    if (index < 0 || index >= s->camera_count)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d of %d", (int)index, (int)s->camera_count);
+    const stream_camera *camera = &s->cameras[index];
+    if (image == NULL) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_check_image(log, image, row));
+    if (camera->width > 0 && (image->width != camera->width || image->height != camera->height))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a frame of %dx%d pixels in a stream of %dx%d",
+                         (int)image->width, (int)image->height, (int)camera->width, (int)camera->height);
+    return TVLM_OK;
+}
+
+static tvlm_status reserve_pixels(const tvlm_stream *s, stream_camera *camera, size_t bytes) {
+    const tvlm_backend *backend = s->device->backend;
+    if (camera->pixels != NULL && camera->pixels->bytes >= bytes) return TVLM_OK;
+    backend->buffer_destroy(s->device, &camera->pixels);
+    return backend->buffer_create(s->device, bytes, &camera->pixels);
+}
+
+/* The device may still read what was sent before: tvlm_stream_push has waited for that. */
+tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_image *image) {
+    size_t row = 0;
+    if (stream == NULL || image == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(check_frame(stream, index, image, &row));
+    stream_camera *camera = &stream->cameras[index];
+    const tvlm_backend *backend = stream->device->backend;
+    if (camera->sending) TVLM_TRY(backend->buffer_arrive(stream->device, camera->pixels));
+    camera->sending = false;
+    camera->sent = *image;
+    if (image->width != camera->stack->width || image->height != camera->stack->height ||
+        (image->row_stride != 0 && image->row_stride != row))
+        return TVLM_OK;
+    const size_t bytes = row * (size_t)image->height;
+    tvlm_status status = reserve_pixels(stream, camera, bytes);
+    if (status == TVLM_OK)
+        status = backend->buffer_send(stream->device, camera->pixels, bytes, image->pixels);
+    if (status != TVLM_OK)
+        camera->sent.pixels = NULL;
+    else
+        camera->sending = true;
+    return status;
+}
+
+/* What was sent ahead into the source. */
+static tvlm_status take_sent(const tvlm_stream *s, stream_camera *camera) {
+    const tvlm_image image = camera->sent;
+    const bool sending = camera->sending;
+    camera->sent.pixels = NULL;
+    camera->sending = false;
+    if (!sending) return tvlm_stack_set_image(camera->stack, 0, &image);
+    size_t row;
+    TVLM_TRY(tvlm_stack_check_image(&s->device->log, &image, &row));
+    TVLM_TRY(s->device->backend->buffer_arrive(s->device, camera->pixels));
+    const tvlm_pixels pixels = {image.width, image.height, image.channels, image.type, 0, row};
+    return tvlm_stack_source_from_buffer(camera->stack, 0, camera->pixels, &pixels);
+}
+
+/* ---- A frame ---- */
+
+static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_image *image,
+                              const struct tvlm_push_params *params) {
+    const tvlm_log *log = &s->device->log;
+    size_t row;
+    TVLM_TRY(check_frame(s, index, image, &row));
+    if (image == NULL && s->cameras[index].sent.pixels == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no frame, and none was sent ahead");
+    if (params->fixation_count < 0 || (params->fixation_count > 0 && params->fixations == NULL))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d fixations, but none given",
+                         (int)params->fixation_count);
+    for (int32_t i = 0; i < 2 * params->fixation_count; ++i)
+        if (!isfinite(params->fixations[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "fixation %d is not finite", (int)i / 2);
+    return TVLM_OK;
+}
+
+/* The last frame, before its pixels go. */
+static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
+                               const struct tvlm_push_params *params) {
+    if (camera->frames == 0) return TVLM_OK;
+    TVLM_TRY(stream_volume_store(s, camera));
+    TVLM_TRY(stream_keep_regions(camera));
+    TVLM_TRY(stream_keep_positions(camera));
+    return tvlm_stack_advance(
+        camera->stack, 0,
+        tvlm_advance_params(.positions = params->fixations, .position_count = params->fixation_count,
+                            .decay = &s->decay, .sigma = s->params.sigma, .confidence = &s->confidence));
+}
+
+/* The new pixels, with all levels; the old ones are in camera->before. */
+static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image) {
+    tvlm_chunk *chunk = &camera->stack->chunks[0];
+    tvlm_texture *old = chunk->grids[TVLM_GRID_SOURCE];
+    camera->stack->centres = NULL; /* of the frame that goes */
+    camera->stack->frames[0].bonus = NULL;
+    if (camera->frames > 0) {
+        chunk->grids[TVLM_GRID_SOURCE] = camera->before;
+        camera->before = old;
+        memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
+    }
+    if (image != NULL)
+        TVLM_TRY(tvlm_stack_set_image(camera->stack, 0, image));
+    else
+        TVLM_TRY(take_sent(s, camera));
+    TVLM_TRY(tvlm_stack_ensure(camera->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    return stream_look(camera);
+}
+
+static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
+                             const struct tvlm_push_params *params) {
+    if (params->flow != NULL) return tvlm_stack_set_grid(camera->stack, 0, TVLM_CHANNEL_FLOW_U, params->flow);
+    if (s->params.no_flow) return TVLM_OK;
+    TVLM_TRY(tvlm_flow_between(s->device, camera->stack->chunks[0].grids[TVLM_GRID_SOURCE], 0, camera->before,
+                               0, NULL, &camera->flow));
+    return tvlm_stack_set_flow(camera->stack, 0, camera->flow);
+}
+
+static tvlm_status forget_all(stream_camera *camera) {
+    stream_drop_features(camera);
+    stream_drop_regions(camera);
+    camera->former_count = 0;
+    return tvlm_stack_forget(camera->stack, 0);
+}
+
+static void begin_report(const tvlm_stream *s, stream_camera *camera, const struct tvlm_push_params *params) {
+    tvlm_stream_report *report = &camera->report;
+    const bool first = camera->frames == 0;
+    *report = (tvlm_stream_report){.frame = camera->frames};
+    report->difference = first ? 0.0f : stream_difference(camera);
+    report->cut = !first && report->difference >= s->cut;
+    report->keyframe =
+        first || report->cut || params->keyframe || camera->since_key + 1 >= s->params.keyframe_interval;
+    camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
+}
+
+/* What was before, in the present frame. */
+static tvlm_status carry_over(tvlm_stream *s, stream_camera *camera, const struct tvlm_push_params *params) {
+    const bool alone = camera->frames == 0 || camera->report.cut;
+    stream_volume_begin(camera, alone);
+    if (alone) {
+        TVLM_TRY(forget_all(camera));
+    } else {
+        TVLM_TRY(find_flow(s, camera, params));
+        TVLM_TRY(stream_place_regions(s, camera));
+    }
+    camera->report.flow = stream_has_flow(camera);
+    TVLM_TRY(stream_carry_features(s, camera));
+    return stream_look_back(s, camera);
+}
+
+static tvlm_status move_fixation(stream_camera *camera, const struct tvlm_push_params *params) {
+    const tvlm_stack *stack = camera->stack;
+    if (params->fixation_count == 0) return TVLM_OK;
+    const float *last = params->fixations + 2 * (size_t)(params->fixation_count - 1);
+    return tvlm_stack_set_fixation(camera->stack, last[0] * (float)stack->width / (float)camera->width,
+                                   last[1] * (float)stack->height / (float)camera->height);
+}
+
+static tvlm_status push(tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
+                        const struct tvlm_push_params *params) {
+    const tvlm_image *frame = image != NULL ? image : &camera->sent;
+    camera->width = frame->width;
+    camera->height = frame->height;
+    TVLM_TRY(leave_frame(s, camera, params));
+    TVLM_TRY(take_frame(s, camera, image));
+    begin_report(s, camera, params);
+    TVLM_TRY(carry_over(s, camera, params));
+    TVLM_TRY(move_fixation(camera, params));
+    ++camera->frames;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_image *image,
+                             const struct tvlm_push_params *params, tvlm_stream_report *report) {
+    static const struct tvlm_push_params defaults = {0};
+    if (stream == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(check_push(stream, index, image, params));
+    stream_camera *camera = &stream->cameras[index];
+    const tvlm_status status = push(stream, camera, image, params);
+    if (status != TVLM_OK) { /* nobody knows what of the old frame is left */
+        camera->frames = 0;
+        return status;
+    }
+    if (report != NULL) *report = camera->report;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct tvlm_query *query,
+                               const struct tvlm_select_params *params, tvlm_selection **selection) {
+    struct tvlm_select_params chosen = {0};
+    if (stream == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
+    const tvlm_log *log = &stream->device->log;
+    if (params != NULL) chosen = *params;
+    if (index < 0 || index >= stream->camera_count)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d of %d", (int)index, (int)stream->camera_count);
+    stream_camera *camera = &stream->cameras[index];
+    if (camera->frames == 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d has no frame yet", (int)index);
+    if (chosen.index != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "image %d of a camera; its index is 0", (int)chosen.index);
+    if (chosen.scorer == NULL && chosen.weights == NULL) chosen.scorer = stream->params.scorer;
+    TVLM_TRY(stream_make_bonus(stream, camera, &chosen));
+    return tvlm_select(camera->stack, query, &chosen, selection);
+}

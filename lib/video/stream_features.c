@@ -1,0 +1,304 @@
+/*
+ * What the encoder said of earlier frames, moved along with the picture, and which cells it should look at
+ * again.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "video/stream.h"
+
+#define CHANGED 0.02f /* of luma, over a quarter of a cell */
+
+static const tvlm_grid grids[STREAM_CARRIED] = {TVLM_GRID_FEATURES, TVLM_GRID_EMBEDDING};
+
+static size_t cells_of(const stream_carried *carried) {
+    return (size_t)carried->columns * (size_t)carried->rows;
+}
+
+/* ---- Memory ---- */
+
+static void release(tvlm_device *device, stream_carried *carried) {
+    const tvlm_backend *backend = device->backend;
+    backend->texture_destroy(device, &carried->spare);
+    backend->texture_destroy(device, &carried->fresh);
+    for (int i = 0; i < 2; ++i) backend->buffer_destroy(device, &carried->known[i]);
+    backend->buffer_destroy(device, &carried->weights);
+    free(carried->host);
+    memset(carried, 0, sizeof *carried);
+}
+
+void stream_free_features(stream_camera *camera) {
+    for (int i = 0; i < STREAM_CARRIED; ++i) release(camera->stack->device, &camera->carried[i]);
+}
+
+void stream_drop_features(stream_camera *camera) {
+    for (int i = 0; i < STREAM_CARRIED; ++i) {
+        tvlm_stack_given_clear(camera->stack, 0, grids[i]);
+        camera->carried[i].there = false;
+    }
+}
+
+static tvlm_texture *held(const stream_camera *camera, int which) {
+    return camera->stack->chunks[0].grids[grids[which]];
+}
+
+/* A texture like the stack's own: questions may have given that one its levels since. */
+static tvlm_status like(tvlm_device *device, const tvlm_texture *own, tvlm_texture **texture) {
+    const tvlm_texture *is = *texture;
+    tvlm_texture shape = *own;
+    if (is != NULL && is->width == own->width && is->height == own->height && is->layers == own->layers &&
+        is->levels == own->levels && is->extent_x == own->extent_x && is->extent_y == own->extent_y)
+        return TVLM_OK;
+    device->backend->texture_destroy(device, texture);
+    shape.bytes = 0;
+    return device->backend->texture_create(device, &shape, texture);
+}
+
+static tvlm_status reserve(tvlm_device *device, stream_carried *carried, const tvlm_texture *own) {
+    const size_t cells = (size_t)own->width * (size_t)own->height, bytes = cells * sizeof(float);
+    if (carried->columns == own->width && carried->rows == own->height && carried->layers == own->layers)
+        return TVLM_OK;
+    release(device, carried);
+    carried->host = tvlm_allocate(cells, sizeof(float));
+    if (carried->host == NULL)
+        return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu cells", cells);
+    for (int i = 0; i < 2; ++i) TVLM_TRY(device->backend->buffer_create(device, bytes, &carried->known[i]));
+    TVLM_TRY(device->backend->buffer_create(device, bytes, &carried->weights));
+    carried->columns = own->width;
+    carried->rows = own->height;
+    carried->layers = own->layers;
+    return TVLM_OK;
+}
+
+/* The other texture is the stack's from now on, as if it had been handed in. */
+static void exchange(stream_camera *camera, int which, tvlm_texture **texture) {
+    tvlm_texture **own = &camera->stack->chunks[0].grids[grids[which]], *old = *own;
+    *own = *texture;
+    *texture = old;
+    tvlm_stack_given_end(camera->stack, 0, grids[which]);
+}
+
+static tvlm_status write_known(tvlm_device *device, const stream_carried *carried) {
+    return device->backend->buffer_write(device, carried->known[0], 0, cells_of(carried) * sizeof(float),
+                                         carried->host);
+}
+
+/* ---- Where nothing moves: cells that changed ---- */
+
+enum { PARTS = 4 }; /* of a cell */
+
+static void place_parts(const tvlm_texture *grid, float level, tvlm_point *points) {
+    const float across = grid->extent_x / (float)grid->width, down = grid->extent_y / (float)grid->height;
+    for (int32_t i = 0; i < grid->width * grid->height; ++i)
+        for (int32_t part = 0; part < PARTS; ++part)
+            points[PARTS * i + part] = (tvlm_point){
+                ((float)(i % grid->width) + 0.25f + 0.5f * (float)(part % 2)) * across,
+                ((float)(i / grid->width) + 0.25f + 0.5f * (float)(part / 2)) * down, level, 0.0f};
+}
+
+/* luma[point]: of the present frame and of the last one, in the first two of four floats. */
+static tvlm_status read_lumas(stream_camera *camera, const tvlm_point *points, int32_t count, float *luma) {
+    static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF(1, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO};
+    tvlm_stack *stack = camera->stack;
+    const tvlm_backend *backend = stack->device->backend;
+    const size_t bytes = (size_t)count * sizeof *points, out = (size_t)count * 4 * sizeof *luma;
+    tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
+    tvlm_buffer *sent, *received;
+    bundle.count = 2;
+    bundle.textures[0] = stack->chunks[0].grids[TVLM_GRID_SOURCE];
+    bundle.textures[1] = camera->before;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, &sent));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, out, &received));
+    TVLM_TRY(backend->buffer_write(stack->device, sent, 0, bytes, points));
+    TVLM_TRY(backend->sample(stack->device, &bundle, refs, 1, sent, count, received));
+    return backend->buffer_read(stack->device, received, 0, out, luma);
+}
+
+static tvlm_status forget_changed(stream_camera *camera, stream_carried *carried, const tvlm_texture *grid) {
+    tvlm_device *device = camera->stack->device;
+    const int32_t count = PARTS * grid->width * grid->height;
+    tvlm_point *points = tvlm_allocate((size_t)count, sizeof *points);
+    float *luma = tvlm_allocate((size_t)count, 4 * sizeof *luma);
+    tvlm_status status = TVLM_OK;
+    if (points == NULL || luma == NULL)
+        status =
+            tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to compare %d cells", (int)count / PARTS);
+    if (status == TVLM_OK) {
+        place_parts(grid, fmaxf(0.0f, tvlm_warp_level(grid) - 1.0f), points);
+        status = read_lumas(camera, points, count, luma);
+    }
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
+        if (fabsf(luma[4 * i] - luma[4 * i + 1]) > CHANGED) carried->host[i / PARTS] = 0.0f;
+    if (status == TVLM_OK) status = write_known(device, carried);
+    free(points);
+    free(luma);
+    return status;
+}
+
+/* ---- From frame to frame ---- */
+
+static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int which) {
+    stream_carried *carried = &camera->carried[which];
+    const tvlm_texture *own = held(camera, which);
+    tvlm_chunk *chunk = &camera->stack->chunks[0];
+    const bool flow = stream_has_flow(camera);
+    if (flow) TVLM_TRY(tvlm_stack_ensure(camera->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_FLOW)));
+    if (!flow) TVLM_TRY(forget_changed(camera, carried, own));
+    TVLM_TRY(like(stream->device, own, &carried->spare));
+    const float cell = fminf(own->extent_x / (float)own->width, own->extent_y / (float)own->height);
+    const tvlm_warp warp = {.from = own,
+                            .flow = flow ? chunk->grids[TVLM_GRID_FLOW] : NULL,
+                            .width = (float)camera->stack->width,
+                            .height = (float)camera->stack->height,
+                            .confidence = stream->confidence,
+                            .longest = stream->longest * cell,
+                            .known = carried->known[0],
+                            .still_known = carried->known[1]};
+    TVLM_TRY(stream->device->backend->warp(stream->device, &warp, carried->spare));
+    exchange(camera, which, &carried->spare);
+    tvlm_buffer *before = carried->known[0];
+    carried->known[0] = carried->known[1];
+    carried->known[1] = before;
+    return stream->device->backend->buffer_read(stream->device, carried->known[0], 0,
+                                                cells_of(carried) * sizeof(float), carried->host);
+}
+
+/* Of the features, or of the embedding where there are none. */
+static const stream_carried *reported(const stream_camera *camera) {
+    return &camera->carried[camera->carried[STREAM_FEATURES].there ? STREAM_FEATURES : STREAM_EMBEDDING];
+}
+
+static void report_needs(const tvlm_stream *stream, stream_camera *camera, bool all) {
+    tvlm_stream_report *report = &camera->report;
+    const stream_carried *carried = reported(camera);
+    double known = 0.0;
+    report->columns = report->rows = 0;
+    report->needs = 1.0f;
+    if (carried->there) {
+        for (size_t i = 0; i < cells_of(carried); ++i) known += (double)carried->host[i];
+        report->columns = carried->columns;
+        report->rows = carried->rows;
+        report->needs = (float)(1.0 - known / (double)cells_of(carried));
+    }
+    report->needs_all = all || !carried->there || report->needs > stream->needs_all;
+}
+
+tvlm_status stream_carry_features(tvlm_stream *stream, stream_camera *camera) {
+    for (int i = 0; i < STREAM_CARRIED; ++i)
+        if (camera->carried[i].there) TVLM_TRY(carry(stream, camera, i));
+    report_needs(stream, camera, camera->report.keyframe);
+    return TVLM_OK;
+}
+
+/* ---- New ones ---- */
+
+/* The camera has some of that size. */
+static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_input *input) {
+    const stream_carried *carried = &camera->carried[which];
+    const tvlm_given *given = &camera->stack->given[grids[which]];
+    const int32_t channels = input->channels > 0 ? input->channels : 1;
+    return carried->there && carried->columns == input->columns && carried->rows == input->rows &&
+           carried->layers == (channels + 3) / 4 && (given->dimension == 0 || given->dimension == channels);
+}
+
+/* In place of all that was there. */
+static tvlm_status replace(stream_camera *camera, int which, int32_t channel,
+                           const struct tvlm_grid_input *input) {
+    stream_carried *carried = &camera->carried[which];
+    tvlm_device *device = camera->stack->device;
+    TVLM_TRY(tvlm_stack_set_grid(camera->stack, 0, channel, input));
+    carried->there = false;
+    TVLM_TRY(reserve(device, carried, held(camera, which)));
+    for (size_t i = 0; i < cells_of(carried); ++i) carried->host[i] = 1.0f;
+    TVLM_TRY(write_known(device, carried));
+    carried->there = true;
+    return TVLM_OK;
+}
+
+static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera *camera,
+                                 stream_carried *carried, const uint8_t *mask) {
+    const size_t cells = cells_of(carried);
+    float *weights = tvlm_allocate(cells, sizeof *weights);
+    if (weights == NULL)
+        return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory for %zu weights", cells);
+    for (size_t i = 0; i < cells; ++i) {
+        const bool fresh = mask == NULL || mask[i] != 0;
+        const bool mixed = carried->host[i] > 0.0f && !camera->report.keyframe;
+        weights[i] = !fresh ? 0.0f : mixed ? stream->blend : 1.0f;
+        if (fresh) carried->host[i] = 1.0f;
+    }
+    const tvlm_status status = stream->device->backend->buffer_write(stream->device, carried->weights, 0,
+                                                                     cells * sizeof *weights, weights);
+    free(weights);
+    return status == TVLM_OK ? write_known(stream->device, carried) : status;
+}
+
+/* The new ones come in beside the old ones; a mixture of both goes on. */
+static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int which, int32_t channel,
+                       const struct tvlm_grid_input *input, const uint8_t *mask) {
+    stream_carried *carried = &camera->carried[which];
+    TVLM_TRY(like(stream->device, held(camera, which), &carried->fresh));
+    TVLM_TRY(like(stream->device, held(camera, which), &carried->spare));
+    exchange(camera, which, &carried->fresh);
+    const tvlm_status status = tvlm_stack_set_grid(camera->stack, 0, channel, input);
+    const tvlm_texture *now = held(camera, which), *old = carried->fresh;
+    if (status != TVLM_OK && now == NULL) stream_drop_features(camera);
+    if (status != TVLM_OK && now != NULL) exchange(camera, which, &carried->fresh); /* the old ones go back */
+    if (status != TVLM_OK) return status;
+    if (now->levels != old->levels || now->extent_x != old->extent_x || now->extent_y != old->extent_y)
+        return replace(camera, which, channel, input); /* cells of another size: another grid */
+    TVLM_TRY(write_weights(stream, camera, carried, mask));
+    TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));
+    exchange(camera, which, &carried->spare);
+    return TVLM_OK;
+}
+
+static bool any_known(const stream_carried *carried) {
+    for (size_t i = 0; i < cells_of(carried); ++i)
+        if (carried->host[i] > 0.0f) return true;
+    return false;
+}
+
+static tvlm_status check_camera(const tvlm_stream *stream, int32_t index) {
+    if (index >= 0 && index < stream->camera_count) return TVLM_OK;
+    return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "camera %d of %d", (int)index,
+                     (int)stream->camera_count);
+}
+
+tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
+                                     const struct tvlm_grid_input *input, const uint8_t *mask) {
+    if (stream == NULL || input == NULL) return TVLM_ERROR_ARGUMENT;
+    const tvlm_log *log = &stream->device->log;
+    TVLM_TRY(check_camera(stream, index));
+    if (channel != TVLM_CHANNEL_FEATURE_0 && channel != TVLM_CHANNEL_EMBEDDING_0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "channel %d is not feature_0 or embedding_0",
+                         (int)channel);
+    const int which = channel == TVLM_CHANNEL_FEATURE_0 ? STREAM_FEATURES : STREAM_EMBEDDING;
+    stream_camera *camera = &stream->cameras[index];
+    const bool same = fits(camera, which, input);
+    if (mask != NULL && !same)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "features for some cells of %dx%d: there are none of that size to keep in the "
+                         "others",
+                         (int)input->columns, (int)input->rows);
+    if (same && (mask != NULL || (!camera->report.keyframe && any_known(&camera->carried[which]))))
+        TVLM_TRY(mix(stream, camera, which, channel, input, mask));
+    else
+        TVLM_TRY(replace(camera, which, channel, input));
+    report_needs(stream, camera, camera->report.keyframe && mask != NULL);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t index, size_t capacity, uint8_t *mask) {
+    if (stream == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(check_camera(stream, index));
+    const stream_camera *camera = &stream->cameras[index];
+    const stream_carried *carried = reported(camera);
+    const size_t cells = carried->there ? cells_of(carried) : 0;
+    if (capacity < cells || (mask == NULL && cells > 0))
+        return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "room for %zu cells; there are %zu",
+                         capacity, cells);
+    for (size_t i = 0; i < cells; ++i) mask[i] = camera->report.needs_all || carried->host[i] == 0.0f;
+    return TVLM_OK;
+}

@@ -1,0 +1,63 @@
+/*
+ * What a stream looks for, depending on what it is used for. Weights by hand: no videos with people's answers
+ * were at hand.
+ */
+#include <string.h>
+
+#include "texturevlm/stream.h"
+
+static const char *const names[] = {"moving", "still", "screen", "gaze"};
+#define USES ((int)(sizeof names / sizeof names[0]))
+
+#define TERMS 4
+
+static const int32_t still_channels[TERMS] = {TVLM_CHANNEL_MOTION, TVLM_CHANNEL_SALIENCY,
+                                              TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EDGES};
+static const float still_weights[TERMS] = {1.0f, 0.3f, 0.1f, 0.2f};
+static const tvlm_scorer still = {.channel_count = TERMS,
+                                  .channels = still_channels,
+                                  .taps = 1,
+                                  .weights = still_weights,
+                                  .similarity_weight = 0.8f};
+
+static const int32_t screen_channels[TERMS] = {TVLM_CHANNEL_TEXT, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY,
+                                               TVLM_CHANNEL_SALIENCY};
+static const float screen_weights[TERMS] = {0.6f, 0.3f, 0.2f, 0.1f};
+static const tvlm_scorer screen = {.channel_count = TERMS,
+                                   .channels = screen_channels,
+                                   .taps = 1,
+                                   .weights = screen_weights,
+                                   .similarity_weight = 0.8f};
+
+static const int32_t gaze_channels[TERMS] = {TVLM_CHANNEL_FIXATION, TVLM_CHANNEL_SALIENCY,
+                                             TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_ECCENTRICITY};
+static const float gaze_weights[TERMS] = {0.8f, 0.2f, 0.1f, -0.2f};
+static const tvlm_scorer gaze = {.channel_count = TERMS,
+                                 .channels = gaze_channels,
+                                 .taps = 1,
+                                 .weights = gaze_weights,
+                                 .similarity_weight = 0.6f};
+
+/* Nothing of what moves in it, so that nothing of a last frame is kept either. */
+#define SCREEN_LAYOUT "r,g,b,edges,saliency,entropy,text"
+
+tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params) {
+    if (params == NULL || (int)use < 0 || (int)use >= USES) return TVLM_ERROR_ARGUMENT;
+    params->no_flow = use == TVLM_STREAM_SCREEN;
+    params->layout = use == TVLM_STREAM_SCREEN ? SCREEN_LAYOUT : NULL;
+    params->scorer = use == TVLM_STREAM_STILL    ? &still
+                     : use == TVLM_STREAM_SCREEN ? &screen
+                     : use == TVLM_STREAM_GAZE   ? &gaze
+                                                 : NULL;
+    return TVLM_OK;
+}
+
+const char *tvlm_stream_use_name(tvlm_stream_use use) {
+    return (int)use >= 0 && (int)use < USES ? names[use] : "unknown";
+}
+
+int tvlm_stream_use_find(const char *name) {
+    for (int i = 0; name != NULL && i < USES; ++i)
+        if (strcmp(name, names[i]) == 0) return i;
+    return -1;
+}

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# tests/cli/session.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select` with --strategy cascade and exhaustive, and with photos that
+# it has seen: what the JSON says of both, what -v counts, what is refused. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+a=$work/in/a.png b=$work/in/b.png
+"$scene" "$a" 160 120 && "$scene" "$b" 96 130 && cp "$a" "$work/in/again.png" || exit 1
+select=("$tvlm" select ${device:+"$device"} -k 5)
+zero='\0\0\0\0' one='\0\0\200\077'
+cells=; for i in {0..11}; do
+    if [ "$i" = 6 ]; then cells=$cells$zero$one$zero; else cells=$cells$one$zero$zero; fi
+done
+npy "$work/in/f.npy" '<f4' '(3, 4, 3)' "$cells"
+npy "$work/in/g.npy" '<f4' '(1, 1, 3)' "$zero$one$zero"
+npy "$work/in/q.npy" '<f4' '(2, 3)' "$zero$one$zero$one$zero$zero"
+
+# says WHAT PATTERN: stderr has it.
+says() {
+    checks=$((checks + 1))
+    grep -qE "$2" "$work/stderr" || complain "$1: $(tail -n 1 "$work/stderr")"
+}
+# has WHAT PATTERN: the JSON on stdout has it.
+has() {
+    checks=$((checks + 1))
+    grep -qE "$2" "$work/stdout" || complain "$1: no $2"
+}
+
+echo "== strategies"
+succeeds "${select[@]}" "$a" --strategy cascade
+has cascade '"strategy": "cascade"'
+has regions '"name": "regions", "candidates": [0-9]+, "kept": [0-9]+, "bytes": [1-9]'
+has cells '"name": "cells", "candidates": [0-9]+, "kept": 5, "bytes": [1-9]'
+has position '"cell": \[[0-9]+, ?[0-9]+\]'
+succeeds "${select[@]}" "$a" --strategy cascade --keep-regions 1 --cull-distance 2 --overlay o.png --heatmap h.png
+checks=$((checks + 1))
+[ "$(ls | tr '\n' ' ')" = "h.png o.png " ] || complain "files: $(ls | tr '\n' ' ')"
+rm -f -- *
+succeeds "${select[@]}" "$a" --strategy cascade --features "$work/in/f.npy" --query "$work/in/q.npy" --weights 0,0,1
+has "the first question" '"query": 0'
+has "the second question" '"query": 1'
+checks=$((checks + 1))
+[ "$(grep -c '"name": "regions"' "$work/stdout")" = 2 ] || complain "stages of two questions"
+succeeds "${select[@]}" "$a" --strategy exhaustive --level 3 --overlay o.png --patch-scores s.npy
+has texels '"name": "cells", "candidates": 300, "kept": 5'
+rm -f -- *
+succeeds "${select[@]}" "$a" --strategy exhaustive
+has pixels '"name": "cells", "candidates": 19200, "kept": 5'
+succeeds "${select[@]}" "$a" --strategy quadtree
+checks=$((checks + 1))
+grep -q '"stages"' "$work/stdout" && complain "stages of a quadtree"
+
+echo "== sessions"
+succeeds "${select[@]}" "$a" "$b" "$a" "$work/in/again.png" -v
+says "the same photo, and a copy of it" 'session: 2 hits, 2 misses, 0 evictions; 2 stacks of [1-9][0-9]* bytes'
+succeeds "${select[@]}" "$a" "$b" "$a" --cache-bytes 1 -v
+says "nothing kept" 'session: 0 hits, 3 misses, 3 evictions; 0 stacks of 0 bytes kept, at most 1$'
+cp "$work/stdout" "$work/in/without.json"
+succeeds "${select[@]}" "$a" "$b" "$a"
+checks=$((checks + 1))
+cmp -s "$work/stdout" "$work/in/without.json" || complain "kept or not, answers are the same"
+features=(--query "$work/in/q.npy" --features "$work/in/f.npy" --features "$work/in/f.npy" --features "$work/in/g.npy")
+succeeds "${select[@]}" "$a" "$a" "$a" "${features[@]}" -v
+says "the features count" 'session: 1 hits, 2 misses'
+succeeds "${select[@]}" "$a"
+checks=$((checks + 1))
+grep -q session "$work/stderr" && complain "counts without -v"
+
+echo "== refused"
+ask() { refused "$1" "$2" "${select[@]}" "$a" "${@:3}"; }
+ask 2 '--level is for --strategy exhaustive' --level 2
+ask 2 '--stride is not for --strategy exhaustive' --strategy exhaustive --stride 8
+ask 2 'are for --strategy cascade' --keep-regions 3
+ask 2 'are for --strategy cascade' --cull-distance 0.5
+ask 2 'keep-regions' --strategy cascade --keep-regions 0
+ask 2 'cache-bytes' --cache-bytes 0
+ask 1 'level 8 of an image of 8 levels' --strategy exhaustive --level 8
+ask 1 'only 80 candidates' --strategy cascade -k 81
+
+finish

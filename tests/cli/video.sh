@@ -1,0 +1,245 @@
+#!/usr/bin/env bash
+# tests/cli/video.sh TVLM [DEVICE]: `tvlm video`: a line of JSON a frame, pictures and videos of them, what is left out
+# with a line, what is refused with one, and what is there after Ctrl-C. DEVICE as in run.sh.
+set -uo pipefail
+tvlm=$(realpath -e "$1") || exit 1
+device=${2:+--device=$2}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/in" "$work/out"
+cd "$work/out"
+failures=0 checks=0
+unset TVLM_DEVICE
+
+devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
+if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
+    echo "SKIPPED: no OpenCL device"
+    exit 77
+fi
+
+complain() {
+    echo "FAILED: $1"
+    [ ! -s "$work/stdout" ] || { echo "  stdout:"; head -3 "$work/stdout" | cut -c1-300; }
+    [ ! -s "$work/stderr" ] || { echo "  stderr:"; head -3 "$work/stderr"; }
+    failures=$((failures + 1))
+}
+listing() { find "$work/out" -mindepth 1 | sort; }
+video=("$tvlm" video ${device:+"$device"})
+
+# runs LINES WARNINGS ARGUMENTS...: exit 0, that many lines of JSON (into $work/stdout) and of warnings.
+runs() {
+    local lines=$1 warnings=$2 rc=0
+    shift 2
+    "${video[@]}" "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq 0 ] || complain "exit $rc: $*"
+    [ "$(wc -l <"$work/stdout")" -eq "$lines" ] || complain "not $lines lines: $*"
+    [ "$(grep -c '^tvlm: warning: ' "$work/stderr")" -eq "$warnings" ] || complain "not $warnings warnings: $*"
+    ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
+}
+
+# refused EXIT PATTERN ARGUMENTS...: exits so, with one line that fits, nothing on stdout, no file.
+refused() {
+    local code=$1 pattern=$2 rc=0 before
+    shift 2
+    before=$(listing)
+    "${video[@]}" "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+    checks=$((checks + 1))
+    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
+    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
+    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
+    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
+    [ "$(listing)" = "$before" ] || complain "files are left: $*"
+}
+
+# lines PYTHON_EXPRESSION: of `d`, the objects of $work/stdout, this is true. Without python3: they have braces.
+lines() {
+    checks=$((checks + 1))
+    if command -v python3 >/dev/null; then
+        python3 -c 'import json, sys
+d = [json.loads(l) for l in open(sys.argv[1], encoding="utf-8")]
+sys.exit(not eval(sys.argv[2]))' "$work/stdout" "$1" 2>"$work/stderr" || complain "not so: $1"
+    else
+        ! grep -vq '^{.*}$' "$work/stdout" || complain "a line is no JSON object"
+    fi
+}
+is() { # WHAT CONDITION...
+    local what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" || complain "$what"
+}
+
+# Blobs and a square that goes to the right by 3 pixels a frame.
+frame() { # FILE NUMBER WIDTH HEIGHT
+    awk -v n="$2" -v w="$3" -v h="$4" 'BEGIN { print "P2"; print w, h; print 255
+        for (y = 0; y < h; ++y) for (x = 0; x < w; ++x) {
+            s = x - 3 * n
+            print (s >= 10 && s < 26 && y >= 20 && y < 36) ? ((s + y) % 4 < 2 ? 250 : 20) \
+                : int(110 + 20 * sin(x / 9) * cos(y / 7)) } }' >"$1"
+}
+frames=()
+for n in 0 1 2 3 4 5; do
+    frame "$work/in/f$n.pgm" $n 112 80
+    frames+=("$work/in/f$n.pgm")
+done
+frame "$work/in/small.pgm" 0 64 48
+echo nonsense >"$work/in/broken.pgm"
+
+echo "== frames"
+runs 6 0 "${frames[@]}" -k 7
+lines '[o["frame"] for o in d] == list(range(6)) and all(abs(o["time"] - o["frame"] / 25) < 1e-5 for o in d)'
+lines 'all(o["k"] == 7 and len(o["positions"]) == 7 and o["strategy"] == "grid" for o in d)'
+lines 'all(o["image"] == {"path": o["image"]["path"], "width": 112, "height": 80} for o in d)'
+lines 'd[3]["image"]["path"].endswith("/f3.pgm") and d[0]["keyframe"] and not any(o["keyframe"] for o in d[1:])'
+lines 'all(0 < p["x"] < 112 and 0 < p["y"] < 80 and len(p["cell"]) == 2 for o in d for p in o["positions"])'
+lines '"jumps" not in d[0] and all(0 <= o["jumps"] <= 7 for o in d[1:])'
+lines 'all(any(abs(p["x"] - 18 - 3 * o["frame"]) < 16 and abs(p["y"] - 28) < 16 for p in o["positions"][:3]) for o in d)'
+runs 3 0 "${frames[@]}" -k 7 --every 2 --rate 10
+lines '[o["frame"] for o in d] == [0, 2, 4] and abs(d[2]["time"] - 0.4) < 1e-5'
+runs 6 0 "${frames[@]}" --keyframe 2 --strategy quadtree --preset still
+lines '[o["keyframe"] for o in d] == [True, False] * 3 and d[0]["strategy"] == "quadtree"'
+runs 6 0 "${frames[@]}" --preset document --size 56x40 --stride 8 --steadiness 0
+lines 'all(o["image"]["width"] == 112 and len(o["positions"]) == 35 for o in d)'
+lines 'max(p["x"] for o in d for p in o["positions"]) > 96'
+
+echo "== the gaze"
+printf '# time,x,y\n0,8,72\n0.04 nan nan\n0.08,104,72\n0.12,104,72\n' >"$work/in/gaze.csv"
+runs 6 0 "${frames[@]}" --preset gaze --gaze "$work/in/gaze.csv" -k 5
+cp "$work/stdout" "$work/gazed"
+printf '0,8,8\n' >"$work/in/other.csv"
+runs 6 0 "${frames[@]}" --preset gaze --gaze "$work/in/other.csv" -k 5
+is "the gaze has no effect" test "$(cut -d '"' -f 80- "$work/stdout" | cksum)" != "$(cut -d '"' -f 80- "$work/gazed" | cksum)"
+lines 'any(p["x"] < 40 and p["y"] < 40 for p in d[5]["positions"])'
+
+echo "== what is left out"
+runs 4 3 "${frames[@]:0:2}" "$work/in/small.pgm" "$work/in/broken.pgm" "$work/in/gone.pgm" "${frames[@]:2:2}"
+lines '[o["frame"] for o in d] == [0, 1, 5, 6]'
+"${video[@]}" "${frames[0]}" "$work/in/small.pgm" 2>&1 >/dev/null | grep -q 'frame 1: .*small.pgm: 64 x 48 pixels in a stream of 112 x 80: skipped'
+is "another size is not told" test $? -eq 0
+refused 1 'broken.pgm' "$work/in/broken.pgm"
+refused 1 'gone.pgm' "$work/in/gone.pgm"
+
+echo "== pictures"
+runs 6 0 "${frames[@]}" -k 7 --overlay "$work/pictures"
+is "not six pictures" test "$(find "$work/pictures" -name 'frame-00000?.png' | wc -l)" -eq 6
+is "no PNG" test "$(head -c 4 "$work/pictures/frame-000003.png" | tail -c 3)" = PNG
+"$tvlm" select ${device:+"$device"} "$work/pictures/frame-000003.png" -k 1 >/dev/null 2>&1
+is "the picture cannot be read" test $? -eq 0
+
+echo "== wrong usage and bad files"
+refused 2 'gaze needs' "${frames[@]}" --preset gaze
+refused 2 'exclude' "${frames[@]}" --weights 1,0,0 --scorer s
+refused 2 'features needs' "${frames[@]}" --features .
+refused 2 'needs --features' "${frames[@]}" --query q.npy
+refused 2 'missing'
+refused 1 'at least one' "${frames[@]}" -k 0
+refused 1 'gone.csv' "${frames[@]}" --gaze gone.csv
+printf '0,1,2\n0,1\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 2: is not' "${frames[@]}" --gaze "$work/in/bad.csv"
+printf '1,1,2\n0,1,2\n' >"$work/in/bad.csv" && refused 1 'line 2: the time goes back' "${frames[@]}" --gaze "$work/in/bad.csv"
+printf '1,x,2\n' >"$work/in/bad.csv" && refused 1 'line 1: is not three numbers' "${frames[@]}" --gaze "$work/in/bad.csv"
+: >"$work/in/bad.csv" && refused 1 'no line' "${frames[@]}" --gaze "$work/in/bad.csv"
+refused 1 'cannot be made' "${frames[@]}" --overlay no/folder
+refused 1 'there is no folder' "${frames[@]}" --overlay no/o.mp4
+refused 1 'positions|candidates|-k|k ' "${frames[@]}" -k 100000
+
+if "${video[@]}" "$work/in/gaze.csv" 2>&1 | grep -q 'built without FFmpeg'; then
+    echo "SKIPPED: videos: this tvlm knows none"
+else
+    echo "== videos"
+    runs 6 0 "${frames[@]}" -k 7 --rate 10 --overlay "$work/in/o.mp4"
+    runs 6 0 "$work/in/o.mp4" -k 9
+    lines '[o["frame"] for o in d] == list(range(6)) and all(abs(o["time"] - o["frame"] / 10) < 1e-3 for o in d)'
+    lines 'all(o["image"]["width"] == 960 and o["image"]["path"].endswith("o.mp4") for o in d)'
+    runs 2 0 "$work/in/o.mp4" --every 4 --overlay "$work/in/every.mkv" --strategy foveated
+    lines '[o["frame"] for o in d] == [0, 4]'
+    runs 2 0 "$work/in/every.mkv" -k 1
+    lines 'abs(d[1]["time"] - 0.4) < 2e-3'
+    refused 1 'no video format of that ending' "${frames[@]}" --overlay o.png
+    refused 1 'no image and no video' "$work/in/gaze.csv"
+    refused 1 'is the input' "$work/in/o.mp4" --overlay "$work/in/o.mp4"
+    head -c 2000 "$work/in/o.mp4" >"$work/in/torn.mp4" && refused 1 'torn.mp4' "$work/in/torn.mp4"
+    { printf 'RIFF\104\003\0\0WAVEfmt \020\0\0\0\001\0\001\0\100\037\0\0\200\076\0\0\002\0\020\0data\040\003\0\0'
+      head -c 800 /dev/zero; } >"$work/in/sound.wav"
+    refused 1 'there is no video track' "$work/in/sound.wav"
+    # Bytes of pictures that are wrong: the stream goes on.
+    size=$(stat -c %s "$work/in/o.mp4")
+    cp "$work/in/o.mp4" "$work/in/hole.mp4"
+    seq 100000 | head -c $((size / 2)) | dd of="$work/in/hole.mp4" bs=1 seek=$((size / 4)) conv=notrunc 2>/dev/null
+    "${video[@]}" "$work/in/hole.mp4" -k 1 >"$work/stdout" 2>"$work/stderr"
+    is "a hole ends the stream" test "$(wc -l <"$work/stdout")" -ge 1
+    is "a hole is not told" grep -q 'hole.mp4: frame [0-9]* does not decode .*: skipped' "$work/stderr"
+
+    echo "== Ctrl-C"
+    many=()
+    for n in $(seq 100); do many+=("${frames[@]}"); done
+    rm "$work/stdout"
+    "${video[@]}" "${many[@]}" -k 7 --overlay stopped.mp4 >"$work/stdout" 2>"$work/stderr" &
+    pid=$!
+    for _ in $(seq 600); do
+        [ "$(cat "$work/stdout" 2>/dev/null | wc -l)" -lt 5 ] || break
+        sleep 0.1
+    done
+    kill -INT $pid
+    wait $pid
+    is "not exit 130" test $? -eq 130
+    is "not one line" test "$(wc -l <"$work/stderr")" -eq 1
+    count=$(wc -l <"$work/stdout")
+    is "$count frames" test "$count" -ge 5 -a "$count" -lt 600
+    is "the line names other frames" grep -q "interrupted after $count frames" "$work/stderr"
+    is "the last line is not whole" test "$(tail -c 2 "$work/stdout" | head -c 1)" = '}'
+    lines '[o["frame"] for o in d] == list(range(len(d)))'
+    is "something else is left" test "$(listing)" = "$work/out/stopped.mp4"
+    runs "$count" 0 stopped.mp4 -k 1
+    rm stopped.mp4
+
+    echo "== a reader that goes away"
+    rc=$("${video[@]}" "${many[@]}" --overlay p.mp4 2>"$work/stderr" | head -c 10 >/dev/null; echo "${PIPESTATUS[0]}")
+    is "exit $rc" test "$rc" -eq 1
+    is "not told" grep -q 'cannot write to stdout' "$work/stderr"
+    is "something is left" test -z "$(listing)"
+fi
+
+echo "== features"
+python=$(command -v /usr/bin/python3 || command -v python3)
+if [ "$python" ] && "$python" -c "import numpy" 2>/dev/null; then
+    mkdir "$work/features"
+    "$python" -c 'import numpy, sys
+f = numpy.zeros((5, 7, 8), "float32"); f[..., 0] = 1; f[4, 6] = 0; f[4, 6, 1] = 1
+numpy.save(sys.argv[1] + "/f0.npy", f); numpy.save(sys.argv[1] + "/q.npy", numpy.eye(8, dtype="float32")[1])
+numpy.save(sys.argv[1] + "/f4.npy", f); numpy.save(sys.argv[1] + "/two.npy", numpy.eye(8, dtype="float32")[:2])
+numpy.save(sys.argv[1] + "/five.npy", numpy.eye(5, dtype="float32")[1])' "$work/features"
+    runs 6 0 "${frames[@]}" -k 3 --features "$work/features" --query "$work/features/q.npy" --weights 0,0,1
+    lines '[o["features"]["given"] for o in d] == [True, False, False, False, True, False]'
+    lines 'd[0]["positions"][0]["cell"] == [6, 4] and d[4]["positions"][0]["cell"] == [6, 4]'
+    lines 'd[1]["positions"][0]["cell"] == [6, 4] and all(0 <= o["features"]["needs"] <= 1 for o in d)'
+    runs 6 0 "${frames[@]}" -k 3 --features "$work/features" --query "$work/features/two.npy" --combine max
+    refused 2 'holds 2 vectors' "${frames[@]}" --features "$work/features" --query "$work/features/two.npy"
+    refused 1 'dimensions' "${frames[@]}" --features "$work/features" --query "$work/features/five.npy"
+
+    echo "== earlier frames"
+    scorer() { # FILE NAMES: the last of the channels counts
+        "$python" -c 'import json, struct, sys
+names = sys.argv[2].split(","); n = len(names)
+head = json.dumps({"weights": {"dtype": "F32", "shape": [n], "data_offsets": [0, 4 * n]},
+                   "__metadata__": {"format": "texturevlm.scorer", "channels": sys.argv[2]}}).encode()
+open(sys.argv[1], "wb").write(struct.pack("<Q", len(head)) + head + struct.pack("<%df" % n, *[0.0] * (n - 1) + [1.0]))' "$1" "$2"
+    }
+    scorer "$work/in/now.safetensors" low && scorer "$work/in/then.safetensors" high,low@-2
+    runs 6 0 "${frames[@]}" -k 4 --steadiness 0 --scorer "$work/in/now.safetensors"
+    cp "$work/stdout" "$work/now"
+    runs 6 0 "${frames[@]}" -k 4 --steadiness 0 --scorer "$work/in/then.safetensors" --frames 3
+    is "a scorer of two frames ago does not see what was there" "$python" -c 'import json, sys
+now, then = ([{tuple(p["cell"]) for p in json.loads(l)["positions"]} for l in open(f)] for f in sys.argv[1:])
+sys.exit(not all(now[i] == then[i + 2] for i in range(4)) or now[0] == now[3])' "$work/now" "$work/stdout"
+    refused 1 "there is no channel 'low@-2'" "${frames[@]}" --scorer "$work/in/then.safetensors"
+    refused 1 "there is no channel 'low@-2'" "${frames[@]}" --scorer "$work/in/then.safetensors" --frames 2
+    refused 1 'reads no earlier frames' "${frames[@]}" --scorer "$work/in/now.safetensors" --frames 3
+    refused 2 'looks back' "${frames[@]}" --frames 3
+else
+    echo "SKIPPED: no NumPy"
+fi
+
+is "temporary files are left" test -z "$(find "$work" -name '.tvlm-*')"
+echo "$checks checks, $failures failed"
+[ $failures -eq 0 ]

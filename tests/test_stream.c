@@ -1,0 +1,580 @@
+/*
+ * test_stream.c: frames of which it is known how they move: what is carried over, what is asked for, what
+ * stays where it was; several cameras, frames sent ahead, and memory that does not grow.
+ */
+#include "texturevlm/stream.h"
+
+#include "stack_helper.h"
+#include "texturevlm/regions.h"
+#include "video/stream.h"
+
+enum {
+    WIDTH = 192,
+    HEIGHT = 128,
+    CELL = 16,
+    COLUMNS = WIDTH / CELL,
+    ROWS = HEIGHT / CELL,
+    CELLS = COLUMNS * ROWS
+};
+enum { WORLD = 512, DIMENSION = 8 };
+
+/* ---- A world that the camera moves over ---- */
+
+static uint8_t *world(uint64_t seed) {
+    return test_random_pixels(&seed, WORLD, WORLD, 3);
+}
+
+/* Things: blocks of a colour each, with a little noise. */
+static uint8_t *things(uint64_t seed) {
+    enum { ACROSS = 37, DOWN = 33 };
+    uint8_t *pixels = malloc((size_t)WORLD * WORLD * 3);
+    uint8_t colours[(WORLD / ACROSS + 1) * (WORLD / DOWN + 1) * 3];
+    assert_non_null(pixels);
+    for (size_t i = 0; i < sizeof colours; ++i) colours[i] = (uint8_t)(20 + test_random(&seed) % 216);
+    for (int32_t i = 0; i < WORLD * WORLD; ++i) {
+        const uint8_t *colour = colours + 3 * (i / WORLD / DOWN * (WORLD / ACROSS + 1) + i % WORLD / ACROSS);
+        for (int c = 0; c < 3; ++c) pixels[3 * i + c] = (uint8_t)(colour[c] + test_random(&seed) % 12);
+    }
+    return pixels;
+}
+
+/* What the camera sees from (x, y). */
+static void look(const uint8_t *from, int32_t x, int32_t y, uint8_t *pixels) {
+    for (int32_t row = 0; row < HEIGHT; ++row)
+        memcpy(pixels + (size_t)row * WIDTH * 3, from + ((size_t)(y + row) * WORLD + (size_t)x) * 3,
+               WIDTH * 3);
+}
+
+static tvlm_stream *open_stream(tvlm_device *device, const struct tvlm_stream_params *params) {
+    tvlm_stream *stream = NULL;
+    if (tvlm_stream_create(device, WIDTH, HEIGHT, params, &stream) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    return stream;
+}
+
+/* Pushes what is seen from (x, y); the flow, the same everywhere, is handed in, so that it is known. */
+static tvlm_stream_report push(tvlm_stream *stream, int32_t camera, const uint8_t *from, int32_t x, int32_t y,
+                               float u, float v, float confidence) {
+    uint8_t pixels[WIDTH * HEIGHT * 3];
+    const float flow[3] = {u, v, confidence};
+    tvlm_stream_report report;
+    look(from, x, y, pixels);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    if (tvlm_stream_push(
+            stream, camera, &image,
+            tvlm_push_params(.flow = tvlm_grid_input(.data = flow, .columns = 1, .rows = 1, .channels = 3)),
+            &report) != TVLM_OK)
+        fail_msg("push: %s", test_last_log());
+    return report;
+}
+
+/* ---- Keyframes and cuts ---- */
+
+static void check_keyframes(tvlm_device *device, tvlm_format format) {
+    tvlm_stream *stream = open_stream(
+        device, tvlm_stream_params(.layout = "motion,fixation", .format = format, .keyframe_interval = 4));
+    uint8_t *here = world(1), pixels[WIDTH * HEIGHT * 3];
+    look(here, 0, 0, pixels);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    for (int64_t frame = 0; frame < 9; ++frame) {
+        const tvlm_stream_report report = push(stream, 0, here, 0, 0, 0.0f, 0.0f, 1.0f);
+        assert_int_equal(report.frame, frame);
+        assert_int_equal(report.keyframe, frame % 4 == 0);
+        assert_false(report.cut);
+        assert_true(report.difference == 0.0f);
+        assert_int_equal(report.flow, frame > 0);
+        assert_true(report.needs_all && report.needs == 1.0f && report.columns == 0);
+    }
+    tvlm_stream_report report;
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, tvlm_push_params(.keyframe = true), &report),
+                     TVLM_OK);
+    assert_true(report.keyframe && !report.cut);
+
+    /* A white frame: a cut, which counts the interval anew and has no motion; the next has. */
+    memset(pixels, 255, sizeof pixels);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, &report), TVLM_OK);
+    assert_true(report.cut && report.keyframe && !report.flow && report.difference > 0.3f);
+    size_t count;
+    float *motion = read_level(tvlm_stream_stack(stream, 0), 0, TVLM_CHANNEL_MOTION, 0, &count);
+    for (size_t i = 0; i < count; ++i) assert_true(motion[i] == 0.0f);
+    free(motion);
+    memset(pixels, 241, sizeof pixels);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, &report), TVLM_OK);
+    assert_false(report.keyframe);
+    motion = read_level(tvlm_stream_stack(stream, 0), 0, TVLM_CHANNEL_MOTION, 0, &count);
+    for (size_t i = 0; i < count; ++i) assert_true(motion[i] > 0.05f);
+    free(motion);
+    free(here);
+    tvlm_stream_destroy(&stream);
+}
+
+/* ---- Features ---- */
+
+static float *random_features(uint64_t seed) {
+    float *features = malloc(sizeof(float) * CELLS * DIMENSION);
+    for (int i = 0; i < CELLS * DIMENSION; ++i) features[i] = 2.0f * test_random_unit(&seed) - 1.0f;
+    return features;
+}
+
+static struct tvlm_grid_input input_of(const float *features) {
+    return (struct tvlm_grid_input){
+        .data = features, .columns = COLUMNS, .rows = ROWS, .channels = DIMENSION};
+}
+
+static void set_features(tvlm_stream *stream, const float *features, const uint8_t *mask) {
+    const struct tvlm_grid_input input = input_of(features);
+    if (tvlm_stream_set_features(stream, 0, TVLM_CHANNEL_FEATURE_0, &input, mask) != TVLM_OK)
+        fail_msg("features: %s", test_last_log());
+}
+
+/* expected[cell * DIMENSION + i] against the stack's; 5e-4 of what half keeps of values below 1. */
+static void compare_features(tvlm_stream *stream, const float *expected, tvlm_format format) {
+    for (int32_t i = 0; i < DIMENSION; ++i) {
+        float plane[CELLS];
+        size_t count;
+        float *got = read_level(tvlm_stream_stack(stream, 0), 0, TVLM_CHANNEL_FEATURE_0 + i, 0, &count);
+        assert_int_equal(count, CELLS);
+        for (int32_t cell = 0; cell < CELLS; ++cell) plane[cell] = expected[cell * DIMENSION + i];
+        test_compare("features", got, plane, CELLS, format == TVLM_FORMAT_F16 ? 1e-3f : 1e-5f, 5e-4f);
+        free(got);
+    }
+}
+
+/* The camera goes one cell to the right: what a cell had, the one to its left has now; the last column is
+ * new. */
+static void check_carrying(tvlm_device *device, tvlm_format format) {
+    tvlm_stream *stream = open_stream(device, tvlm_stream_params(.layout = "r", .format = format));
+    uint8_t *here = world(2), mask[CELLS];
+    float *features = random_features(3), *fresh = random_features(4), expected[CELLS * DIMENSION] = {0};
+    push(stream, 0, here, 0, 0, 0.0f, 0.0f, 1.0f);
+    set_features(stream, features, NULL);
+    compare_features(stream, features, format);
+    tvlm_stream_report report = push(stream, 0, here, CELL, 0, CELL, 0.0f, 1.0f);
+    assert_false(report.cut || report.keyframe || report.needs_all);
+    assert_int_equal(report.columns, COLUMNS);
+    assert_int_equal(report.rows, ROWS);
+    assert_true(fabsf(report.needs - 1.0f / COLUMNS) < 1e-6f);
+    assert_int_equal(tvlm_stream_needs(stream, 0, CELLS, mask), TVLM_OK);
+    for (int32_t cell = 0; cell < CELLS; ++cell) {
+        const bool lost = cell % COLUMNS == COLUMNS - 1;
+        assert_int_equal(mask[cell], lost);
+        if (!lost)
+            memcpy(expected + cell * DIMENSION, features + (cell + 1) * DIMENSION, DIMENSION * sizeof(float));
+    }
+    compare_features(stream, expected, format);
+
+    /* New ones for what is asked for: there they are; elsewhere what was carried. */
+    set_features(stream, fresh, mask);
+    for (int32_t cell = COLUMNS - 1; cell < CELLS; cell += COLUMNS)
+        memcpy(expected + cell * DIMENSION, fresh + cell * DIMENSION, DIMENSION * sizeof(float));
+    compare_features(stream, expected, format);
+    assert_int_equal(tvlm_stream_needs(stream, 0, CELLS, mask), TVLM_OK);
+    for (int32_t cell = 0; cell < CELLS; ++cell) assert_int_equal(mask[cell], 0);
+
+    /* New ones for all: a blend. */
+    set_features(stream, fresh, NULL);
+    for (int32_t i = 0; i < CELLS * DIMENSION; ++i)
+        expected[i] += TVLM_BLEND_DEFAULT * (fresh[i] - expected[i]);
+    compare_features(stream, expected, format);
+
+    /* Flow that is too long, then one that is not sure: everything is asked for. */
+    report = push(stream, 0, here, CELL, 0, 5.0f * CELL, 0.0f, 1.0f);
+    assert_true(report.needs_all && report.needs == 1.0f);
+    assert_int_equal(tvlm_stream_needs(stream, 0, CELLS, mask), TVLM_OK);
+    for (int32_t cell = 0; cell < CELLS; ++cell) assert_int_equal(mask[cell], 1);
+    set_features(stream, features, NULL);
+    compare_features(stream, features, format); /* nothing was there to blend with */
+    report = push(stream, 0, here, CELL, 0, 0.0f, 0.0f, 0.4f);
+    assert_true(report.needs_all && report.needs == 1.0f);
+    free(here);
+    free(features);
+    free(fresh);
+    tvlm_stream_destroy(&stream);
+}
+
+/* At a keyframe new ones replace the old; without flow, cells that change are asked for. */
+static void check_changes(tvlm_device *device, tvlm_format format) {
+    tvlm_stream *stream = open_stream(
+        device, tvlm_stream_params(.layout = "r", .format = format, .no_flow = true, .keyframe_interval = 3));
+    uint8_t *here = world(5), pixels[WIDTH * HEIGHT * 3], mask[CELLS];
+    float *features = random_features(6), *fresh = random_features(7);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    tvlm_stream_report report;
+    look(here, 0, 0, pixels);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+    set_features(stream, features, NULL);
+    for (int32_t y = 2 * CELL; y < 3 * CELL; ++y)
+        for (int32_t x = 5 * CELL * 3; x < 7 * CELL * 3; ++x)
+            pixels[y * WIDTH * 3 + x] = (uint8_t)(255 - pixels[y * WIDTH * 3 + x] / 2);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, &report), TVLM_OK);
+    assert_false(report.flow || report.needs_all || report.keyframe);
+    assert_int_equal(tvlm_stream_needs(stream, 0, CELLS, mask), TVLM_OK);
+    assert_true(mask[2 * COLUMNS + 5] == 1 && mask[2 * COLUMNS + 6] == 1);
+    for (int32_t cell = 0; cell < CELLS; ++cell) /* beside them the filter may see it */
+        if (abs(cell / COLUMNS - 2) > 1 || cell % COLUMNS < 4 || cell % COLUMNS > 7)
+            assert_int_equal(mask[cell], 0);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, &report), TVLM_OK);
+    assert_false(report.keyframe);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, &report), TVLM_OK);
+    assert_true(report.keyframe && report.needs_all && report.needs < 0.2f);
+    set_features(stream, fresh, NULL);
+    compare_features(stream, fresh, format);
+    free(here);
+    free(features);
+    free(fresh);
+    tvlm_stream_destroy(&stream);
+}
+
+/* ---- Regions ---- */
+
+enum { REGIONS = 24 };
+
+static int32_t *labels_of(tvlm_stream *stream) {
+    int32_t *labels = malloc(sizeof *labels * WIDTH * HEIGHT);
+    assert_int_equal(tvlm_stack_labels(tvlm_stream_stack(stream, 0), 0, WIDTH * HEIGHT, labels), TVLM_OK);
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) assert_in_range(labels[i], 0, REGIONS - 1);
+    return labels;
+}
+
+/* The share of pixels that have the id that was there before, `step` pixels further right. */
+static double same_ids(const int32_t *now, const int32_t *before, int32_t step) {
+    int32_t same = 0, all = 0;
+    for (int32_t y = 0; y < HEIGHT; ++y)
+        for (int32_t x = 0; x + step < WIDTH; ++x, ++all)
+            same += now[y * WIDTH + x] == before[y * WIDTH + x + step];
+    return (double)same / all;
+}
+
+/* Of what is still there after the camera went over 54 pixels, nearly two cells of SLIC: the share with its
+ * id. */
+static double follow_regions(tvlm_device *device, tvlm_format format, bool cuts) {
+    enum { STEP = 6, FRAMES = 10 };
+    const float always = 0.0f;
+    tvlm_stream *stream =
+        open_stream(device, tvlm_stream_params(.layout = "r", .format = format, .clusters = REGIONS,
+                                               .cut = cuts ? &always : NULL));
+    uint8_t *here = things(8);
+    int32_t *first = NULL, *last = NULL, count, pixels = 0;
+    for (int32_t frame = 0; frame < FRAMES; ++frame) {
+        push(stream, 0, here, STEP * frame, 0, STEP, 0.0f, 1.0f);
+        free(last);
+        last = labels_of(stream);
+        if (frame == 0) first = last, last = NULL;
+    }
+    const double share = same_ids(last, first, STEP * (FRAMES - 1));
+    tvlm_region regions[REGIONS];
+    assert_int_equal(tvlm_stack_regions(tvlm_stream_stack(stream, 0), 0, REGIONS, regions, &count), TVLM_OK);
+    for (int32_t i = 0; i < count; ++i) pixels += regions[i].pixels;
+    assert_int_equal(pixels, WIDTH * HEIGHT);
+    free(first);
+    free(last);
+    free(here);
+    tvlm_stream_destroy(&stream);
+    return share;
+}
+
+static void check_regions(tvlm_device *device, tvlm_format format) {
+    const double carried = follow_regions(device, format, false), anew = follow_regions(device, format, true);
+    if (getenv("TVLM_TEST_FIGURES") != NULL)
+        printf("the same ids at %.3f of the pixels; begun anew at %.3f\n", carried, anew);
+    if (carried < 0.5 || anew > 0.5 * carried)
+        fail_msg("%.3f of the pixels keep their ids; begun anew %.3f", carried, anew);
+}
+
+/* The kernels begin where the reference begins: the same labels, but for colours that round differently. */
+static void check_centres(const test_target *target, tvlm_device *reference) {
+    tvlm_device *devices[2] = {target->device, reference};
+    int32_t *labels[2];
+    uint8_t *here = world(9);
+    for (int i = 0; i < 2; ++i) {
+        tvlm_stream *stream = open_stream(
+            devices[i], tvlm_stream_params(.layout = "r", .format = target->format, .clusters = REGIONS));
+        push(stream, 0, here, 0, 0, 0.0f, 0.0f, 1.0f);
+        free(labels_of(stream));
+        push(stream, 0, here, 20, 10, 20.0f, 10.0f, 1.0f);
+        labels[i] = labels_of(stream);
+        tvlm_stream_destroy(&stream);
+    }
+    const double same = same_ids(labels[0], labels[1], 0);
+    if (same < 0.98) fail_msg("%.4f of the labels are the reference's", same);
+    free(labels[0]);
+    free(labels[1]);
+    free(here);
+}
+
+/* ---- Steady selections ---- */
+
+/* The share of `before`, moved by (dx, dy), with nothing of `now` within one cell; of those still in the
+ * image. */
+static double jumps(const tvlm_selection *before, const tvlm_selection *now, float dx, float dy) {
+    int32_t n, m, jumped = 0, all = 0;
+    const tvlm_position *p = tvlm_selection_positions(before, &n), *q = tvlm_selection_positions(now, &m);
+    for (int32_t i = 0; i < n; ++i) {
+        const float x = p[i].x + dx, y = p[i].y + dy;
+        bool found = false;
+        if (x < 0.0f || y < 0.0f || x > WIDTH || y > HEIGHT) continue;
+        for (int32_t k = 0; k < m; ++k)
+            found = found || (fabsf(q[k].x - x) <= CELL && fabsf(q[k].y - y) <= CELL);
+        jumped += !found;
+        ++all;
+    }
+    return all > 0 ? (double)jumped / all : 0.0;
+}
+
+static double jumps_with(tvlm_device *device, tvlm_format format, float steadiness) {
+    enum { STEP = 5, FRAMES = 8, K = 8 };
+    tvlm_stream *stream = open_stream(
+        device, tvlm_stream_params(.layout = "motion", .format = format, .steadiness = &steadiness));
+    uint8_t *here = world(10);
+    tvlm_selection *before = NULL, *now = NULL;
+    double sum = 0.0;
+    for (int32_t frame = 0; frame < FRAMES; ++frame) {
+        push(stream, 0, here, STEP * frame, 3 * frame, STEP, 3.0f, 1.0f);
+        assert_int_equal(tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.k = K), &now), TVLM_OK);
+        if (before != NULL) sum += jumps(before, now, -STEP, -3.0f);
+        tvlm_selection_destroy(&before);
+        before = now;
+        now = NULL;
+    }
+    tvlm_selection_destroy(&before);
+    free(here);
+    tvlm_stream_destroy(&stream);
+    return sum / (FRAMES - 1);
+}
+
+static void check_steadiness(tvlm_device *device, tvlm_format format) {
+    const double with = jumps_with(device, format, TVLM_STEADINESS_DEFAULT),
+                 without = jumps_with(device, format, 0.0f);
+    if (getenv("TVLM_TEST_FIGURES") != NULL) printf("jumps %.3f, without a bonus %.3f\n", with, without);
+    assert_true(without > 0.0);
+    if (with > 0.5 * without) fail_msg("%.3f jump; without a bonus %.3f", with, without);
+}
+
+/* ---- Volumes ---- */
+
+static void push_gray(tvlm_stream *stream, int value) {
+    uint8_t pixels[WIDTH * HEIGHT];
+    memset(pixels, value, sizeof pixels);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 1);
+    if (tvlm_stream_push(stream, 0, &image, NULL, NULL) != TVLM_OK) fail_msg("push: %s", test_last_log());
+}
+
+static void check_volume(tvlm_device *device, tvlm_format format) {
+    enum { T = 4 };
+    const float never = 2.0f;
+    tvlm_stream *stream = open_stream(
+        device, tvlm_stream_params(.layout = "r", .format = format, .volume = "r,motion,edges,low,b",
+                                   .volume_frames = T, .no_flow = true, .cut = &never));
+    tvlm_packed *volume;
+    int32_t slot;
+    for (int frame = 0; frame < 7; ++frame) {
+        push_gray(stream, 10 * frame);
+        for (int32_t age = 0; age < T && age <= frame; ++age) {
+            float planes[5 * CELLS];
+            assert_int_equal(tvlm_stream_volume(stream, 0, age, &volume, &slot), TVLM_OK);
+            assert_int_equal(tvlm_packed_read(volume, slot, 5 * CELLS, planes), TVLM_OK);
+            const float expected = (float)(10 * (frame - age)) / 255.0f;
+            for (int i = 0; i < CELLS; ++i) {
+                assert_true(fabsf(planes[i] - expected) < 2e-4f);
+                assert_true(fabsf(planes[4 * CELLS + i] - expected) < 2e-4f);
+                assert_true(fabsf(planes[CELLS + i] - (frame - age > 0 ? 10.0f / 255.0f : 0.0f)) < 5e-4f);
+            }
+        }
+    }
+    refused(tvlm_stream_volume(stream, 0, T, &volume, &slot), TVLM_ERROR_ARGUMENT, "4 frames ago");
+    /* Between frames; ages beyond the last are the last. */
+    const tvlm_volume_point points[3] = {{50.0f, 50.0f, 1.25f}, {0.0f, 0.0f, 0.0f}, {191.0f, 3.0f, 99.0f}};
+    const float expected[3] = {47.5f / 255.0f, 60.0f / 255.0f, 30.0f / 255.0f};
+    float got[15];
+    assert_int_equal(tvlm_stream_volume_sample(stream, 0, points, 3, got), TVLM_OK);
+    for (int i = 0; i < 3; ++i) assert_true(fabsf(got[5 * i] - expected[i]) < 5e-4f);
+    tvlm_stream_destroy(&stream);
+}
+
+static void check_look_back(tvlm_device *device, tvlm_format format) {
+    const float never = 2.0f;
+    tvlm_stream *stream = open_stream(
+        device, tvlm_stream_params(.layout = "r", .format = format, .volume = "r,motion", .volume_frames = 3,
+                                   .look_back = true, .no_flow = true, .cut = &never));
+    tvlm_stack *stack = tvlm_stream_stack(stream, 0);
+    const int32_t back = tvlm_stack_channel_find(stack, "r@-2"),
+                  one = tvlm_stack_channel_find(stack, "motion@-1");
+    const float weight = 1.0f;
+    assert_true(back >= TVLM_CHANNEL_USER_0 && one >= TVLM_CHANNEL_USER_0);
+    assert_int_equal(tvlm_stack_channel_find(stack, "r@-3"), TVLM_CHANNEL_NONE);
+    const tvlm_scorer scorer = {.channel_count = 1, .channels = &back, .taps = 1, .weights = &weight};
+    for (int frame = 0; frame < 5; ++frame) {
+        tvlm_selection *selection = NULL;
+        push_gray(stream, 20 * frame);
+        assert_int_equal(
+            tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.k = 1, .scorer = &scorer), &selection),
+            TVLM_OK);
+        const float score = tvlm_selection_positions(selection, NULL)->score;
+        assert_true(fabsf(score - (frame >= 2 ? (float)(20 * (frame - 2)) / 255.0f : 0.0f) -
+                          (frame > 0 ? TVLM_STEADINESS_DEFAULT : 0.0f)) < 2e-4f);
+        tvlm_selection_destroy(&selection);
+    }
+    tvlm_stream_destroy(&stream);
+    tvlm_stream *none = NULL;
+    refused(tvlm_stream_create(device, WIDTH, HEIGHT,
+                               tvlm_stream_params(.volume = "r,g,b", .volume_frames = 7, .look_back = true),
+                               &none),
+            TVLM_ERROR_ARGUMENT, "planes at most");
+}
+
+/* ---- Several cameras; sent ahead ---- */
+
+static void compare_selections(tvlm_selection **a, tvlm_selection **b) {
+    int32_t n, m;
+    const tvlm_position *p = tvlm_selection_positions(*a, &n), *q = tvlm_selection_positions(*b, &m);
+    assert_int_equal(n, m);
+    assert_memory_equal(p, q, (size_t)n * sizeof *p);
+    tvlm_selection_destroy(a);
+    tvlm_selection_destroy(b);
+}
+
+/* Two cameras in one stream, each as in a stream of its own; the one's frames are sent ahead. */
+static void check_cameras(tvlm_device *device, tvlm_format format) {
+    const struct tvlm_stream_params both = {.format = format, .cameras = 2}, alone = {.format = format};
+    tvlm_stream *pair = open_stream(device, &both),
+                *single[2] = {open_stream(device, &alone), open_stream(device, &alone)};
+    uint8_t *worlds[2] = {world(11), world(12)}, next[WIDTH * HEIGHT * 3], pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3), ahead = u8_image(next, WIDTH, HEIGHT, 3);
+    look(worlds[0], 0, 0, next);
+    assert_int_equal(tvlm_stream_send(pair, 0, &ahead), TVLM_OK);
+    for (int32_t frame = 0; frame < 3; ++frame) {
+        for (int32_t camera = 0; camera < 2; ++camera) {
+            tvlm_selection *a = NULL, *b = NULL;
+            tvlm_stream_report one, other;
+            look(worlds[camera], 4 * frame, 2 * frame * camera, pixels);
+            assert_int_equal(tvlm_stream_push(pair, camera, camera == 0 ? NULL : &image, NULL, &one),
+                             TVLM_OK);
+            if (camera == 0) {
+                look(worlds[0], 4 * (frame + 1), 0, next);
+                assert_int_equal(tvlm_stream_send(pair, 0, &ahead), TVLM_OK);
+            }
+            assert_int_equal(tvlm_stream_push(single[camera], 0, &image, NULL, &other), TVLM_OK);
+            assert_true(one.difference == other.difference && one.flow == other.flow);
+            assert_int_equal(tvlm_stream_select(pair, camera, NULL, tvlm_select_params(.k = 20), &a),
+                             TVLM_OK);
+            assert_int_equal(tvlm_stream_select(single[camera], 0, NULL, tvlm_select_params(.k = 20), &b),
+                             TVLM_OK);
+            compare_selections(&a, &b);
+        }
+    }
+    for (int i = 0; i < 2; ++i) {
+        tvlm_stream_destroy(&single[i]);
+        free(worlds[i]);
+    }
+    tvlm_stream_destroy(&pair); /* with a frame on its way */
+}
+
+/* ---- What is refused ---- */
+
+static void check_refused(tvlm_device *device, tvlm_format format) {
+    const float nan = NAN, two = 2.0f;
+    tvlm_stream *stream = NULL;
+    uint8_t pixels[64 * 64] = {0}, mask[CELLS] = {0};
+    const tvlm_image image = u8_image(pixels, 64, 64, 1), other = u8_image(pixels, 64, 63, 1);
+    refused(tvlm_stream_create(device, 0, 9, NULL, &stream), TVLM_ERROR_ARGUMENT, "0x9");
+    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.cameras = 999), &stream),
+            TVLM_ERROR_ARGUMENT, "999 cameras");
+    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.blend = &two), &stream),
+            TVLM_ERROR_ARGUMENT, "blend 2");
+    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.cut = &nan), &stream), TVLM_ERROR_ARGUMENT,
+            "not finite");
+    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.volume = "nonsense", .volume_frames = 2),
+                               &stream),
+            TVLM_ERROR_ARGUMENT, "nonsense");
+    refused(
+        tvlm_stream_create(device, 64, 64, tvlm_stream_params(.volume = "r", .volume_frames = 1), &stream),
+        TVLM_ERROR_ARGUMENT, "1 frames");
+    assert_null(stream);
+    assert_int_equal(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.format = format), &stream),
+                     TVLM_OK);
+    tvlm_selection *selection = NULL;
+    refused(tvlm_stream_select(stream, 0, NULL, NULL, &selection), TVLM_ERROR_ARGUMENT, "no frame yet");
+    refused(tvlm_stream_push(stream, 0, NULL, NULL, NULL), TVLM_ERROR_ARGUMENT, "none was sent");
+    refused(tvlm_stream_push(stream, 1, &image, NULL, NULL), TVLM_ERROR_ARGUMENT, "camera 1 of 1");
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+    refused(tvlm_stream_push(stream, 0, &other, NULL, NULL), TVLM_ERROR_ARGUMENT,
+            "64x63 pixels in a stream of 64x64");
+    refused(tvlm_stream_push(stream, 0, &image,
+                             tvlm_push_params(.fixations = (float[]){1, NAN}, .fixation_count = 1), NULL),
+            TVLM_ERROR_ARGUMENT, "fixation 0");
+    float *features = random_features(1);
+    const struct tvlm_grid_input input = input_of(features);
+    refused(tvlm_stream_set_features(stream, 0, TVLM_CHANNEL_GAZE, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "feature_0");
+    refused(tvlm_stream_set_features(stream, 0, TVLM_CHANNEL_FEATURE_0, &input, mask), TVLM_ERROR_ARGUMENT,
+            "none of that size");
+    set_features(stream, features, NULL);
+    features[3] = NAN;
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+    refused(tvlm_stream_set_features(stream, 0, TVLM_CHANNEL_FEATURE_0, &input, NULL), TVLM_ERROR_ARGUMENT,
+            "finite");
+    features[3] = 0.0f;
+    float *same = random_features(1);
+    compare_features(stream, same, format); /* what was refused changed nothing */
+    free(same);
+    refused(tvlm_stream_needs(stream, 0, 3, mask), TVLM_ERROR_ARGUMENT, "room for 3");
+    tvlm_stream_report report; /* the stream goes on */
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, &report), TVLM_OK);
+    assert_int_equal(report.frame, 2);
+    free(features);
+    tvlm_stream_destroy(&stream);
+}
+
+/* ---- Presets ---- */
+
+static void check_presets(tvlm_device *device, tvlm_format format) {
+    for (int use = 0; tvlm_stream_preset((tvlm_stream_use)use, &(struct tvlm_stream_params){0}) == TVLM_OK;
+         ++use) {
+        struct tvlm_stream_params params = {.format = format};
+        assert_int_equal(tvlm_stream_use_find(tvlm_stream_use_name((tvlm_stream_use)use)), use);
+        assert_int_equal(tvlm_stream_preset((tvlm_stream_use)use, &params), TVLM_OK);
+        tvlm_stream *stream = open_stream(device, &params);
+        uint8_t *here = world(20), pixels[WIDTH * HEIGHT * 3];
+        const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+        const float gaze[2] = {40.0f, 90.0f};
+        tvlm_selection *selection = NULL;
+        tvlm_stream_report report;
+        look(here, 0, 0, pixels);
+        for (int frame = 0; frame < 2; ++frame) {
+            /* Something changes at (152, 24). */
+            for (int y = 16; frame == 1 && y < 32; ++y) memset(pixels + (y * WIDTH + 144) * 3, 255, 48);
+            assert_int_equal(tvlm_stream_push(stream, 0, &image,
+                                              use == TVLM_STREAM_GAZE
+                                                  ? tvlm_push_params(.fixations = gaze, .fixation_count = 1)
+                                                  : NULL,
+                                              &report),
+                             TVLM_OK);
+            tvlm_selection_destroy(&selection);
+            assert_int_equal(tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.k = 3), &selection),
+                             TVLM_OK);
+        }
+        assert_int_equal(report.flow, use != TVLM_STREAM_SCREEN);
+        const tvlm_position *best = tvlm_selection_positions(selection, NULL);
+        if (use == TVLM_STREAM_STILL) assert_true(hypotf(best->x - 152.0f, best->y - 24.0f) <= 1.5f * CELL);
+        if (use == TVLM_STREAM_GAZE) assert_true(hypotf(best->x - 40.0f, best->y - 90.0f) <= 2.0f * CELL);
+        tvlm_selection_destroy(&selection);
+        free(here);
+        tvlm_stream_destroy(&stream);
+    }
+    assert_int_equal(tvlm_stream_use_find("nonsense"), -1);
+}
+
+DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness, check_volume,
+              check_look_back, check_cameras, check_refused, check_presets)
+
+static void test_centres(void **state) {
+    (void)state;
+    if (test_for_each_target(check_centres) == 0) skip();
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
+                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets),
+                                       cmocka_unit_test(test_centres)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/*
+ * test_warp.c: vectors moved along a flow and blended, against the reference; and answers that are known.
+ */
+#include "support_stage.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { LAYERS = 3 };
+
+static const char *const names[4] = {"component 0", "component 1", "component 2", "component 3"};
+
+typedef struct grid {
+    test_size image, cells;
+    float cell; /* pixels; 0: the image over the cells */
+} grid;
+
+static test_pair create(const test_target *target, tvlm_device *reference, const grid *g, int32_t layers) {
+    tvlm_texture shape = test_shape(g->cells, layers, 1, target->format);
+    shape.extent_x = g->cell > 0.0f ? g->cell * (float)g->cells.width : (float)g->image.width;
+    shape.extent_y = g->cell > 0.0f ? g->cell * (float)g->cells.height : (float)g->image.height;
+    const test_pair pair = test_pair_create(target, reference, &shape);
+    test_poison(pair.device, pair.got);
+    test_poison(pair.reference, pair.expected);
+    return pair;
+}
+
+/* Flow that is the same everywhere but for a little, unsure in the lower third, far too long in one corner.
+ */
+static test_pair create_flow(const test_target *target, tvlm_device *reference, const grid *g,
+                             uint64_t *random) {
+    const test_size half = {tvlm_level_side(g->image.width, 1), tvlm_level_side(g->image.height, 1)};
+    tvlm_texture shape = test_shape(half, 1, 1, target->format);
+    shape.extent_x = (float)g->image.width;
+    shape.extent_y = (float)g->image.height;
+    const test_pair pair = test_pair_create(target, reference, &shape);
+    const int32_t count = half.width * half.height;
+    float *rgba = calloc((size_t)count, 4 * sizeof *rgba);
+    const float u = 20.0f * test_random_unit(random) - 10.0f, v = 20.0f * test_random_unit(random) - 10.0f;
+    for (int32_t i = 0; i < count; ++i) {
+        const float across = (float)(i % half.width) / (float)half.width,
+                    down = (float)(i / half.width) / (float)half.height;
+        rgba[4 * i] = across < 0.2f && down < 0.2f ? 300.0f : u + across;
+        rgba[4 * i + 1] = v - down;
+        rgba[4 * i + 2] = down > 0.67f ? 0.1f : 0.9f;
+    }
+    test_pair_write(&pair, 0, rgba);
+    test_pair_mips(&pair);
+    test_pair_equalise(&pair);
+    free(rgba);
+    return pair;
+}
+
+/* known[]: three of four cells; what the others hold is 0. */
+static void fill(const test_pair *from, float *known, uint64_t *random) {
+    const size_t cells = test_texels(from->got, 0);
+    float *rgba = calloc(cells, 4 * sizeof *rgba);
+    for (size_t i = 0; i < cells; ++i) known[i] = test_random_unit(random) < 0.75f ? 1.0f : 0.0f;
+    for (int32_t layer = 0; layer < from->got->layers; ++layer) {
+        for (size_t i = 0; i < 4 * cells; ++i)
+            rgba[i] = known[i / 4] * (2.0f * test_random_unit(random) - 1.0f);
+        test_pair_write(from, layer, rgba);
+    }
+    free(rgba);
+}
+
+/* Cells that are known on one side only, at a threshold, are taken over from the reference; few they must be.
+ */
+static void forgive_thresholds(const test_pair *out, const float *got, const float *expected) {
+    const size_t cells = test_texels(out->got, 0);
+    size_t differ = 0;
+    for (size_t i = 0; i < cells; ++i) {
+        assert_true(got[i] == 0.0f || got[i] == 1.0f);
+        differ += got[i] != expected[i];
+    }
+    if (differ > 1 + cells / 50) fail_msg("%zu of %zu cells are known on one side only", differ, cells);
+    for (int32_t layer = 0; differ > 0 && layer < out->got->layers; ++layer) {
+        float *a = test_read(out->device, out->got, 0, layer),
+              *b = test_read(out->reference, out->expected, 0, layer);
+        for (size_t i = 0; i < cells; ++i)
+            if (got[i] != expected[i]) memcpy(a + 4 * i, b + 4 * i, 4 * sizeof *a);
+        assert_int_equal(out->device->backend->texture_write(out->device, out->got, layer, a), TVLM_OK);
+        free(a);
+        free(b);
+    }
+}
+
+static void warp(tvlm_device *device, const grid *g, const tvlm_texture *from, const tvlm_texture *flow,
+                 tvlm_texture *out, const float *known, float *still_known) {
+    const size_t bytes = test_texels(from, 0) * sizeof *known;
+    tvlm_buffer *in = test_buffer(device, bytes, known), *result = test_buffer(device, bytes, NULL);
+    const tvlm_warp args = {.from = from,
+                            .flow = flow,
+                            .width = (float)g->image.width,
+                            .height = (float)g->image.height,
+                            .confidence = 0.5f,
+                            .longest = 60.0f,
+                            .known = in,
+                            .still_known = result};
+    if (device->backend->warp(device, &args, out) != TVLM_OK) fail_msg("warp: %s", test_last_log());
+    test_buffer_take(device, &result, bytes, still_known);
+    float *unused = malloc(bytes);
+    test_buffer_take(device, &in, bytes, unused);
+    free(unused);
+}
+
+static void check_warp(const test_target *target, tvlm_device *reference, const grid *g, uint64_t *random) {
+    test_pair from = create(target, reference, g, LAYERS), out = create(target, reference, g, LAYERS),
+              flow = create_flow(target, reference, g, random);
+    const size_t cells = test_texels(from.got, 0);
+    float *known = calloc(cells, 3 * sizeof *known), *got = known + cells, *expected = got + cells;
+    fill(&from, known, random);
+    warp(from.device, g, from.got, flow.got, out.got, known, got);
+    warp(from.reference, g, from.expected, flow.expected, out.expected, known, expected);
+    forgive_thresholds(&out, got, expected);
+    /* Flow of up to 12 pixels in half (their filter's error over a cell), and vectors sampled and divided by
+     * half a cell at least. */
+    const int32_t side = g->image.width > g->image.height ? g->image.width : g->image.height;
+    const float step =
+        fminf(from.got->extent_x / (float)g->cells.width, from.got->extent_y / (float)g->cells.height);
+    const float sampled = 2.0f * test_sample_tolerance(target, side, 2.0f) +
+                          8.0f * test_sample_tolerance(target, side, 12.0f) / fminf(step, 12.0f);
+    const test_tolerance one = {4.0f * sampled + 2e-5f, sampled + 1e-5f, TEST_HALF_ULP},
+                         tolerances[4] = {one, one, one, one};
+    test_pair_compare("vectors moved", &out, names, tolerances);
+
+    /* Nothing moves: exactly what was there. */
+    warp(from.device, g, from.got, NULL, out.got, known, got);
+    for (size_t i = 0; i < cells; ++i) assert_true(got[i] == known[i]);
+    for (int32_t layer = 0; layer < LAYERS; ++layer) {
+        float *a = test_read(from.device, from.got, 0, layer), *b = test_read(out.device, out.got, 0, layer);
+        for (size_t i = 0; i < 4 * cells; ++i) assert_true(a[i] == b[i]);
+        free(a);
+        free(b);
+    }
+    free(known);
+    test_pair_destroy(&from);
+    test_pair_destroy(&out);
+    test_pair_destroy(&flow);
+}
+
+static void check_blend(const test_target *target, tvlm_device *reference, const grid *g, uint64_t *random) {
+    test_pair old = create(target, reference, g, LAYERS), fresh = create(target, reference, g, LAYERS),
+              out = create(target, reference, g, LAYERS);
+    const size_t cells = test_texels(old.got, 0), bytes = cells * sizeof(float);
+    float *weights = calloc(cells, sizeof *weights);
+    test_pair_fill(&old, random, -1.0f, 1.0f, false);
+    test_pair_fill(&fresh, random, -1.0f, 1.0f, false);
+    for (size_t i = 0; i < cells; ++i) weights[i] = i % 3 == 0 ? 0.0f : i % 3 == 1 ? 1.0f : 0.7f;
+    tvlm_buffer *got = test_buffer(target->device, bytes, weights),
+                *expected = test_buffer(reference, bytes, weights);
+    assert_int_equal(target->device->backend->blend(target->device, old.got, fresh.got, got, out.got),
+                     TVLM_OK);
+    assert_int_equal(
+        reference->backend->blend(reference, old.expected, fresh.expected, expected, out.expected), TVLM_OK);
+    const test_tolerance one = {2e-7f, 1e-7f, TEST_HALF_ULP}, tolerances[4] = {one, one, one, one};
+    test_pair_compare("vectors blended", &out, names, tolerances);
+    test_buffer_take(target->device, &got, bytes, weights);
+    test_buffer_take(reference, &expected, bytes, weights);
+    free(weights);
+    test_pair_destroy(&old);
+    test_pair_destroy(&fresh);
+    test_pair_destroy(&out);
+}
+
+static void stages(const test_target *target, tvlm_device *reference) {
+    static const grid grids[] = {{{97, 61}, {7, 5}, 0.0f},
+                                 {{97, 61}, {7, 4}, 14.0f},
+                                 {{1, 1}, {1, 1}, 0.0f},
+                                 {{130, 33}, {65, 17}, 0.0f},
+                                 {{40, 200}, {3, 13}, 16.0f}};
+    uint64_t random = 77;
+    for (size_t i = 0; i < sizeof grids / sizeof grids[0]; ++i) {
+        check_warp(target, reference, &grids[i], &random);
+        check_blend(target, reference, &grids[i], &random);
+    }
+}
+
+static void test_stages(void **state) {
+    (void)state;
+    test_on_targets(stages);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stages)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

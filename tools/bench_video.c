@@ -1,0 +1,318 @@
+/*
+ * tvlm bench --video: what a frame takes, stage by stage and as a whole, where 1 %, 10 % and all of it
+ * changes, and on real frames: with delta updates, without, and through a stream.
+ */
+#include "bench_video.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "canvas.h"
+#include "core/backend.h"
+#include "json.h"
+#include "progress.h"
+#include "texturevlm/delta.h"
+#include "texturevlm/io.h"
+#include "texturevlm/stream.h"
+
+#define TILE       TVLM_TILE_DEFAULT
+#define LAYOUT     "temporal34"
+#define MADE       6 /* generated frames, again and again */
+#define FRAMES_MAX 40
+#define WARM       2 /* frames that do not count: kernels are built, memory is taken */
+
+struct scene {
+    char name[64];
+    tvlm_image images[FRAMES_MAX];
+    uint8_t *pixels[FRAMES_MAX];    /* of images made here */
+    tvlm_image *loaded[FRAMES_MAX]; /* or read */
+    int32_t count;
+};
+
+/* Seconds, medians over the frames. */
+struct times {
+    double update, families, select, frame;
+    double changed; /* share of tiles */
+};
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int32_t count) {
+    qsort(values, (size_t)count, sizeof *values, compare_doubles);
+    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
+}
+
+/* ---- Scenes ---- */
+
+static uint32_t hash(uint32_t x, uint32_t y, uint32_t seed) {
+    uint32_t h = x * 0x9e3779b1u ^ y * 0x85ebca6bu ^ seed * 0xc2b2ae35u;
+    h = (h ^ h >> 15) * 0x2c1b3c6du;
+    return h ^ h >> 13;
+}
+
+/* Blocks of 16 pixels in flat colours, every third with noise in it; `seed` decides which. */
+static void fill_tile(const tvlm_image *image, uint8_t *rgb, int32_t left, int32_t top, uint32_t seed) {
+    for (int32_t y = top; y < top + TILE && y < image->height; ++y) {
+        for (int32_t x = left; x < left + TILE && x < image->width; ++x) {
+            const uint32_t block = hash((uint32_t)x >> 4, (uint32_t)y >> 4, seed);
+            const uint32_t noise = block % 3 == 0 ? hash((uint32_t)x, (uint32_t)y, seed) : 0;
+            for (int c = 0; c < 3; ++c)
+                rgb[3 * ((size_t)y * (size_t)image->width + (size_t)x) + (size_t)c] =
+                    (uint8_t)((block >> (8 * c) & 127) + (noise >> (8 * c) & 127));
+        }
+    }
+}
+
+/* A still picture in which one rectangle of tiles is another one in each frame. */
+static int make_scene(struct tool *tool, int32_t width, int32_t height, double share, struct scene *scene) {
+    const int32_t columns = (width + TILE - 1) / TILE, rows = (height + TILE - 1) / TILE;
+    const int32_t wanted = (int32_t)(share * columns * rows + 0.5), changing = wanted > 0 ? wanted : 1;
+    int32_t across = 1;
+    while (across * across < changing && across < columns) ++across;
+    while (across < columns && (changing + across - 1) / across > rows) ++across;
+    snprintf(scene->name, sizeof scene->name, "%dx%d, %g %%", (int)width, (int)height, 100.0 * share);
+    for (; scene->count < MADE; ++scene->count) {
+        const int32_t n = scene->count;
+        scene->pixels[n] = malloc(3 * (size_t)width * (size_t)height);
+        if (scene->pixels[n] == NULL) return tool_fail(tool, "no memory for frames");
+        scene->images[n] = (tvlm_image){scene->pixels[n], width, height, 3, TVLM_PIXEL_U8, 0};
+        for (int32_t i = 0; i < columns * rows; ++i) {
+            const int32_t x = i % columns, y = i / columns;
+            const bool changes = x < across && y * across + x < changing;
+            fill_tile(&scene->images[n], scene->pixels[n], x * TILE, y * TILE, changes ? (uint32_t)n + 1 : 0);
+        }
+    }
+    return TOOL_DONE;
+}
+
+static int is_frame(const struct dirent *entry) {
+    const char *const dot = strrchr(entry->d_name, '.');
+    return dot != NULL && (strcmp(dot, ".jpg") == 0 || strcmp(dot, ".png") == 0 || strcmp(dot, ".ppm") == 0);
+}
+
+static int read_scene(struct tool *tool, const char *folder, struct scene *scene) {
+    struct dirent **names = NULL;
+    const int count = scandir(folder, &names, is_frame, alphasort);
+    int code = count > WARM ? TOOL_DONE
+                            : tool_fail(tool, "%s: there are fewer than %d frames (.jpg, .png, .ppm) in it",
+                                        folder, WARM + 1);
+    snprintf(scene->name, sizeof scene->name, "%.40s", folder);
+    for (int i = 0; i < count; ++i) {
+        char path[4096];
+        const int32_t n = scene->count;
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
+        free(names[i]);
+        if (code != TOOL_DONE || n == FRAMES_MAX) continue;
+        code = tool_status(tool, tvlm_image_load(path, &tool->log, &scene->loaded[n]));
+        if (code != TOOL_DONE) continue;
+        scene->images[n] = *scene->loaded[n];
+        ++scene->count;
+        if (scene->images[n].width != scene->images[0].width ||
+            scene->images[n].height != scene->images[0].height)
+            code = tool_fail(tool, "%s: has another size than the frames before it", path);
+    }
+    free(names);
+    return code;
+}
+
+static void release_scene(struct scene *scene) {
+    for (int32_t i = 0; i < FRAMES_MAX; ++i) {
+        free(scene->pixels[i]);
+        tvlm_image_destroy(&scene->loaded[i]);
+    }
+}
+
+/* ---- A frame ---- */
+
+static tvlm_status finish(tvlm_device *device) {
+    return device->backend->finish(device);
+}
+
+/* `waits`: after each stage, whose times go to stages[3]. */
+static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const tvlm_image *image, bool full,
+                                  bool waits, double stages[3], tvlm_delta_report *report) {
+    tvlm_selection *selection = NULL;
+    double start = now();
+    TVLM_TRY(tvlm_stack_advance(stack, 0, NULL));
+    TVLM_TRY(tvlm_stack_update_image(stack, 0, image, tvlm_update_params(.full = full), report));
+    if (waits) TVLM_TRY(finish(device));
+    stages[0] = now() - start;
+    start = now();
+    TVLM_TRY(tvlm_stack_generate(stack));
+    if (waits) TVLM_TRY(finish(device));
+    stages[1] = now() - start;
+    start = now();
+    const tvlm_status status = tvlm_select(stack, NULL, NULL, &selection);
+    tvlm_selection_destroy(&selection);
+    TVLM_TRY(status);
+    TVLM_TRY(finish(device));
+    stages[2] = now() - start;
+    return TVLM_OK;
+}
+
+/* Frames by the stage, then frames without a wait before their end. */
+static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene, tvlm_format format,
+                                 bool full, int32_t repeat, double *values, struct times *times) {
+    tvlm_stack *stack = NULL;
+    tvlm_delta_report report = {0};
+    double stages[3], *const frames = values + 3 * repeat, changed = 0.0;
+    const struct tvlm_stack_params params = {.layout = LAYOUT,
+                                             .width = scene->images[0].width,
+                                             .height = scene->images[0].height,
+                                             .format = format};
+    tvlm_status status = tvlm_stack_create(device, &params, &stack);
+    if (status == TVLM_OK) status = tvlm_stack_set_image(stack, 0, &scene->images[0]);
+    for (int32_t i = 0; status == TVLM_OK && i < 2 * (WARM + repeat); ++i) {
+        const int32_t n = i % (WARM + repeat) - WARM; /* below 0: does not count */
+        const bool waits = i < WARM + repeat;
+        const double start = now();
+        status = frame_of_stack(stack, device, &scene->images[(i + 1) % scene->count], full, waits, stages,
+                                &report);
+        if (n < 0) continue;
+        if (!waits) frames[n] = now() - start;
+        for (int s = 0; waits && s < 3; ++s) values[s * repeat + n] = stages[s];
+        if (waits && report.tiles > 0) changed += (double)report.changed / report.tiles / repeat;
+    }
+    if (status == TVLM_OK)
+        *times = (struct times){median(values, repeat), median(values + repeat, repeat),
+                                median(values + 2 * repeat, repeat), median(frames, repeat), changed};
+    tvlm_stack_destroy(&stack);
+    return status;
+}
+
+/* Push (with flow) and select. */
+static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene, tvlm_format format,
+                                  int32_t repeat, double *values, struct times *times) {
+    tvlm_stream *stream = NULL;
+    const struct tvlm_stream_params params = {.format = format};
+    double *const pushes = values, *const selects = values + repeat, *const frames = values + 2 * repeat;
+    tvlm_status status =
+        tvlm_stream_create(device, scene->images[0].width, scene->images[0].height, &params, &stream);
+    for (int32_t i = 0; status == TVLM_OK && i < WARM + repeat; ++i) {
+        tvlm_selection *selection = NULL;
+        const double start = now();
+        status = tvlm_stream_push(stream, 0, &scene->images[i % scene->count], NULL, NULL);
+        if (status == TVLM_OK) status = finish(device);
+        const double pushed = now();
+        if (status == TVLM_OK) status = tvlm_stream_select(stream, 0, NULL, NULL, &selection);
+        tvlm_selection_destroy(&selection);
+        if (status == TVLM_OK) status = finish(device);
+        if (i < WARM) continue;
+        pushes[i - WARM] = pushed - start;
+        selects[i - WARM] = now() - pushed;
+        frames[i - WARM] = now() - start;
+    }
+    if (status == TVLM_OK)
+        *times = (struct times){.update = median(pushes, repeat),
+                                .select = median(selects, repeat),
+                                .frame = median(frames, repeat)};
+    tvlm_stream_destroy(&stream);
+    return status;
+}
+
+/* ---- The report ---- */
+
+enum { FULL, DELTA, STREAM, MODES };
+static const char *const modes[] = {"full", "delta", "stream"};
+
+static void print_times(json_writer *json, const struct scene *scene, int mode, const struct times *t,
+                        bool as_json) {
+    if (!as_json) {
+        if (mode == STREAM)
+            printf("%-24s %-7s %8s %10.3f %10s %10.3f %10.3f\n", scene->name, modes[mode], "",
+                   1e3 * t->update, "", 1e3 * t->select, 1e3 * t->frame);
+        else
+            printf("%-24s %-7s %6.1f %% %10.3f %10.3f %10.3f %10.3f\n", scene->name, modes[mode],
+                   100.0 * t->changed, 1e3 * t->update, 1e3 * t->families, 1e3 * t->select, 1e3 * t->frame);
+        fflush(stdout);
+        return;
+    }
+    json_open_object(json, NULL, true);
+    json_string(json, "scene", scene->name);
+    json_string(json, "mode", modes[mode]);
+    if (mode != STREAM) json_double(json, "changed", t->changed);
+    json_double(json, mode == STREAM ? "push_ms" : "update_ms", 1e3 * t->update);
+    if (mode != STREAM) json_double(json, "families_ms", 1e3 * t->families);
+    json_double(json, "select_ms", 1e3 * t->select);
+    json_double(json, "frame_ms", 1e3 * t->frame);
+    json_close(json);
+}
+
+static int measure_scene(struct tool *tool, const struct bench_video_options *options, tvlm_device *device,
+                         const struct scene *scene, json_writer *json, struct times times[MODES]) {
+    const int32_t repeat = options->repeat;
+    const tvlm_format format = (tvlm_format)options->common->format;
+    double *const values = malloc(4 * (size_t)repeat * sizeof *values);
+    int code = values != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
+    for (int mode = 0; code == TOOL_DONE && mode < MODES; ++mode) {
+        code = tool_status(
+            tool, mode == STREAM
+                      ? measure_stream(device, scene, format, repeat, values, &times[mode])
+                      : measure_stack(device, scene, format, mode == FULL, repeat, values, &times[mode]));
+        progress_clear();
+        if (code == TOOL_DONE) print_times(json, scene, mode, &times[mode], options->common->json > 0);
+    }
+    free(values);
+    return code;
+}
+
+int bench_video(struct tool *tool, const struct bench_video_options *options) {
+    static const double shares[] = {0.01, 0.1, 1.0};
+    const bool as_json = options->common->json > 0;
+    const int32_t made = (int32_t)(sizeof shares / sizeof *shares), count = made + (options->folder != NULL);
+    struct times times[sizeof shares / sizeof *shares + 1][MODES] = {{{0}}};
+    tvlm_device *device = NULL;
+    json_writer json = {0};
+    int code = tool_open_device(tool, options->common, &device);
+    if (code != TOOL_DONE) return code;
+    if (as_json) {
+        json_open_object(&json, NULL, false);
+        json_string(&json, "device", device->info.name);
+        json_string(&json, "layout", LAYOUT);
+        json_open_array(&json, "rows", false);
+    } else {
+        printf("%s, %s; %s, %d positions; ms, medians of %d frames\n", device->info.name,
+               tvlm_storage_name(device->info.storage), LAYOUT, TVLM_K_DEFAULT, (int)options->repeat);
+        printf("%-24s %-7s %8s %10s %10s %10s %10s\n", "scene", "", "changed", "update", "families", "select",
+               "frame");
+    }
+    progress_start("scenes", count);
+    for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) {
+        struct scene *const scene = calloc(1, sizeof *scene);
+        if (scene == NULL) {
+            code = tool_fail(tool, "no memory");
+            break;
+        }
+        code = i < made ? make_scene(tool, options->width, options->height, shares[i], scene)
+                        : read_scene(tool, options->folder, scene);
+        if (code == TOOL_DONE) code = measure_scene(tool, options, device, scene, &json, times[i]);
+        release_scene(scene);
+        free(scene);
+        progress_step(i + 1);
+    }
+    progress_clear();
+    const double ratio = times[1][DELTA].frame > 0.0 ? times[1][FULL].frame / times[1][DELTA].frame : 0.0;
+    if (code == TOOL_DONE && as_json) {
+        json_close(&json);
+        json_double(&json, "speedup_10_percent", ratio);
+        json_close(&json);
+        code = tool_print(tool, json_text_of(&json));
+    } else if (code == TOOL_DONE) {
+        printf("a frame with 10 %% change, of a full one: %.2f times as fast\n", ratio);
+    }
+    json_release(&json);
+    tvlm_device_destroy(&device);
+    return code;
+}

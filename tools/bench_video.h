@@ -1,0 +1,17 @@
+/*
+ * bench_video.h: `tvlm bench --video`: frames of a video, with and without delta updates.
+ */
+#ifndef TVLM_TOOLS_BENCH_VIDEO_H
+#define TVLM_TOOLS_BENCH_VIDEO_H
+
+#include "tool.h"
+
+struct bench_video_options {
+    const tool_common *common;
+    const char *folder; /* of real frames; NULL: none */
+    int32_t width, height, repeat;
+};
+
+int bench_video(struct tool *tool, const struct bench_video_options *options);
+
+#endif

@@ -1,0 +1,44 @@
+#include "select_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool is_read(const tvlm_scorer *scorer, int32_t i) {
+    for (int32_t tap = 0; tap < scorer->taps; ++tap) {
+        if (scorer->weights[i * scorer->taps + tap] != 0.0f) return true;
+    }
+    for (int32_t d = 0; scorer->query_weights != NULL && d < scorer->dimension; ++d) {
+        if (scorer->query_weights[(size_t)d * (size_t)scorer->channel_count + (size_t)i] != 0.0f) return true;
+    }
+    return false;
+}
+
+int scorer_layout(struct tool *tool, const char *path, const tvlm_scorer *scorer, char *layout, size_t size) {
+    int32_t used = 0;
+    size_t length = 0;
+    for (int32_t i = 0; i < scorer->channel_count; ++i) used += is_read(scorer, i);
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        tvlm_channel_info channel;
+        if (used > 0 && !is_read(scorer, i)) continue;
+        const int code = tool_status(tool, tvlm_channel_get_info(scorer->channels[i], &channel));
+        if (code != TOOL_DONE) return code;
+        if (length + strlen(channel.name) + 2 > size)
+            return tool_fail(tool, "%s: reads too many channels", path);
+        length +=
+            (size_t)snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);
+    }
+    return TOOL_DONE;
+}
+
+void parts_layout(const option_triple *weights, bool asked, char *layout, size_t size) {
+    const bool information = !weights->given || weights->values[0] != 0.0f;
+    const bool perspective = !weights->given || weights->values[1] != 0.0f;
+    const bool participation = asked && (!weights->given || weights->values[2] != 0.0f);
+    const char *const rest = information && perspective ? "edges,saliency,eccentricity,entropy"
+                             : information              ? "edges,entropy"
+                             : perspective              ? "saliency,eccentricity"
+                             : participation            ? ""
+                                                        : "edges,saliency,eccentricity,entropy";
+    snprintf(layout, size, "%s%s%s", rest, participation && *rest != '\0' ? "," : "",
+             participation ? "query_similarity" : "");
+}

@@ -1,0 +1,263 @@
+/* tvlm video: the positions that matter, frame by frame, as lines of JSON, and drawn on the frames. */
+#include "video.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "progress.h"
+#include "video_overlay.h"
+
+static const char *const presets[] = {"moving", "still", "document", "gaze", NULL};
+static const char *const strategies[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade", NULL};
+
+static const option_spec specs[] = {
+    {0, OPTION_TEXT, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
+     "the frames with what was chosen: frame-000000.png, ... in a\nfolder (made if it is not there), or a "
+     "video",
+     0, 0, NULL},
+    {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
+     "moving (default): a moving camera; still: one that is not;\ndocument: a screen or pages, text counts "
+     "and motion does\nnot; gaze: where --gaze looked counts most",
+     0, 0, presets},
+    {0, OPTION_TEXT, "gaze", offsetof(video_options, gaze), "FILE",
+     "where somebody looked: \"time,x,y\" a line, in seconds since\nthe first frame and pixels; nan while "
+     "the eyes are shut",
+     0, 0, NULL},
+    {'k', OPTION_INTEGER, NULL, offsetof(video_options, k), "K",
+     "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
+    {0, OPTION_CHOICE, "strategy", offsetof(video_options, strategy), "NAME",
+     "grid (default), foveated, quadtree, exhaustive or cascade,\nas in tvlm select", 0, 0, strategies},
+    {0, OPTION_INTEGER, "every", offsetof(video_options, every), "N", "only every N-th frame (default: 1)", 1,
+     1000000, NULL},
+    {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
+     "frames a second of image files (default: 25)", 0.001, 10000, NULL},
+    {0, OPTION_SIZE, "size", offsetof(video_options, size), "WxH",
+     "of the working images (default: the frames' own)", 1, 32767, NULL},
+    {0, OPTION_INTEGER, "keyframe", offsetof(video_options, keyframe), "N",
+     "frames from one keyframe to the next (default: 30)", 1, 1000000, NULL},
+    {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
+     "added to the score where the last frame's positions are\ncarried to (default: 0.15; 0: none)", 0, 1000,
+     NULL},
+    {0, OPTION_NUMBER, "stride", offsetof(video_options, stride), "PIXELS", "side of a cell (default: 16)", 1,
+     65536, NULL},
+    {0, OPTION_NUMBER, "patch", offsetof(video_options, patch), "PIXELS",
+     "side of the encoder's patch (default: 16)", 1, 65536, NULL},
+    {0, OPTION_NUMBER, "min-distance", offsetof(video_options, min_distance), "PIXELS",
+     "between positions (default: 0)", 0, 1e9, NULL},
+    {0, OPTION_TRIPLE, "weights", offsetof(video_options, weights), "I,P,Q",
+     "of information, perspective and participation", 0, 0, NULL},
+    {0, OPTION_TEXT, "scorer", offsetof(video_options, scorer), "FILE.safetensors",
+     "a weight for each channel instead", 0, 0, NULL},
+    {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
+     "the scorer may read T frames, 2 to 64: motion@-1 is the motion\nof the frame before, at the same "
+     "place",
+     2, TVLM_VOLUME_FRAMES_MAX, NULL},
+    {0, OPTION_TEXT, "features", offsetof(video_options, features), "DIR",
+     "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for\nSTEM.jpg, DIR/frame-000012.npy for "
+     "frame 12 of a video.\nFrames without such a file carry the last ones along",
+     0, 0, NULL},
+    {0, OPTION_NUMBER, "feature-patch", offsetof(video_options, questions.patch), "PIXELS",
+     "of the frame that a cell of the features covers (default:\nthe grid covers the whole frame)", 0.001,
+     65536, NULL},
+    {0, OPTION_TEXT, "query", offsetof(video_options, questions.query), "Q.npy",
+     "what is asked, as the encoder's vector", 0, 0, NULL},
+    {0, OPTION_TEXT, "query-mean", offsetof(video_options, questions.mean), "M.npy",
+     "D: taken off every query first", 0, 0, NULL},
+    {0, OPTION_CHOICE, "combine", offsetof(video_options, questions.combine), "HOW",
+     "max or mean, of several queries' similarities", 0, 0, question_combinations},
+};
+
+/* ---- Interruption ---- */
+
+static volatile sig_atomic_t interrupted; /* the signal; 0: none */
+
+static void note_signal(int number) {
+    interrupted = number;
+}
+
+static bool must_stop(void *unused) {
+    (void)unused;
+    return interrupted != 0;
+}
+
+/* The first Ctrl-C ends the run in order, the second one at once. A reader that goes away is an error, not a
+ * death that leaves a temporary file. */
+static void catch_signals(void) {
+    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigemptyset(&action.sa_mask);
+    sigemptyset(&ignore.sa_mask);
+    interrupted = 0;
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* ---- Frames ---- */
+
+/* A frame that outlives the reading of the next one. */
+typedef struct held_frame {
+    video_frame frame;
+    uint8_t *bytes;
+    size_t capacity;
+} held_frame;
+
+struct run {
+    struct tool *tool;
+    const video_options *options;
+    video_frames frames;
+    video_overlay overlay;
+    video_session session;
+    held_frame held[2];
+    int64_t done;
+};
+
+static int hold(struct run *run, held_frame *held) {
+    video_frame *const frame = &held->frame;
+    int code = video_frames_next(&run->frames, frame);
+    if (code != TOOL_DONE || frame->end) return code;
+    const size_t value = frame->image.type == TVLM_PIXEL_U8    ? 1
+                         : frame->image.type == TVLM_PIXEL_U16 ? 2
+                                                               : sizeof(float);
+    const size_t row = (size_t)frame->image.width * (size_t)frame->image.channels * value;
+    const size_t size = row * (size_t)frame->image.height;
+    const size_t stride = frame->image.row_stride != 0 ? frame->image.row_stride : row;
+    if (size > held->capacity) {
+        uint8_t *const larger = realloc(held->bytes, size);
+        if (larger == NULL) return tool_fail(run->tool, "no memory for a frame");
+        held->bytes = larger;
+        held->capacity = size;
+    }
+    for (int32_t y = 0; y < frame->image.height; ++y)
+        memcpy(held->bytes + (size_t)y * row, (const uint8_t *)frame->image.pixels + (size_t)y * stride, row);
+    frame->image.pixels = held->bytes;
+    frame->image.row_stride = 0;
+    return TOOL_DONE;
+}
+
+static int draw(struct run *run, const video_answer *answer) {
+    char title[256];
+    struct canvas canvas = {0};
+    const int32_t strategy = run->options->strategy;
+    if (run->overlay.path == NULL) return TOOL_DONE;
+    video_answer_title(answer, title, sizeof title);
+    const bool squares = strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_QUADTREE ||
+                         strategy == TVLM_STRATEGY_EXHAUSTIVE;
+    const bool drawn = squares ? draw_squares(&answer->frame->image, answer->positions, answer->count,
+                                              strategy == TVLM_STRATEGY_QUADTREE, title, &canvas)
+                               : draw_overlay(&answer->frame->image, &answer->grid, answer->positions,
+                                              answer->count, title, &canvas);
+    if (!drawn) return tool_fail(run->tool, "no memory for the overlay");
+    const int code = video_overlay_add(&run->overlay, &canvas, answer->frame->number, answer->frame->time);
+    canvas_release(&canvas);
+    return code;
+}
+
+/* The present frame's work is under way while the next one is read, decoded and sent. */
+static int one_frame(struct run *run, held_frame *now, held_frame *next, bool sent) {
+    video_answer answer;
+    int code = video_session_push(&run->session, &now->frame, sent, &answer);
+    if (code == TOOL_DONE) code = hold(run, next);
+    if (code == TOOL_DONE && !next->frame.end) code = video_session_send(&run->session, &next->frame);
+    if (code == TOOL_DONE) code = video_session_select(&run->session, &answer);
+    if (code == TOOL_DONE) code = draw(run, &answer);
+    if (code == TOOL_DONE) code = video_answer_print(&run->session, &answer);
+    video_answer_release(&answer);
+    return code;
+}
+
+static int all_frames(struct run *run) {
+    /* A bar between the lines of a terminal would only disturb. */
+    const bool bar = run->frames.total > 0 && isatty(STDOUT_FILENO) != 1;
+    if (bar) progress_start("frames", run->frames.total);
+    int code = hold(run, &run->held[0]);
+    while (code == TOOL_DONE && !must_stop(NULL)) {
+        held_frame *const now = &run->held[run->done % 2], *const next = &run->held[(run->done + 1) % 2];
+        if (now->frame.end) break;
+        code = one_frame(run, now, next, run->done > 0);
+        ++run->done;
+        if (bar) progress_step(run->done < run->frames.total ? run->done : run->frames.total);
+    }
+    progress_clear();
+    return code;
+}
+
+/* What was complete when the signal came is complete. */
+static int end_interrupted(struct tool *tool, int64_t done) {
+    (void)tool_fail(tool, "interrupted after %lld frames", (long long)done);
+    return 128 + (int)interrupted;
+}
+
+static int check(struct tool *tool, const video_options *options, int count, char *const *paths) {
+    const char *const overlay = options->overlay;
+    if (options->weights.given && options->scorer != NULL)
+        return tool_usage(tool, "--weights and --scorer exclude each other");
+    if (options->frames.given && options->scorer == NULL)
+        return tool_usage(tool, "--frames is for a --scorer that looks back");
+    if (options->preset == 3 && options->gaze == NULL)
+        return tool_usage(tool, "--preset gaze needs --gaze FILE");
+    if (options->features != NULL && options->questions.query == NULL && options->scorer == NULL)
+        return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
+    if (options->k.given && options->k.value < 1)
+        return tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
+    int code = tool_check_distinct(tool, overlay, options->gaze != NULL ? options->gaze : paths[0]);
+    for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, overlay, paths[i]);
+    return code;
+}
+
+static int run_video(struct tool *tool, const void *values, int operand_count, char *const *operands) {
+    video_options *const options = malloc(sizeof *options);
+    struct run run = {.tool = tool, .options = options};
+    int code = options != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
+    if (code == TOOL_DONE) {
+        memcpy(options, values, sizeof *options);
+        options->questions.features.count = options->features != NULL; /* as `select` counts them */
+        options->questions.features.values[0] = options->features;
+        code = check(tool, options, operand_count, operands);
+    }
+    catch_signals();
+    if (code == TOOL_DONE)
+        code = video_frames_open(tool, operands, operand_count, options->every.value, options->rate.value,
+                                 must_stop, &run.frames);
+    if (code == TOOL_DONE)
+        code = video_overlay_open(tool, options->overlay, run.frames.rate / run.frames.every, &run.overlay);
+    if (code == TOOL_DONE) code = video_session_open(tool, options, &run.session);
+    run.session.video = run.frames.reader != NULL;
+    if (code == TOOL_DONE) code = all_frames(&run);
+    if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
+    if (code == TOOL_DONE && interrupted != 0) code = end_interrupted(tool, run.done);
+    video_overlay_release(&run.overlay);
+    video_session_release(&run.session);
+    video_frames_release(&run.frames);
+    free(run.held[0].bytes);
+    free(run.held[1].bytes);
+    free(options);
+    return code;
+}
+
+const tool_command video_command = {
+    .name = "video",
+    .summary = "the positions that matter, frame by frame, as lines of JSON",
+    .operands = "FRAME...|CLIP",
+    .operand_min = 1,
+    .operand_max = INT32_MAX,
+    .details =
+        "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is a video. One line of JSON a frame: "
+        "what "
+        "`tvlm\n"
+        "select` prints, with the frame's number and time (seconds), keyframe, cut, difference from the last "
+        "frame, and\n"
+        "jumps: how many of the last frame's positions have none within a cell of where they moved to. A "
+        "frame "
+        "that does\n"
+        "not decode, or has another size than the first, is left out with a warning. Ctrl-C ends after the "
+        "present frame,\n"
+        "with the lines and the video complete, and exit code 130.\n",
+    .options = specs,
+    .option_count = sizeof specs / sizeof *specs,
+    .options_size = sizeof(video_options),
+    .run = run_video,
+};

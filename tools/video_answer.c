@@ -1,0 +1,56 @@
+/* What is said of a frame: a line of JSON, and a title. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "positions.h"
+#include "video.h"
+
+static void write_state(json_writer *json, const video_answer *answer) {
+    const tvlm_stream_report *const report = &answer->report;
+    json_boolean(json, "keyframe", report->keyframe);
+    json_boolean(json, "cut", report->cut);
+    json_float(json, "difference", report->difference);
+    if (answer->jumps >= 0) json_integer(json, "jumps", answer->jumps);
+    if (report->columns > 0 || answer->has_features) {
+        json_open_object(json, "features", true);
+        json_boolean(json, "given", answer->has_features);
+        json_float(json, "needs", report->needs);
+        json_boolean(json, "needs_all", report->needs_all);
+        json_close(json);
+    }
+}
+
+int video_answer_print(const video_session *session, const video_answer *answer) {
+    const video_frame *const frame = answer->frame;
+    json_writer json = {0};
+    json_open_object(&json, NULL, true);
+    json_integer(&json, "frame", frame->number);
+    json_double(&json, "time", frame->time);
+    write_state(&json, answer);
+    json_open_object(&json, "image", true);
+    json_string(&json, "path", frame->path);
+    json_integer(&json, "width", frame->image.width);
+    json_integer(&json, "height", frame->image.height);
+    json_close(&json);
+    json_string(&json, "layout", session->params.layout != NULL ? session->params.layout : "temporal34");
+    json_string(&json, "strategy", tvlm_strategy_name((tvlm_strategy)session->options->strategy));
+    json_string(&json, "device", tvlm_device_get_info(session->device)->name);
+    json_integer(&json, "k", answer->k);
+    positions_write(&json, answer->positions, answer->count, NULL, true);
+    json_close(&json);
+    int code = tool_print(session->tool, json_text_of(&json));
+    json_release(&json);
+    if (code == TOOL_DONE && fflush(stdout) != 0) code = tool_fail(session->tool, "cannot write to stdout");
+    return code;
+}
+
+void video_answer_title(const video_answer *answer, char *title, size_t size) {
+    int length = snprintf(title, size, "frame %lld, %.2f s: %d of %d cells", (long long)answer->frame->number,
+                          answer->frame->time, (int)answer->count, (int)answer->candidates);
+    if (answer->jumps >= 0 && length < (int)size)
+        length += snprintf(title + length, size - (size_t)length, ", %d jump", (int)answer->jumps);
+    if (answer->report.keyframe && length < (int)size)
+        snprintf(title + length, size - (size_t)length, "%s", answer->report.cut ? ", cut" : ", keyframe");
+}

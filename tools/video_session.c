@@ -1,0 +1,232 @@
+/* What a stream answers of a frame, and how it is asked. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "texturevlm/io.h"
+#include "texturevlm/io_scorer.h"
+#include "video.h"
+
+#define GAZE_MAX 64
+
+/* Whether the file is there; other troubles are told by who reads it. */
+static bool features_of(const video_session *session, const video_frame *frame, char *path, size_t size) {
+    char stem[512];
+    if (session->options->features == NULL) return false;
+    tool_stem(frame->path, stem, sizeof stem);
+    if (session->video) snprintf(stem, sizeof stem, "frame-%06lld", (long long)frame->number);
+    snprintf(path, size, "%s/%s.npy", session->options->features, stem);
+    return access(path, F_OK) == 0;
+}
+
+/* ---- Beginning ---- */
+
+/* The channels of which the scorer reads earlier frames ("motion@-2"), each once, into session->volume. */
+static int find_volume(video_session *session) {
+    const video_options *const options = session->options;
+    tvlm_safetensors *file = NULL;
+    char *const volume = session->volume;
+    int code = tool_status(session->tool, tvlm_safetensors_read(options->scorer, &session->tool->log, &file));
+    if (code != TOOL_DONE) return code;
+    const char *names = tvlm_safetensors_metadata(file, "channels");
+    for (; names != NULL && *names != '\0'; names += strcspn(names, ","), names += *names == ',') {
+        char name[TVLM_CHANNEL_NAME_SIZE + 2];
+        const size_t length = strcspn(names, "@,"), used = strlen(volume);
+        if (names[length] != '@' || length >= TVLM_CHANNEL_NAME_SIZE) continue;
+        snprintf(name, sizeof name, "%.*s,", (int)length, names);
+        const char *const found = strstr(volume, name);
+        if (found != NULL && (found == volume || found[-1] == ',')) continue;
+        if (used + length + 2 > sizeof session->volume)
+            continue; /* the scorer will say that a name is missing */
+        snprintf(volume + used, sizeof session->volume - used, "%s", name);
+    }
+    tvlm_safetensors_destroy(&file);
+    if (volume[0] == '\0')
+        return tool_fail(session->tool,
+                         "%s: reads no earlier frames (as motion@-1 does): --frames is of no use",
+                         options->scorer);
+    volume[strlen(volume) - 1] = '\0';
+    return TOOL_DONE;
+}
+
+static const tvlm_stream_use uses[] = {TVLM_STREAM_MOVING, TVLM_STREAM_STILL, TVLM_STREAM_SCREEN,
+                                       TVLM_STREAM_GAZE};
+
+int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
+    *session = (video_session){.tool = tool, .options = options};
+    int code = TOOL_DONE;
+    if (options->gaze != NULL) code = video_gaze_read(tool, options->gaze, &session->gaze);
+    if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);
+    if (code == TOOL_DONE && session->questions.several)
+        code = tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
+                          (int)session->questions.count);
+    if (code == TOOL_DONE && options->scorer != NULL && options->frames.given)
+        code = find_volume(session); /* the scorer itself needs the stream */
+    else if (code == TOOL_DONE && options->scorer != NULL)
+        code = tool_status(tool, tvlm_scorer_load(options->scorer, &tool->log, &session->scorer));
+    if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &session->device);
+    return code;
+}
+
+/* The stream needs a frame's size. */
+static int create(video_session *session, const tvlm_image *image) {
+    const video_options *const options = session->options;
+    struct tvlm_stream_params *const params = &session->params;
+    const int32_t width = options->size.given ? options->size.width : image->width;
+    const int32_t height = options->size.given ? options->size.height : image->height;
+    int code = tool_status(session->tool, tvlm_stream_preset(uses[options->preset], params));
+    if (code != TOOL_DONE) return code;
+    params->format = (tvlm_format)options->common.format;
+    if (options->keyframe.given) params->keyframe_interval = options->keyframe.value;
+    if (options->steadiness.given) params->steadiness = &options->steadiness.value;
+    if (session->volume[0] != '\0') {
+        params->volume = session->volume;
+        params->volume_frames = options->frames.value;
+        params->look_back = true;
+    }
+    code = tool_status(session->tool,
+                       tvlm_stream_create(session->device, width, height, params, &session->stream));
+    if (code != TOOL_DONE || session->volume[0] == '\0') return code;
+    return tool_status(session->tool,
+                       tvlm_scorer_load_for(options->scorer, tvlm_stream_stack(session->stream, 0),
+                                            &session->tool->log, &session->scorer));
+}
+
+void video_session_release(video_session *session) {
+    tvlm_stream_destroy(&session->stream);
+    tvlm_device_destroy(&session->device);
+    tvlm_scorer_destroy(&session->scorer);
+    questions_release(&session->questions);
+    video_gaze_release(&session->gaze);
+    free(session->former);
+    session->former = NULL;
+}
+
+/* ---- A frame ---- */
+
+static tvlm_status set_features(void *target, const struct tvlm_grid_input *input) {
+    return tvlm_stream_set_features(target, 0, TVLM_CHANNEL_FEATURE_0, input, NULL);
+}
+
+int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer) {
+    char path[4096];
+    float looked[2 * GAZE_MAX];
+    struct tvlm_push_params params = {0};
+    *answer = (video_answer){.frame = frame, .jumps = -1};
+    int code = session->stream == NULL ? create(session, &frame->image) : TOOL_DONE;
+    if (code != TOOL_DONE) return code;
+    if (session->options->gaze != NULL) {
+        params.fixations = looked;
+        params.fixation_count = video_gaze_take(&session->gaze, frame->time, GAZE_MAX, looked);
+    }
+    code = tool_status(session->tool, tvlm_stream_push(session->stream, 0, sent ? NULL : &frame->image,
+                                                       &params, &answer->report));
+    if (code != TOOL_DONE || !features_of(session, frame, path, sizeof path)) return code;
+    answer->has_features = true;
+    return features_set_by(session->tool, path, session->options->questions.patch.value, frame->image.width,
+                           &session->questions.queries, tvlm_stream_stack(session->stream, 0), set_features,
+                           session->stream);
+}
+
+int video_session_send(video_session *session, const video_frame *frame) {
+    return tool_status(session->tool, tvlm_stream_send(session->stream, 0, &frame->image));
+}
+
+/* The flow at a frame's positions: u, v of each, in its pixels. */
+static int flow_at(video_session *session, const video_answer *answer, float *flow) {
+    const int32_t channels[] = {TVLM_CHANNEL_FLOW_U, TVLM_CHANNEL_FLOW_V};
+    tvlm_stack *const stack = tvlm_stream_stack(session->stream, 0);
+    tvlm_stack_info info;
+    tvlm_sample_point *const points = calloc((size_t)answer->count + 1, sizeof *points);
+    if (points == NULL) return tool_fail(session->tool, "no memory");
+    int code = tool_status(session->tool, tvlm_stack_get_info(stack, &info));
+    const float scale_x = (float)info.width / (float)answer->frame->image.width,
+                scale_y = (float)info.height / (float)answer->frame->image.height;
+    for (int32_t i = 0; i < answer->count; ++i)
+        points[i] =
+            (tvlm_sample_point){.x = answer->positions[i].x * scale_x, .y = answer->positions[i].y * scale_y};
+    if (code == TOOL_DONE && answer->report.flow && answer->count > 0)
+        code = tool_status(session->tool, tvlm_stack_sample(stack, points, answer->count, channels, 2, flow));
+    for (int32_t i = 0; i < answer->count; ++i) {
+        flow[2 * i] /= scale_x;
+        flow[2 * i + 1] /= scale_y;
+    }
+    free(points);
+    return code;
+}
+
+/*
+ * A former position jumps when no present one, moved back along the flow, lies within one cell of it.
+ * Remembers the present ones.
+ */
+static int count_jumps(video_session *session, video_answer *answer) {
+    float *const flow = calloc(2 * (size_t)answer->count + 2, sizeof *flow);
+    float *const here = calloc(2 * (size_t)answer->count + 2, sizeof *here);
+    int code = flow != NULL && here != NULL ? TOOL_DONE : tool_fail(session->tool, "no memory");
+    const bool from = session->former != NULL && !answer->report.cut;
+    if (code == TOOL_DONE && from) code = flow_at(session, answer, flow);
+    for (int32_t j = 0; code == TOOL_DONE && from && j < session->former_count; ++j) {
+        const float *const former = session->former + 2 * j;
+        bool stays = false;
+        for (int32_t i = 0; !stays && i < answer->count; ++i) {
+            const tvlm_position *const p = &answer->positions[i];
+            stays = fabsf(p->x + flow[2 * i] - former[0]) <= p->size &&
+                    fabsf(p->y + flow[2 * i + 1] - former[1]) <= p->size;
+        }
+        if (j == 0) answer->jumps = 0;
+        answer->jumps += !stays;
+    }
+    for (int32_t i = 0; code == TOOL_DONE && i < answer->count; ++i) {
+        here[2 * i] = answer->positions[i].x;
+        here[2 * i + 1] = answer->positions[i].y;
+    }
+    free(flow);
+    if (code != TOOL_DONE) {
+        free(here);
+        return code;
+    }
+    free(session->former);
+    session->former = here;
+    session->former_count = answer->count;
+    return TOOL_DONE;
+}
+
+int video_session_select(video_session *session, video_answer *answer) {
+    const video_options *const options = session->options;
+    const struct tvlm_select_params params = {
+        .k = options->k.value,
+        .strategy = (tvlm_strategy)options->strategy,
+        .stride = options->stride.value,
+        .patch = options->patch.value,
+        .min_distance = options->min_distance.value,
+        .weights = options->weights.given ? options->weights.values : NULL,
+        .scorer = session->scorer,
+    };
+    struct tvlm_query storage;
+    tvlm_selection_info info;
+    tvlm_stack_info stack;
+    int code =
+        tool_status(session->tool,
+                    tvlm_stream_select(session->stream, 0, questions_query(&session->questions, 0, &storage),
+                                       &params, &answer->selection));
+    if (code != TOOL_DONE) return code;
+    answer->positions = tvlm_selection_positions(answer->selection, &answer->count);
+    tvlm_selection_get_info(answer->selection, &info);
+    code = tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack));
+    if (code != TOOL_DONE) return code;
+    const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;
+    answer->grid = (draw_grid){
+        (int32_t)ceilf((float)stack.width / stride), (int32_t)ceilf((float)stack.height / stride),
+        stride * (float)info.width / (float)stack.width, stride * (float)info.height / (float)stack.height};
+    answer->candidates = answer->grid.columns * answer->grid.rows;
+    answer->k = options->k.given                      ? options->k.value
+                : answer->candidates < TVLM_K_DEFAULT ? answer->candidates
+                                                      : TVLM_K_DEFAULT;
+    return count_jumps(session, answer);
+}
+
+void video_answer_release(video_answer *answer) {
+    tvlm_selection_destroy(&answer->selection);
+}
