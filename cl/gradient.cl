@@ -2,7 +2,7 @@
  * gradient.cl: edge_x, edge_y (signed Sobel / 4), rgb_var, rgb_mean (over the 3x3 neighbourhood and three
  * colours).
  */
-// check-kernels: -DGROUP_W=16
+// check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DTILE_LIST=1
 #include "tile.clh"
 

@@ -4,7 +4,7 @@
  * edges: Sobel 3x3, magnitude / 4, at most 1; edges_inv = 1 - edges; low: 5x5 binomial (1 4 6 4 1)/16;
  * high = 0.5 + 0.5 (Y - low). Borders clamp to the edge.
  */
-// check-kernels: -DGROUP_W=16
+// check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DTILE_LIST=1
 #include "tile.clh"
 

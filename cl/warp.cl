@@ -8,15 +8,43 @@ inline float centre_of(int cell, float step, float side) {
     return 0.5f * (cell * step + min((cell + 1.0f) * step, max(side, cell * step)));
 }
 
+/* Four texels and their weights around a point in texels, clamped to the edge. */
+typedef struct taps {
+    int at[4];
+    float weight[4];
+} taps;
+
+inline taps taps_at(float x, float y, int4 size) {
+    x = clamp(x, 0.5f, size.x - 0.5f) - 0.5f;
+    y = clamp(y, 0.5f, size.y - 0.5f) - 0.5f;
+    const int x0 = (int)x, y0 = (int)y, x1 = min(x0 + 1, size.x - 1), y1 = min(y0 + 1, size.y - 1);
+    const float ax = x - x0, ay = y - y0;
+    const taps found = {{y0 * size.x + x0, y0 * size.x + x1, y1 * size.x + x0, y1 * size.x + x1},
+                        {(1.0f - ax) * (1.0f - ay), ax * (1.0f - ay), (1.0f - ax) * ay, ax * ay}};
+    return found;
+}
+
+/* The path at a point in texels, of what is known there: z is the share that is. */
+inline float4 path_at(global const float4 *restrict path, float x, float y, int4 size) {
+    const taps around = taps_at(x, y, size);
+    float4 sum = 0.0f;
+    for (int i = 0; i < 4; ++i) {
+        const float4 one = path[around.at[i]];
+        const float weight = around.weight[i] * one.z;
+        sum += (float4)(weight * one.x, weight * one.y, weight, 0.0f);
+    }
+    return sum.z > 0.0f ? (float4)(sum.x / sum.z, sum.y / sum.z, sum.z, 0.0f) : sum;
+}
+
 /*
- * Each cell from where it was by the (backward) flow at its centre. `known`: 1 where a cell has a vector,
- * else 0; the others are 0 in `from`, so that what the filter mixes in of them is divided out again. view:
- * width and height of the image, in pixels; limits: the least confidence, the longest step. Work-item a
- * layer of a cell.
+ * Each cell from where it was by the (backward) flow at its centre, and by the path from there on. What the
+ * filter mixes in of cells that have no vector (`known` 0, and 0 in `from`) is divided out again. view: width
+ * and height of the image, in pixels; limits: the least confidence, the longest step. Work-item a layer of a
+ * cell.
  */
 kernel void warp(TEXTURE_IN(from), TEXTURE_IN(flow), const int has_flow, const float4 view,
                  const float2 limits, const float level, global const float *restrict known,
-                 global float *restrict still_known, TEXTURE_OUT(result)) {
+                 global const float4 *restrict path, global float4 *restrict next, TEXTURE_OUT(result)) {
     const int column = get_global_id(0), row = get_global_id(1), layer = get_global_id(2);
     if (column >= result_size.x || row >= result_size.y) return;
     const float step_x = from_extent.x / result_size.x, step_y = from_extent.y / result_size.y;
@@ -31,19 +59,20 @@ kernel void warp(TEXTURE_IN(from), TEXTURE_IN(flow), const int has_flow, const f
                 to.x >= 0.0f && to.x <= view.x && to.y >= 0.0f && to.y <= view.y;
         if (valid) moved = step.xy;
     }
-    const float x = clamp(column + 0.5f + moved.x / step_x, 0.5f, result_size.x - 0.5f),
-                y = clamp(row + 0.5f + moved.y / step_y, 0.5f, result_size.y - 0.5f);
-    const int x0 = (int)(x - 0.5f), y0 = (int)(y - 0.5f);
-    const int x1 = min(x0 + 1, result_size.x - 1), y1 = min(y0 + 1, result_size.y - 1);
-    const float ax = x - 0.5f - x0, ay = y - 0.5f - y0;
-    const float above = known[y0 * result_size.x + x0] * (1.0f - ax) + known[y0 * result_size.x + x1] * ax;
-    const float below = known[y1 * result_size.x + x0] * (1.0f - ax) + known[y1 * result_size.x + x1] * ax;
-    const float share = above * (1.0f - ay) + below * ay;
-    valid = valid && share >= TVLM_WARP_SHARE;
+    const float4 before =
+        path_at(path, column + 0.5f + moved.x / step_x, row + 0.5f + moved.y / step_y, result_size);
+    const float x = column + 0.5f + (moved.x + before.x) / step_x,
+                y = row + 0.5f + (moved.y + before.y) / step_y;
+    const taps around = taps_at(x, y, result_size);
+    float share = 0.0f;
+    for (int i = 0; i < 4; ++i) share += around.weight[i] * known[around.at[i]];
+    valid = valid && before.z >= TVLM_WARP_SHARE && share >= TVLM_WARP_SHARE;
     float4 value = 0.0f;
     if (valid) value = texel_bilinear(from, x, y, layer, 0) / share;
     texel_store(result, column, row, layer, value);
-    if (layer == 0) still_known[row * result_size.x + column] = valid ? 1.0f : 0.0f;
+    if (layer == 0)
+        next[row * result_size.x + column] =
+            valid ? (float4)(moved.x + before.x, moved.y + before.y, 1.0f, 0.0f) : (float4)(0.0f);
 }
 
 /* old + weight (fresh - old), a weight a cell. */

@@ -15,7 +15,7 @@ static tvlm_export *made(tvlm_device *device, const struct tvlm_export_params *p
 
 static void run(tvlm_export *export, const tvlm_image *images, int32_t count,
                 const struct tvlm_query *queries) {
-    if (tvlm_export_run(export, images, count, queries) != TVLM_OK) fail_msg("%s", test_last_log());
+    if (tvlm_export_run(export, images, count, NULL, queries) != TVLM_OK) fail_msg("%s", test_last_log());
 }
 
 static int32_t find(const tvlm_export *export, const char *name, tvlm_export_tensor *tensor) {
@@ -70,6 +70,34 @@ static void by_query(tvlm_device *device, tvlm_format format) {
         tvlm_export_destroy(&export);
         assert_null(export);
     }
+    drop(&image);
+}
+
+/* The same question as vectors, and features to answer from: the same tokens; and none of it is left for the
+ * next run. */
+static void by_features(tvlm_device *device, tvlm_format format) {
+    static const float vector[2] = {0, 2};
+    float vectors[16][2];
+    for (int i = 0; i < 16; ++i) { /* the lower right quarter */
+        const bool asked = i == 10 || i == 11 || i == 14 || i == 15;
+        vectors[i][0] = asked ? 0.0f : 1.0f;
+        vectors[i][1] = asked ? 1.0f : 0.0f;
+    }
+    const struct tvlm_grid_input features = {.data = vectors, .columns = 4, .rows = 4, .channels = 2};
+    const struct tvlm_query query = {.vectors = vector, .dimension = 2};
+    const tvlm_image image = noise(1, 224, 224, 3);
+    tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = 16,
+                                                          .weights = query_only, .format = format));
+    tvlm_export_tensor tensor;
+    if (tvlm_export_run(export, &image, 1, &features, &query) != TVLM_OK) fail_msg("%s", test_last_log());
+    int64_t *positions = take(export, "selected_positions", &tensor);
+    assert_int_equal(tensor.shape[0], 16);
+    for (int64_t i = 0; i < tensor.shape[0]; ++i)
+        assert_true(positions[3 * i + 1] >= 4 && positions[3 * i + 2] >= 4);
+    free(positions);
+    assert_int_equal(tvlm_export_run(export, &image, 1, NULL, &query), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_export_tensor_count(export), 0);
+    tvlm_export_destroy(&export);
     drop(&image);
 }
 
@@ -128,7 +156,7 @@ static void budgets(tvlm_device *device, tvlm_format format) {
     (void)format;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; ++i) check_budget(device, images, 3, asked[i]);
     tvlm_export *export = made(device, tvlm_export_params(.budget = 2));
-    refused(tvlm_export_run(export, images, 3, NULL), TVLM_ERROR_ARGUMENT, "2 tokens for 3 pictures");
+    refused(tvlm_export_run(export, images, 3, NULL, NULL), TVLM_ERROR_ARGUMENT, "2 tokens for 3 pictures");
     assert_int_equal(tvlm_export_tensor_count(export), 0);
     tvlm_export_destroy(&export);
     for (int i = 0; i < 3; ++i) drop(&images[i]);
@@ -306,12 +334,12 @@ static void bad_images(tvlm_device *device, tvlm_format format) {
         const tvlm_image images[2] = {good, u8_image(black, cases[i].width, cases[i].height, 3)};
         run(export, &good, 1, NULL);
         assert_int_equal(tvlm_export_tensor_count(export), 8);
-        refused(tvlm_export_run(export, images, 2, NULL), TVLM_ERROR_ARGUMENT, cases[i].line);
+        refused(tvlm_export_run(export, images, 2, NULL, NULL), TVLM_ERROR_ARGUMENT, cases[i].line);
         assert_int_equal(tvlm_export_tensor_count(export), 0);
         assert_int_equal(tvlm_export_get_tensor(export, 0, &tensor), TVLM_ERROR_ARGUMENT);
     }
-    refused(tvlm_export_run(export, &good, 0, NULL), TVLM_ERROR_ARGUMENT, "no pictures");
-    assert_int_equal(tvlm_export_run(export, NULL, 1, NULL), TVLM_ERROR_ARGUMENT);
+    refused(tvlm_export_run(export, &good, 0, NULL, NULL), TVLM_ERROR_ARGUMENT, "no pictures");
+    assert_int_equal(tvlm_export_run(export, NULL, 1, NULL, NULL), TVLM_ERROR_ARGUMENT);
     run(export, &good, 1, NULL);
     refused(tvlm_export_read(export, 0, 4, &value), TVLM_ERROR_ARGUMENT, "room for 4 bytes");
     assert_int_equal(tvlm_export_read(export, 8, 4, &value), TVLM_ERROR_ARGUMENT);
@@ -319,10 +347,10 @@ static void bad_images(tvlm_device *device, tvlm_format format) {
     tvlm_export_destroy(&export);
     export = made(device, tvlm_export_params(.video = true));
     const tvlm_image frames[2] = {good, u8_image(black, 32, 33, 3)};
-    refused(tvlm_export_run(export, frames, 2, NULL), TVLM_ERROR_ARGUMENT, "frame 1 has 32x33");
+    refused(tvlm_export_run(export, frames, 2, NULL, NULL), TVLM_ERROR_ARGUMENT, "frame 1 has 32x33");
     tvlm_export_destroy(&export);
     export = made(device, tvlm_export_params(.max_pixels = 1023));
-    refused(tvlm_export_run(export, &good, 1, NULL), TVLM_ERROR_ARGUMENT, "one token has 1024");
+    refused(tvlm_export_run(export, &good, 1, NULL, NULL), TVLM_ERROR_ARGUMENT, "one token has 1024");
     tvlm_export_destroy(&export);
     free(black);
 }
@@ -353,7 +381,7 @@ static void test_sizes(void **state) {
     assert_string_equal(tvlm_export_model_name((tvlm_export_model)99), "unknown");
 }
 
-DEVICE_CHECKS(by_query, by_frames, budgets, pixels, repeated, native, bad_params, bad_images)
+DEVICE_CHECKS(by_query, by_features, by_frames, budgets, pixels, repeated, native, bad_params, bad_images)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_sizes), cmocka_unit_test(test_reference_f32),

@@ -29,6 +29,12 @@ static void refuse(const char *path, tvlm_status expected, const char *words) {
     assert_non_null(strstr(io_logged, "a.npy"));
     io_expect(status, expected, words);
     assert_null(array);
+    tvlm_npy head = {0};
+    tvlm_npy_reader *reader = NULL;
+    status = tvlm_npy_reader_open(path, &io_log, &head, &reader);
+    assert_non_null(strstr(io_logged, "a.npy"));
+    io_expect(status, expected, words);
+    assert_null(reader);
 }
 
 static void names_every_type(void **state) {
@@ -227,6 +233,42 @@ static void writes_in_pieces(void **state) {
     tvlm_npy_destroy(&array);
 }
 
+static void reads_in_pieces(void **state) {
+    const int64_t shape[] = {2, 3};
+    const int32_t data[] = {1, 2, 3, 4, 5, 6};
+    int32_t got[6] = {0};
+    tvlm_npy array = {0};
+    tvlm_npy_reader *reader = NULL;
+    (void)state;
+    io_expect(tvlm_npy_write(io_path("a.npy"), TVLM_ELEMENT_I32, 2, shape, data, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_npy_reader_open(io_path("a.npy"), &io_log, &array, &reader), TVLM_OK, NULL);
+    assert_int_equal(array.type, TVLM_ELEMENT_I32);
+    assert_int_equal(array.rank, 2);
+    assert_int_equal(array.shape[0] * 10 + array.shape[1], 23);
+    assert_int_equal(array.size, sizeof data);
+    assert_null(array.data);
+    io_expect(tvlm_npy_reader_read(reader, got, 1), TVLM_OK, NULL);
+    io_expect(tvlm_npy_reader_read(reader, NULL, 0), TVLM_OK, NULL);
+    io_expect(tvlm_npy_reader_read(reader, NULL, 1), TVLM_ERROR_ARGUMENT, "NULL");
+    io_expect(tvlm_npy_reader_read(reader, got + 1, 4), TVLM_OK, NULL);
+    io_expect(tvlm_npy_reader_read(reader, got, 2), TVLM_ERROR_ARGUMENT, "has 1 left");
+    io_expect(tvlm_npy_reader_read(reader, got + 5, 1), TVLM_OK, NULL);
+    assert_memory_equal(got, data, sizeof data);
+    tvlm_npy_reader_close(&reader);
+    assert_null(reader);
+    tvlm_npy_reader_close(&reader);
+
+    /* A file that is cut while it is read. */
+    io_expect(tvlm_npy_reader_open(io_path("a.npy"), &io_log, &array, &reader), TVLM_OK, NULL);
+    assert_int_equal(truncate(io_path("a.npy"), 128 + 20), 0);
+    io_expect(tvlm_npy_reader_read(reader, got, 6), TVLM_ERROR_IO, "became shorter");
+    tvlm_npy_reader_close(&reader);
+    io_expect(tvlm_npy_reader_open(io_path("none"), &io_log, &array, &reader), TVLM_ERROR_IO, "No such");
+    io_expect(tvlm_npy_reader_open("/dev/null", &io_log, &array, &reader), TVLM_ERROR_IO, "no ordinary file");
+    io_expect(tvlm_npy_reader_open(NULL, &io_log, &array, &reader), TVLM_ERROR_ARGUMENT, "NULL");
+    assert_null(reader);
+}
+
 static void leaves_no_unfinished_file(void **state) {
     const int32_t data[6] = {0};
     (void)state;
@@ -262,6 +304,10 @@ static void survives_damage(void **state) {
         io_expect(status, status, NULL);
         if (array != NULL) memset(array->data, 0, array->size);
         tvlm_npy_destroy(&array);
+        tvlm_npy head;
+        tvlm_npy_reader *reader = NULL;
+        io_expect(tvlm_npy_reader_open(io_path("a.npy"), &io_log, &head, &reader), status, NULL);
+        tvlm_npy_reader_close(&reader);
     }
     free(bytes);
 }
@@ -295,13 +341,13 @@ static void reads_real_arrays(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(names_every_type),          io_test(reads_what_was_written),
-        io_test(writes_what_numpy_writes),  io_test(holds_arrays_without_elements),
-        io_test(reads_other_spellings),     io_test(refuses_bad_headers),
-        io_test(refuses_bad_files),         io_test(refuses_every_truncation),
-        io_test(refuses_bad_arguments),     io_test(writes_in_pieces),
-        io_test(leaves_no_unfinished_file), io_test(survives_damage),
-        io_test(reads_real_arrays),
+        io_test(names_every_type),         io_test(reads_what_was_written),
+        io_test(writes_what_numpy_writes), io_test(holds_arrays_without_elements),
+        io_test(reads_other_spellings),    io_test(refuses_bad_headers),
+        io_test(refuses_bad_files),        io_test(refuses_every_truncation),
+        io_test(refuses_bad_arguments),    io_test(writes_in_pieces),
+        io_test(reads_in_pieces),          io_test(leaves_no_unfinished_file),
+        io_test(survives_damage),          io_test(reads_real_arrays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

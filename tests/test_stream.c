@@ -184,7 +184,7 @@ static void check_carrying(tvlm_device *device, tvlm_format format) {
     for (int32_t cell = 0; cell < CELLS; ++cell) assert_int_equal(mask[cell], 1);
     set_features(stream, features, NULL);
     compare_features(stream, features, format); /* nothing was there to blend with */
-    report = push(stream, 0, here, CELL, 0, 0.0f, 0.0f, 0.4f);
+    report = push(stream, 0, here, CELL, 0, 0.0f, 0.0f, 0.2f);
     assert_true(report.needs_all && report.needs == 1.0f);
     free(here);
     free(features);
@@ -469,6 +469,46 @@ static void check_cameras(tvlm_device *device, tvlm_format format) {
     tvlm_stream_destroy(&pair); /* with a frame on its way */
 }
 
+/* ---- Delta updates ---- */
+
+/* One tile of many changes: the same selections and channels as of frames that are taken whole. */
+static void check_delta(tvlm_device *device, tvlm_format format) {
+    tvlm_stream *parts = open_stream(device, tvlm_stream_params(.format = format, .update = {.tile = 32})),
+                *whole = open_stream(device, tvlm_stream_params(.format = format, .whole = true));
+    uint8_t *here = world(13), pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    const int32_t channels[] = {TVLM_CHANNEL_EDGES,          TVLM_CHANNEL_MOTION,   TVLM_CHANNEL_FLOW_U,
+                                TVLM_CHANNEL_PREV_RELEVANCE, TVLM_CHANNEL_FIXATION, TVLM_CHANNEL_CLUSTER_ID};
+    look(here, 0, 0, pixels);
+    for (int32_t frame = 0; frame < 4; ++frame) {
+        tvlm_selection *a = NULL, *b = NULL;
+        tvlm_stream_report report;
+        for (int y = 64; frame != 2 && y < 90; ++y)
+            memset(pixels + (y * WIDTH + 33 + frame) * 3, 40 * frame, 60);
+        assert_int_equal(tvlm_stream_push(parts, 0, &image, NULL, &report), TVLM_OK);
+        assert_int_equal(tvlm_stream_push(whole, 0, &image, NULL, NULL), TVLM_OK);
+        assert_int_equal(report.tiles, frame == 0 ? 0 : 24);
+        assert_int_equal(report.changed, frame == 0 || frame == 2 ? 0 : 1);
+        /* In a frame in which nothing changes regions stay, where those of the whole one go on settling. */
+        const size_t compared = sizeof channels / sizeof channels[0] - (frame >= 2);
+        for (size_t c = 0; c < compared; ++c) {
+            size_t count;
+            float *p = read_level(tvlm_stream_stack(parts, 0), 0, channels[c], 0, &count),
+                  *q = read_level(tvlm_stream_stack(whole, 0), 0, channels[c], 0, &count);
+            if (memcmp(p, q, count * sizeof *p) != 0)
+                fail_msg("frame %d: channel %d differs", (int)frame, (int)channels[c]);
+            free(p);
+            free(q);
+        }
+        assert_int_equal(tvlm_stream_select(parts, 0, NULL, tvlm_select_params(.k = 20), &a), TVLM_OK);
+        assert_int_equal(tvlm_stream_select(whole, 0, NULL, tvlm_select_params(.k = 20), &b), TVLM_OK);
+        compare_selections(&a, &b);
+    }
+    free(here);
+    tvlm_stream_destroy(&parts);
+    tvlm_stream_destroy(&whole);
+}
+
 /* ---- What is refused ---- */
 
 static void check_refused(tvlm_device *device, tvlm_format format) {
@@ -565,7 +605,7 @@ static void check_presets(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness, check_volume,
-              check_look_back, check_cameras, check_refused, check_presets)
+              check_look_back, check_cameras, check_delta, check_refused, check_presets)
 
 static void test_centres(void **state) {
     (void)state;

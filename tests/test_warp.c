@@ -71,25 +71,27 @@ static void forgive_thresholds(const test_pair *out, const float *got, const flo
     const size_t cells = test_texels(out->got, 0);
     size_t differ = 0;
     for (size_t i = 0; i < cells; ++i) {
-        assert_true(got[i] == 0.0f || got[i] == 1.0f);
-        differ += got[i] != expected[i];
+        assert_true(got[4 * i + 2] == 0.0f || got[4 * i + 2] == 1.0f);
+        differ += got[4 * i + 2] != expected[4 * i + 2];
     }
     if (differ > 1 + cells / 50) fail_msg("%zu of %zu cells are known on one side only", differ, cells);
     for (int32_t layer = 0; differ > 0 && layer < out->got->layers; ++layer) {
         float *a = test_read(out->device, out->got, 0, layer),
               *b = test_read(out->reference, out->expected, 0, layer);
         for (size_t i = 0; i < cells; ++i)
-            if (got[i] != expected[i]) memcpy(a + 4 * i, b + 4 * i, 4 * sizeof *a);
+            if (got[4 * i + 2] != expected[4 * i + 2]) memcpy(a + 4 * i, b + 4 * i, 4 * sizeof *a);
         assert_int_equal(out->device->backend->texture_write(out->device, out->got, layer, a), TVLM_OK);
         free(a);
         free(b);
     }
 }
 
+/* `path`, `next`: four floats a cell. */
 static void warp(tvlm_device *device, const grid *g, const tvlm_texture *from, const tvlm_texture *flow,
-                 tvlm_texture *out, const float *known, float *still_known) {
+                 tvlm_texture *out, const float *known, const float *path, float *next) {
     const size_t bytes = test_texels(from, 0) * sizeof *known;
-    tvlm_buffer *in = test_buffer(device, bytes, known), *result = test_buffer(device, bytes, NULL);
+    tvlm_buffer *in = test_buffer(device, bytes, known), *before = test_buffer(device, 4 * bytes, path),
+                *result = test_buffer(device, 4 * bytes, NULL);
     const tvlm_warp args = {.from = from,
                             .flow = flow,
                             .width = (float)g->image.width,
@@ -97,22 +99,36 @@ static void warp(tvlm_device *device, const grid *g, const tvlm_texture *from, c
                             .confidence = 0.5f,
                             .longest = 60.0f,
                             .known = in,
-                            .still_known = result};
+                            .path = before,
+                            .next = result};
     if (device->backend->warp(device, &args, out) != TVLM_OK) fail_msg("warp: %s", test_last_log());
-    test_buffer_take(device, &result, bytes, still_known);
-    float *unused = malloc(bytes);
+    float *unused = malloc(4 * bytes);
+    test_buffer_take(device, &result, 4 * bytes, next);
     test_buffer_take(device, &in, bytes, unused);
+    test_buffer_take(device, &before, 4 * bytes, unused);
     free(unused);
+}
+
+/* A path that leads about, known in two cells of three. */
+static void fill_path(float *path, size_t cells, uint64_t *random) {
+    for (size_t i = 0; i < cells; ++i) {
+        const bool known = test_random_unit(random) < 0.67f;
+        path[4 * i] = known ? 6.0f * test_random_unit(random) - 3.0f : 0.0f;
+        path[4 * i + 1] = known ? 6.0f * test_random_unit(random) - 3.0f : 0.0f;
+        path[4 * i + 2] = known;
+    }
 }
 
 static void check_warp(const test_target *target, tvlm_device *reference, const grid *g, uint64_t *random) {
     test_pair from = create(target, reference, g, LAYERS), out = create(target, reference, g, LAYERS),
               flow = create_flow(target, reference, g, random);
     const size_t cells = test_texels(from.got, 0);
-    float *known = calloc(cells, 3 * sizeof *known), *got = known + cells, *expected = got + cells;
+    float *known = calloc(cells, 13 * sizeof *known), *path = known + cells, *got = path + 4 * cells,
+          *expected = got + 4 * cells;
     fill(&from, known, random);
-    warp(from.device, g, from.got, flow.got, out.got, known, got);
-    warp(from.reference, g, from.expected, flow.expected, out.expected, known, expected);
+    fill_path(path, cells, random);
+    warp(from.device, g, from.got, flow.got, out.got, known, path, got);
+    warp(from.reference, g, from.expected, flow.expected, out.expected, known, path, expected);
     forgive_thresholds(&out, got, expected);
     /* Flow of up to 12 pixels in half (their filter's error over a cell), and vectors sampled and divided by
      * half a cell at least. */
@@ -125,9 +141,17 @@ static void check_warp(const test_target *target, tvlm_device *reference, const 
                          tolerances[4] = {one, one, one, one};
     test_pair_compare("vectors moved", &out, names, tolerances);
 
+    for (size_t i = 0; i < cells; ++i) /* paths: of flow in the stack's format, pixels */
+        for (size_t c = 0; c < 2 && got[4 * i + 2] == expected[4 * i + 2]; ++c)
+            if (!(fabsf(got[4 * i + c] - expected[4 * i + c]) <=
+                  1e-3f + 8.0f * test_sample_tolerance(target, side, 12.0f)))
+                fail_msg("path of cell %zu: %g, not %g", i, (double)got[4 * i + c],
+                         (double)expected[4 * i + c]);
+
     /* Nothing moves: exactly what was there. */
-    warp(from.device, g, from.got, NULL, out.got, known, got);
-    for (size_t i = 0; i < cells; ++i) assert_true(got[i] == known[i]);
+    for (size_t i = 0; i < 4 * cells; ++i) path[i] = i % 4 == 2 ? known[i / 4] : 0.0f;
+    warp(from.device, g, from.got, NULL, out.got, known, path, got);
+    for (size_t i = 0; i < 4 * cells; ++i) assert_true(got[i] == path[i]);
     for (int32_t layer = 0; layer < LAYERS; ++layer) {
         float *a = test_read(from.device, from.got, 0, layer), *b = test_read(out.device, out.got, 0, layer);
         for (size_t i = 0; i < 4 * cells; ++i) assert_true(a[i] == b[i]);

@@ -16,7 +16,7 @@ tvlm_status bench_export_prepare(struct bench *bench) {
         TVLM_OK)
         return TVLM_OK;
     TVLM_TRY(tvlm_export_create(bench->device, tvlm_export_params(.model = MODEL), &bench->export));
-    return tvlm_export_run(bench->export, bench->image, 1, NULL);
+    return tvlm_export_run(bench->export, bench->image, 1, NULL, NULL);
 }
 
 /* The picture that is on the device since it was prepared. */
@@ -38,7 +38,7 @@ static tvlm_status run_patchify(struct bench *bench, int32_t unused) {
 /* From pixels on the host to tensors on the device. */
 static tvlm_status run_export(struct bench *bench, int32_t unused) {
     (void)unused;
-    return tvlm_export_run(bench->export, bench->image, 1, NULL);
+    return tvlm_export_run(bench->export, bench->image, 1, NULL, NULL);
 }
 
 static void add(bench_stage *stages, int32_t *count, const char *name,

@@ -206,6 +206,7 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(device->backend->buffer_create(device, (size_t)BENCH_K * 2 * sizeof(int32_t), &bench->ranking));
     TVLM_TRY(bench_features_prepare(bench));
     TVLM_TRY(bench_export_prepare(bench));
+    TVLM_TRY(bench_delta_prepare(bench));
     return device->backend->finish(device);
 }
 
@@ -221,6 +222,7 @@ void bench_release(struct bench *bench) {
     tvlm_flow_destroy(&bench->flow);
     tvlm_stack_destroy(&bench->moved);
     bench_features_release(bench);
+    bench_delta_release(bench);
     tvlm_stack_destroy(&bench->stack);
     free(bench->refs);
 }
@@ -469,6 +471,7 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
     add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
     add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
+    bench_delta_list(bench, stages, &count);
     bench_features_list(bench, stages, &count);
     bench_export_list(bench, stages, &count);
     return count;

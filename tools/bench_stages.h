@@ -14,7 +14,7 @@
 #include "texturevlm/flow.h"
 #include "texturevlm/select.h"
 
-#define BENCH_STAGES_MAX 64
+#define BENCH_STAGES_MAX 112
 #define BENCH_K          TVLM_K_DEFAULT
 
 /* Everything on the device that stages work on. */
@@ -29,6 +29,7 @@ struct bench {
     tvlm_stack *moved; /* the image cut a little at two sides and scaled up again: a motion of a few pixels */
     tvlm_flow *flow;
     struct bench_features *features; /* bench_features.c */
+    struct bench_delta *delta;       /* bench_delta.c */
     tvlm_bundle bundle;              /* of all channels */
     int32_t *refs;
     int32_t channel_count, group_count; /* refs: 4 a group */
@@ -60,6 +61,11 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
 tvlm_status bench_features_prepare(struct bench *bench);
 void bench_features_release(struct bench *bench);
 void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t *count);
+
+/* bench_delta.c */
+tvlm_status bench_delta_prepare(struct bench *bench);
+void bench_delta_release(struct bench *bench);
+void bench_delta_list(const struct bench *bench, bench_stage *stages, int32_t *count);
 
 /* bench_export.c */
 tvlm_status bench_export_prepare(struct bench *bench);

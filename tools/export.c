@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "questions.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
@@ -17,7 +18,12 @@ typedef struct export_options {
     option_integer budget, min_pixels, max_pixels, size, patch;
     int all, video;
     option_triple weights;
+    option_list features;
+    const char *query, *mean;
+    int combine; /* of combinations[] */
 } export_options;
+
+static const char *const combinations[] = {"max", "mean", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
@@ -42,6 +48,16 @@ static const option_spec specs[] = {
      "of information, perspective and participation, as in select", 0, 0, NULL},
     {0, OPTION_TEXT, "scorer", offsetof(export_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
+    {0, OPTION_LIST, "features", offsetof(export_options, features), "F.npy",
+     "the encoder's vectors of the picture as it is processed: h x w\nx D, float32 or float16; of several "
+     "once for each, in order",
+     0, 0, NULL},
+    {0, OPTION_TEXT, "query", offsetof(export_options, query), "Q.npy",
+     "what is asked, as the encoder's vector: D, or N x D", 0, 0, NULL},
+    {0, OPTION_TEXT, "query-mean", offsetof(export_options, mean), "M.npy", "D: taken off every query first",
+     0, 0, NULL},
+    {0, OPTION_CHOICE, "combine", offsetof(export_options, combine), "HOW",
+     "of N queries: max (default) or mean of their similarities", 0, 0, combinations},
 };
 
 struct job {
@@ -53,6 +69,11 @@ struct job {
     tvlm_image **loaded;
     tvlm_image *images; /* the same, side by side */
     tvlm_scorer *scorer;
+    question_options asked;
+    questions questions;
+    tvlm_npy **arrays; /* of the features */
+    struct tvlm_grid_input *features;
+    struct tvlm_query *queries;
     tvlm_device *device;
     tvlm_export *export;
     tvlm_tensor tensors[TENSORS_MAX];
@@ -90,7 +111,23 @@ static int check(struct job *job) {
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE) return code;
     for (int i = 0; code == TOOL_DONE && i < job->count; ++i)
         code = tool_check_distinct(tool, options->output, job->paths[i]);
+    if (code == TOOL_DONE) code = tool_check_distinct(tool, options->output, options->scorer);
+    if (code == TOOL_DONE) code = questions_check_output(tool, &job->asked, options->output);
     return code;
+}
+
+/* What is asked is one question: an export has one choice of tokens. */
+static int read_questions(struct job *job) {
+    const export_options *const options = job->options;
+    const int combine = options->combine == 1 ? QUESTION_MEAN : QUESTION_MAX;
+    const bool asked = options->query != NULL || options->combine > 0;
+    job->asked = (question_options){.features = options->features,
+                                    .query = options->query,
+                                    .mean = options->mean,
+                                    .combine = asked ? combine : QUESTION_EACH};
+    if (options->features.count > 0 && options->query == NULL && options->scorer == NULL)
+        return tool_usage(job->tool, "--features needs --query, or a --scorer that reads them");
+    return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
 
 /* ---- Work ---- */
@@ -107,6 +144,23 @@ static int load(struct job *job) {
         if (code == TOOL_DONE) job->images[i] = *job->loaded[i];
     }
     if (job->count > 1) tool->subject = NULL; /* from here on it may be about any of them */
+    return code;
+}
+
+static int load_features(struct job *job) {
+    const size_t count = (size_t)job->count;
+    int code = TOOL_DONE;
+    if (job->options->features.count == 0) return TOOL_DONE;
+    job->arrays = calloc(count, sizeof *job->arrays);
+    job->features = calloc(count, sizeof *job->features);
+    job->queries = calloc(count, sizeof *job->queries);
+    if (job->arrays == NULL || job->features == NULL || job->queries == NULL)
+        return tool_fail(job->tool, "no memory");
+    for (int i = 0; code == TOOL_DONE && i < job->count; ++i) {
+        code = features_open(job->tool, job->options->features.values[i], &job->questions.queries,
+                             &job->arrays[i], &job->features[i]);
+        (void)questions_query(&job->questions, 0, &job->queries[i]); /* stays zero where nothing is asked */
+    }
     return code;
 }
 
@@ -128,7 +182,8 @@ static int process(struct job *job) {
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
     if (code == TOOL_DONE)
-        code = tool_status(job->tool, tvlm_export_run(job->export, job->images, job->count, NULL));
+        code = tool_status(
+            job->tool, tvlm_export_run(job->export, job->images, job->count, job->features, job->queries));
     return code;
 }
 
@@ -227,6 +282,11 @@ static int print_json(struct job *job) {
 static void release(struct job *job) {
     for (int i = 0; job->loaded != NULL && i < job->count; ++i) tvlm_image_destroy(&job->loaded[i]);
     for (int i = 0; i < TENSORS_MAX; ++i) free(job->data[i]);
+    for (int i = 0; job->arrays != NULL && i < job->count; ++i) tvlm_npy_destroy(&job->arrays[i]);
+    free(job->arrays);
+    free(job->features);
+    free(job->queries);
+    questions_release(&job->questions);
     free(job->loaded);
     free(job->images);
     tvlm_export_destroy(&job->export);
@@ -236,10 +296,12 @@ static void release(struct job *job) {
 
 static int run_export(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     struct job job = {.tool = tool, .options = values, .count = operand_count, .paths = operands};
-    int code = check(&job);
+    int code = read_questions(&job);
+    if (code == TOOL_DONE) code = check(&job);
     if (code == TOOL_DONE && job.options->scorer != NULL)
         code = tool_status(tool, tvlm_scorer_load(job.options->scorer, &tool->log, &job.scorer));
     if (code == TOOL_DONE) code = load(&job);
+    if (code == TOOL_DONE) code = load_features(&job);
     if (code == TOOL_DONE) code = process(&job);
     if (code == TOOL_DONE) code = write_tensors(&job);
     if (code == TOOL_DONE) code = job.options->common.json > 0 ? print_json(&job) : print_text(&job);
@@ -268,7 +330,10 @@ const tool_command export_command = {
         "The EXIF rotation is applied; alpha is dropped, as the processor drops it. JPEGs may differ by a "
         "step "
         "here and\n"
-        "there, since decoders do. A scorer file is that of tvlm select.\n",
+        "there, since decoders do. With --features and --query the score has its third part, as in tvlm "
+        "select; the\n"
+        "features' grid covers the picture as it is processed (of llava and clip: the middle). A scorer file "
+        "is that of tvlm select.\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,
     .options_size = sizeof(export_options),

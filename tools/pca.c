@@ -52,14 +52,19 @@ static const option_spec specs[] = {
 /* ---- train ---- */
 
 static int add_file(struct tool *tool, const char *path, int32_t dimension, tvlm_trainer *trainer) {
-    vector_file file = {0};
-    int code = features_read(tool, path, &file);
+    vector_reader file;
+    const float *values;
+    int64_t count = 1;
+    int code = vectors_open(tool, path, &file);
     tool->subject = path;
     if (code == TOOL_DONE && file.dimension != dimension)
         code = tool_fail(tool, "vectors of %d dimensions; those of the first file have %d",
                          (int)file.dimension, (int)dimension);
-    if (code == TOOL_DONE) code = tool_status(tool, tvlm_trainer_add(trainer, file.values, file.count));
-    vectors_release(&file);
+    while (code == TOOL_DONE && count > 0) {
+        code = vectors_next(tool, &file, &values, &count);
+        if (code == TOOL_DONE) code = tool_status(tool, tvlm_trainer_add(trainer, values, count));
+    }
+    vectors_close(&file);
     if (code == TOOL_DONE) tool->subject = NULL;
     return code;
 }
@@ -122,13 +127,13 @@ static int train(struct tool *tool, const pca_options *options, int count, char 
     tvlm_device *device = NULL;
     tvlm_trainer *trainer = NULL;
     tvlm_basis *basis = NULL;
-    vector_file first = {0};
+    vector_reader first = {0};
     int code = tool_check_output(tool, options->output);
     for (int i = 0; code == TOOL_DONE && i < count; ++i)
         code = tool_check_distinct(tool, options->output, paths[i]);
-    if (code == TOOL_DONE) code = features_read(tool, paths[0], &first);
+    if (code == TOOL_DONE) code = vectors_open(tool, paths[0], &first);
     params.dimension = first.dimension;
-    vectors_release(&first);
+    vectors_close(&first);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
     if (code == TOOL_DONE) code = tool_status(tool, tvlm_trainer_create(device, &params, &trainer));
     if (code == TOOL_DONE) code = add_all(tool, count, paths, params.dimension, trainer);

@@ -28,17 +28,22 @@ static float half_to_float(uint16_t bits) {
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/* The values as floats. */
+/* `count` values as floats; `before`: values of the file that come before them. */
+static int convert(struct tool *tool, const char *option, tvlm_element type, const void *data, size_t count,
+                   size_t before, float *values) {
+    for (size_t i = 0; i < count; ++i) {
+        values[i] =
+            type == TVLM_ELEMENT_F16 ? half_to_float(((const uint16_t *)data)[i]) : ((const float *)data)[i];
+        if (!isfinite(values[i])) return tool_fail(tool, "%s: value %zu is not finite", option, before + i);
+    }
+    return TOOL_DONE;
+}
+
 static int take_values(struct tool *tool, const char *option, const tvlm_npy *array, vector_file *file) {
     const size_t count = array->size / tvlm_element_size(array->type);
     file->values = malloc(count * sizeof *file->values);
     if (file->values == NULL) return tool_fail(tool, "no memory for vectors");
-    for (size_t i = 0; i < count; ++i) {
-        file->values[i] = array->type == TVLM_ELEMENT_F16 ? half_to_float(((const uint16_t *)array->data)[i])
-                                                          : ((const float *)array->data)[i];
-        if (!isfinite(file->values[i])) return tool_fail(tool, "%s: value %zu is not finite", option, i);
-    }
-    return TOOL_DONE;
+    return convert(tool, option, array->type, array->data, count, 0, file->values);
 }
 
 static int read_vectors(struct tool *tool, const char *option, const char *path, int rank_max,
@@ -84,40 +89,114 @@ void vectors_release(vector_file *file) {
     *file = (vector_file){0};
 }
 
+/* ---- A block after the other ---- */
+
+#define BLOCK_VALUES ((size_t)1 << 20)
+
+struct vector_pieces {
+    tvlm_npy_reader *reader;
+    tvlm_npy array;
+    void *data;
+    float *values;
+    int64_t most; /* vectors of a block */
+};
+
+static int open_pieces(struct tool *tool, vector_reader *reader) {
+    struct vector_pieces *const p = reader->pieces = calloc(1, sizeof *p);
+    if (p == NULL) return tool_fail(tool, "no memory for vectors");
+    int code = tool_status(tool, tvlm_npy_reader_open(reader->path, &tool->log, &p->array, &p->reader));
+    if (code == TOOL_DONE && p->array.rank < 1)
+        code = tool_fail(tool, "features takes N x D numbers; this is a single one");
+    if (code == TOOL_DONE) code = check_array(tool, "features", &p->array);
+    if (code != TOOL_DONE) return code;
+    const size_t element = tvlm_element_size(p->array.type);
+    reader->dimension = (int32_t)p->array.shape[p->array.rank - 1];
+    reader->count = (int64_t)(p->array.size / element / (size_t)reader->dimension);
+    const size_t dimension = (size_t)reader->dimension;
+    p->most = dimension < BLOCK_VALUES ? (int64_t)(BLOCK_VALUES / dimension) : 1;
+    p->data = malloc((size_t)p->most * dimension * element);
+    p->values = malloc((size_t)p->most * dimension * sizeof *p->values);
+    return p->data != NULL && p->values != NULL ? TOOL_DONE : tool_fail(tool, "no memory for vectors");
+}
+
+int vectors_open(struct tool *tool, const char *path, vector_reader *reader) {
+    const char *const subject = tool->subject;
+    *reader = (vector_reader){.path = path};
+    tool->subject = path;
+    const int code = open_pieces(tool, reader);
+    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    return code;
+}
+
+int vectors_next(struct tool *tool, vector_reader *reader, const float **values, int64_t *count) {
+    struct vector_pieces *const p = reader->pieces;
+    const char *const subject = tool->subject;
+    const size_t dimension = (size_t)reader->dimension, before = (size_t)reader->done * dimension;
+    *values = p->values;
+    *count = reader->count - reader->done < p->most ? reader->count - reader->done : p->most;
+    const size_t numbers = (size_t)*count * dimension;
+    tool->subject = reader->path;
+    int code = tool_status(tool, tvlm_npy_reader_read(p->reader, p->data, numbers));
+    if (code == TOOL_DONE)
+        code = convert(tool, "features", p->array.type, p->data, numbers, before, p->values);
+    if (code == TOOL_DONE) tool->subject = subject;
+    reader->done += *count;
+    return code;
+}
+
+void vectors_close(vector_reader *reader) {
+    if (reader->pieces != NULL) {
+        tvlm_npy_reader_close(&reader->pieces->reader);
+        free(reader->pieces->data);
+        free(reader->pieces->values);
+        free(reader->pieces);
+    }
+    *reader = (vector_reader){0};
+}
+
 /* ---- Features ---- */
 
-static int describe(struct tool *tool, const tvlm_npy *array, float patch, int32_t width, tvlm_stack *stack,
-                    struct tvlm_grid_input *input) {
-    tvlm_stack_info info;
-    const int code = tool_status(tool, tvlm_stack_get_info(stack, &info));
+static int read_grid(struct tool *tool, const char *path, const vector_file *vectors, tvlm_npy **array,
+                     struct tvlm_grid_input *input) {
+    int code = tool_status(tool, tvlm_npy_read(path, &tool->log, array));
     if (code != TOOL_DONE) return code;
+    const tvlm_npy *const a = *array;
+    if (a->rank != 3)
+        return tool_fail(tool, "--features takes h x w x D, an array of 3 dimensions; this one has %d",
+                         (int)a->rank);
+    if ((code = check_array(tool, "--features", a)) != TOOL_DONE) return code;
+    if (vectors != NULL && vectors->path != NULL && vectors->dimension != a->shape[2])
+        return tool_fail(tool, "vectors of %lld dimensions; those of %s have %d", (long long)a->shape[2],
+                         vectors->path, (int)vectors->dimension);
     *input = (struct tvlm_grid_input){
-        .data = array->data,
-        .columns = (int32_t)array->shape[1],
-        .rows = (int32_t)array->shape[0],
-        .channels = (int32_t)array->shape[2],
-        .type = array->type == TVLM_ELEMENT_F16 ? TVLM_VALUE_F16 : TVLM_VALUE_F32,
-        .cell = patch * (float)info.width / (float)width, /* of the working image */
+        .data = a->data,
+        .columns = (int32_t)a->shape[1],
+        .rows = (int32_t)a->shape[0],
+        .channels = (int32_t)a->shape[2],
+        .type = a->type == TVLM_ELEMENT_F16 ? TVLM_VALUE_F16 : TVLM_VALUE_F32,
     };
     return TOOL_DONE;
+}
+
+int features_open(struct tool *tool, const char *path, const vector_file *vectors, tvlm_npy **array,
+                  struct tvlm_grid_input *input) {
+    const char *const subject = tool->subject;
+    tool->subject = path;
+    const int code = read_grid(tool, path, vectors, array, input);
+    if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */
+    return code;
 }
 
 int features_set_by(struct tool *tool, const char *path, float patch, int32_t width,
                     const vector_file *vectors, tvlm_stack *stack, features_setter *set, void *target) {
     const char *const subject = tool->subject;
     tvlm_npy *array = NULL;
+    tvlm_stack_info info;
     struct tvlm_grid_input input;
+    int code = features_open(tool, path, vectors, &array, &input);
     tool->subject = path;
-    int code = tool_status(tool, tvlm_npy_read(path, &tool->log, &array));
-    if (code == TOOL_DONE && array->rank != 3)
-        code = tool_fail(tool, "--features takes h x w x D, an array of 3 dimensions; this one has %d",
-                         (int)array->rank);
-    if (code == TOOL_DONE) code = check_array(tool, "--features", array);
-    if (code == TOOL_DONE && vectors != NULL && vectors->path != NULL &&
-        vectors->dimension != array->shape[2])
-        code = tool_fail(tool, "vectors of %lld dimensions; those of %s have %d", (long long)array->shape[2],
-                         vectors->path, (int)vectors->dimension);
-    if (code == TOOL_DONE) code = describe(tool, array, patch, width, stack, &input);
+    if (code == TOOL_DONE) code = tool_status(tool, tvlm_stack_get_info(stack, &info));
+    if (code == TOOL_DONE) input.cell = patch * (float)info.width / (float)width; /* of the working image */
     if (code == TOOL_DONE) code = tool_status(tool, set(target, &input));
     tvlm_npy_destroy(&array);
     if (code == TOOL_DONE) tool->subject = subject; /* an error is about the file */

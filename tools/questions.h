@@ -4,6 +4,7 @@
 #ifndef TVLM_TOOLS_QUESTIONS_H
 #define TVLM_TOOLS_QUESTIONS_H
 
+#include "texturevlm/io.h"
 #include "tool.h"
 
 /* Vectors of one dimension, as floats. */
@@ -19,6 +20,25 @@ int vectors_read(struct tool *tool, const char *option, const char *path, vector
  */
 int features_read(struct tool *tool, const char *path, vector_file *file);
 void vectors_release(vector_file *file);
+
+/* As features_read, a block after the other: files may be larger than memory. */
+typedef struct vector_reader {
+    const char *path;
+    int32_t dimension;
+    int64_t count, done; /* vectors of the file, and how many of them were read */
+    struct vector_pieces *pieces;
+} vector_reader;
+int vectors_open(struct tool *tool, const char *path, vector_reader *reader);
+/* *values[count * dimension] is the next block, the reader's own; count 0 after the last. */
+int vectors_next(struct tool *tool, vector_reader *reader, const float **values, int64_t *count);
+void vectors_close(vector_reader *reader);
+
+/*
+ * Reads the features of a file, h x w x D, over all of an image. Destroy *array in any case; vectors as
+ * below.
+ */
+int features_open(struct tool *tool, const char *path, const vector_file *vectors, tvlm_npy **array,
+                  struct tvlm_grid_input *input);
 
 /*
  * Hands the features of a file, h x w x D, to image `index` of a stack whose image was `width` pixels wide.

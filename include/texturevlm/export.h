@@ -22,6 +22,7 @@
 #ifndef TEXTUREVLM_EXPORT_H
 #define TEXTUREVLM_EXPORT_H
 
+#include "input.h"
 #include "score.h"
 
 #ifdef __cplusplus
@@ -102,14 +103,18 @@ TVLM_API tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_e
 TVLM_API void tvlm_export_destroy(tvlm_export **exported);
 
 /*
- * Processes `count` pictures, scores and selects. `queries` NULL, or one for each picture, in its frame
- * (score.h; all NULL: none. By similarity: features are not there to answer from). Waits for the scores; the
- * tensors are enqueued. A budget that is less than all tokens is shared among several pictures in proportion
- * to their tokens, at least one each: 1 is an error for two. Of a video the best tokens of the whole clip are
- * chosen. Ties go to the lower token. Errors: ARGUMENT (bad sizes, budget, no pictures), MEMORY,
- * DEVICE_MEMORY; the export holds nothing then.
+ * Processes `count` pictures, scores and selects. `features` NULL, or one for each picture (data NULL: none):
+ * the encoder's vectors of the picture as it is processed (of what LLaVA and CLIP cut out of the middle,
+ * say), as for tvlm_stack_set_grid of TVLM_CHANNEL_FEATURE_0; read during the call only. `queries` NULL, or
+ * one for each picture (score.h; all zero: none), in the same frame: of vectors, where there are features to
+ * answer from, or a map of similarities. Waits for the scores; the tensors are enqueued. A budget that is
+ * less than all tokens is shared among several pictures in proportion to their tokens, at least one each: 1
+ * is an error for two. Of a video the best tokens of the whole clip are chosen. Ties go to the lower token.
+ * Errors: ARGUMENT (bad sizes, budget, no pictures, features or a query that the stack or the score refuses),
+ * MEMORY, DEVICE_MEMORY; the export holds nothing then.
  */
 TVLM_API tvlm_status tvlm_export_run(tvlm_export *exported, const tvlm_image *images, int32_t count,
+                                     const struct tvlm_grid_input *features,
                                      const struct tvlm_query *queries);
 
 /* What one picture (or the video) has become. */

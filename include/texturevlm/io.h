@@ -121,6 +121,19 @@ TVLM_API tvlm_status tvlm_npy_read(const char *path, const tvlm_log *log, tvlm_n
 TVLM_API void tvlm_npy_destroy(tvlm_npy **array);
 
 /*
+ * The same in pieces, of a file that may be larger than memory. open: *array says what the file holds, its
+ * `data` is NULL; refused is what tvlm_npy_read refuses, and what is no ordinary file. *log is copied, so
+ * only its `user` must live as long as the reader. read: the next `count` elements, row-major; ARGUMENT when
+ * they are more than are left, and nothing is read then; after any other failure the reader is good for close
+ * only. close: releases and nulls *reader, wherever it stands; NULL and a NULL *reader are accepted.
+ */
+typedef struct tvlm_npy_reader tvlm_npy_reader;
+TVLM_API tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log, tvlm_npy *array,
+                                          tvlm_npy_reader **reader);
+TVLM_API tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t count);
+TVLM_API void tvlm_npy_reader_close(tvlm_npy_reader **reader);
+
+/*
  * Writes an array: rank 0..TVLM_MAX_RANK, each shape[i] >= 0, `data` in row-major order (NULL where the shape
  * holds no element). TVLM_ELEMENT_BF16 is TVLM_ERROR_UNSUPPORTED: NumPy has no such type.
  */

@@ -4,7 +4,8 @@
  *
  * Without labels of the application's an image is divided by SLIC (Achanta et al., "SLIC Superpixels Compared
  * to State-of-the-Art Superpixel Methods", PAMI 2012) into at most tvlm_stack_params.clusters regions, each
- * in one piece; their ids are 0 .. count - 1.
+ * in one piece; their ids are 0 .. count - 1. In a stream (stream.h) regions keep their ids from frame to
+ * frame, and count is that of the ids: of those that no region has now, `pixels` is 0.
  */
 #ifndef TEXTUREVLM_REGIONS_H
 #define TEXTUREVLM_REGIONS_H
@@ -20,7 +21,7 @@ extern "C" {
 /* Positions and lengths in pixels of the working image, centres at +0.5. */
 typedef struct tvlm_region {
     float x, y;                       /* centroid, to 1/256 */
-    int32_t pixels;                   /* its area, >= 1 */
+    int32_t pixels;                   /* its area, >= 1; 0: no region has this id */
     float l, a, b;                    /* mean CIE L*a*b* (D65), to 1/128 */
     int32_t left, top, right, bottom; /* bounding box: left <= column < right */
     float radius;                     /* from the centroid to the centre of its farthest pixel */

@@ -66,6 +66,8 @@ struct tvlm_select_params {
     int32_t keep_regions; /* the best of the regions that are looked into, 1 .. ; 0: 10 */
     float cull_distance;  /* regions and cells at least that far from an edge (the channel distance, 1: an
                              eighth of the longer side, or more) are left out; 0: 1; above 1: none are */
+    bool cover; /* squares that cover the image, as the quadtree's: small in the regions that are looked into,
+                   where they score, large where nothing needs detail. Instead of the best cells */
 };
 #define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
 
@@ -90,6 +92,10 @@ struct tvlm_select_params {
  * seen. Cells that were not have the lowest score of all where the scores are kept (keep_pass, temporal.h),
  * and query_similarity is 0 where no vector was read. What the regions are and the means of their vectors is
  * made once for an image, with its first question, and kept on the host.
+ * cascade with `cover`: the same regions and cells are looked at, and the scores of those cells are the
+ * quadtree's map; what was not looked at has the lowest score, so that a region in which nothing needs detail
+ * comes back as few coarse squares or as a part of one. At most k of them, k not limited by the candidates; a
+ * minimum distance is refused.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);

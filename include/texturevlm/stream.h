@@ -22,15 +22,16 @@
  * motion, prev_relevance, prev_saliency and fixation, the features or embedding, the centres of the regions
  * and the last selection's positions. Where the flow is less sure than `confidence`, nothing is carried over.
  *
- * *Keyframes* are the first frame, every keyframe_interval-th, each cut, and where the application asks. At
- * each of them all features are asked for, and the ones that come replace the carried ones without a blend.
- * Nothing else needs refreshing: what is made from pixels is made from each frame's own, and relevance and
- * saliency are carried for one frame only. A *cut* also forgets all that was before: there is no motion
- * across it.
+ * *Keyframes* are the first frame, every keyframe_interval-th, each cut, and where the application asks.
+ * Pixels are taken whole and all is made anew (at a cut that is found, where tiles changed: everywhere); all
+ * features are asked for, and those that come replace the carried ones without a blend. Regions still begin
+ * where the last ones were: they are measured in each frame. Relevance and saliency are carried for one frame
+ * only. A *cut* also forgets all that was before: there is no motion across it, and regions get new ids.
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H
 
+#include "delta.h"
 #include "flow.h"
 #include "input.h"
 #include "select.h"
@@ -45,6 +46,9 @@ typedef struct tvlm_stream tvlm_stream;
 #define TVLM_KEYFRAME_INTERVAL_DEFAULT 30
 #define TVLM_CUT_DEFAULT               0.3f
 #define TVLM_STEADINESS_DEFAULT        0.15f
+/* Below TVLM_CONFIDENCE_DEFAULT: of real frames a quarter of the cells would be given up with each
+ * (bench/drift.py). */
+#define TVLM_STREAM_CONFIDENCE_DEFAULT 0.25f
 #define TVLM_BLEND_DEFAULT             0.7f
 #define TVLM_NEEDS_ALL_DEFAULT         0.8f
 #define TVLM_CELLS_OF_FLOW_DEFAULT     4.0f
@@ -58,11 +62,15 @@ struct tvlm_stream_params {
     int32_t clusters;          /* as in tvlm_stack_params */
     float compactness;         /* as in tvlm_stack_params */
     int32_t keyframe_interval; /* frames from one keyframe to the next, >= 1; 0: 30 */
-    const float *cut;        /* of tvlm_stream_report.difference, from which on there is a cut; finite. NULL:
-                                0.3; above 1: never */
+    const float *cut; /* of tvlm_stream_report.difference, from which on there is a cut; finite. NULL:
+                         0.3; above 1: never */
+    /* Delta updates (delta.h) of frames between keyframes, but for those that are sent ahead: */
+    bool whole;                       /* none: every frame is taken whole */
+    struct tvlm_update_params update; /* all zero: the same as if taken whole, bit for bit, but for regions:
+                                         where nothing at all changes they stay, and do not go on settling */
     bool no_flow;            /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
                                 features in which luma changes (a quarter of the cell by 0.02) need new ones */
-    const float *confidence; /* flow of less counts as none, finite; NULL: 0.5 */
+    const float *confidence; /* flow of less counts as none, finite; NULL: 0.25 */
     float longest;           /* flow, in cells of the features' grid, beyond which a cell needs new features;
                                 0: 4 */
     const float *blend;      /* share of new features where there are carried ones, 0 .. 1; NULL: 0.7 */
@@ -118,11 +126,12 @@ typedef struct tvlm_stream_report {
     int64_t frame; /* from 0 */
     bool keyframe;
     bool cut;
-    bool flow;             /* there is one from this frame to the last */
-    float difference;      /* from the last frame, 0 .. 1: see tvlm_stream_push; 0 for the first one */
-    bool needs_all;        /* all features are asked for */
-    float needs;           /* share of cells without features that are good enough; 1 where there are none */
-    int32_t columns, rows; /* of the cells; 0 where there never were features */
+    bool flow;              /* there is one from this frame to the last */
+    int32_t tiles, changed; /* compared, and different from the last frame; 0 where a frame was taken whole */
+    float difference;       /* from the last frame, 0 .. 1: see tvlm_stream_push; 0 for the first one */
+    bool needs_all;         /* all features are asked for */
+    float needs;            /* share of cells without features that are good enough; 1 where there are none */
+    int32_t columns, rows;  /* of the cells; 0 where there never were features */
 } tvlm_stream_report;
 
 /* All zero: nothing but the frame. */

@@ -244,15 +244,17 @@ typedef struct tvlm_features {
 } tvlm_features;
 
 /*
- * Vectors of one image (textures of one image, level 0, one size) moved into its next frame. `known`: of each
- * cell 1 where it has a vector, else 0, and `from` is 0 there; still_known becomes that of the result.
+ * Vectors of an earlier frame in the next one: textures of one image, level 0, one size. Where each cell came
+ * from is kept as a path, which is composed with each flow, so that vectors are filtered once and not with
+ * every frame. A path is four floats a cell: x and y in pixels, 1 where it is known (else 0), unused.
  */
 typedef struct tvlm_warp {
-    const tvlm_texture *from;
+    const tvlm_texture *from;  /* of the earlier frame; 0 where `known` is */
     const tvlm_texture *flow;  /* backward: u, v, confidence, all levels; NULL: nothing moves */
     float width, height;       /* of the image */
     float confidence, longest; /* the least and the most that count: of confidence, of pixels */
-    tvlm_buffer *known, *still_known;
+    tvlm_buffer *known;        /* float, of each cell of `from`: 1 where it has a vector, else 0 */
+    tvlm_buffer *path, *next;  /* from the last frame to the earlier one; becomes: from this one */
 } tvlm_warp;
 
 /* A generator makes level 0 of args->out for all its images. */
@@ -288,6 +290,9 @@ struct tvlm_backend {
                                 float *rgba);
     tvlm_status (*texture_write)(tvlm_device *device, tvlm_texture *texture, int32_t slice,
                                  const float *rgba);
+
+    /* All levels; `to` has the shape of `from`. */
+    tvlm_status (*texture_copy)(tvlm_device *device, const tvlm_texture *from, tvlm_texture *to);
 
     /* For lib/stack/interop.c: what the backend itself works with (cl_mem), not retained. UNSUPPORTED where
      * it has none. */
@@ -385,7 +390,7 @@ struct tvlm_backend {
     /* scores[i] += bonus[i], floats */
     tvlm_status (*score_add)(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count);
 
-    /* warp.c: of the cells that a vector cannot come from, still_known and all layers are 0. */
+    /* warp.c: cells that a vector cannot come from are 0, and their paths not known. */
     tvlm_status (*warp)(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
     /* out = old + weights[cell] (fresh - old): level 0 of textures of one image and one size. */
     tvlm_status (*blend)(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,

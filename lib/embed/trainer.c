@@ -267,9 +267,9 @@ static tvlm_status check_pass(tvlm_trainer *t) {
         return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT,
                          "%lld vectors in pass %d, %lld in the first one", (long long)t->vectors,
                          (int)t->pass + 1, (long long)t->first_vectors);
-    if (t->vectors < t->params.k)
-        return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors are too few for %d components",
-                         (long long)t->vectors, (int)t->params.k);
+    if (t->vectors < t->params.k + t->params.centred) /* a mean takes one direction away */
+        return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors are too few for %d components%s",
+                         (long long)t->vectors, (int)t->params.k, t->params.centred ? ", centred" : "");
     return TVLM_OK;
 }
 
@@ -366,6 +366,8 @@ tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "pass %d of %d", (int)t->pass + 1,
                          (int)tvlm_trainer_passes(t));
     TVLM_TRY(check_pass(t));
+    if (!(t->squares > 0.0) && !has_shift(t))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%lld vectors, all of them 0", (long long)t->vectors);
     correct(t);
     double *values = tvlm_allocate((size_t)t->columns, sizeof *values);
     double *rows = ranged(t) ? t->range : tvlm_allocate((size_t)t->params.k, dimension * sizeof *rows);

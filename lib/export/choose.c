@@ -30,8 +30,16 @@ typedef struct cells {
     float *scores;
 } cells;
 
-static tvlm_status score_frame(tvlm_export *export, const struct tvlm_query *query,
-                               const export_picture *picture, int32_t frame, cells *c) {
+/* The frame's own, or none: not those of the frame before. */
+static tvlm_status set_features(tvlm_export *export, const struct tvlm_grid_input *features) {
+    if (features != NULL && features->data != NULL)
+        return tvlm_stack_set_grid(export->stack, 0, TVLM_CHANNEL_FEATURE_0, features);
+    return tvlm_stack_clear_grid(export->stack, 0, TVLM_CHANNEL_FEATURE_0);
+}
+
+static tvlm_status score_frame(tvlm_export *export, const struct tvlm_grid_input *features,
+                               const struct tvlm_query *query, const export_picture *picture, int32_t frame,
+                               cells *c) {
     const tvlm_export_picture *info = &picture->info;
     const size_t row = (size_t)info->width * 3, bytes = row * (size_t)info->height;
     const tvlm_pixels pixels = {info->width, info->height, 3, TVLM_PIXEL_U8, bytes * (size_t)frame, row};
@@ -40,6 +48,7 @@ static tvlm_status score_frame(tvlm_export *export, const struct tvlm_query *que
                                              .weights = export->weighted ? export->weights : NULL,
                                              .scorer = export->scorer};
     TVLM_TRY(tvlm_stack_source_from_buffer(export->stack, 0, picture->bytes, &pixels));
+    TVLM_TRY(set_features(export, features));
     TVLM_TRY(tvlm_score_size(export->stack, &params, &c->columns, &c->rows));
     const size_t count = (size_t)c->columns * (size_t)c->rows;
     if (c->scores == NULL) c->scores = tvlm_allocate(count, sizeof *c->scores);
@@ -61,14 +70,15 @@ static void keep_best(const tvlm_export *export, export_picture *picture, int32_
         }
 }
 
-tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_query *queries,
-                              export_picture *picture) {
+tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input *features,
+                              const struct tvlm_query *queries, export_picture *picture) {
     cells c = {0};
     tvlm_status status = size_stack(export, &picture->info);
     for (int32_t frame = 0; status == TVLM_OK && frame < picture->frames; ++frame) {
         const bool asked =
             queries != NULL && (queries[frame].similarity != NULL || queries[frame].vectors != NULL);
-        status = score_frame(export, asked ? &queries[frame] : NULL, picture, frame, &c);
+        status = score_frame(export, features != NULL ? &features[frame] : NULL,
+                             asked ? &queries[frame] : NULL, picture, frame, &c);
         if (status == TVLM_OK) keep_best(export, picture, frame, &c);
     }
     free(c.scores);

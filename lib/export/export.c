@@ -161,7 +161,8 @@ static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_
 }
 
 static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
-                               const struct tvlm_query *queries, export_picture *picture) {
+                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
+                               export_picture *picture) {
     const size_t pixels = (size_t)picture->info.width * (size_t)picture->info.height;
     float *scores = realloc(picture->scores, (size_t)picture->info.tokens * sizeof *scores);
     if (scores == NULL) return no_memory(export);
@@ -169,29 +170,30 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
     TVLM_TRY(tvlm_export_reserve(export->device, pixels * 3 * (size_t)picture->frames, &picture->bytes));
     for (int32_t frame = 0; frame < picture->frames; ++frame)
         TVLM_TRY(tvlm_export_frame(export, &images[frame], frame, picture));
-    TVLM_TRY(tvlm_export_score(export, queries, picture));
+    TVLM_TRY(tvlm_export_score(export, features, queries, picture));
     TVLM_TRY(tvlm_export_choose(export, picture));
     return tvlm_export_patches(export, picture);
 }
 
 static tvlm_status run(tvlm_export *export, const tvlm_image *images, int32_t count,
-                       const struct tvlm_query *queries) {
+                       const struct tvlm_grid_input *features, const struct tvlm_query *queries) {
     const int32_t frames = picture_frames(export, count), pictures = export->video ? 1 : count;
     TVLM_TRY(make_room(export, pictures));
     TVLM_TRY(measure(export, images, pictures, frames));
     export->count = pictures;
     TVLM_TRY(tvlm_export_share(export));
     for (int32_t i = 0; i < pictures; ++i)
-        TVLM_TRY(run_picture(export, images + i, queries != NULL ? queries + i : NULL, &export->pictures[i]));
+        TVLM_TRY(run_picture(export, images + i, features != NULL ? features + i : NULL,
+                             queries != NULL ? queries + i : NULL, &export->pictures[i]));
     return TVLM_OK;
 }
 
 tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32_t count,
-                            const struct tvlm_query *queries) {
+                            const struct tvlm_grid_input *features, const struct tvlm_query *queries) {
     if (export == NULL || (images == NULL && count > 0)) return TVLM_ERROR_ARGUMENT;
     export->count = 0;
     TVLM_TRY(check_images(export, images, count));
-    const tvlm_status status = run(export, images, count, queries);
+    const tvlm_status status = run(export, images, count, features, queries);
     if (status != TVLM_OK) export->count = 0;
     return status;
 }

@@ -55,7 +55,8 @@ tvlm_status tvlm_export_frame(tvlm_export *export, const tvlm_image *image, int3
                               export_picture *picture);
 
 /* choose.c: scores[] of the picture; its share of the budget; and which tokens. */
-tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_query *queries, export_picture *picture);
+tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input *features,
+                              const struct tvlm_query *queries, export_picture *picture);
 tvlm_status tvlm_export_share(tvlm_export *export);
 tvlm_status tvlm_export_choose(tvlm_export *export, export_picture *picture);
 

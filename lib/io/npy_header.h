@@ -28,6 +28,18 @@ typedef struct tvlm_io_npy_problem {
  * it. */
 const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tvlm_io_npy_problem *problem);
 
+/* The most bytes before the data: NumPy refuses texts above 1 MiB too, unless told to trust the file. */
+#define TVLM_IO_NPY_TEXT_MAX ((size_t)1 << 20)
+#define TVLM_IO_NPY_HEAD_MAX (TVLM_IO_NPY_TEXT_MAX + 12)
+
+/*
+ * All that stands before the data of a file of `size` bytes, of which `bytes` are the first
+ * TVLM_IO_NPY_HEAD_MAX, or all: type, rank, shape and size of the array, and where its data begin. One line
+ * in the log says what is wrong with it, also when it is too short or long.
+ */
+tvlm_status tvlm_io_npy_head(const uint8_t *bytes, size_t size, const char *path, const tvlm_log *log,
+                             tvlm_npy *array, size_t *data);
+
 /* Writes a whole header of version 1, magic bytes included, and returns its size. The arguments are valid. */
 size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,
                           char header[TVLM_IO_NPY_HEADER_ROOM]);

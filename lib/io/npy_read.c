@@ -7,9 +7,6 @@
 #include "io/io_file.h"
 #include "io/npy_header.h"
 
-/* NumPy refuses longer ones too, unless told to trust the file. */
-#define HEADER_MAX ((size_t)1 << 20)
-
 struct npy_file {
     tvlm_npy array; /* first, so that a pointer to it is one to all */
     uint8_t *bytes; /* the whole file; the data lie in it */
@@ -21,16 +18,34 @@ static tvlm_status unusable(const tvlm_log *log, const char *path, tvlm_status s
 }
 
 /* *offset: where the text begins; *length: its bytes. NULL, or what is wrong. */
-static const char *find_text(const struct npy_file *file, size_t *offset, size_t *length) {
-    const uint8_t *bytes = file->bytes;
-    if (file->size < 8 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it does not begin with the magic bytes";
+static const char *find_text(const uint8_t *bytes, size_t size, size_t *offset, size_t *length) {
+    if (size < 8 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it does not begin with the magic bytes";
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0) return "its version is not 1.0, 2.0 or 3.0";
     *offset = bytes[6] == 1 ? 10 : 12;
-    if (file->size < *offset) return "it ends within its header";
+    if (size < *offset) return "it ends within its header";
     *length = bytes[6] == 1 ? tvlm_io_le16(bytes + 8) : tvlm_io_le32(bytes + 8);
-    if (*length > HEADER_MAX) return "its header has more than 1 MiB";
-    if (file->size - *offset < *length) return "it ends within its header";
+    if (*length > TVLM_IO_NPY_TEXT_MAX) return "its header has more than 1 MiB";
+    if (size - *offset < *length) return "it ends within its header";
     return NULL;
+}
+
+tvlm_status tvlm_io_npy_head(const uint8_t *bytes, size_t size, const char *path, const tvlm_log *log,
+                             tvlm_npy *array, size_t *data) {
+    size_t offset, length, elements;
+    tvlm_io_npy_problem problem;
+    const char *wrong = find_text(bytes, size, &offset, &length);
+    if (wrong != NULL) return unusable(log, path, TVLM_ERROR_FORMAT, wrong);
+    wrong = tvlm_io_npy_parse((const char *)bytes + offset, length, array, &problem);
+    if (wrong != NULL) return unusable(log, path, problem.status, wrong);
+    *data = offset + length;
+    const size_t left = size - *data;
+    if (!tvlm_io_shape_size(array->type, array->rank, array->shape, &elements, &array->size))
+        return unusable(log, path, TVLM_ERROR_FORMAT, "its shape is too large for this machine");
+    if (array->size != left)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT,
+                         "%s is not a usable .npy file: it has %zu bytes of data where its shape needs %zu",
+                         path, left, array->size);
+    return TVLM_OK;
 }
 
 /* Points the array at its data. An old file's data may lie anywhere: they are then moved to where they are
@@ -42,22 +57,10 @@ static void place_data(struct npy_file *file, size_t offset) {
 }
 
 static tvlm_status parse(struct npy_file *file, const char *path, const tvlm_log *log) {
-    size_t offset, length, elements;
-    tvlm_io_npy_problem problem;
-    const char *wrong = find_text(file, &offset, &length);
-    if (wrong != NULL) return unusable(log, path, TVLM_ERROR_FORMAT, wrong);
-    wrong = tvlm_io_npy_parse((const char *)file->bytes + offset, length, &file->array, &problem);
-    if (wrong != NULL) return unusable(log, path, problem.status, wrong);
-    size_t left = file->size - offset - length;
-    if (!tvlm_io_shape_size(file->array.type, file->array.rank, file->array.shape, &elements,
-                            &file->array.size))
-        return unusable(log, path, TVLM_ERROR_FORMAT, "its shape is too large for this machine");
-    if (file->array.size != left)
-        return tvlm_fail(log, TVLM_ERROR_FORMAT,
-                         "%s is not a usable .npy file: it has %zu bytes of data where its shape needs %zu",
-                         path, left, file->array.size);
-    place_data(file, offset + length);
-    return TVLM_OK;
+    size_t offset;
+    const tvlm_status status = tvlm_io_npy_head(file->bytes, file->size, path, log, &file->array, &offset);
+    if (status == TVLM_OK) place_data(file, offset);
+    return status;
 }
 
 tvlm_status tvlm_npy_read(const char *path, const tvlm_log *log, tvlm_npy **array) {

@@ -154,6 +154,7 @@ tvlm_status opencl_texture_read(tvlm_device *device, tvlm_texture *texture, int3
                                 float *rgba);
 tvlm_status opencl_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
                                  const float *rgba);
+tvlm_status opencl_texture_copy(tvlm_device *device, const tvlm_texture *from, tvlm_texture *to);
 size_t opencl_texel_bytes(const tvlm_texture *texture);
 /* Texels of one slice before `level`. */
 size_t opencl_level_offset(const tvlm_texture *texture, int32_t level);

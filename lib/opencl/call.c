@@ -134,11 +134,17 @@ tvlm_status opencl_call_run_rows(opencl_call *call, int32_t run) {
     return opencl_call_run_region(call, &region, (size_t)width, ROWS_HEIGHT);
 }
 
+/* A tile and what it reaches are little more than 64 texels wide: with blocks as wide, thrice as many were
+ * made. */
+static int32_t listed_width(const opencl_tuning *tuning) {
+    return tuning->tile_width < 16 ? tuning->tile_width : 16;
+}
+
 tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
     const opencl_tuning *tuning = &call->device->tuning;
     if (call->tiles != NULL) {
         const opencl_region region =
-            opencl_region_of(call->tiles, call->out, tuning->tile_width, tuning->tile_height);
+            opencl_region_of(call->tiles, call->out, listed_width(tuning), tuning->tile_height);
         return opencl_call_run_region(call, &region, (size_t)tuning->tile_group_width,
                                       (size_t)tuning->tile_group_height);
     }
@@ -154,8 +160,8 @@ tvlm_status opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *til
     const opencl_tuning *tuning = &device->tuning;
     char options[128];
     snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d",
-             (int)tuning->tile_group_width, (int)tuning->tile_group_height, (int)tuning->tile_width,
-             (int)tuning->tile_height);
+             (int)tuning->tile_group_width, (int)tuning->tile_group_height,
+             (int)(tiles != NULL ? listed_width(tuning) : tuning->tile_width), (int)tuning->tile_height);
     return opencl_call_begin_over(device, tiles, file, name, format, options, call);
 }
 

@@ -85,6 +85,7 @@ static const tvlm_backend opencl_backend = {
     .pack_slot = opencl_pack_slot,
     .buffer_send = opencl_buffer_send,
     .buffer_arrive = opencl_buffer_arrive,
+    .texture_copy = opencl_texture_copy,
 };
 
 /*

@@ -65,7 +65,7 @@ static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t lev
 
 static tvlm_status one_level(const mips_job *job, int32_t level) {
     const tvlm_texture *shape = &job->texture->base;
-    const int32_t run = job->run, wide = run < TILE ? TILE : 1;
+    const int32_t run = job->run, wide = run < TILE ? TILE / run : 1;
     opencl_call call;
     TVLM_TRY(begin(job, "mips_level", level, &call));
     rules(&call, shape);
@@ -226,8 +226,8 @@ tvlm_status opencl_mips(tvlm_device *base, tvlm_texture *out) {
     return base->info.storage == TVLM_STORAGE_MIPMAPPED ? copy_levels(device, texture, job.scratch) : TVLM_OK;
 }
 
-/* On CPUs: texels of a row that a work-item makes, as wide as a tile's. */
-enum { RUN_IN_TILES = 64 };
+/* On CPUs: texels of a row that a work-item makes: few, since above a tile there are few. */
+enum { RUN_IN_TILES = 16 };
 
 tvlm_status opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const tvlm_tiles *tiles) {
     opencl_device *device = (opencl_device *)base;

@@ -218,3 +218,30 @@ tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, vo
     handles[1] = ((opencl_texture *)texture)->rest;
     return TVLM_OK;
 }
+
+/* One image of all slices; a level of it where it has them (cl_khr_mipmap_image: the last of the origin). */
+static cl_int copy_image(opencl_device *device, cl_mem from, cl_mem to, int32_t width, int32_t height,
+                         size_t slices, int32_t level) {
+    const size_t origin[4] = {0, 0, 0, (size_t)level}, region[3] = {(size_t)width, (size_t)height, slices};
+    return clEnqueueCopyImage(device->queue, from, to, origin, origin, region, 0, NULL, NULL);
+}
+
+tvlm_status opencl_texture_copy(tvlm_device *base, const tvlm_texture *from, tvlm_texture *to) {
+    opencl_device *device = (opencl_device *)base;
+    const opencl_texture *source = (const opencl_texture *)from, *result = (const opencl_texture *)to;
+    const size_t slices = slices_of(from);
+    const int32_t levels = MIP_LEVELS_ARE_NATIVE(device) ? from->levels : 1;
+    cl_int error = CL_SUCCESS;
+    if (base->info.storage == TVLM_STORAGE_BUFFER) {
+        const size_t bytes = opencl_level_offset(from, from->levels) * slices * opencl_texel_bytes(from);
+        error =
+            clEnqueueCopyBuffer(device->queue, source->level0, result->level0, 0, 0, bytes, 0, NULL, NULL);
+    }
+    for (int32_t n = 0; base->info.storage != TVLM_STORAGE_BUFFER && error == CL_SUCCESS && n < levels; ++n)
+        error = copy_image(device, source->level0, result->level0, tvlm_level_side(from->width, n),
+                           tvlm_level_side(from->height, n), slices, n);
+    if (error == CL_SUCCESS && source->rest != NULL)
+        error = copy_image(device, source->rest, result->rest, source->rest_width, source->rest_height,
+                           slices, 0);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "a copy of a texture");
+}

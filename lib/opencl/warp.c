@@ -14,7 +14,8 @@ tvlm_status opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *
     opencl_call_bytes(&call, sizeof limits, &limits);
     opencl_call_float(&call, tvlm_warp_level(out));
     opencl_call_memory(&call, ((const opencl_buffer *)warp->known)->memory);
-    opencl_call_memory(&call, ((const opencl_buffer *)warp->still_known)->memory);
+    opencl_call_memory(&call, ((const opencl_buffer *)warp->path)->memory);
+    opencl_call_memory(&call, ((const opencl_buffer *)warp->next)->memory);
     opencl_call_output(&call, out);
     return opencl_call_run_pixels(&call, out->width, out->height, out->layers);
 }

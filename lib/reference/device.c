@@ -146,6 +146,7 @@ static const tvlm_backend reference_backend = {
     .pack_slot = tvlm_reference_pack_slot,
     .buffer_send = buffer_send,
     .buffer_arrive = buffer_arrive,
+    .texture_copy = tvlm_reference_texture_copy,
 };
 #undef GENERATE
 

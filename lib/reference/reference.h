@@ -89,6 +89,8 @@ tvlm_status tvlm_reference_maps(tvlm_device *device, tvlm_buffer *cosines, int32
 tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image,
                                      tvlm_texture *out);
 
+tvlm_status tvlm_reference_texture_copy(tvlm_device *device, const tvlm_texture *from, tvlm_texture *to);
+
 /* warp.c, score.c, sample.c */
 tvlm_status tvlm_reference_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
 tvlm_status tvlm_reference_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,

@@ -135,3 +135,9 @@ reference_between reference_locate(double coordinate, int32_t side) {
     const int32_t first = (int32_t)floor(clamped);
     return (reference_between){first, clamp_index(first + 1, side), clamped - first};
 }
+
+tvlm_status tvlm_reference_texture_copy(tvlm_device *device, const tvlm_texture *from, tvlm_texture *to) {
+    (void)device;
+    memcpy(((reference_texture *)to)->texels, ((const reference_texture *)from)->texels, from->bytes);
+    return TVLM_OK;
+}

@@ -34,21 +34,53 @@ static bool find_step(const tvlm_warp *warp, const tvlm_texture *out, int32_t co
     return true;
 }
 
+/* The four cells around a point in cells, and their weights. */
+typedef struct taps {
+    int32_t column[4], row[4];
+    double weight[4];
+} taps;
+
+static taps taps_at(const tvlm_texture *grid, double x, double y) {
+    const reference_between across = reference_locate(x, grid->width),
+                            down = reference_locate(y, grid->height);
+    taps found;
+    for (int i = 0; i < 4; ++i) {
+        found.column[i] = i % 2 ? across.second : across.first;
+        found.row[i] = i / 2 ? down.second : down.first;
+        found.weight[i] =
+            (i % 2 ? across.fraction : 1 - across.fraction) * (i / 2 ? down.fraction : 1 - down.fraction);
+    }
+    return found;
+}
+
+/* Adds the path of what is known around a point to `way`; false where that weighs too little. */
+static bool follow_path(const tvlm_warp *warp, double x, double y, double way[2]) {
+    const float *path = reference_data(warp->path);
+    const taps around = taps_at(warp->from, x, y);
+    double share = 0, sum[2] = {0, 0};
+    for (int i = 0; i < 4; ++i) {
+        const float *one = path + 4 * (around.row[i] * warp->from->width + around.column[i]);
+        const double weight = around.weight[i] * (double)one[2];
+        share += weight;
+        sum[0] += weight * (double)one[0];
+        sum[1] += weight * (double)one[1];
+    }
+    if (!(share >= (double)TVLM_WARP_SHARE)) return false;
+    way[0] += sum[0] / share;
+    way[1] += sum[1] / share;
+    return true;
+}
+
 /* Bilinear over the cells that have a vector; false where they weigh too little. */
 static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, double value[4]) {
-    const tvlm_texture *from = warp->from;
     const float *known = reference_data(warp->known);
-    const reference_between across = reference_locate(x, from->width),
-                            down = reference_locate(y, from->height);
+    const taps around = taps_at(warp->from, x, y);
     double share = 0;
     for (int i = 0; i < 4; ++i) {
-        const int32_t column = i % 2 ? across.second : across.first, row = i / 2 ? down.second : down.first;
-        const double weight = (i % 2 ? across.fraction : 1 - across.fraction) *
-                              (i / 2 ? down.fraction : 1 - down.fraction) *
-                              (double)known[row * from->width + column];
-        share += weight;
+        const int32_t column = around.column[i], row = around.row[i];
+        share += around.weight[i] * (double)known[row * warp->from->width + column];
         for (int c = 0; c < 4; ++c)
-            value[c] += weight * (double)reference_fetch(from, 0, layer, column, row)[c];
+            value[c] += around.weight[i] * (double)reference_fetch(warp->from, 0, layer, column, row)[c];
     }
     const bool enough = share >= (double)TVLM_WARP_SHARE;
     for (int c = 0; c < 4; ++c) value[c] = enough ? value[c] / share : 0;
@@ -56,18 +88,21 @@ static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, dou
 }
 
 static void move(const tvlm_warp *warp, int32_t column, int32_t row, tvlm_texture *out) {
-    float *still_known = reference_data(warp->still_known);
-    double step[2] = {0, 0};
-    const bool valid = warp->flow == NULL || find_step(warp, out, column, row, step);
-    bool known = false;
+    const double across = (double)out->extent_x / out->width, down = (double)out->extent_y / out->height;
+    float *next = (float *)reference_data(warp->next) + 4 * (row * out->width + column);
+    double way[2] = {0, 0};
+    bool known = warp->flow == NULL || find_step(warp, out, column, row, way);
+    known = known && follow_path(warp, column + 0.5 + way[0] / across, row + 0.5 + way[1] / down, way);
     for (int32_t layer = 0; layer < out->layers; ++layer) {
         double value[4] = {0, 0, 0, 0};
-        if (valid)
-            known = gather(warp, column + 0.5 + step[0] * out->width / (double)out->extent_x,
-                           row + 0.5 + step[1] * out->height / (double)out->extent_y, layer, value);
+        if (known)
+            known = gather(warp, column + 0.5 + way[0] / across, row + 0.5 + way[1] / down, layer, value);
         reference_store(out, 0, layer, column, row, value);
     }
-    still_known[row * out->width + column] = known ? 1.0f : 0.0f;
+    next[0] = known ? (float)way[0] : 0.0f;
+    next[1] = known ? (float)way[1] : 0.0f;
+    next[2] = known ? 1.0f : 0.0f;
+    next[3] = 0.0f;
 }
 
 tvlm_status tvlm_reference_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out) {

@@ -137,12 +137,14 @@ static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
 }
 
 tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_info *info,
-                                tvlm_position *positions, int32_t count, tvlm_selection **selection) {
+                                const tvlm_selection_report *report, tvlm_position *positions, int32_t count,
+                                tvlm_selection **selection) {
     tvlm_selection *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)count);
-    *made = (tvlm_selection){.info = *info, .count = count, .positions = positions};
+    *made = (tvlm_selection){.info = *info, .report = *report, .count = count, .positions = positions};
+    if (report->stage_count > 0) made->report.stages[report->stage_count - 1].kept = count;
     *selection = made;
     return TVLM_OK;
 }
@@ -157,14 +159,9 @@ static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32
         return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)count);
     for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
-    const tvlm_status status = tvlm_selection_make(t->stack, &info, positions, count, selection);
-    if (status != TVLM_OK) {
-        free(positions);
-        return status;
-    }
-    (*selection)->report = t->report;
-    (*selection)->report.stages[t->report.stage_count - 1].kept = count;
-    return TVLM_OK;
+    const tvlm_status status = tvlm_selection_make(t->stack, &info, &t->report, positions, count, selection);
+    if (status != TVLM_OK) free(positions);
+    return status;
 }
 
 /* For the next frame's fixation (texturevlm/temporal.h). */
@@ -207,7 +204,10 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
     task t = {.stack = stack, .params = params != NULL ? params : &defaults};
     if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(check_params(&stack->device->log, t.params));
-    if (t.params->strategy == TVLM_STRATEGY_FOVEATED || t.params->strategy == TVLM_STRATEGY_QUADTREE)
+    if (t.params->cover && t.params->strategy != TVLM_STRATEGY_CASCADE)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "to cover the image is for the cascade");
+    if (t.params->strategy == TVLM_STRATEGY_FOVEATED || t.params->strategy == TVLM_STRATEGY_QUADTREE ||
+        t.params->cover)
         return tvlm_select_squares(stack, query, t.params, selection);
     TVLM_TRY(resolve(&t));
     return choose(&t, query, selection);

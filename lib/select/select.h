@@ -121,7 +121,8 @@ tvlm_status tvlm_select_squares(tvlm_stack *stack, const struct tvlm_query *quer
 
 /* A selection that owns `positions` from then on; not on failure. */
 tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_info *info,
-                                tvlm_position *positions, int32_t count, tvlm_selection **selection);
+                                const tvlm_selection_report *report, tvlm_position *positions, int32_t count,
+                                tvlm_selection **selection);
 
 #define TVLM_TOPK_MAX (1 << 28) /* n is below */
 

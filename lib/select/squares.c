@@ -1,6 +1,7 @@
 /*
- * Strategies whose positions stand for squares of different sizes: foveated and quadtree. Both read the map
- * of the grid's scores (cells of `stride`); a square's score is the map's mean over it.
+ * Strategies whose positions stand for squares of different sizes: foveated, quadtree, and the cascade where
+ * it covers the image. All read a map of the grid's scores (cells of `stride`; the cascade's are those that
+ * it looked at); a square's score is the map's mean over it.
  */
 #include <math.h>
 
@@ -29,6 +30,7 @@ typedef struct squares {
     map map;
     tvlm_position *positions; /* in working pixels until they are delivered */
     int32_t count;
+    tvlm_selection_report report;
 } squares;
 
 /* ---- The map ---- */
@@ -67,10 +69,34 @@ static void sum_up(map *m) {
     }
 }
 
+/* The scores of all cells. */
+static tvlm_status read_scores(squares *s, const struct tvlm_score_params *score, size_t count) {
+    tvlm_device *device = s->stack->device;
+    tvlm_buffer *buffer;
+    TVLM_TRY(tvlm_score_enqueue(s->stack, s->query, score, &s->map.cells, &buffer));
+    return device->backend->buffer_read(device, buffer, 0, count * sizeof *s->map.scores, s->map.scores);
+}
+
+/* Those of the cells that the cascade looks at; no number elsewhere. */
+static tvlm_status read_cascade(squares *s, const struct tvlm_score_params *score, size_t count) {
+    const int32_t wanted = s->params->k > 0 ? s->params->k : TVLM_K_DEFAULT;
+    const int32_t k = (size_t)wanted < count ? wanted : (int32_t)count;
+    int32_t seen = 0;
+    tvlm_ranked *ranking = tvlm_allocate(count, sizeof *ranking);
+    if (ranking == NULL)
+        return tvlm_fail(&s->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %zu", count);
+    const tvlm_status status =
+        tvlm_cascade_rank(s->stack, s->query, s->params, score, &s->map.cells, k, ranking, &seen, &s->report);
+    for (size_t i = 0; i < count; ++i) s->map.scores[i] = NAN;
+    for (int32_t i = 0; status == TVLM_OK && i < seen; ++i)
+        s->map.scores[ranking[i].index] = ranking[i].score;
+    free(ranking);
+    return status;
+}
+
 static tvlm_status read_map(squares *s) {
     tvlm_device *device = s->stack->device;
     map *m = &s->map;
-    tvlm_buffer *buffer;
     const struct tvlm_score_params score = {.index = s->params->index,
                                             .stride = s->params->stride,
                                             .weights = s->params->weights,
@@ -78,14 +104,14 @@ static tvlm_status read_map(squares *s) {
                                             .keep_pass = s->params->keep_pass};
     TVLM_TRY(tvlm_score_candidates(s->stack, &score, &m->cells));
     const size_t count = (size_t)tvlm_candidate_count(&m->cells);
-    TVLM_TRY(tvlm_score_enqueue(s->stack, s->query, &score, &m->cells, &buffer));
     m->width = s->stack->width;
     m->height = s->stack->height;
     m->scores = tvlm_allocate(count, sizeof *m->scores);
     m->sums = tvlm_allocate(((size_t)m->cells.columns + 1) * ((size_t)m->cells.rows + 1), sizeof *m->sums);
     if (m->scores == NULL || m->sums == NULL)
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu scores", count);
-    TVLM_TRY(device->backend->buffer_read(device, buffer, 0, count * sizeof *m->scores, m->scores));
+    const bool cascade = s->params->strategy == TVLM_STRATEGY_CASCADE;
+    TVLM_TRY(cascade ? read_cascade(s, &score, count) : read_scores(s, &score, count));
     find_range(m, count);
     sum_up(m);
     return TVLM_OK;
@@ -256,7 +282,7 @@ static tvlm_status deliver(squares *s, tvlm_selection **selection) {
         p->size = (float)((double)p->size * sqrt(scale_x * scale_y));
     }
     const tvlm_selection_info info = {original->width, original->height, 0, 0, s->params->strategy};
-    TVLM_TRY(tvlm_selection_make(s->stack, &info, s->positions, s->count, selection));
+    TVLM_TRY(tvlm_selection_make(s->stack, &info, &s->report, s->positions, s->count, selection));
     s->positions = NULL; /* the selection's now */
     return TVLM_OK;
 }

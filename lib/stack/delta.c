@@ -98,23 +98,6 @@ static tvlm_status make_tiles(update *u) {
     return TVLM_OK;
 }
 
-/* The share of tiles that changed or lie so near to one that did. */
-static float share_within(const tvlm_tiles *tiles, int32_t reach) {
-    const int32_t far = (reach + tiles->side - 1) / tiles->side;
-    int64_t count = 0;
-    for (int32_t row = 0; row < tiles->rows; ++row)
-        for (int32_t column = 0; column < tiles->columns; ++column) {
-            const tvlm_span across = tvlm_span_clip(column - far, column + far, tiles->columns),
-                            down = tvlm_span_clip(row - far, row + far, tiles->rows);
-            bool near = false;
-            for (int32_t y = down.first; y <= down.last && !near; ++y)
-                near = memchr(tiles->changed + (size_t)y * (size_t)tiles->columns + across.first, 1,
-                              (size_t)(across.last - across.first + 1)) != NULL;
-            count += near;
-        }
-    return (float)count / ((float)tiles->columns * (float)tiles->rows);
-}
-
 /* ---- Families ---- */
 
 static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texels) {
@@ -134,19 +117,14 @@ static tvlm_status make_parts(update *u, tvlm_grid grid) {
     tvlm_texture *texture = u->chunk->grids[grid];
     int64_t texels = 0;
     u->tiles.reach = tvlm_grid_reach(grid, stack->width, stack->height);
-    /* Of a batch the other images would be made with it. */
-    const bool whole = u->chunk->images == 1 && u->tiles.reach > u->tiles.side / 4 &&
-                       share_within(&u->tiles, u->tiles.reach) > PARTS_SHARE;
     tvlm_generate_args args = tvlm_stack_generate_args(stack, u->chunk, texture);
     u->tiles.texels = &texels;
-    if (!whole) args.tiles = &u->tiles;
+    args.tiles = &u->tiles;
     TVLM_TRY(backend->generate[grid](stack->device, &args));
     u->tiles.texels = NULL;
-    if (texture->levels > 1)
-        TVLM_TRY(whole ? backend->mips(stack->device, texture)
-                       : backend->mips_tiles(stack->device, texture, &u->tiles));
+    if (texture->levels > 1) TVLM_TRY(backend->mips_tiles(stack->device, texture, &u->tiles));
     u->chunk->valid |= TVLM_GRID_BIT(grid);
-    tell(u, grid, whole ? TVLM_UPDATE_WHOLE : TVLM_UPDATE_PARTS, texels);
+    tell(u, grid, TVLM_UPDATE_PARTS, texels);
     return TVLM_OK;
 }
 

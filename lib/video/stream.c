@@ -47,7 +47,7 @@ static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *
     if (params != NULL) s->params = *params;
     struct tvlm_stream_params *p = &s->params;
     s->cut = p->cut != NULL ? *p->cut : TVLM_CUT_DEFAULT;
-    s->confidence = p->confidence != NULL ? *p->confidence : TVLM_CONFIDENCE_DEFAULT;
+    s->confidence = p->confidence != NULL ? *p->confidence : TVLM_STREAM_CONFIDENCE_DEFAULT;
     s->blend = p->blend != NULL ? *p->blend : TVLM_BLEND_DEFAULT;
     s->needs_all = p->needs_all != NULL ? *p->needs_all : TVLM_NEEDS_ALL_DEFAULT;
     s->steadiness = p->steadiness != NULL ? *p->steadiness : TVLM_STEADINESS_DEFAULT;
@@ -246,21 +246,59 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                             .decay = &s->decay, .sigma = s->params.sigma, .confidence = &s->confidence));
 }
 
+/* Whether the frame that comes is a keyframe in any case; a cut is not known yet. */
+static bool is_due(const tvlm_stream *s, const stream_camera *camera, const struct tvlm_push_params *params) {
+    return camera->frames == 0 || params->keyframe || camera->since_key + 1 >= s->params.keyframe_interval;
+}
+
+/* The last frame's source becomes camera->before, and the stack's own is free to be written over. */
+static void step_back(stream_camera *camera) {
+    tvlm_texture **source = &camera->stack->chunks[0].grids[TVLM_GRID_SOURCE], *old = *source;
+    *source = camera->before;
+    camera->before = old;
+}
+
+/* The last frame stays in the source, to be changed in part; camera->before gets a copy. */
+static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
+    const tvlm_texture *source = camera->stack->chunks[0].grids[TVLM_GRID_SOURCE];
+    tvlm_texture shape = *source;
+    shape.bytes = 0;
+    if (camera->before == NULL)
+        TVLM_TRY(s->device->backend->texture_create(s->device, &shape, &camera->before));
+    return s->device->backend->texture_copy(s->device, source, camera->before);
+}
+
+static tvlm_status update(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image) {
+    tvlm_delta_report delta;
+    TVLM_TRY(copy_back(s, camera));
+    TVLM_TRY(tvlm_stack_update_image(camera->stack, 0, image, &s->params.update, &delta));
+    camera->tiles = delta.whole ? 0 : delta.tiles;
+    camera->changed = delta.whole ? 0 : delta.changed;
+    return TVLM_OK;
+}
+
+/* Of keyframes all is made anew, but the frame is kept to compare the next one with. */
+static tvlm_status take_whole(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image) {
+    struct tvlm_update_params all = s->params.update;
+    all.full = true;
+    if (camera->frames > 0) step_back(camera);
+    if (image == NULL) return take_sent(s, camera);
+    return s->params.whole ? tvlm_stack_set_image(camera->stack, 0, image)
+                           : tvlm_stack_update_image(camera->stack, 0, image, &all, NULL);
+}
+
 /* The new pixels, with all levels; the old ones are in camera->before. */
-static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image) {
+static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
+                              const struct tvlm_push_params *params) {
     tvlm_chunk *chunk = &camera->stack->chunks[0];
-    tvlm_texture *old = chunk->grids[TVLM_GRID_SOURCE];
     camera->stack->centres = NULL; /* of the frame that goes */
     camera->stack->frames[0].bonus = NULL;
-    if (camera->frames > 0) {
-        chunk->grids[TVLM_GRID_SOURCE] = camera->before;
-        camera->before = old;
-        memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
-    }
-    if (image != NULL)
-        TVLM_TRY(tvlm_stack_set_image(camera->stack, 0, image));
+    camera->tiles = camera->changed = 0;
+    if (camera->frames > 0) memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
+    if (image != NULL && !s->params.whole && !is_due(s, camera, params))
+        TVLM_TRY(update(s, camera, image));
     else
-        TVLM_TRY(take_sent(s, camera));
+        TVLM_TRY(take_whole(s, camera, image));
     TVLM_TRY(tvlm_stack_ensure(camera->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     return stream_look(camera);
 }
@@ -287,8 +325,9 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     *report = (tvlm_stream_report){.frame = camera->frames};
     report->difference = first ? 0.0f : stream_difference(camera);
     report->cut = !first && report->difference >= s->cut;
-    report->keyframe =
-        first || report->cut || params->keyframe || camera->since_key + 1 >= s->params.keyframe_interval;
+    report->keyframe = report->cut || is_due(s, camera, params);
+    report->tiles = camera->tiles;
+    report->changed = camera->changed;
     camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
 }
 
@@ -321,7 +360,7 @@ static tvlm_status push(tvlm_stream *s, stream_camera *camera, const tvlm_image 
     camera->width = frame->width;
     camera->height = frame->height;
     TVLM_TRY(leave_frame(s, camera, params));
-    TVLM_TRY(take_frame(s, camera, image));
+    TVLM_TRY(take_frame(s, camera, image, params));
     begin_report(s, camera, params);
     TVLM_TRY(carry_over(s, camera, params));
     TVLM_TRY(move_fixation(camera, params));

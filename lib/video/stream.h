@@ -14,9 +14,12 @@
 /* A grid of vectors that goes along: the features or the embedding. */
 typedef struct stream_carried {
     tvlm_texture *spare, *fresh; /* as the stack's own; what is moved into, and what new ones come in */
-    tvlm_buffer *known[2];       /* floats: 1 for each cell that has a vector, now and next */
+    tvlm_texture *origin;        /* what all is moved from, */
+    bool moved;                  /* if anything was; otherwise that is the stack's own */
+    tvlm_buffer *known;          /* of the origin's cells, and */
+    tvlm_buffer *path[2];        /* the way back to it, now and next: tvlm_warp */
     tvlm_buffer *weights;
-    float *host; /* known[0], on the host */
+    float *host; /* path[0], on the host */
     int32_t columns, rows, layers;
     bool there; /* the stack has such a grid */
 } stream_carried;
@@ -25,7 +28,8 @@ enum { STREAM_FEATURES = 0, STREAM_EMBEDDING, STREAM_CARRIED };
 
 typedef struct stream_camera {
     tvlm_stack *stack;
-    tvlm_texture *before; /* the last frame's source: it and the stack's own change places */
+    tvlm_texture *before;   /* the last frame's source: it and the stack's own change places */
+    int32_t tiles, changed; /* of the present frame: tvlm_stream_report */
     tvlm_flow *flow;
     int64_t frames;        /* pushed so far */
     int32_t since_key;     /* frames since the last keyframe */

@@ -12,6 +12,8 @@
 
 static const tvlm_grid grids[STREAM_CARRIED] = {TVLM_GRID_FEATURES, TVLM_GRID_EMBEDDING};
 
+enum { PATH = 4, KNOWN = 2 }; /* floats of a cell's path; the one that says whether it is known */
+
 static size_t cells_of(const stream_carried *carried) {
     return (size_t)carried->columns * (size_t)carried->rows;
 }
@@ -22,7 +24,9 @@ static void release(tvlm_device *device, stream_carried *carried) {
     const tvlm_backend *backend = device->backend;
     backend->texture_destroy(device, &carried->spare);
     backend->texture_destroy(device, &carried->fresh);
-    for (int i = 0; i < 2; ++i) backend->buffer_destroy(device, &carried->known[i]);
+    backend->texture_destroy(device, &carried->origin);
+    for (int i = 0; i < 2; ++i) backend->buffer_destroy(device, &carried->path[i]);
+    backend->buffer_destroy(device, &carried->known);
     backend->buffer_destroy(device, &carried->weights);
     free(carried->host);
     memset(carried, 0, sizeof *carried);
@@ -60,10 +64,12 @@ static tvlm_status reserve(tvlm_device *device, stream_carried *carried, const t
     if (carried->columns == own->width && carried->rows == own->height && carried->layers == own->layers)
         return TVLM_OK;
     release(device, carried);
-    carried->host = tvlm_allocate(cells, sizeof(float));
+    carried->host = tvlm_allocate(cells, PATH * sizeof(float));
     if (carried->host == NULL)
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu cells", cells);
-    for (int i = 0; i < 2; ++i) TVLM_TRY(device->backend->buffer_create(device, bytes, &carried->known[i]));
+    for (int i = 0; i < 2; ++i)
+        TVLM_TRY(device->backend->buffer_create(device, PATH * bytes, &carried->path[i]));
+    TVLM_TRY(device->backend->buffer_create(device, bytes, &carried->known));
     TVLM_TRY(device->backend->buffer_create(device, bytes, &carried->weights));
     carried->columns = own->width;
     carried->rows = own->height;
@@ -79,9 +85,25 @@ static void exchange(stream_camera *camera, int which, tvlm_texture **texture) {
     tvlm_stack_given_end(camera->stack, 0, grids[which]);
 }
 
-static tvlm_status write_known(tvlm_device *device, const stream_carried *carried) {
-    return device->backend->buffer_write(device, carried->known[0], 0, cells_of(carried) * sizeof(float),
-                                         carried->host);
+static tvlm_status write_path(tvlm_device *device, const stream_carried *carried) {
+    return device->backend->buffer_write(device, carried->path[0], 0,
+                                         cells_of(carried) * PATH * sizeof(float), carried->host);
+}
+
+/* What the stack has is where paths begin, in the cells that are known. */
+static tvlm_status begin_paths(tvlm_device *device, stream_carried *carried) {
+    const size_t cells = cells_of(carried);
+    float *known = tvlm_allocate(cells, sizeof *known);
+    if (known == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu cells", cells);
+    for (size_t i = 0; i < cells; ++i) {
+        known[i] = carried->host[PATH * i + KNOWN];
+        carried->host[PATH * i] = carried->host[PATH * i + 1] = 0.0f;
+    }
+    const tvlm_status status =
+        device->backend->buffer_write(device, carried->known, 0, cells * sizeof *known, known);
+    free(known);
+    carried->moved = false;
+    return status == TVLM_OK ? write_path(device, carried) : status;
 }
 
 /* ---- Where nothing moves: cells that changed ---- */
@@ -129,8 +151,9 @@ static tvlm_status forget_changed(stream_camera *camera, stream_carried *carried
         status = read_lumas(camera, points, count, luma);
     }
     for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
-        if (fabsf(luma[4 * i] - luma[4 * i + 1]) > CHANGED) carried->host[i / PARTS] = 0.0f;
-    if (status == TVLM_OK) status = write_known(device, carried);
+        if (fabsf(luma[4 * i] - luma[4 * i + 1]) > CHANGED)
+            carried->host[(size_t)PATH * (size_t)(i / PARTS) + KNOWN] = 0.0f;
+    if (status == TVLM_OK) status = write_path(device, carried);
     free(points);
     free(luma);
     return status;
@@ -147,21 +170,28 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
     if (!flow) TVLM_TRY(forget_changed(camera, carried, own));
     TVLM_TRY(like(stream->device, own, &carried->spare));
     const float cell = fminf(own->extent_x / (float)own->width, own->extent_y / (float)own->height);
-    const tvlm_warp warp = {.from = own,
+    const tvlm_warp warp = {.from = carried->moved ? carried->origin : own,
                             .flow = flow ? chunk->grids[TVLM_GRID_FLOW] : NULL,
                             .width = (float)camera->stack->width,
                             .height = (float)camera->stack->height,
                             .confidence = stream->confidence,
                             .longest = stream->longest * cell,
-                            .known = carried->known[0],
-                            .still_known = carried->known[1]};
+                            .known = carried->known,
+                            .path = carried->path[0],
+                            .next = carried->path[1]};
     TVLM_TRY(stream->device->backend->warp(stream->device, &warp, carried->spare));
     exchange(camera, which, &carried->spare);
-    tvlm_buffer *before = carried->known[0];
-    carried->known[0] = carried->known[1];
-    carried->known[1] = before;
-    return stream->device->backend->buffer_read(stream->device, carried->known[0], 0,
-                                                cells_of(carried) * sizeof(float), carried->host);
+    if (!carried->moved) { /* what the stack had stays behind as the origin */
+        tvlm_texture *old = carried->origin;
+        carried->origin = carried->spare;
+        carried->spare = old;
+        carried->moved = true;
+    }
+    tvlm_buffer *before = carried->path[0];
+    carried->path[0] = carried->path[1];
+    carried->path[1] = before;
+    return stream->device->backend->buffer_read(stream->device, carried->path[0], 0,
+                                                cells_of(carried) * PATH * sizeof(float), carried->host);
 }
 
 /* Of the features, or of the embedding where there are none. */
@@ -176,7 +206,7 @@ static void report_needs(const tvlm_stream *stream, stream_camera *camera, bool 
     report->columns = report->rows = 0;
     report->needs = 1.0f;
     if (carried->there) {
-        for (size_t i = 0; i < cells_of(carried); ++i) known += (double)carried->host[i];
+        for (size_t i = 0; i < cells_of(carried); ++i) known += (double)carried->host[PATH * i + KNOWN];
         report->columns = carried->columns;
         report->rows = carried->rows;
         report->needs = (float)(1.0 - known / (double)cells_of(carried));
@@ -210,8 +240,8 @@ static tvlm_status replace(stream_camera *camera, int which, int32_t channel,
     TVLM_TRY(tvlm_stack_set_grid(camera->stack, 0, channel, input));
     carried->there = false;
     TVLM_TRY(reserve(device, carried, held(camera, which)));
-    for (size_t i = 0; i < cells_of(carried); ++i) carried->host[i] = 1.0f;
-    TVLM_TRY(write_known(device, carried));
+    for (size_t i = 0; i < cells_of(carried); ++i) carried->host[PATH * i + KNOWN] = 1.0f;
+    TVLM_TRY(begin_paths(device, carried));
     carried->there = true;
     return TVLM_OK;
 }
@@ -224,14 +254,14 @@ static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera 
         return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory for %zu weights", cells);
     for (size_t i = 0; i < cells; ++i) {
         const bool fresh = mask == NULL || mask[i] != 0;
-        const bool mixed = carried->host[i] > 0.0f && !camera->report.keyframe;
+        const bool mixed = carried->host[PATH * i + KNOWN] > 0.0f && !camera->report.keyframe;
         weights[i] = !fresh ? 0.0f : mixed ? stream->blend : 1.0f;
-        if (fresh) carried->host[i] = 1.0f;
+        if (fresh) carried->host[PATH * i + KNOWN] = 1.0f;
     }
     const tvlm_status status = stream->device->backend->buffer_write(stream->device, carried->weights, 0,
                                                                      cells * sizeof *weights, weights);
     free(weights);
-    return status == TVLM_OK ? write_known(stream->device, carried) : status;
+    return status;
 }
 
 /* The new ones come in beside the old ones; a mixture of both goes on. */
@@ -251,12 +281,12 @@ static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int whi
     TVLM_TRY(write_weights(stream, camera, carried, mask));
     TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));
     exchange(camera, which, &carried->spare);
-    return TVLM_OK;
+    return begin_paths(stream->device, carried);
 }
 
 static bool any_known(const stream_carried *carried) {
     for (size_t i = 0; i < cells_of(carried); ++i)
-        if (carried->host[i] > 0.0f) return true;
+        if (carried->host[PATH * i + KNOWN] > 0.0f) return true;
     return false;
 }
 
@@ -299,6 +329,7 @@ tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t index, size_t c
     if (capacity < cells || (mask == NULL && cells > 0))
         return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "room for %zu cells; there are %zu",
                          capacity, cells);
-    for (size_t i = 0; i < cells; ++i) mask[i] = camera->report.needs_all || carried->host[i] == 0.0f;
+    for (size_t i = 0; i < cells; ++i)
+        mask[i] = camera->report.needs_all || carried->host[PATH * i + KNOWN] == 0.0f;
     return TVLM_OK;
 }

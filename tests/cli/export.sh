@@ -47,6 +47,38 @@ checks=$((checks + 1))
 cmp -s a.safetensors again.safetensors || complain "the same export twice differs"
 rm -f ./*.safetensors
 
+# ---- A question ----
+# 4 x 2 cells; what is asked for is in the last one: the tokens are there, of 11 x 7 the lower right ones.
+in=$work/in zero='\0\0\0\0' one='\0\0\200\077'
+npy "$in/features.npy" '<f4' '(2, 4, 2)' "$(for i in {1..7}; do printf '%s' "$one$zero"; done)$zero$one"
+npy "$in/query.npy" '<f4' '(2,)' "$zero$one"
+npy "$in/two.npy" '<f4' '(2, 2)' "$zero$one$one$zero"
+npy "$in/wide.npy" '<f4' '(3,)' "$one$one$one"
+ask=(export_ "$scene" --for qwen2-vl --budget 1 --weights 0,0,1)
+asked=("${ask[@]}" --features "$in/features.npy")
+says ' 1 of 77' "${asked[@]}" --query "$in/query.npy" -o q.safetensors
+checks=$((checks + 1))
+places() { # FILE: the three numbers of selected_positions
+    local head begin
+    head=$(head -c 8 "$1" | od -An -t u8 | tr -d ' ')
+    begin=$(head -c $((8 + head)) "$1" | tail -c "$head" | grep -aoE '"selected_positions":\{[^}]*\}' | grep -oE '\[[0-9]+,[0-9]+\]\}' | grep -oE '[0-9]+' | head -1)
+    tail -c +$((8 + head + begin + 1)) "$1" | head -c 24 | od -An -v -t d8 -w24 | xargs
+}
+[ "$(places q.safetensors)" = "0 6 10" ] || [ "$(places q.safetensors)" = "0 5 10" ] || complain "the token is at $(places q.safetensors)"
+says ' 1 of 77' "${asked[@]}" --query "$in/two.npy" --combine mean -o m.safetensors
+says 'small.png: .* 1 of 6' export_ "$scene" "$small" --for qwen2-vl --budget 2 --features "$in/features.npy" --features "$in/features.npy" \
+    --query "$in/query.npy" -o two.safetensors
+rm -f ./*.safetensors
+refused 2 'query needs --features' "${ask[@]}" --query "$in/query.npy" -o x.safetensors
+refused 2 'features needs --query' "${asked[@]}" -o x.safetensors
+refused 2 'combine needs --query' "${ask[@]}" --combine mean -o x.safetensors
+refused 2 'features is given for 2 of 1' "${asked[@]}" --features "$in/features.npy" --query "$in/query.npy" -o x.safetensors
+refused 1 'vectors of 2 dimensions; those of .*wide.npy have 3' "${asked[@]}" --query "$in/wide.npy" -o x.safetensors
+refused 1 'zero vector, less the mean' "${asked[@]}" --query "$in/query.npy" --query-mean "$in/query.npy" -o x.safetensors
+refused 1 'h x w x D' "${ask[@]}" --features "$in/two.npy" --query "$in/query.npy" -o x.safetensors
+refused 1 'is the input' "${asked[@]}" --query "$in/query.npy" -o "$in/query.npy"
+refused 1 'is the input' "${asked[@]}" --query "$in/query.npy" -o "$in/features.npy"
+
 # ---- Wrong usage, bad input ----
 refused 2 '--for is missing: one of qwen3-vl, .*, clip' export_ "$scene" -o x.safetensors
 refused 2 'gpt: there is no such model; there are qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip' export_ "$scene" --for gpt -o x.safetensors

@@ -14,10 +14,14 @@ npy "$work/in/f.npy" '<f4' '(3, 4, 3)' "$cells"
 npy "$work/in/g.npy" '<f4' '(1, 1, 3)' "$zero$one$zero"
 npy "$work/in/q.npy" '<f4' '(2, 3)' "$zero$one$zero$one$zero$zero"
 
-# says WHAT PATTERN: stderr has it.
-says() {
+# counts PATTERN COMMAND...: exit 0, and with -v a line on stderr that fits.
+counts() {
+    local pattern=$1 rc=0
+    shift
+    "$@" -v >"$work/stdout" 2>"$work/stderr" || rc=$?
     checks=$((checks + 1))
-    grep -qE "$2" "$work/stderr" || complain "$1: $(tail -n 1 "$work/stderr")"
+    [ $rc -eq 0 ] || complain "exit $rc: $*"
+    grep -qE "$pattern" "$work/stderr" || complain "no '$pattern': $*"
 }
 # has WHAT PATTERN: the JSON on stdout has it.
 has() {
@@ -50,20 +54,16 @@ checks=$((checks + 1))
 grep -q '"stages"' "$work/stdout" && complain "stages of a quadtree"
 
 echo "== sessions"
-succeeds "${select[@]}" "$a" "$b" "$a" "$work/in/again.png" -v
-says "the same photo, and a copy of it" 'session: 2 hits, 2 misses, 0 evictions; 2 stacks of [1-9][0-9]* bytes'
-succeeds "${select[@]}" "$a" "$b" "$a" --cache-bytes 1 -v
-says "nothing kept" 'session: 0 hits, 3 misses, 3 evictions; 0 stacks of 0 bytes kept, at most 1$'
+counts 'session: 2 hits, 2 misses, 0 evictions; 2 stacks of [1-9][0-9]* bytes' \
+    "${select[@]}" "$a" "$b" "$a" "$work/in/again.png"
+counts 'session: 0 hits, 3 misses, 3 evictions; 0 stacks of 0 bytes kept, at most 1$' \
+    "${select[@]}" "$a" "$b" "$a" --cache-bytes 1
 cp "$work/stdout" "$work/in/without.json"
 succeeds "${select[@]}" "$a" "$b" "$a"
 checks=$((checks + 1))
 cmp -s "$work/stdout" "$work/in/without.json" || complain "kept or not, answers are the same"
 features=(--query "$work/in/q.npy" --features "$work/in/f.npy" --features "$work/in/f.npy" --features "$work/in/g.npy")
-succeeds "${select[@]}" "$a" "$a" "$a" "${features[@]}" -v
-says "the features count" 'session: 1 hits, 2 misses'
-succeeds "${select[@]}" "$a"
-checks=$((checks + 1))
-grep -q session "$work/stderr" && complain "counts without -v"
+counts 'session: 1 hits, 2 misses' "${select[@]}" "$a" "$a" "$a" "${features[@]}" # other features, another stack
 
 echo "== refused"
 ask() { refused "$1" "$2" "${select[@]}" "$a" "${@:3}"; }

@@ -1,0 +1,125 @@
+/* .npy files that are read in pieces, so that they may be larger than memory. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/memory.h"
+#include "io/io_file.h"
+#include "io/npy_header.h"
+
+/* Some systems refuse to read more than INT_MAX bytes in one call. */
+#define PIECE ((size_t)1 << 30)
+
+struct tvlm_npy_reader {
+    int fd;
+    char *path;
+    tvlm_log log;
+    size_t element; /* bytes of one */
+    size_t left;    /* elements still to come */
+};
+
+/* As many bytes as there are, up to `size`: *got. */
+static tvlm_status read_up_to(const tvlm_npy_reader *reader, void *bytes, size_t size, size_t *got) {
+    *got = 0;
+    while (*got < size) {
+        const size_t wanted = size - *got < PIECE ? size - *got : PIECE;
+        const ssize_t now = read(reader->fd, (uint8_t *)bytes + *got, wanted);
+        if (now < 0 && errno == EINTR) continue;
+        if (now < 0) return tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
+        if (now == 0) break;
+        *got += (size_t)now;
+    }
+    return TVLM_OK;
+}
+
+/* Leaves the file where its data begin. */
+static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head, tvlm_npy *array) {
+    size_t got, offset;
+    tvlm_status status = read_up_to(reader, head, TVLM_IO_NPY_HEAD_MAX, &got);
+    if (got < TVLM_IO_NPY_HEAD_MAX) size = got; /* that is all there is */
+    if (status == TVLM_OK) status = tvlm_io_npy_head(head, size, reader->path, &reader->log, array, &offset);
+    if (status != TVLM_OK) return status;
+    if (lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)
+        return tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
+    reader->element = tvlm_element_size(array->type);
+    reader->left = array->size / reader->element;
+    return TVLM_OK;
+}
+
+static tvlm_status open_file(tvlm_npy_reader *reader, size_t *size) {
+    struct stat info;
+    do reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC);
+    while (reader->fd < 0 && errno == EINTR);
+    if (reader->fd < 0) return tvlm_io_system_error(&reader->log, "cannot open", reader->path, errno);
+    if (fstat(reader->fd, &info) != 0)
+        return tvlm_io_system_error(&reader->log, "cannot read", reader->path, errno);
+    if (!S_ISREG(info.st_mode))
+        return tvlm_fail(&reader->log, TVLM_ERROR_IO, "cannot read %s in pieces: it is no ordinary file",
+                         reader->path);
+    *size = (size_t)info.st_size;
+    return TVLM_OK;
+}
+
+static tvlm_status start(tvlm_npy_reader *reader, tvlm_npy *array) {
+    size_t size;
+    tvlm_status status = open_file(reader, &size);
+    if (status != TVLM_OK) return status;
+    uint8_t *const head = tvlm_allocate(1, TVLM_IO_NPY_HEAD_MAX);
+    if (head == NULL) return tvlm_fail(&reader->log, TVLM_ERROR_MEMORY, "no memory to read %s", reader->path);
+    status = read_head(reader, size, head, array);
+    free(head);
+    return status;
+}
+
+tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log, tvlm_npy *array,
+                                 tvlm_npy_reader **reader) {
+    if (path == NULL || array == NULL || reader == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_npy_reader_open: path, array or reader is NULL");
+    tvlm_npy_reader *made = tvlm_allocate(1, sizeof *made);
+    tvlm_npy found = {0};
+    if (made != NULL) {
+        made->fd = -1;
+        made->path = strdup(path);
+    }
+    if (made == NULL || made->path == NULL) {
+        tvlm_npy_reader_close(&made);
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to read %s", path);
+    }
+    if (log != NULL) made->log = *log;
+    const tvlm_status status = start(made, &found);
+    if (status != TVLM_OK) {
+        tvlm_npy_reader_close(&made);
+        return status;
+    }
+    *array = found;
+    *reader = made;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t count) {
+    size_t got;
+    if (reader == NULL) return TVLM_ERROR_ARGUMENT;
+    if (count > 0 && data == NULL)
+        return tvlm_fail(&reader->log, TVLM_ERROR_ARGUMENT, "tvlm_npy_reader_read: data is NULL");
+    if (count > reader->left)
+        return tvlm_fail(&reader->log, TVLM_ERROR_ARGUMENT,
+                         "tvlm_npy_reader_read: %zu elements where %s has %zu left", count, reader->path,
+                         reader->left);
+    const tvlm_status status = read_up_to(reader, data, count * reader->element, &got);
+    if (status != TVLM_OK) return status;
+    if (got < count * reader->element)
+        return tvlm_fail(&reader->log, TVLM_ERROR_IO, "%s became shorter while it was read", reader->path);
+    reader->left -= count;
+    return TVLM_OK;
+}
+
+void tvlm_npy_reader_close(tvlm_npy_reader **reader) {
+    if (reader == NULL || *reader == NULL) return;
+    if ((*reader)->fd >= 0) close((*reader)->fd);
+    free((*reader)->path);
+    free(*reader);
+    *reader = NULL;
+}

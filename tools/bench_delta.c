@@ -1,0 +1,157 @@
+/*
+ * bench_delta.c: rows of what is made of a frame of which 1 % or 10 % of the tiles changed: each family that
+ * is made in parts, with its levels, from tiles that are already on the device; and the whole frame,
+ * compared, uploaded and made. Beside them the same families and frame in full.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_stages.h"
+#include "core/tiles.h"
+#include "texturevlm/delta.h"
+
+enum { SIDE = TVLM_TILE_DEFAULT, ALL = 100 };
+
+static const tvlm_grid families[] = {TVLM_GRID_VISUAL,   TVLM_GRID_LAPLACIAN, TVLM_GRID_ENTROPY,
+                                     TVLM_GRID_GRADIENT, TVLM_GRID_DISTANCE,  TVLM_GRID_MOTION,
+                                     TVLM_GRID_TEXT};
+#define FAMILIES (sizeof families / sizeof *families)
+
+struct bench_delta {
+    tvlm_tiles tiles;
+    uint8_t *changed;
+    unsigned char *pixels; /* the frame, changing to and fro */
+    int32_t percent;       /* for which `changed` is made */
+    unsigned char state;
+};
+
+/* Each hundredth or tenth tile of a shuffled order: scattered, the worst case for what looks around. */
+static int32_t choose(struct bench_delta *delta, int32_t percent) {
+    tvlm_tiles *const tiles = &delta->tiles;
+    const uint32_t all = (uint32_t)tiles->columns * (uint32_t)tiles->rows;
+    uint32_t wanted = (all * (uint32_t)percent + 50) / 100;
+    if (wanted == 0) wanted = 1;
+    if (delta->percent == percent) return tiles->count;
+    memset(delta->changed, 0, all);
+    for (uint32_t i = 0, bits = 1; i < wanted; bits = bits * 1664525u + 1013904223u) {
+        uint8_t *const tile = &delta->changed[(bits >> 8) % all];
+        if (!*tile) ++i;
+        *tile = 1;
+    }
+    delta->percent = percent;
+    tiles->count = (int32_t)wanted;
+    return tiles->count;
+}
+
+tvlm_status bench_delta_prepare(struct bench *bench) {
+    const tvlm_image *const image = bench->image;
+    struct bench_delta *const delta = calloc(1, sizeof *delta);
+    bench->delta = delta;
+    if (delta == NULL) return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
+    delta->tiles = (tvlm_tiles){.width = image->width,
+                                .height = image->height,
+                                .side = SIDE,
+                                .columns = (image->width - 1) / SIDE + 1,
+                                .rows = (image->height - 1) / SIDE + 1};
+    const size_t bytes = bench->pixels.row_stride * (size_t)image->height;
+    delta->changed = malloc((size_t)delta->tiles.columns * (size_t)delta->tiles.rows);
+    delta->pixels = malloc(bytes);
+    if (delta->changed == NULL || delta->pixels == NULL)
+        return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
+    delta->tiles.changed = delta->changed;
+    memcpy(delta->pixels, image->pixels, bytes);
+    /* From now on families keep what lies between their stages. */
+    TVLM_TRY(tvlm_stack_update_image(bench->stack, 0, image, NULL, NULL));
+    return tvlm_stack_generate(bench->stack);
+}
+
+void bench_delta_release(struct bench *bench) {
+    if (bench->delta == NULL) return;
+    free(bench->delta->changed);
+    free(bench->delta->pixels);
+    free(bench->delta);
+    bench->delta = NULL;
+}
+
+/* Of one family; argument: 1000 * grid + percent. */
+static tvlm_status run_family(struct bench *bench, int32_t argument) {
+    const tvlm_backend *const backend = bench->device->backend;
+    const tvlm_grid grid = (tvlm_grid)(argument / 1000);
+    tvlm_texture *const texture = bench->chunk->grids[grid];
+    tvlm_tiles *const tiles = &bench->delta->tiles;
+    tvlm_generate_args args = tvlm_stack_generate_args(bench->stack, bench->chunk, texture);
+    if (argument % 1000 == ALL) {
+        TVLM_TRY(backend->generate[grid](bench->device, &args));
+        return backend->mips(bench->device, texture);
+    }
+    (void)choose(bench->delta, argument % 1000);
+    tiles->serial = ++bench->device->tiles_made; /* as a new frame's */
+    tiles->reach = tvlm_grid_reach(grid, tiles->width, tiles->height);
+    args.tiles = tiles;
+    TVLM_TRY(backend->generate[grid](bench->device, &args));
+    return backend->mips_tiles(bench->device, texture, tiles);
+}
+
+/* The first value of a row of each of the tiles changes by a step. */
+static void change(struct bench *bench, int32_t percent) {
+    struct bench_delta *const delta = bench->delta;
+    const tvlm_tiles *const tiles = &delta->tiles;
+    const size_t row = bench->pixels.row_stride * SIDE;
+    const size_t column = (size_t)bench->pixels.channels * SIDE;
+    (void)choose(delta, percent);
+    for (int32_t y = 0; y < tiles->rows; ++y)
+        for (int32_t x = 0; x < tiles->columns; ++x)
+            if (delta->changed[y * tiles->columns + x])
+                delta->pixels[(size_t)y * row + (size_t)x * column] ^= 1;
+}
+
+/* The frame and all families that are made in parts, brought up to date. Changing the pixels is in the time:
+ * as little as that is, it is there for the full frame too. */
+static tvlm_status run_frame(struct bench *bench, int32_t percent) {
+    tvlm_image frame = *bench->image;
+    tvlm_grid_mask mask = 0;
+    for (size_t i = 0; i < FAMILIES; ++i) mask |= TVLM_GRID_BIT(families[i]);
+    frame.pixels = bench->delta->pixels;
+    change(bench, percent == ALL ? 10 : percent);
+    if (percent == ALL)
+        TVLM_TRY(tvlm_stack_update_image(bench->stack, 0, &frame, tvlm_update_params(.full = true), NULL));
+    else
+        TVLM_TRY(tvlm_stack_update_image(bench->stack, 0, &frame, NULL, NULL));
+    return tvlm_stack_ensure(bench->stack, bench->chunk, mask);
+}
+
+static void add(bench_stage *stages, int32_t *count, const char *name, const char *share,
+                tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes) {
+    if (*count == BENCH_STAGES_MAX) return;
+    bench_stage *const stage = &stages[(*count)++];
+    snprintf(stage->name, sizeof stage->name, "delta %s, %s", name, share);
+    stage->run = run;
+    stage->argument = argument;
+    stage->bytes = bytes;
+}
+
+/* Texels of all levels, and as many read. */
+static double bytes_of(const tvlm_texture *texture, int32_t percent) {
+    const double texel = texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+    return 2.0 * 4.0 / 3.0 * texel * texture->width * texture->height * percent / 100.0;
+}
+
+void bench_delta_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
+    static const int32_t percents[] = {1, 10, ALL};
+    static const char *const shares[] = {"1 %", "10 %", "in full"};
+    for (size_t i = 0; i < FAMILIES; ++i)
+        for (size_t p = 0; p < 3; ++p) {
+            const tvlm_texture *const texture = bench->chunk->grids[families[i]];
+            if (texture == NULL) continue;
+            add(stages, count, tvlm_grid_get_info(families[i])->name, shares[p], run_family,
+                1000 * (int32_t)families[i] + percents[p], bytes_of(texture, percents[p]));
+        }
+    for (size_t p = 0; p < 3 && bench->image->type == TVLM_PIXEL_U8; ++p) {
+        double bytes = 0.0;
+        for (size_t i = 0; i < FAMILIES; ++i)
+            if (bench->chunk->grids[families[i]] != NULL)
+                bytes += bytes_of(bench->chunk->grids[families[i]], percents[p]);
+        add(stages, count, "frame", shares[p], run_frame, percents[p], bytes);
+    }
+}
