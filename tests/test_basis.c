@@ -307,6 +307,26 @@ static void test_devices(void **state) {
     if (test_for_each_target(everything) == 0) skip();
 }
 
+/* Four vectors of four dimensions from which nothing can be learnt. */
+static void expect_no_basis(tvlm_device *device, const float *vectors, bool centred, tvlm_basis_method method,
+                            const char *words) {
+    tvlm_trainer *trainer = NULL;
+    tvlm_basis *basis = NULL;
+    assert_int_equal(
+        tvlm_trainer_create(device,
+                            tvlm_trainer_params(.dimension = 4, .k = 2, .centred = centred, .method = method),
+                            &trainer),
+        TVLM_OK);
+    for (int32_t pass = 0; pass < tvlm_trainer_passes(trainer); ++pass) {
+        if (pass > 0) assert_int_equal(tvlm_trainer_next_pass(trainer), TVLM_OK);
+        assert_int_equal(tvlm_trainer_add(trainer, vectors, 4), TVLM_OK);
+    }
+    assert_int_equal(tvlm_trainer_finish(trainer, &basis), TVLM_ERROR_ARGUMENT);
+    if (strstr(test_last_log(), words) == NULL) fail_msg("'%s' is not in '%s'", words, test_last_log());
+    assert_null(basis);
+    tvlm_trainer_destroy(&trainer);
+}
+
 static void test_reference(void **state) {
     (void)state;
     tvlm_device *device = NULL;
@@ -328,9 +348,22 @@ static void test_reference(void **state) {
     assert_int_equal(tvlm_trainer_add(trainer, numbers, 1), TVLM_OK);
     assert_int_equal(tvlm_trainer_finish(trainer, &basis), TVLM_ERROR_ARGUMENT);
     assert_non_null(strstr(test_last_log(), "1 vectors are too few for 2"));
+    tvlm_trainer_destroy(&trainer);
+    assert_int_equal(
+        tvlm_trainer_create(device, tvlm_trainer_params(.dimension = 4, .k = 1, .centred = true), &trainer),
+        TVLM_OK);
+    assert_int_equal(tvlm_trainer_add(trainer, numbers, 1), TVLM_OK);
+    assert_int_equal(tvlm_trainer_finish(trainer, &basis), TVLM_ERROR_ARGUMENT);
+    assert_non_null(strstr(test_last_log(), "1 vectors are too few for 1 components, centred"));
     assert_int_equal(tvlm_trainer_add(trainer, numbers + 4, 1), TVLM_ERROR_ARGUMENT);
     assert_non_null(strstr(test_last_log(), "vector 1: component 3 is not finite"));
     tvlm_trainer_destroy(&trainer);
+
+    const float zeros[16] = {0}, alike[16] = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4};
+    expect_no_basis(device, zeros, false, TVLM_BASIS_COVARIANCE, "4 vectors, all of them 0");
+    expect_no_basis(device, zeros, false, TVLM_BASIS_RANGE_FINDER, "4 vectors, all of them 0");
+    expect_no_basis(device, alike, true, TVLM_BASIS_COVARIANCE, "4 vectors, all of them alike");
+    expect_no_basis(device, alike, true, TVLM_BASIS_RANGE_FINDER, "4 vectors, all of them alike");
     tvlm_device_destroy(&device);
 }
 

@@ -146,6 +146,50 @@ static void check_parts(tvlm_device *device, tvlm_format format) {
 
 /* ---- Few regions ---- */
 
+/*
+ * Squares that cover 256 x 256 pixels, of which only the upper right 64 x 64 are looked into: 16 of the
+ * patch's side there, and what quarters leave of the rest. More are not made, whatever k.
+ */
+static void check_cover(tvlm_stack *stack, const struct tvlm_query *query, const float weights[3]) {
+    for (int32_t k = 22; k <= 300; k += 278) {
+        const struct tvlm_select_params params = {.k = k,
+                                                  .weights = weights,
+                                                  .strategy = TVLM_STRATEGY_CASCADE,
+                                                  .keep_regions = 1,
+                                                  .cull_distance = 2.0f,
+                                                  .cover = true};
+        int32_t count, small = 0;
+        float area = 0.0f;
+        tvlm_selection_report report;
+        tvlm_selection *selection = chosen(stack, query, &params);
+        const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+        tvlm_selection_get_report(selection, &report);
+        assert_int_equal(count, 22);
+        assert_int_equal(report.stage_count, 2);
+        assert_int_equal(report.stages[1].kept, 22);
+        for (int32_t i = 0; i < count; ++i) {
+            const bool inside = p[i].x > 192.0f && p[i].y < 64.0f;
+            assert_true(p[i].size == (inside ? 16.0f : p[i].x > 128.0f && p[i].y < 128.0f ? 64.0f : 128.0f));
+            assert_true(p[i].level == log2f(p[i].size / 16.0f));
+            assert_true(p[i].score == (inside ? 1.0f : 0.0f));
+            small += inside;
+            area += p[i].size * p[i].size;
+        }
+        assert_int_equal(small, 16);
+        assert_true(area == 65536.0f);
+        tvlm_selection_destroy(&selection);
+    }
+    tvlm_selection *none = NULL;
+    refused(tvlm_select(stack, query, tvlm_select_params(.cover = true), &none), TVLM_ERROR_ARGUMENT,
+            "for the cascade");
+    refused(tvlm_select(
+                stack, query,
+                tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cover = true, .min_distance = 3.0f),
+                &none),
+            TVLM_ERROR_ARGUMENT, "minimum distance");
+    assert_null(none);
+}
+
 /* The left half asks to be found: the cascade looks nowhere else, and its report says what it read. */
 static void check_few(tvlm_device *device, tvlm_format format) {
     enum { SIDE = 256, LABELS = 4, SQUARES = SIDE / 16 };
@@ -190,6 +234,7 @@ static void check_few(tvlm_device *device, tvlm_format format) {
     assert_int_equal(cascade.stages[1].candidates, 20);
     assert_int_equal(cascade.stages[1].kept, 2);
     assert_int_equal(cascade.stages[1].bytes, 20 * (4 * texel) + 20 * (texel + 4));
+    check_cover(stack, &query, weights);
     tvlm_stack_destroy(&stack);
 }
 
@@ -298,7 +343,7 @@ static void check_exhaustive(tvlm_device *device, tvlm_format format) {
     }
 }
 
-/* ---- The seam ---- */
+/* ---- What is wrong; cells and guides ---- */
 
 static void check_refused(tvlm_device *device, tvlm_format format) {
     float vector[DIMENSION + 1] = {1.0f};
@@ -406,6 +451,56 @@ static void check_guide(tvlm_device *device, tvlm_format format) {
 DEVICE_CHECKS(check_scores, check_parts, check_few, check_changes, check_flat, check_pass, check_exhaustive,
               check_refused, check_cells, check_guide)
 
+/* ---- Devices agree ---- */
+
+/* The cells that a strategy chooses, best first. */
+static int32_t choose_on(tvlm_device *device, tvlm_format format, const struct tvlm_query *query,
+                         const struct tvlm_select_params *params, tvlm_position *positions) {
+    tvlm_stack *stack = featured_stack(device, format, 12, 0.0f);
+    tvlm_selection *selection = chosen(stack, query, params);
+    int32_t count;
+    const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+    memcpy(positions, p, (size_t)count * sizeof *p);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    return count;
+}
+
+/* At least 99 % of the positions are the reference's: of scores that are all but equal, the last may change
+ * places. */
+static void compare_with_reference(const test_target *target, tvlm_device *reference) {
+    static const tvlm_strategy strategies[] = {TVLM_STRATEGY_GRID, TVLM_STRATEGY_CASCADE,
+                                               TVLM_STRATEGY_EXHAUSTIVE};
+    enum { K = 200 };
+    static tvlm_position got[K], expected[K];
+    float vector[DIMENSION];
+    make_queries(vector, 1);
+    for (int i = 0; i < 6; ++i) {
+        const struct tvlm_query query = {.vectors = vector, .dimension = DIMENSION};
+        const struct tvlm_query *const q = i < 3 ? &query : NULL;
+        const bool exhaustive = strategies[i % 3] == TVLM_STRATEGY_EXHAUSTIVE;
+        const struct tvlm_select_params params = {.k = K,
+                                                  .strategy = strategies[i % 3],
+                                                  .stride = exhaustive ? 0.0f : 4.0f,
+                                                  .level = 2,
+                                                  .keep_regions = 3};
+        assert_int_equal(choose_on(target->device, target->format, q, &params, got), K);
+        assert_int_equal(choose_on(reference, target->format, q, &params, expected), K);
+        int same = 0;
+        for (int a = 0; a < K; ++a)
+            for (int b = 0; b < K; ++b)
+                same += got[a].column == expected[b].column && got[a].row == expected[b].row;
+        if (same < K * 99 / 100)
+            fail_msg("%s, %s: %d of %d positions", tvlm_strategy_name(strategies[i % 3]),
+                     q != NULL ? "a query" : "no query", same, K);
+    }
+}
+
+static void test_agreement(void **state) {
+    (void)state;
+    if (test_for_each_target(compare_with_reference) == 0) skip();
+}
+
 static void test_names(void **state) {
     (void)state;
     assert_int_equal(tvlm_strategy_find("exhaustive"), TVLM_STRATEGY_EXHAUSTIVE);
@@ -415,9 +510,8 @@ static void test_names(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),       cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -280,6 +280,27 @@ static int check_dimensions(struct tool *tool, const report *r, const vector_fil
                      (int)r->about.dimension);
 }
 
+static bool is_zero(const float *values, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (values[i] != 0.0f) return false;
+    return true;
+}
+
+/* Nothing can be said of vectors that are all 0, nor of a query that is. */
+static int check_not_zero(struct tool *tool, const vector_file *features, const vector_file *queries) {
+    const size_t dimension = (size_t)features->dimension;
+    if (is_zero(features->values, (size_t)features->count * dimension)) {
+        tool->subject = features->path;
+        return tool_fail(tool, "%d vectors, all of them 0", (int)features->count);
+    }
+    for (int32_t q = 0; q < queries->count; ++q)
+        if (is_zero(queries->values + (size_t)q * dimension, dimension)) {
+            tool->subject = queries->path;
+            return tool_fail(tool, "query %d is a zero vector", (int)q);
+        }
+    return TOOL_DONE;
+}
+
 static void choose_tables(report *r) {
     static const int32_t sizes[] = {8, 16, 32, 64};
     bool own = false;
@@ -324,6 +345,7 @@ static int validate(struct tool *tool, const pca_options *options, int count, ch
         code = check_dimensions(tool, &r, &features);
     }
     if (code == TOOL_DONE) code = check_dimensions(tool, &r, &queries);
+    if (code == TOOL_DONE) code = check_not_zero(tool, &features, &queries);
     if (code == TOOL_DONE && !pca_measure(basis, &features, &queries, r.figures, r.tables))
         code = tool_fail(tool, "no memory for %d vectors", (int)features.count);
     if (code == TOOL_DONE && options->plot != NULL) code = plot(tool, options, basis, &features, r.about.k);
@@ -379,22 +401,22 @@ const tool_command pca_command = {
     .operands = "train FEATURES.npy... | validate BASIS FEATURES.npy | info BASIS",
     .operand_min = 1,
     .operand_max = INT_MAX,
-    .details = "FEATURES.npy holds vectors, float32 or float16: ... x D. train reads one file at a time. "
-               "Without --centred\n"
-               "the basis is that of the squares, not of the variance: for ranking by a cosine it is the "
-               "better one.\n"
-               "\n"
-               "A basis is a .safetensors file: components [k, D], orthonormal rows; mean [D]; "
-               "explained_variance_ratio\n"
-               "[k]; the metadata format = texturevlm.basis and centred = true or false. From scikit-learn:\n"
-               "  safetensors.numpy.save_file({\"mean\": pca.mean_, \"components\": pca.components_,\n"
-               "      \"explained_variance_ratio\": pca.explained_variance_ratio_}, \"basis.safetensors\",\n"
-               "      metadata={\"format\": \"texturevlm.basis\", \"centred\": \"true\"})\n"
-               "\n"
-               "validate says what is true of the basis on these vectors, and ends with 1 when a threshold "
-               "fails. Nearest\n"
-               "are by cosine, of 1000 vectors among up to 4096; relevance is to each of the queries, over "
-               "all vectors.\n",
+    .details =
+        "FEATURES.npy holds vectors, float32 or float16: ... x D. train reads files in pieces:\n"
+        "they may be larger than memory. Without --centred the basis is that of the squares, not of the\n"
+        "variance: for ranking by a cosine it is the better one.\n"
+        "\n"
+        "A basis is a .safetensors file: components [k, D], orthonormal rows; mean [D]; "
+        "explained_variance_ratio\n"
+        "[k]; the metadata format = texturevlm.basis and centred = true or false. From scikit-learn:\n"
+        "  safetensors.numpy.save_file({\"mean\": pca.mean_, \"components\": pca.components_,\n"
+        "      \"explained_variance_ratio\": pca.explained_variance_ratio_}, \"basis.safetensors\",\n"
+        "      metadata={\"format\": \"texturevlm.basis\", \"centred\": \"true\"})\n"
+        "\n"
+        "validate says what is true of the basis on these vectors, and ends with 1 when a threshold "
+        "fails. Nearest\n"
+        "are by cosine, of 1000 vectors among up to 4096; relevance is to each of the queries, over "
+        "all vectors.\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,
     .options_size = sizeof(pca_options),

@@ -191,11 +191,12 @@ typedef struct ranking {
     double *exact_ranks, *close_ranks;
 } ranking;
 
-static void ask(const measure *m, const float *query, ranking *r, pca_figures *figures, int tables,
+static bool ask(const measure *m, const float *query, ranking *r, pca_figures *figures, int tables,
                 int32_t queries) {
     const int32_t top = m->count < PCA_TOP ? m->count : PCA_TOP, k = m->basis.k;
     float *along = malloc((size_t)k * sizeof *along);
-    for (int32_t i = 0; along != NULL && i < k; ++i)
+    if (along == NULL) return false;
+    for (int32_t i = 0; i < k; ++i)
         along[i] =
             (float)product(m->basis.components + (size_t)i * (size_t)m->dimension, query, m->dimension);
     for (int32_t n = 0; n < m->count; ++n)
@@ -203,7 +204,7 @@ static void ask(const measure *m, const float *query, ranking *r, pca_figures *f
             over(product(query, m->vectors + (size_t)n * (size_t)m->dimension, m->dimension), m->lengths[n]),
             n};
     ranks(r->exact, m->count, r->exact_ranks);
-    for (int t = 0; along != NULL && t < tables; ++t) {
+    for (int t = 0; t < tables; ++t) {
         for (int32_t n = 0; n < m->count; ++n)
             r->close[n] =
                 (entry){over(product(along, coordinates_of(m, n), figures[t].k), sqrt(m->squares[n])), n};
@@ -212,6 +213,7 @@ static void ask(const measure *m, const float *query, ranking *r, pca_figures *f
         figures[t].top += (double)in_common(r->exact, r->close, top) / top / queries;
     }
     free(along);
+    return true;
 }
 
 static bool measure_relevance(const measure *m, const vector_file *queries, pca_figures *figures,
@@ -219,10 +221,11 @@ static bool measure_relevance(const measure *m, const vector_file *queries, pca_
     const size_t count = (size_t)m->count;
     ranking r = {malloc(count * sizeof *r.exact), malloc(count * sizeof *r.close),
                  malloc(count * sizeof(double)), malloc(count * sizeof(double))};
-    const bool good = r.exact != NULL && r.close != NULL && r.exact_ranks != NULL && r.close_ranks != NULL;
+    bool good = r.exact != NULL && r.close != NULL && r.exact_ranks != NULL && r.close_ranks != NULL;
     for (int t = 0; t < tables; ++t) figures[t].rank = figures[t].top = queries->path != NULL ? 0.0 : NAN;
     for (int32_t q = 0; good && q < queries->count; ++q)
-        ask(m, queries->values + (size_t)q * (size_t)m->dimension, &r, figures, tables, queries->count);
+        good =
+            ask(m, queries->values + (size_t)q * (size_t)m->dimension, &r, figures, tables, queries->count);
     free(r.exact);
     free(r.close);
     free(r.exact_ranks);

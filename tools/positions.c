@@ -34,3 +34,19 @@ void positions_write(json_writer *json, const tvlm_position *positions, int32_t 
     }
     json_close(json);
 }
+
+void stages_write(json_writer *json, const tvlm_selection *selection) {
+    tvlm_selection_report report;
+    tvlm_selection_get_report(selection, &report);
+    if (report.stage_count == 0) return;
+    json_open_array(json, "stages", false);
+    for (int32_t i = 0; i < report.stage_count; ++i) {
+        json_open_object(json, NULL, true);
+        json_string(json, "name", report.stages[i].name);
+        json_integer(json, "candidates", report.stages[i].candidates);
+        json_integer(json, "kept", report.stages[i].kept);
+        json_integer(json, "bytes", (int64_t)report.stages[i].bytes);
+        json_close(json);
+    }
+    json_close(json);
+}

@@ -13,4 +13,7 @@
 void positions_write(json_writer *json, const tvlm_position *positions, int32_t count,
                      const tvlm_footprint *axes, bool flat);
 
+/* "stages": what it cost, where the strategy counts. */
+void stages_write(json_writer *json, const tvlm_selection *selection);
+
 #endif

@@ -156,6 +156,14 @@ void vectors_close(vector_reader *reader) {
 
 /* ---- Features ---- */
 
+/* A vector of 0 here and there is similar to nothing; if all are, something went wrong. */
+static bool is_zero(const tvlm_npy *array) {
+    const uint8_t *const bytes = array->data;
+    for (size_t i = 0; i < array->size; ++i)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
 static int read_grid(struct tool *tool, const char *path, const vector_file *vectors, tvlm_npy **array,
                      struct tvlm_grid_input *input) {
     int code = tool_status(tool, tvlm_npy_read(path, &tool->log, array));
@@ -168,6 +176,7 @@ static int read_grid(struct tool *tool, const char *path, const vector_file *vec
     if (vectors != NULL && vectors->path != NULL && vectors->dimension != a->shape[2])
         return tool_fail(tool, "vectors of %lld dimensions; those of %s have %d", (long long)a->shape[2],
                          vectors->path, (int)vectors->dimension);
+    if (is_zero(a)) return tool_fail(tool, "all features are 0");
     *input = (struct tvlm_grid_input){
         .data = a->data,
         .columns = (int32_t)a->shape[1],

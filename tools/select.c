@@ -28,8 +28,9 @@ typedef struct select_options {
     int arrangement; /* tvlm_arrangement */
     option_integer level, keep_regions;
     option_number cull_distance, cache_bytes;
-    const char *patches, *patch_scores;
-    option_integer patch_size;
+    patch_options patches;
+    const char *patch_scores;
+    int cover;
     int anisotropic;
     question_options questions;
     basis_options basis;
@@ -78,6 +79,9 @@ static const option_spec specs[] = {
      "none "
      "are)",
      1e-6, 1e6, NULL},
+    {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
+     "for cascade: squares that cover the image, as the quadtree's,\nsmall only in those regions", 0, 0,
+     NULL},
     {0, OPTION_NUMBER, "cache-bytes", offsetof(select_options, cache_bytes), "BYTES",
      "of device memory for images that may be asked about again\n(default: half of the device's)", 1, 1e18,
      NULL},
@@ -95,10 +99,7 @@ static const option_spec specs[] = {
      "a weight for each channel instead of the three parts", 0, 0, NULL},
     QUESTION_SPECS(select_options, questions),
     BASIS_SPECS(select_options, basis, "; answers come from it (default: from the\nfeatures, exactly)"),
-    {0, OPTION_TEXT, "patches", offsetof(select_options, patches), "FILE.npy",
-     "r, g, b of each position's square: float32 [K,3,P,P],\n0 to 1, best first", 0, 0, NULL},
-    {0, OPTION_INTEGER, "patch-size", offsetof(select_options, patch_size), "P",
-     "side of those, in texels (default: that of --patch)", 1, 1024, NULL},
+    PATCH_SPECS(select_options, patches),
     {0, OPTION_TEXT, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
      "the score of every cell of the grid (--stride), row after\nrow as an encoder numbers its patches: "
      "float32 "
@@ -119,6 +120,7 @@ struct run {
     const select_options *options;
     tvlm_scorer *scorer;
     questions questions;
+    patch_plan patches;
     tvlm_basis *basis;
     tvlm_device *device;
     tvlm_session *session;
@@ -177,8 +179,8 @@ static int check_outputs(struct run *run, int count, char *const *images) {
     struct tool *const tool = run->tool;
     const select_options *const options = run->options;
     int code = TOOL_DONE;
-    const char *const outputs[] = {options->output, options->overlay, options->heatmap, options->patches,
-                                   options->patch_scores};
+    const char *const outputs[] = {options->output, options->overlay, options->heatmap,
+                                   options->patches.output, options->patch_scores};
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; ++i)
         for (size_t j = 0; j < i; ++j)
             if (tool_same_output(outputs[i], outputs[j]))
@@ -186,7 +188,7 @@ static int check_outputs(struct run *run, int count, char *const *images) {
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE ||
         (code = check_picture(run, options->overlay, count, images)) != TOOL_DONE ||
         (code = check_picture(run, options->heatmap, count, images)) != TOOL_DONE ||
-        (code = check_picture(run, options->patches, count, images)) != TOOL_DONE ||
+        (code = check_picture(run, options->patches.output, count, images)) != TOOL_DONE ||
         (code = check_picture(run, options->patch_scores, count, images)) != TOOL_DONE)
         return code;
     for (int i = 0; code == TOOL_DONE && i < count; ++i)
@@ -265,6 +267,7 @@ static int find_positions(struct run *run, struct job *job) {
         .level = options->level.value,
         .keep_regions = options->keep_regions.value,
         .cull_distance = options->cull_distance.value,
+        .cover = options->cover > 0,
     };
     tvlm_selection_info info;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
@@ -291,11 +294,10 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
-    const bool squares =
-        run->options->strategy == TVLM_STRATEGY_FOVEATED || run->options->strategy == TVLM_STRATEGY_QUADTREE;
+    const bool tree = run->options->strategy == TVLM_STRATEGY_QUADTREE || run->options->cover > 0;
+    const bool squares = run->options->strategy == TVLM_STRATEGY_FOVEATED || tree;
     if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
-    if (squares ? draw_squares(job->image, job->positions, job->count,
-                               run->options->strategy == TVLM_STRATEGY_QUADTREE, title, &job->overlay)
+    if (squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
                 : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
         return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the overlay");
@@ -315,23 +317,6 @@ static int draw_heatmap_of(struct run *run, struct job *job) {
     return tool_fail(run->tool, "no memory for the heat map");
 }
 
-/* What it cost, where the strategy counts. */
-static void write_stages(json_writer *json, const tvlm_selection *selection) {
-    tvlm_selection_report report;
-    tvlm_selection_get_report(selection, &report);
-    if (report.stage_count == 0) return;
-    json_open_array(json, "stages", false);
-    for (int32_t i = 0; i < report.stage_count; ++i) {
-        json_open_object(json, NULL, true);
-        json_string(json, "name", report.stages[i].name);
-        json_integer(json, "candidates", report.stages[i].candidates);
-        json_integer(json, "kept", report.stages[i].kept);
-        json_integer(json, "bytes", (int64_t)report.stages[i].bytes);
-        json_close(json);
-    }
-    json_close(json);
-}
-
 static void write_selection(struct run *run, const struct job *job) {
     json_writer *const json = &run->json;
     json_open_object(json, NULL, false);
@@ -347,7 +332,7 @@ static void write_selection(struct run *run, const struct job *job) {
     json_string(json, "strategy", tvlm_strategy_name((tvlm_strategy)run->options->strategy));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
     json_integer(json, "k", job->k);
-    write_stages(json, job->selection);
+    stages_write(json, job->selection);
     positions_write(json, job->positions, job->count, job->axes, false);
     json_close(json);
 }
@@ -376,7 +361,7 @@ static int write_array(struct run *run, const char *pattern, const struct job *j
     int code = output_name(run->tool, pattern, job->path, run->several,
                            run->questions.several ? job->query_number : -1, path);
     if (code == TOOL_DONE)
-        code = tool_status(run->tool, tvlm_npy_write(path, TVLM_ELEMENT_F32, array->rank, array->shape,
+        code = tool_status(run->tool, tvlm_npy_write(path, array->type, array->rank, array->shape,
                                                      array->data, &run->tool->log));
     run->tool->subject = subject;
     return code;
@@ -385,11 +370,12 @@ static int write_array(struct run *run, const char *pattern, const struct job *j
 static int make_arrays(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     const float patch = options->patch.given ? options->patch.value : TVLM_PATCH_DEFAULT;
-    const int32_t side = options->patch_size.given ? options->patch_size.value : (int32_t)lroundf(patch);
+    const int32_t side = options->patches.side.given ? options->patches.side.value : (int32_t)lroundf(patch);
     const struct tvlm_score_params params = score_params_of(run);
     int code = TOOL_DONE;
-    if (options->patches != NULL)
-        code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &job->patches);
+    if (options->patches.output != NULL)
+        code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &run->patches,
+                                   &job->patches);
     if (code == TOOL_DONE && options->patch_scores != NULL)
         code = select_make_scores(run->tool, job->stack, job->query, &params, &job->patch_scores);
     if (code == TOOL_DONE && options->anisotropic)
@@ -409,7 +395,7 @@ static int answer(struct run *run, struct job *job) {
     write_selection(run, job);
     code = write_picture(run, options->overlay, job, &job->overlay);
     if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
-    if (code == TOOL_DONE) code = write_array(run, options->patches, job, &job->patches);
+    if (code == TOOL_DONE) code = write_array(run, options->patches.output, job, &job->patches);
     if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
     return code;
 }
@@ -531,8 +517,9 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (options->strategy != TVLM_STRATEGY_CASCADE &&
         (options->keep_regions.given || options->cull_distance.given))
         return tool_usage(tool, "--keep-regions and --cull-distance are for --strategy cascade");
-    if (options->patch_size.given && options->patches == NULL)
-        return tool_usage(tool, "--patch-size is for --patches");
+    if (options->strategy != TVLM_STRATEGY_CASCADE && options->cover > 0)
+        return tool_usage(tool, "--cover is for --strategy cascade");
+    if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
     if (options->questions.features.count > 0 && options->questions.query == NULL && options->scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
     if ((code = basis_check(tool, &options->basis, options->questions.features.count > 0,
@@ -554,6 +541,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     } else {
         parts_layout(&options->weights, options->questions.query != NULL, run.layout, sizeof run.layout);
     }
+    if (code == TOOL_DONE)
+        code = patches_layout(tool, &options->patches, &run.patches, run.layout, sizeof run.layout);
     if (code == TOOL_DONE) code = select_all(&run, operand_count, operands);
     if (code == TOOL_DONE && tool->verbose) say_session(&run);
     json_release(&run.json);

@@ -1,19 +1,123 @@
 #include "select_patches.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+const char *const patch_norms[] = {"none", "clip", "siglip", NULL};
+const char *const patch_formats[] = {"f32", "f16", NULL};
+const char *const patch_borders[] = {"clamp", "reflect", NULL};
 
 void select_array_release(select_array *array) {
     free(array->data);
     *array = (select_array){0};
 }
 
+/* ---- Options ---- */
+
+/* "0.5,0.4,...": exactly `count` numbers. */
+static int read_numbers(struct tool *tool, const char *option, const char *text, int32_t count, bool zero,
+                        float *values) {
+    for (int32_t i = 0; i < count; ++i) {
+        char number[64];
+        double value;
+        const size_t length = strcspn(text, ",");
+        const bool last = text[length] == '\0';
+        if (last != (i == count - 1))
+            return tool_usage(tool, "%s takes a number for each of the %d channels", option, (int)count);
+        snprintf(number, sizeof number, "%.*s", length < sizeof number ? (int)length : 0, text);
+        if (!options_number(number, &value) || !(fabs(value) <= 1e30) || (!zero && fabs(value) < 1e-30))
+            return tool_usage(tool, "%s: '%.*s' is no number for it", option, (int)length, text);
+        values[i] = (float)value;
+        text += length + !last;
+    }
+    return TOOL_DONE;
+}
+
+static int read_norm(struct tool *tool, const patch_options *options, patch_plan *plan) {
+    tvlm_export_processor processor;
+    if (options->channels != NULL || options->mean != NULL || options->deviation != NULL)
+        return tool_usage(
+            tool, "--patch-norm excludes --patch-channels, --patch-mean and --patch-std: it is of r, g, b");
+    const tvlm_export_model model =
+        strcmp(patch_norms[options->norm], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
+    const int code = tool_status(tool, tvlm_export_processor_get(model, &processor));
+    if (code != TOOL_DONE) return code;
+    memcpy(plan->mean, processor.mean, sizeof processor.mean);
+    memcpy(plan->deviation, processor.std, sizeof processor.std);
+    return TOOL_DONE;
+}
+
+int patches_read(struct tool *tool, const patch_options *options, patch_plan *plan) {
+    const bool given = options->channels != NULL || options->mean != NULL || options->deviation != NULL ||
+                       options->norm != 0 || options->format != 0 || options->border != 0 ||
+                       options->side.given;
+    int code = TOOL_DONE;
+    if (options->output == NULL && given)
+        return tool_usage(
+            tool, "--patch-size, -channels, -norm, -mean, -std, -format and -border are for --patches");
+    const char *const channels = options->channels != NULL ? options->channels : "r,g,b";
+    code = tool_status(
+        tool, tvlm_layout_parse(channels, &tool->log, PATCH_CHANNELS_MAX, plan->channels, &plan->count));
+    if (code == TOOL_DONE && plan->count > PATCH_CHANNELS_MAX)
+        code = tool_fail(tool, "--patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
+    if (code != TOOL_DONE) return code;
+    for (int32_t i = 0; i < plan->count; ++i) {
+        plan->mean[i] = 0.0f;
+        plan->deviation[i] = 1.0f;
+    }
+    plan->format = options->format != 0 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
+    plan->border = options->border != 0 ? TVLM_BORDER_REFLECT : TVLM_BORDER_CLAMP;
+    if (options->norm != 0) return read_norm(tool, options, plan);
+    if (options->mean != NULL)
+        code = read_numbers(tool, "--patch-mean", options->mean, plan->count, true, plan->mean);
+    if (code == TOOL_DONE && options->deviation != NULL)
+        code = read_numbers(tool, "--patch-std", options->deviation, plan->count, false, plan->deviation);
+    return code;
+}
+
+static bool has_name(const char *layout, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = layout; at != NULL; at = strchr(at, ',')) {
+        at += *at == ',';
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
+    }
+    return false;
+}
+
+int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
+                   size_t size) {
+    if (options->channels == NULL) return TOOL_DONE; /* r, g, b are the image itself */
+    for (int32_t i = 0; i < plan->count; ++i) {
+        tvlm_channel_info channel;
+        const size_t length = strlen(layout);
+        const int code = tool_status(tool, tvlm_channel_get_info(plan->channels[i], &channel));
+        if (code != TOOL_DONE) return code;
+        if (has_name(layout, channel.name)) continue;
+        if (length + strlen(channel.name) + 2 > size)
+            return tool_fail(tool, "--patch-channels: their names are too long");
+        snprintf(layout + length, size - length, "%s%s", length > 0 ? "," : "", channel.name);
+    }
+    return TOOL_DONE;
+}
+
+/* ---- Arrays ---- */
+
 int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_position *positions, int32_t count,
-                        int32_t side, select_array *patches) {
-    const struct tvlm_patches_params params = {.side = side};
+                        int32_t side, const patch_plan *plan, select_array *patches) {
+    const struct tvlm_patches_params params = {.side = side,
+                                               .channels = plan->channels,
+                                               .channel_count = plan->count,
+                                               .mean = plan->mean,
+                                               .deviation = plan->deviation,
+                                               .format = plan->format,
+                                               .border = plan->border};
+    const tvlm_element type = plan->format == TVLM_FORMAT_F16 ? TVLM_ELEMENT_F16 : TVLM_ELEMENT_F32;
     size_t bytes;
     if (tvlm_patches_size(&params, count, &bytes) != TVLM_OK)
         return tool_fail(tool, "%d patches of side %d are too many", (int)count, (int)side);
-    *patches = (select_array){malloc(bytes > 0 ? bytes : 1), 4, {count, 3, side, side}};
+    *patches = (select_array){malloc(bytes > 0 ? bytes : 1), type, 4, {count, plan->count, side, side}};
     if (patches->data == NULL) return tool_fail(tool, "no memory for %d patches", (int)count);
     return tool_status(tool, tvlm_patches_extract(stack, positions, count, &params, bytes, patches->data));
 }
@@ -24,7 +128,7 @@ int select_make_scores(struct tool *tool, tvlm_stack *stack, const struct tvlm_q
     const int code = tool_status(tool, tvlm_score_size(stack, params, &columns, &rows));
     if (code != TOOL_DONE) return code;
     const size_t count = (size_t)columns * (size_t)rows;
-    *scores = (select_array){malloc(count * sizeof *scores->data), 1, {(int64_t)count}};
+    *scores = (select_array){malloc(count * sizeof(float)), TVLM_ELEMENT_F32, 1, {(int64_t)count}};
     if (scores->data == NULL) return tool_fail(tool, "no memory for %zu scores", count);
     return tool_status(tool, tvlm_score(stack, query, params, count, scores->data));
 }

@@ -5,19 +5,101 @@
 #ifndef TVLM_TOOLS_SELECT_PATCHES_H
 #define TVLM_TOOLS_SELECT_PATCHES_H
 
+#include "texturevlm/io.h"
 #include "tool.h"
 
 /* An array on its way to a file. */
 typedef struct select_array {
-    float *data; /* NULL: not asked for */
+    void *data; /* NULL: not asked for */
+    tvlm_element type;
     int32_t rank;
     int64_t shape[4];
 } select_array;
 void select_array_release(select_array *array);
 
-/* [count][3][side][side]: r, g, b in [0, 1] of each position's square. */
+/* What --patches writes. */
+typedef struct patch_options {
+    const char *output, *channels, *mean, *deviation;
+    option_integer side;
+    int norm, format, border; /* of the choices below */
+} patch_options;
+extern const char *const patch_norms[], *const patch_formats[], *const patch_borders[];
+
+/* The options, for a table of `type` whose member `member` is a patch_options. */
+#define PATCH_SPECS(type, member)                                                                              \
+    {0,          OPTION_TEXT,                                                                                  \
+     "patches",  offsetof(type, member.output),                                                                \
+     "FILE.npy", "each position's square: [K,3,P,P], r, g, b from 0 to 1, best\nfirst",                        \
+     0,          0,                                                                                            \
+     NULL},                                                                                                    \
+        {0,                                                                                                    \
+         OPTION_INTEGER,                                                                                       \
+         "patch-size",                                                                                         \
+         offsetof(type, member.side),                                                                          \
+         "P",                                                                                                  \
+         "side of those, in texels (default: that of --patch)",                                                \
+         1,                                                                                                    \
+         1024,                                                                                                 \
+         NULL},                                                                                                \
+        {0,                                                                                                    \
+         OPTION_TEXT,                                                                                          \
+         "patch-channels",                                                                                     \
+         offsetof(type, member.channels),                                                                      \
+         "A,B,...",                                                                                            \
+         "channels of them, or a layout (default: r,g,b)",                                                     \
+         0,                                                                                                    \
+         0,                                                                                                    \
+         NULL},                                                                                                \
+        {0,                                                                                                    \
+         OPTION_CHOICE,                                                                                        \
+         "patch-norm",                                                                                         \
+         offsetof(type, member.norm),                                                                          \
+         "NAME",                                                                                               \
+         "none (default), clip or siglip: r, g, b less that encoder's\nmean, by its deviation",                \
+         0,                                                                                                    \
+         0,                                                                                                    \
+         patch_norms},                                                                                         \
+        {0,                                                                                                    \
+         OPTION_TEXT,                                                                                          \
+         "patch-mean",                                                                                         \
+         offsetof(type, member.mean),                                                                          \
+         "M,...",                                                                                              \
+         "taken off, one number for each channel",                                                             \
+         0,                                                                                                    \
+         0,                                                                                                    \
+         NULL},                                                                                                \
+        {0,           OPTION_TEXT,                                                                             \
+         "patch-std", offsetof(type, member.deviation),                                                        \
+         "S,...",     "divided by then, one number for each channel, not 0",                                   \
+         0,           0,                                                                                       \
+         NULL},                                                                                                \
+        {0, OPTION_CHOICE, "patch-format", offsetof(type, member.format), "FORMAT", "f32 (default) or f16", 0, \
+         0, patch_formats},                                                                                    \
+    {                                                                                                          \
+        0, OPTION_CHOICE, "patch-border", offsetof(type, member.border), "HOW",                                \
+            "beyond the image: clamp (default), its edge, or reflect,\nits mirror", 0, 0, patch_borders        \
+    }
+
+#define PATCH_CHANNELS_MAX 256
+
+/* The options, read. */
+typedef struct patch_plan {
+    int32_t channels[PATCH_CHANNELS_MAX], count;
+    float mean[PATCH_CHANNELS_MAX], deviation[PATCH_CHANNELS_MAX];
+    tvlm_format format;
+    tvlm_border border;
+} patch_plan;
+
+/* Checks them. */
+int patches_read(struct tool *tool, const patch_options *options, patch_plan *plan);
+
+/* Adds the channels that a layout, a list of names, lacks. */
+int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
+                   size_t size);
+
+/* [count][channels][side][side] of each position's square. */
 int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_position *positions, int32_t count,
-                        int32_t side, select_array *patches);
+                        int32_t side, const patch_plan *plan, select_array *patches);
 
 /* The score of every cell of the grid, in one row after the other. */
 int select_make_scores(struct tool *tool, tvlm_stack *stack, const struct tvlm_query *query,

@@ -98,7 +98,7 @@ TVLM_API tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer);
 
 /*
  * The basis of what was added. Each direction points to where its largest component is positive. Errors:
- * ARGUMENT (fewer vectors than k; centred, fewer than k + 1), MEMORY.
+ * ARGUMENT (fewer vectors than k; centred, fewer than k + 1; all of them 0, or, centred, alike), MEMORY.
  */
 TVLM_API tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis);
 

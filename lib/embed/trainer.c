@@ -4,8 +4,9 @@
  *
  * A mean that is large beside what varies would use up the digits of a float: the first block's mean s is
  * taken off all vectors, and put back in the sums. With d the sum of what is left and n the number of
- * vectors: centred:      C = sum (x-s)(x-s)' - d d'/n not centred:  C = sum (x-s)(x-s)' + s d' + d s' + n s
- * s'
+ * vectors:
+ * - centred: C = sum (x-s)(x-s)' - d d'/n
+ * - not centred: C = sum (x-s)(x-s)' + s d' + d s' + n s s'
  */
 #include <math.h>
 #include <string.h>
@@ -366,8 +367,10 @@ tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "pass %d of %d", (int)t->pass + 1,
                          (int)tvlm_trainer_passes(t));
     TVLM_TRY(check_pass(t));
-    if (!(t->squares > 0.0) && !has_shift(t))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%lld vectors, all of them 0", (long long)t->vectors);
+    if (!(total(t) > 0.0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "%lld vectors, all of them %s: there is no direction to find", (long long)t->vectors,
+                         t->params.centred ? "alike" : "0");
     correct(t);
     double *values = tvlm_allocate((size_t)t->columns, sizeof *values);
     double *rows = ranged(t) ? t->range : tvlm_allocate((size_t)t->params.k, dimension * sizeof *rows);
@@ -383,7 +386,7 @@ tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
                                                 .centred = t->params.centred,
                                                 .vectors = t->vectors,
                                                 .method = ranged(t) ? "range finder" : "covariance"};
-        for (int32_t i = 0; i < t->params.k; ++i) values[i] = all > 0.0 ? fmax(0.0, values[i]) / all : 0.0;
+        for (int32_t i = 0; i < t->params.k; ++i) values[i] = fmax(0.0, values[i]) / all;
         for (size_t d = 0; d < dimension; ++d) t->shift[d] += t->rest[d] / (double)t->vectors;
         status = tvlm_basis_from_rows(log, rows, t->params.centred ? t->shift : NULL, values, &about, basis);
     }

@@ -64,7 +64,7 @@ static tvlm_status open_file(tvlm_npy_reader *reader, size_t *size) {
 }
 
 static tvlm_status start(tvlm_npy_reader *reader, tvlm_npy *array) {
-    size_t size;
+    size_t size = 0;
     tvlm_status status = open_file(reader, &size);
     if (status != TVLM_OK) return status;
     uint8_t *const head = tvlm_allocate(1, TVLM_IO_NPY_HEAD_MAX);

@@ -37,6 +37,15 @@ rc=0
 refused 1 'f.npy.*|9 components of vectors of 8' "${pca[@]}" train "$in/f.npy" -k 9 -o x.safetensors $device
 refused 1 '1 vectors are too few for 2' "${pca[@]}" train "$in/one.npy" -k 2 -o x.safetensors $device
 refused 1 'nan.npy: .*not finite' "${pca[@]}" train "$in/g.npy" "$in/nan.npy" -k 2 -o x.safetensors $device
+zeros() { # FILE SHAPE COUNT
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': ($2), }" >"$1"
+    head -c $((4 * $3)) /dev/zero >>"$1"
+}
+zeros "$in/zero.npy" "40, 8" 320
+zeros "$in/zero-query.npy" "8," 8
+refused 1 '40 vectors, all of them 0' "${pca[@]}" train "$in/zero.npy" -k 2 -o x.safetensors $device
+refused 1 'zero.npy: 40 vectors, all of them 0' "${pca[@]}" validate basis.safetensors "$in/zero.npy" --plot x.png
+refused 1 'zero-query.npy: query 0 is a zero vector' "${pca[@]}" validate basis.safetensors "$in/f.npy" --queries "$in/zero-query.npy"
 refused 1 'other.npy: vectors of 7 dimensions' "${pca[@]}" train "$in/g.npy" "$in/other.npy" -k 2 -o x.safetensors $device
 refused 1 'other.npy: vectors of 7 dimensions; the basis has 8' "${pca[@]}" validate basis.safetensors "$in/other.npy"
 refused 1 'q.npy' "${pca[@]}" info "$in/q.npy"

@@ -83,6 +83,7 @@ rm -f -- *
 
 echo "== refused"
 npy "$in/zero.npy" '<f4' '(2, 3)' "$one$zero$zero$zero$zero$zero"
+npy "$in/nothing.npy" '<f4' '(1, 2, 3)' "$zero$zero$zero$zero$zero$zero"
 npy "$in/nan.npy" '<f4' '(2, 3)' "$one$zero$zero$zero$nan$zero"
 npy "$in/wide.npy" '<f4' '(4,)' "$one$one$one$one"
 npy "$in/rank3.npy" '<f4' '(1, 1, 3)' "$one$one$one"
@@ -110,6 +111,7 @@ ask 1 'none.npy: --query: a side of 0' --features "$f" --query "$in/none.npy"
 ask 1 'both.npy: --features takes h x w x D, .* has 2' --features "$in/both.npy" --query "$q"
 ask 1 'bytes.npy: --features takes float32 or float16; this is uint8' --features "$in/bytes.npy" --query "$q"
 ask 1 'broken.npy: .*value 4 .row 0, column 1, channel 1. is not finite' --features "$in/broken.npy" --query "$q"
+ask 1 'nothing.npy: all features are 0' --features "$in/nothing.npy" --query "$q"
 ask 1 'features.npy: .*more than a cell off' --features "$f" --query "$q" --feature-patch 30
 ask 1 'means.npy: 2 vectors; the mean is one' --features "$f" --query "$q" --query-mean "$in/means.npy"
 ask 1 'wide.npy: 4 dimensions; the vectors of .*second.npy have 3' --features "$f" --query "$q" --query-mean "$in/wide.npy"

@@ -216,13 +216,43 @@ json quad.json '20 < len(d["positions"]) <= 50 and all(len(p["axes"]) == 2 and l
 succeeds "${select[@]}" "$photo" -k 20 -o grid.json --patches p.npy --patch-size 14 --patch-scores s.npy
 is "p.npy has 20 patches" grep -aq "(20, 3, 14, 14)" p.npy
 is "s.npy has a score a cell" grep -aq "(260,)" s.npy
+patches=("${select[@]}" "$photo" -k 2 -o no.json --patches p.npy)
+for norm in clip siglip; do
+    succeeds "${patches[@]}" --patch-norm $norm
+    cp p.npy "$norm.npy"
+done
+checks=$((checks + 1))
+cmp -s clip.npy siglip.npy && complain "clip and siglip are normed alike"
+succeeds "${patches[@]}" --patch-mean 0.5,0.5,0.5 --patch-std 0.5,0.5,0.5
+same "siglip in numbers" p.npy siglip.npy
+for border in clamp reflect; do
+    succeeds "${patches[@]}" -k 20 --strategy foveated --patch-border $border
+    cp p.npy "$border.npy"
+done
+checks=$((checks + 1))
+cmp -s clamp.npy reflect.npy && complain "squares beyond the image: clamped as reflected"
+succeeds "${patches[@]}" --patch-format f16 --patch-channels edges,r,x,low --patch-size 8
+is "p.npy has 4 channels of halves" grep -aqE "<f2.*\(2, 4, 8, 8\)" p.npy
+succeeds "${patches[@]}" --patch-channels x,g --patch-size 1
+succeeds "${select[@]}" "$photo" -k 12 -o cover.json --strategy cascade --cover --overlay cover.png
+json cover.json 'len(d["positions"]) == 12 and len(d["stages"]) == 2 and len({p["size"] for p in d["positions"]}) > 1'
+refused 2 'patch-norm excludes' "${patches[@]}" --patch-norm clip --patch-mean 0,0,0
+refused 2 'mean takes a number for each of the 3' "${patches[@]}" --patch-mean 0.5
+refused 2 'std takes a number for each of the 3' "${patches[@]}" --patch-std 1,2,3,4
+refused 2 "std: '0' is no number" "${patches[@]}" --patch-std 1,0,1
+refused 2 "mean: 'x' is no number" "${patches[@]}" --patch-mean x,0,1
+refused 2 "format: 'f64' is none of" "${patches[@]}" --patch-format f64
+refused 1 'egdes' "${patches[@]}" --patch-channels r,egdes
+refused 2 'are for --patches' "${select[@]}" "$photo" --patch-border reflect
+refused 2 'for --strategy cascade' "${select[@]}" "$photo" --cover
+rm -f cover.* clip.npy siglip.npy clamp.npy reflect.npy no.json
 refused 1 'room for 250 patches' "${squares[@]}" foveated -k 251 -o no.json
 refused 1 'outside' "${squares[@]}" foveated --fixation 321,5 -o no.json
 refused 1 'outside' "${squares[@]}" foveated --fixation nan,5 -o no.json
 refused 2 'not a point' "${squares[@]}" foveated --fixation 12 -o no.json
 refused 2 'for --strategy foveated' "${squares[@]}" grid --fixation 1,2 -o no.json
 refused 2 'none of sunflower' "${squares[@]}" foveated --arrangement rose -o no.json
-refused 2 'is for --patches' "${select[@]}" "$photo" --patch-size 8
+refused 2 'are for --patches' "${select[@]}" "$photo" --patch-size 8
 refused 2 'same file' "${select[@]}" "$photo" --patches a.npy --patch-scores a.npy
 refused 1 'minimum distance' "${squares[@]}" quadtree --min-distance 5 -o no.json
 rm -f fov.* polar.json quad.* grid.json p.npy s.npy
