@@ -111,6 +111,7 @@ static void count_errors(void *user, tvlm_log_level level, const char *message) 
 /* ---- The job ---- */
 
 enum { WIDTH = 37, HEIGHT = 23, STACK_WIDTH = 33, STACK_HEIGHT = 21, K = 3, CHANNELS = 5 };
+enum { TOKENS = 6, ROW = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 56 pixels */
 
 static uint8_t pixels[WIDTH * HEIGHT * 3];
 
@@ -119,13 +120,53 @@ typedef struct objects {
     tvlm_stack *stack;
     tvlm_selection *selection;
     tvlm_packed *packed;
+    tvlm_export *export;
 } objects;
 
 typedef struct results {
     tvlm_position positions[K];
     float texels[STACK_WIDTH * STACK_HEIGHT], samples[2 * 2], packed[9 * 7 * CHANNELS], best[2];
     int32_t indices[2];
+    float scores[TOKENS], values[TOKENS * ROW], chosen[2 * ROW];
+    int64_t tokens[2];
+    tvlm_position squares[SQUARES];
+    float patches[SQUARES * 4 * 4];
 } results;
+
+/* An export of two of its tokens, asked of features. */
+static tvlm_status process(objects *o, results *r) {
+    static const float features[6] = {1, 0, 0, 1, 1, 1}, vector[2] = {1, 0};
+    static const struct tvlm_grid_input grid = {.data = features, .columns = 3, .rows = 1, .channels = 2};
+    static const struct tvlm_query query = {.vectors = vector, .dimension = 2};
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    if (o->export == NULL)
+        TVLM_TRY(tvlm_export_create(o->device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = 2),
+                                    &o->export));
+    TVLM_TRY(tvlm_export_run(o->export, &image, 1, &grid, &query));
+    TVLM_TRY(tvlm_export_read(o->export, 0, sizeof r->values, r->values));
+    TVLM_TRY(tvlm_export_read(o->export, 2, sizeof r->tokens, r->tokens));
+    TVLM_TRY(tvlm_export_read(o->export, 3, sizeof r->chosen, r->chosen));
+    return tvlm_export_read(o->export, 7, sizeof r->scores, r->scores);
+}
+
+/* Squares that cover the image, and a patch of each. */
+static tvlm_status cut(objects *o, results *r, tvlm_strategy strategy) {
+    static const int32_t channel[1] = {TVLM_CHANNEL_R};
+    const struct tvlm_patches_params patches = {.side = 4, .channels = channel, .channel_count = 1};
+    tvlm_selection *selection = NULL;
+    int32_t count = 0;
+    TVLM_TRY(tvlm_select(
+        o->stack, NULL, tvlm_select_params(.k = SQUARES, .strategy = strategy, .stride = 4.0f, .patch = 4.0f),
+        &selection));
+    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
+    assert_in_range(count, 1, SQUARES);
+    memset(r->squares, 0, sizeof r->squares);
+    memcpy(r->squares, positions, (size_t)count * sizeof *positions);
+    const tvlm_status status =
+        tvlm_patches_extract(o->stack, positions, count, &patches, sizeof r->patches, r->patches);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
 
 static tvlm_status ask(objects *o, results *r) {
     static const float similarity[6] = {0.1f, -0.3f, 0.9f, 0.2f, 0.5f, -1.0f}, scores[5] = {1, 5, 2, 4, 3};
@@ -144,6 +185,9 @@ static tvlm_status ask(objects *o, results *r) {
     TVLM_TRY(tvlm_stack_sample(o->stack, points, 2, channels, 2, r->samples));
     TVLM_TRY(tvlm_stack_pack(o->stack, tvlm_pack_params(.width = 9, .height = 7), &o->packed));
     TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
+    TVLM_TRY(cut(o, r, TVLM_STRATEGY_QUADTREE));
+    TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
+    TVLM_TRY(process(o, r));
     return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
 }
 
@@ -165,6 +209,7 @@ static tvlm_status work(const char *name, objects *o, results *r) {
 static void destroy(objects *o) {
     tvlm_packed_destroy(&o->packed);
     tvlm_selection_destroy(&o->selection);
+    tvlm_export_destroy(&o->export);
     tvlm_stack_destroy(&o->stack);
     tvlm_device_destroy(&o->device);
 }

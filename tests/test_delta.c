@@ -398,6 +398,56 @@ static void check_resampled(const test_target *target) {
     tvlm_stack_destroy(&full);
 }
 
+/* A line of strokes from (x, y) to `end`, of letters `scale` times 10 pixels high, on the ground; or only the
+ * ground. */
+static void write_line(movie *m, int32_t x, int32_t y, int32_t end, int32_t scale, bool ink) {
+    for (int32_t j = 0; j < 10 * scale; ++j)
+        for (int32_t i = x; i < end; ++i) {
+            const int32_t place = i / scale, wide = 1 + place / 6 % 2;
+            const bool stroke = ink && place % 6 < 2 * wide && j / scale != place / 6 * 7 % 10;
+            m->pixels[(size_t)(y + j) * (size_t)m->size.width + (size_t)i] = stroke ? 50 : 190;
+        }
+}
+
+static double sum_of(tvlm_stack *stack, int32_t channel) {
+    size_t count;
+    float *values = read_level(stack, 0, channel, 0, &count);
+    double sum = 0.0;
+    for (size_t i = 0; i < count; ++i) sum += values[i];
+    free(values);
+    return sum;
+}
+
+/* Letters of all sizes come and go: what is text changes, far from the pixels where letters are large. */
+static void check_text(const test_target *target) {
+    const test_size size = {760, 560};
+    for (int32_t scale = 1; scale <= (test_small() ? 1 : 8); scale *= 2) {
+        movie m = {size, 1, malloc((size_t)size.width * (size_t)size.height), 81};
+        assert_non_null(m.pixels);
+        memset(m.pixels, 190, (size_t)size.width * (size_t)size.height);
+        const int32_t top = 240, left = 40, right = 720, middle = left + 20 * scale;
+        tvlm_stack *parts = create(target, size, 1), *full = create(target, size, 1);
+        (void)push("an empty page", parts, full, 0, &m, NULL);
+        assert_true(sum_of(parts, TVLM_CHANNEL_TEXT) == 0.0);
+        write_line(&m, left, top, right, scale, true);
+        (void)push("a line", parts, full, 0, &m, NULL);
+        const double line = sum_of(parts, TVLM_CHANNEL_TEXT);
+        assert_true(line > 0.0);
+        write_line(&m, left, top, middle, scale, false);
+        (void)push("less of it", parts, full, 0, &m, tvlm_update_params(.tile = 16));
+        assert_true(sum_of(parts, TVLM_CHANNEL_TEXT) < line);
+        write_line(&m, left, top - 13 * scale, right, scale, true); /* no quiet above the line now */
+        (void)push("another line", parts, full, 0, &m, NULL);
+        write_line(&m, left, top - 13 * scale, right, scale, false);
+        write_line(&m, left, top, right, scale, false);
+        (void)push("an empty page again", parts, full, 0, &m, NULL);
+        assert_true(sum_of(parts, TVLM_CHANNEL_TEXT) == 0.0);
+        free(m.pixels);
+        tvlm_stack_destroy(&parts);
+        tvlm_stack_destroy(&full);
+    }
+}
+
 /* Frames that are on the device, compared there. */
 static void check_device_frames(const test_target *target, test_size size) {
     if (!test_is_opencl(target->device)) return;
@@ -437,6 +487,7 @@ static void in_parts(const test_target *target, tvlm_device *reference) {
     }
     check_cut(target, (test_size){97, 61});
     check_batch(target, (test_size){97, 61});
+    check_text(target);
     check_sentinels(target);
 }
 
