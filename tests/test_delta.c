@@ -211,6 +211,30 @@ static void check_batch(const test_target *target, test_size size) {
     tvlm_stack_destroy(&full);
 }
 
+/* Two stacks of other sizes on one device, in turn: what is remembered of one's tiles is not used for the
+ * other's. */
+static void check_two_sizes(const test_target *target) {
+    static const test_size sizes[2] = {{333, 60}, {48, 210}};
+    movie m[2];
+    tvlm_stack *parts[2], *full[2];
+    for (int i = 0; i < 2; ++i) {
+        m[i] = movie_of(sizes[i], 3, 90 + (uint64_t)i);
+        parts[i] = create(target, sizes[i], 1);
+        full[i] = create(target, sizes[i], 1);
+        (void)push("two sizes", parts[i], full[i], 0, &m[i], tvlm_update_params(.tile = 16));
+    }
+    for (int k = 0; k < 4; ++k) {
+        const int i = k % 2;
+        put_object(&m[i], sizes[i].width - 13, sizes[i].height - 12 - k, 10);
+        (void)push("two sizes, in turn", parts[i], full[i], 0, &m[i], tvlm_update_params(.tile = 16));
+    }
+    for (int i = 0; i < 2; ++i) {
+        free(m[i].pixels);
+        tvlm_stack_destroy(&parts[i]);
+        tvlm_stack_destroy(&full[i]);
+    }
+}
+
 /* ---- What is not made again ---- */
 
 #define POISON 0.625f /* a half; no frame has it where we look */
@@ -487,6 +511,7 @@ static void in_parts(const test_target *target, tvlm_device *reference) {
     }
     check_cut(target, (test_size){97, 61});
     check_batch(target, (test_size){97, 61});
+    check_two_sizes(target);
     check_text(target);
     check_sentinels(target);
 }

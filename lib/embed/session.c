@@ -87,7 +87,9 @@ static size_t held_bytes(const tvlm_session *s) {
     return bytes;
 }
 
+/* Drivers keep memory that enqueued work still reads: waited for, so that what is counted as free is free. */
 static void let_go(tvlm_session *s, entry *e) {
+    (void)s->device->backend->finish(s->device);
     HASH_DEL(s->entries, e);
     tvlm_stack_destroy(&e->stack);
     free(e);

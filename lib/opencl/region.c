@@ -19,7 +19,8 @@ typedef struct region_list {
 } region_list;
 
 struct opencl_regions {
-    uint64_t serial; /* of the tiles that the lists are of */
+    uint64_t serial;       /* of the tiles that the lists are of, */
+    int32_t width, height; /* and of their image */
     region_list lists[LISTS];
     int32_t count;
     cl_uint2 *entries;
@@ -202,8 +203,12 @@ static tvlm_status send(opencl_device *device, size_t first) {
 static tvlm_status turn(opencl_device *device, const tvlm_tiles *tiles) {
     struct opencl_regions *regions = device->regions;
     int32_t kept = 0;
+    /* Of an image of another size they would make no sense. */
+    const bool alike = regions->width == tiles->width && regions->height == tiles->height;
     for (int32_t i = 0; i < regions->count; ++i)
-        if (regions->lists[i].used) regions->lists[kept++] = regions->lists[i];
+        if (alike && regions->lists[i].used) regions->lists[kept++] = regions->lists[i];
+    regions->width = tiles->width;
+    regions->height = tiles->height;
     regions->count = 0;
     regions->entry_count = 0;
     regions->serial = tiles->serial;

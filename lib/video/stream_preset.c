@@ -43,7 +43,9 @@ static const tvlm_scorer gaze = {.channel_count = TERMS,
 
 tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params) {
     if (params == NULL || (int)use < 0 || (int)use >= USES) return TVLM_ERROR_ARGUMENT;
-    params->no_flow = use == TVLM_STREAM_SCREEN;
+    /* A gaze is where on the screen somebody looks: what moves below it does not take it along, nor hide it.
+     */
+    params->no_flow = use == TVLM_STREAM_SCREEN || use == TVLM_STREAM_GAZE;
     params->layout = use == TVLM_STREAM_SCREEN ? SCREEN_LAYOUT : NULL;
     params->scorer = use == TVLM_STREAM_STILL    ? &still
                      : use == TVLM_STREAM_SCREEN ? &screen

@@ -1,29 +1,8 @@
 #!/usr/bin/env bash
-# tests/cli/video.sh TVLM [DEVICE]: `tvlm video`: a line of JSON a frame, pictures and videos of them, what is left out
-# with a line, what is refused with one, and what is there after Ctrl-C. DEVICE as in run.sh.
-set -uo pipefail
-tvlm=$(realpath -e "$1") || exit 1
-device=${2:+--device=$2}
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/in" "$work/out"
-cd "$work/out"
-failures=0 checks=0
-unset TVLM_DEVICE
+# tests/cli/video.sh TVLM TVLM_SCENE [DEVICE]: `tvlm video`: a line of JSON a frame, pictures and videos of them, what is left out
+# with a line, what is refused with one, and what is there after Ctrl-C. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-devices=$("$tvlm" devices --json 2>/dev/null) || { echo "FAILED: $tvlm devices: exit $?"; exit 1; }
-if [ ! "$device" ] && ! grep -q '"type": "[^r]' <<<"$devices"; then
-    echo "SKIPPED: no OpenCL device"
-    exit 77
-fi
-
-complain() {
-    echo "FAILED: $1"
-    [ ! -s "$work/stdout" ] || { echo "  stdout:"; head -3 "$work/stdout" | cut -c1-300; }
-    [ ! -s "$work/stderr" ] || { echo "  stderr:"; head -3 "$work/stderr"; }
-    failures=$((failures + 1))
-}
-listing() { find "$work/out" -mindepth 1 | sort; }
 video=("$tvlm" video ${device:+"$device"})
 
 # runs LINES WARNINGS ARGUMENTS...: exit 0, that many lines of JSON (into $work/stdout) and of warnings.
@@ -36,20 +15,6 @@ runs() {
     [ "$(wc -l <"$work/stdout")" -eq "$lines" ] || complain "not $lines lines: $*"
     [ "$(grep -c '^tvlm: warning: ' "$work/stderr")" -eq "$warnings" ] || complain "not $warnings warnings: $*"
     ! grep -vq '^tvlm: warning: ' "$work/stderr" || complain "something on stderr: $*"
-}
-
-# refused EXIT PATTERN ARGUMENTS...: exits so, with one line that fits, nothing on stdout, no file.
-refused() {
-    local code=$1 pattern=$2 rc=0 before
-    shift 2
-    before=$(listing)
-    "${video[@]}" "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
-    checks=$((checks + 1))
-    [ $rc -eq "$code" ] || complain "exit $rc, not $code: $*"
-    [ "$(wc -l <"$work/stderr")" -eq 1 ] || complain "not one line of error: $*"
-    grep -qE "^tvlm: .*($pattern)" "$work/stderr" || complain "the line does not fit '$pattern': $*"
-    [ ! -s "$work/stdout" ] || complain "something on stdout: $*"
-    [ "$(listing)" = "$before" ] || complain "files are left: $*"
 }
 
 # lines PYTHON_EXPRESSION: of `d`, the objects of $work/stdout, this is true. Without python3: they have braces.
@@ -117,8 +82,8 @@ runs 4 3 "${frames[@]:0:2}" "$work/in/small.pgm" "$work/in/broken.pgm" "$work/in
 lines '[o["frame"] for o in d] == [0, 1, 5, 6]'
 "${video[@]}" "${frames[0]}" "$work/in/small.pgm" 2>&1 >/dev/null | grep -q 'frame 1: .*small.pgm: 64 x 48 pixels in a stream of 112 x 80: skipped'
 is "another size is not told" test $? -eq 0
-refused 1 'broken.pgm' "$work/in/broken.pgm"
-refused 1 'gone.pgm' "$work/in/gone.pgm"
+refused 1 'broken.pgm' "${video[@]}" "$work/in/broken.pgm"
+refused 1 'gone.pgm' "${video[@]}" "$work/in/gone.pgm"
 
 echo "== pictures"
 runs 6 0 "${frames[@]}" -k 7 --overlay "$work/pictures"
@@ -128,20 +93,20 @@ is "no PNG" test "$(head -c 4 "$work/pictures/frame-000003.png" | tail -c 3)" = 
 is "the picture cannot be read" test $? -eq 0
 
 echo "== wrong usage and bad files"
-refused 2 'gaze needs' "${frames[@]}" --preset gaze
-refused 2 'exclude' "${frames[@]}" --weights 1,0,0 --scorer s
-refused 2 'features needs' "${frames[@]}" --features .
-refused 2 'needs --features' "${frames[@]}" --query q.npy
-refused 2 'missing'
-refused 1 'at least one' "${frames[@]}" -k 0
-refused 1 'gone.csv' "${frames[@]}" --gaze gone.csv
-printf '0,1,2\n0,1\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 2: is not' "${frames[@]}" --gaze "$work/in/bad.csv"
-printf '1,1,2\n0,1,2\n' >"$work/in/bad.csv" && refused 1 'line 2: the time goes back' "${frames[@]}" --gaze "$work/in/bad.csv"
-printf '1,x,2\n' >"$work/in/bad.csv" && refused 1 'line 1: is not three numbers' "${frames[@]}" --gaze "$work/in/bad.csv"
-: >"$work/in/bad.csv" && refused 1 'no line' "${frames[@]}" --gaze "$work/in/bad.csv"
-refused 1 'cannot be made' "${frames[@]}" --overlay no/folder
-refused 1 'there is no folder' "${frames[@]}" --overlay no/o.mp4
-refused 1 'positions|candidates|-k|k ' "${frames[@]}" -k 100000
+refused 2 'gaze needs' "${video[@]}" "${frames[@]}" --preset gaze
+refused 2 'exclude' "${video[@]}" "${frames[@]}" --weights 1,0,0 --scorer s
+refused 2 'features needs' "${video[@]}" "${frames[@]}" --features .
+refused 2 'needs --features' "${video[@]}" "${frames[@]}" --query q.npy
+refused 2 'missing' "${video[@]}"
+refused 1 'at least one' "${video[@]}" "${frames[@]}" -k 0
+refused 1 'gone.csv' "${video[@]}" "${frames[@]}" --gaze gone.csv
+printf '0,1,2\n0,1\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 2: is not' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
+printf '1,1,2\n0,1,2\n' >"$work/in/bad.csv" && refused 1 'line 2: the time goes back' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
+printf '1,x,2\n' >"$work/in/bad.csv" && refused 1 'line 1: is not three numbers' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
+: >"$work/in/bad.csv" && refused 1 'no line' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
+refused 1 'cannot be made' "${video[@]}" "${frames[@]}" --overlay no/folder
+refused 1 'there is no folder' "${video[@]}" "${frames[@]}" --overlay no/o.mp4
+refused 1 'positions|candidates|-k|k ' "${video[@]}" "${frames[@]}" -k 100000
 
 if "${video[@]}" "$work/in/gaze.csv" 2>&1 | grep -q 'built without FFmpeg'; then
     echo "SKIPPED: videos: this tvlm knows none"
@@ -155,13 +120,13 @@ else
     lines '[o["frame"] for o in d] == [0, 4]'
     runs 2 0 "$work/in/every.mkv" -k 1
     lines 'abs(d[1]["time"] - 0.4) < 2e-3'
-    refused 1 'no video format of that ending' "${frames[@]}" --overlay o.png
-    refused 1 'no image and no video' "$work/in/gaze.csv"
-    refused 1 'is the input' "$work/in/o.mp4" --overlay "$work/in/o.mp4"
-    head -c 2000 "$work/in/o.mp4" >"$work/in/torn.mp4" && refused 1 'torn.mp4' "$work/in/torn.mp4"
+    refused 1 'no video format of that ending' "${video[@]}" "${frames[@]}" --overlay o.png
+    refused 1 'no image and no video' "${video[@]}" "$work/in/gaze.csv"
+    refused 1 'is the input' "${video[@]}" "$work/in/o.mp4" --overlay "$work/in/o.mp4"
+    head -c 2000 "$work/in/o.mp4" >"$work/in/torn.mp4" && refused 1 'torn.mp4' "${video[@]}" "$work/in/torn.mp4"
     { printf 'RIFF\104\003\0\0WAVEfmt \020\0\0\0\001\0\001\0\100\037\0\0\200\076\0\0\002\0\020\0data\040\003\0\0'
       head -c 800 /dev/zero; } >"$work/in/sound.wav"
-    refused 1 'there is no video track' "$work/in/sound.wav"
+    refused 1 'there is no video track' "${video[@]}" "$work/in/sound.wav"
     # Bytes of pictures that are wrong: the stream goes on.
     size=$(stat -c %s "$work/in/o.mp4")
     cp "$work/in/o.mp4" "$work/in/hole.mp4"
@@ -214,8 +179,8 @@ numpy.save(sys.argv[1] + "/five.npy", numpy.eye(5, dtype="float32")[1])' "$work/
     lines 'd[0]["positions"][0]["cell"] == [6, 4] and d[4]["positions"][0]["cell"] == [6, 4]'
     lines 'd[1]["positions"][0]["cell"] == [6, 4] and all(0 <= o["features"]["needs"] <= 1 for o in d)'
     runs 6 0 "${frames[@]}" -k 3 --features "$work/features" --query "$work/features/two.npy" --combine max
-    refused 2 'holds 2 vectors' "${frames[@]}" --features "$work/features" --query "$work/features/two.npy"
-    refused 1 'dimensions' "${frames[@]}" --features "$work/features" --query "$work/features/five.npy"
+    refused 2 'holds 2 vectors' "${video[@]}" "${frames[@]}" --features "$work/features" --query "$work/features/two.npy"
+    refused 1 'dimensions' "${video[@]}" "${frames[@]}" --features "$work/features" --query "$work/features/five.npy"
 
     echo "== earlier frames"
     scorer() { # FILE NAMES: the last of the channels counts
@@ -232,14 +197,13 @@ open(sys.argv[1], "wb").write(struct.pack("<Q", len(head)) + head + struct.pack(
     is "a scorer of two frames ago does not see what was there" "$python" -c 'import json, sys
 now, then = ([{tuple(p["cell"]) for p in json.loads(l)["positions"]} for l in open(f)] for f in sys.argv[1:])
 sys.exit(not all(now[i] == then[i + 2] for i in range(4)) or now[0] == now[3])' "$work/now" "$work/stdout"
-    refused 1 "there is no channel 'low@-2'" "${frames[@]}" --scorer "$work/in/then.safetensors"
-    refused 1 "there is no channel 'low@-2'" "${frames[@]}" --scorer "$work/in/then.safetensors" --frames 2
-    refused 1 'reads no earlier frames' "${frames[@]}" --scorer "$work/in/now.safetensors" --frames 3
-    refused 2 'looks back' "${frames[@]}" --frames 3
+    refused 1 "there is no channel 'low@-2'" "${video[@]}" "${frames[@]}" --scorer "$work/in/then.safetensors"
+    refused 1 "there is no channel 'low@-2'" "${video[@]}" "${frames[@]}" --scorer "$work/in/then.safetensors" --frames 2
+    refused 1 'reads no earlier frames' "${video[@]}" "${frames[@]}" --scorer "$work/in/now.safetensors" --frames 3
+    refused 2 'looks back' "${video[@]}" "${frames[@]}" --frames 3
 else
     echo "SKIPPED: no NumPy"
 fi
 
 is "temporary files are left" test -z "$(find "$work" -name '.tvlm-*')"
-echo "$checks checks, $failures failed"
-[ $failures -eq 0 ]
+finish
