@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cascade.py TVLM [--device NAME] [--large]: what the strategy cascade finds of what the grid finds, and what it reads for it.
+"""cascade.py TVLM [--device NAME] [--large] [-k 64]: what the strategy cascade finds of what the grid finds, and what it reads for it.
 
 The photos of ../shared/data/clip/painted with their features; the questions are all classes that cover 3 cells or more.
 Overlap: the share of the grid's 64 best cells (the grid scores them all) that the cascade chooses too. And of the exhaustive
@@ -22,7 +22,6 @@ cv2 = need("cv2")
 DATA = os.path.join(PHOTOS, "..")
 PAINTED = os.path.join(DATA, "clip", "painted")
 BOXES = os.path.join(DATA, "boxes", "coco_panoptic")
-K = 64
 
 
 def classes_of(name, rows):
@@ -42,7 +41,7 @@ def classes_of(name, rows):
 def select(tool, device, image, folder, *words):
     """The selections of one image, a query each."""
     out = os.path.join(folder, "s.json")
-    run(tool, "select", image, "-k", str(K), "-o", out, *words, *(["--device", device] if device else []))
+    run(tool, "select", image, "-k", str(select.k), "-o", out, *words, *(["--device", device] if device else []))
     with open(out) as file:
         data = json.load(file)
     return data.get("selections", [data])
@@ -107,7 +106,7 @@ def painted(options, folder, rows, vectors, scale=1):
         by_image.append(np.mean([overlap for overlap, _ in one]))
     a = np.array(found)
     print(f"overlap: mean {a[:, 0].mean():.3f}, smallest {a[:, 0].min():.2f}; by image {[round(float(v), 2) for v in by_image]}; "
-          f"classes of {K} cells or more {a[a[:, 2] >= K, 0].mean():.3f}; bytes: mean {a[:, 1].mean():.3f}, most {a[:, 1].max():.3f}")
+          f"classes of {options.k} cells or more {a[a[:, 2] >= options.k, 0].mean():.3f}; bytes: mean {a[:, 1].mean():.3f}, most {a[:, 1].max():.3f}")
 
 
 def made_up(random, dimension=768, side=64):
@@ -139,7 +138,9 @@ def main():
     parser.add_argument("tool")
     parser.add_argument("--device")
     parser.add_argument("--large", action="store_true")
+    parser.add_argument("-k", type=int, default=64)
     options, options.words = parser.parse_known_args()
+    select.k = options.k
     if not os.path.isdir(PAINTED):
         print(f"SKIPPED: no {PAINTED}")
         return SKIPPED

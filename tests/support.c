@@ -29,14 +29,17 @@ bool test_small(void) {
     return small != NULL && small[0] != '\0' && strcmp(small, "0") != 0;
 }
 
+bool test_quick(void) {
+    const char *quick = getenv("TVLM_TEST_QUICK");
+    return quick != NULL && quick[0] != '\0' && strcmp(quick, "0") != 0;
+}
+
 /*
- * TVLM_TEST_QUICK, for ci/test: float in buffers and half in images, each storage and each format once, and
- * without the other two combinations half the kernels to compile. ci/full runs all.
+ * For ci/test: float in buffers and half in images, each storage and each format once, and without the other
+ * two combinations half the kernels to compile. ci/full runs all.
  */
 static bool left_out(tvlm_storage storage, tvlm_format format) {
-    const char *quick = getenv("TVLM_TEST_QUICK");
-    const bool on = quick != NULL && quick[0] != '\0' && strcmp(quick, "0") != 0;
-    return on && (storage == TVLM_STORAGE_BUFFER) != (format == TVLM_FORMAT_F32);
+    return test_quick() && (storage == TVLM_STORAGE_BUFFER) != (format == TVLM_FORMAT_F32);
 }
 
 /* Every storage of one device (by index or name) that it can do, in both formats; how many that were. */

@@ -27,6 +27,9 @@ const char *test_last_log(void);
 
 bool test_small(void);
 
+/* $TVLM_TEST_QUICK, which ci/test sets: a sample of what takes minutes, all of it in ci/full. */
+bool test_quick(void);
+
 /* One device under test in one storage and format. */
 typedef struct test_target {
     tvlm_device *device;

@@ -86,16 +86,17 @@ struct tvlm_select_params {
  * texels are as large as it, and by the best of up to four means of its vectors' cosines with the query, one
  * for vectors that are alike, a little more where they differ; then the cells (of `stride`) that touch the
  * best regions; of those the k best. It looks into at least keep_regions regions and into as many more as it
- * takes for 8 k cells, but once it has 8 k passes over regions that would make them more than a seventh of
- * all. A region or a cell that is far from every edge is left out, unless fewer than k cells would be left.
- * Scores are the grid's, but each part is brought to [0, 1] by its range over the regions and cells that were
- * seen. Cells that were not have the lowest score of all where the scores are kept (keep_pass, temporal.h),
- * and query_similarity is 0 where no vector was read. What the regions are and the means of their vectors is
- * made once for an image, with its first question, and kept on the host.
- * cascade with `cover`: the same regions and cells are looked at, and the scores of those cells are the
- * quadtree's map; what was not looked at has the lowest score, so that a region in which nothing needs detail
- * comes back as few coarse squares or as a part of one. At most k of them, k not limited by the candidates; a
- * minimum distance is refused.
+ * takes for 8 k cells (on grids of 16384 cells and more: for 2 k and a 16th of all, if that is less), but
+ * once it has them passes over regions that would make them more than an eighth of all. A region or a cell
+ * that is far from every edge is left out, unless fewer than k cells would be left. Scores are the grid's,
+ * but each part is brought to [0, 1] by its range over the cells that were seen and the regions that were not
+ * looked into. Cells that were not seen have the lowest score of all where the scores are kept (keep_pass,
+ * temporal.h), and query_similarity is 0 where no vector was read. What the regions are and the means of
+ * their vectors is made once for an image, with its first question, and kept on the host. cascade with
+ * `cover`: the same regions and cells are looked at, and the scores of those cells are the quadtree's map;
+ * what was not looked at has the lowest score, so that a region in which nothing needs detail comes back as
+ * few coarse squares or as a part of one. At most k of them, k not limited by the candidates; a minimum
+ * distance is refused.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);

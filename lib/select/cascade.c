@@ -12,8 +12,10 @@
 #include "texturevlm/regions.h"
 
 #define KEEP_REGIONS 10
-#define ENOUGH       8 /* cells for each position wanted */
-#define SHARE        7 /* no more than the grid's cells by this, once there are enough */
+#define ENOUGH       8     /* cells for each position wanted */
+#define LARGE        16384 /* cells of a grid where reading is what costs: 2048 x 2048 pixels */
+#define LARGE_ENOUGH 2     /* cells for each position there, and a 16th of the grid's */
+#define SHARE        8     /* no more than the grid's cells by this, once there are enough */
 
 /*
  * What the relevance of a region's vectors gains by their spread: where they differ, the best lies above
@@ -345,11 +347,18 @@ static int32_t enter(cascade *c, int32_t region, float cull) {
     return added;
 }
 
+static int64_t enough_cells(int32_t all, int32_t k) {
+    const int64_t many = (int64_t)ENOUGH * k, few = (int64_t)LARGE_ENOUGH * k;
+    if (all < LARGE) return many;
+    const int64_t least = few > all / 16 ? few : all / 16;
+    return many < least ? many : least;
+}
+
 /* Takes regions, best first; how many cells they hold. */
 static int32_t take_regions(cascade *c, float cull) {
     const int32_t keep = c->params->keep_regions > 0 ? c->params->keep_regions : KEEP_REGIONS;
     const int32_t all = tvlm_candidate_count(c->grid);
-    const int64_t enough = (int64_t)ENOUGH * c->k;
+    const int64_t enough = enough_cells(all, c->k);
     int32_t held = 0, taken = 0;
     memset(c->inside, 0, (size_t)all * sizeof *c->inside);
     memset(c->taken, 0, (size_t)c->regions.count * sizeof *c->taken);
