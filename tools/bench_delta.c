@@ -123,12 +123,9 @@ static tvlm_status run_frame(struct bench *bench, int32_t percent) {
 
 static void add(bench_stage *stages, int32_t *count, const char *name, const char *share,
                 tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes) {
-    if (*count == BENCH_STAGES_MAX) return;
-    bench_stage *const stage = &stages[(*count)++];
-    snprintf(stage->name, sizeof stage->name, "delta %s, %s", name, share);
-    stage->run = run;
-    stage->argument = argument;
-    stage->bytes = bytes;
+    char full[sizeof stages->name];
+    snprintf(full, sizeof full, "delta %s, %s", name, share);
+    bench_add(stages, count, full, "", run, argument, bytes);
 }
 
 /* Texels of all levels, and as many read. */

@@ -41,17 +41,6 @@ static tvlm_status run_export(struct bench *bench, int32_t unused) {
     return tvlm_export_run(bench->export, bench->image, 1, NULL, NULL);
 }
 
-static void add(bench_stage *stages, int32_t *count, const char *name,
-                tvlm_status (*run)(struct bench *, int32_t), double bytes) {
-    bench_stage *const stage = &stages[*count];
-    if (*count == BENCH_STAGES_MAX) return;
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    stage->run = run;
-    stage->argument = 0;
-    stage->bytes = bytes;
-    ++*count;
-}
-
 void bench_export_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
     if (bench->export == NULL) return;
     const tvlm_export_picture *info = &bench->export->pictures[0].info;
@@ -60,7 +49,7 @@ void bench_export_list(const struct bench *bench, bench_stage *stages, int32_t *
     const double bytes = 3.0 * info->width * info->height;
     const double token = 4.0 * 3.0 * p->temporal * p->patch * p->patch * p->merge * p->merge;
     const double values = token * info->tokens, chosen = token * info->selected;
-    add(stages, count, "export resize", run_resize, source + bytes);
-    add(stages, count, "export patchify", run_patchify, bytes + values + chosen);
-    add(stages, count, "export qwen", run_export, source + 2.0 * bytes + values + chosen);
+    bench_add(stages, count, "export resize", "", run_resize, 0, source + bytes);
+    bench_add(stages, count, "export patchify", "", run_patchify, 0, bytes + values + chosen);
+    bench_add(stages, count, "export qwen", "", run_export, 0, source + 2.0 * bytes + values + chosen);
 }

@@ -162,29 +162,21 @@ static tvlm_status run_cascade(struct bench *bench, int32_t unused) {
 
 /* ---- The list ---- */
 
-static void add(bench_stage *stages, int32_t *count, const char *name,
-                tvlm_status (*run)(struct bench *, int32_t), double bytes) {
-    bench_stage *const stage = &stages[*count];
-    if (*count == BENCH_STAGES_MAX) return;
-    snprintf(stage->name, sizeof stage->name, "%s", name);
-    stage->run = run;
-    stage->argument = 0;
-    stage->bytes = bytes;
-    ++*count;
-}
-
 void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
     const double values = (double)CELLS * DIMENSION, texel = bench->stack->format == TVLM_FORMAT_F16 ? 8 : 16;
     const double stored = values / 4.0 * texel, map = CELLS * texel;
-    add(stages, count, "features upload", run_upload, 2.0 * values + stored);
-    add(stages, count, "features lengths", run_lengths, stored + 4.0 * CELLS);
-    add(stages, count, "similarity", run_similarity, stored + map + 4.0 * CELLS);
-    add(stages, count, "100 queries", run_cosines, 4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
-    add(stages, count, "a further query", run_ask, stored + map);
-    add(stages, count, "a query by cascade", run_cascade,
-        stored / 7.0); /* the share that it looks into at most */
+    bench_add(stages, count, "features upload", "", run_upload, 0, 2.0 * values + stored);
+    bench_add(stages, count, "features lengths", "", run_lengths, 0, stored + 4.0 * CELLS);
+    bench_add(stages, count, "similarity", "", run_similarity, 0, stored + map + 4.0 * CELLS);
+    bench_add(stages, count, "100 queries", "", run_cosines, 0,
+              4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
+    bench_add(stages, count, "a further query", "", run_ask, 0, stored + map);
+    bench_add(stages, count, "a query by cascade", "", run_cascade, 0,
+              stored / 7.0); /* the share that it looks into at most */
     /* The features twice in each of the range finder's four rounds, and once for the shares. */
-    add(stages, count, "image basis", run_basis, 4.0 * values * 9.0);
-    add(stages, count, "projection", run_projection, 4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);
-    add(stages, count, "a query to the embedding", run_ask_embedded, (TVLM_BASIS_K_DEFAULT / 4 + 1) * map);
+    bench_add(stages, count, "image basis", "", run_basis, 0, 4.0 * values * 9.0);
+    bench_add(stages, count, "projection", "", run_projection, 0,
+              4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);
+    bench_add(stages, count, "a query to the embedding", "", run_ask_embedded, 0,
+              (TVLM_BASIS_K_DEFAULT / 4 + 1) * map);
 }

@@ -430,8 +430,8 @@ static double select_bytes(const struct bench *bench) {
 
 /* ---- The list ---- */
 
-static void add(bench_stage *stages, int32_t *count, const char *name, const char *suffix,
-                tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes) {
+void bench_add(bench_stage *stages, int32_t *count, const char *name, const char *suffix,
+               tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes) {
     bench_stage *const stage = &stages[*count];
     if (*count == BENCH_STAGES_MAX) return;
     snprintf(stage->name, sizeof stage->name, "%s%s", name, suffix);
@@ -445,32 +445,32 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     tvlm_texture *const *const grids = bench->chunk->grids;
     const int32_t cells = 0, dense = 1;
     int32_t count = 0;
-    add(stages, &count, "copy", "", run_copy, 0, 2.0 * (double)bench->copy_from->bytes);
-    add(stages, &count, "upload", "", run_upload, 0, (double)pixel_bytes(bench));
-    add(stages, &count, "source", "", run_source, 0, source_bytes(bench));
-    add(stages, &count, "source", " levels", run_levels, TVLM_GRID_SOURCE,
-        all_levels(grids[TVLM_GRID_SOURCE]));
+    bench_add(stages, &count, "copy", "", run_copy, 0, 2.0 * (double)bench->copy_from->bytes);
+    bench_add(stages, &count, "upload", "", run_upload, 0, (double)pixel_bytes(bench));
+    bench_add(stages, &count, "source", "", run_source, 0, source_bytes(bench));
+    bench_add(stages, &count, "source", " levels", run_levels, TVLM_GRID_SOURCE,
+              all_levels(grids[TVLM_GRID_SOURCE]));
     for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         if (bench->device->backend->generate[grid] == NULL || grids[grid] == NULL) continue;
         const char *const name = tvlm_grid_get_info((tvlm_grid)grid)->name;
-        add(stages, &count, name, "", run_family, grid, family_bytes(bench, (tvlm_grid)grid));
-        add(stages, &count, name, " levels", run_levels, grid, all_levels(grids[grid]));
+        bench_add(stages, &count, name, "", run_family, grid, family_bytes(bench, (tvlm_grid)grid));
+        bench_add(stages, &count, name, " levels", run_levels, grid, all_levels(grids[grid]));
     }
-    add(stages, &count, "score of cells", "", run_score, cells, score_bytes(bench, cells));
-    add(stages, &count, "score of pixels", "", run_score, dense, score_bytes(bench, dense));
-    add(stages, &count, "top 273 of 4096", "", run_topk, CELLS_COUNT, topk_bytes(CELLS_COUNT));
-    add(stages, &count, "top 273 of 1048576", "", run_topk, RANDOM_COUNT, topk_bytes(RANDOM_COUNT));
-    add(stages, &count, "sample 273", "", run_sample, 0, sample_bytes(bench));
-    add(stages, &count, "foveated 273", "", run_foveated, 0, BENCH_K * (double)sizeof(tvlm_position));
-    add(stages, &count, "patches 273x3x16x16", "", run_patches, 0,
-        2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
-    add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
-    add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
-    add(stages, &count, "select, again", "", run_select, 1,
-        score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
-    add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
-    add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
-    add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
+    bench_add(stages, &count, "score of cells", "", run_score, cells, score_bytes(bench, cells));
+    bench_add(stages, &count, "score of pixels", "", run_score, dense, score_bytes(bench, dense));
+    bench_add(stages, &count, "top 273 of 4096", "", run_topk, CELLS_COUNT, topk_bytes(CELLS_COUNT));
+    bench_add(stages, &count, "top 273 of 1048576", "", run_topk, RANDOM_COUNT, topk_bytes(RANDOM_COUNT));
+    bench_add(stages, &count, "sample 273", "", run_sample, 0, sample_bytes(bench));
+    bench_add(stages, &count, "foveated 273", "", run_foveated, 0, BENCH_K * (double)sizeof(tvlm_position));
+    bench_add(stages, &count, "patches 273x3x16x16", "", run_patches, 0,
+              2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
+    bench_add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
+    bench_add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
+    bench_add(stages, &count, "select, again", "", run_select, 1,
+              score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
+    bench_add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
+    bench_add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
+    bench_add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
     bench_delta_list(bench, stages, &count);
     bench_features_list(bench, stages, &count);
     bench_export_list(bench, stages, &count);

@@ -57,6 +57,10 @@ void bench_release(struct bench *bench);
 /* Fills in the stages, the copy of device memory first. Returns how many there are. */
 int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]);
 
+/* One more stage, of that name and suffix; not where there are BENCH_STAGES_MAX. */
+void bench_add(bench_stage *stages, int32_t *count, const char *name, const char *suffix,
+               tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes);
+
 /* bench_features.c */
 tvlm_status bench_features_prepare(struct bench *bench);
 void bench_features_release(struct bench *bench);
