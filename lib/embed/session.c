@@ -89,7 +89,6 @@ static size_t held_bytes(const tvlm_session *s) {
 
 /*
  * Drivers keep memory that enqueued work still reads: waited for, so that what is counted as free is free.
- * And Mesa 22.3's rusticl reads images after they are gone when they are released with work in flight.
  */
 static void let_go(tvlm_session *s, entry *e) {
     (void)s->device->backend->finish(s->device);

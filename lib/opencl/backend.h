@@ -89,12 +89,13 @@ typedef struct opencl_device {
     cl_command_queue uploads; /* NULL until something is sent: buffer.c */
     cl_sampler mip_sampler;   /* mip-mapped storage only */
     opencl_program *programs;
-    const char *cl_std; /* for kernels: CL1.2, or what mip-mapped reads need */
-    char *kernel_dir;   /* NULL: embedded */
-    char *cache_dir;    /* NULL: none */
-    size_t group_max;   /* work-items */
-    bool round_stores;  /* images do not round to the nearest half: kernels do it before they write */
-    bool short_loops;   /* the driver ends long loops early: no work-item may do much */
+    const char *cl_std;  /* for kernels: CL1.2, or what mip-mapped reads need */
+    char *kernel_dir;    /* NULL: embedded */
+    char *cache_dir;     /* NULL: none */
+    size_t group_max;    /* work-items */
+    bool round_stores;   /* images do not round to the nearest half: kernels do it before they write */
+    bool releases_early; /* the driver lets go of images that enqueued work still reads: texture.c waits */
+    bool short_loops;    /* the driver ends long loops early: no work-item may do much */
     opencl_tuning tuning;
     void (*clblast_sgemm)(void); /* gemm.c; NULL: not loaded, or not there */
     bool clblast_asked;

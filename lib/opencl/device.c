@@ -97,6 +97,11 @@ static bool caches_itself(const opencl_device *device) {
     return strcmp(device->base.info.platform, "Portable Computing Language") == 0;
 }
 
+/* Seen with Mesa 22.3: work in flight crashes when an image that it reads is released. */
+static bool releases_early(const opencl_device *device) {
+    return strcmp(device->base.info.platform, "rusticl") == 0;
+}
+
 /* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none.
  */
 static const char *cache_folder(const opencl_device *device, const char *asked, char *path, size_t size) {
@@ -277,6 +282,7 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
     made->cl_std = "CL1.2";
     opencl_describe(id, index, &made->base.info);
     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
+    made->releases_early = releases_early(made);
     tvlm_status status = take_folders(made, params);
     if (status == TVLM_OK) status = prepare(made, params->storage, params->test_all);
     if (status != TVLM_OK) {

@@ -130,6 +130,7 @@ tvlm_status opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, 
 void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     opencl_texture *gone = (opencl_texture *)*texture;
     if (gone == NULL) return;
+    if (((opencl_device *)device)->releases_early) (void)clFinish(((opencl_device *)device)->queue);
     tvlm_device_gives(device, gone->base.bytes);
     if (gone->level0 != NULL) clReleaseMemObject(gone->level0);
     if (gone->rest != NULL) clReleaseMemObject(gone->rest);
