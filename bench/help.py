@@ -20,9 +20,10 @@ them, where no square lies, is the whole image as one patch of 16x16 texels, fre
 resized (area average) to as many whole patches as the budget allows, enlarged bilinearly as a whole, which is better than
 patch by patch: a baseline gets its best.
 
-"fitted" learns from the 11 other photos (tvlm fit). "+" is half of the budget uniform, and the best cells by the default
-score or the fitted one, for the other half, on top. The second table asks for a class on the four photos of clip/painted, whose
-features were made from the true map: it shows what perfect features would give, and its "things" are of that class.
+"fitted" learns from the 11 other photos (tvlm fit). "overview .25" spends a quarter of the budget on large squares over the
+whole image (tvlm select --overview), and the rest on the best cells by the default score, the fitted one or a question. The
+second table asks for a class on the four photos of clip/painted, whose features were made from the true map: it shows what
+perfect features would give, and its "things" are of that class.
 """
 import argparse
 import ctypes
@@ -44,6 +45,7 @@ FOLDER = os.path.join(DATA, "boxes", "coco_panoptic")
 PAINTED = os.path.join(DATA, "clip", "painted")
 BUDGETS = [0.05, 0.10, 0.25, 0.50]
 PATCH, SMALL, SEEDS = 16, 32 ** 2, 5
+SHARES = ["0.1", "0.25", "0.5"]  # of an overview
 MEASURES = ["area", "texels", "touched", "small", "all", "things"]
 ERRORS = 4  # of those, from here on
 
@@ -198,9 +200,9 @@ def ways(tool, photo, count):
     yield "quadtree", select("--strategy", "quadtree")
     yield "quadtree fitted", select("--strategy", "quadtree", *fitted)
     yield "quadtree 1,0,0", select("--strategy", "quadtree", "--weights", "1,0,0")
-    half = max(1, count // 2)
-    for name, words in (("+ default", []), ("+ fitted", fitted)):
-        yield name, Seen(photo).uniform(half).squares(tool.select(photo, count - half, *words))
+    for share in SHARES:
+        yield f"overview {share[1:]}", select("--overview", share)
+    yield "overview .25 fitted", select("--overview", "0.25", *fitted)
 
 
 def questions(tool, photo, count, query):
@@ -214,8 +216,8 @@ def questions(tool, photo, count, query):
     for name, words in (("query", []), ("query foveated", ["--strategy", "foveated"]),
                         ("query quadtree", ["--strategy", "quadtree"])):
         yield name, Seen(photo).squares(tool.select(photo, count, *asked, *words))
-    half = max(1, count // 2)
-    yield "+ query", Seen(photo).uniform(half).squares(tool.select(photo, count - half, *asked))
+    for share in SHARES:
+        yield f"overview {share[1:]} query", Seen(photo).squares(tool.select(photo, count, *asked, "--overview", share))
 
 
 # ---- Figures ----
@@ -275,7 +277,7 @@ def plot(tables, path):
         for axis, (m, label) in zip(line, shown):
             for n, name in enumerate(table.rows):
                 style = dict(color="black", linewidth=3) if name == "uniform" else dict(
-                    color=plt.get_cmap("tab20")(n % 20), linestyle="--" if name.startswith("+") else "-", marker="o", markersize=4)
+                    color=plt.get_cmap("tab20")(n % 20), linestyle="--" if name.startswith("overview") else "-", marker="o", markersize=4)
                 axis.plot([100 * b for b in BUDGETS], [table.mean(name, b)[m] for b in BUDGETS], label=name, **style)
             axis.set_xlabel("patches, % of all")
             axis.set_title(f"{title}: {label}", fontsize=9)

@@ -2,10 +2,9 @@
  * test_further.c: what a further question costs: commands to the device and waits for it; and that what is
  * left out (levels, a program that is there, ranges emptied beforehand) is not missed.
  *
- * Linked with -Wl,--wrap for the functions below (CMakeLists.txt).
+ * Linked with -Wl,--wrap for commands.h (CMakeLists.txt).
  */
-#include <CL/cl.h>
-
+#include "commands.h"
 #include "opencl/backend.h"
 #include "stack_helper.h"
 #include "support_stage.h"
@@ -13,74 +12,6 @@
 #include "texturevlm/score.h"
 
 enum { SIDE = 256, CELLS = 16, DIMENSION = 40, QUESTIONS = 20 };
-
-/* ---- Commands ---- */
-
-static struct { int kernels, writes, reads, others, waits; } commands;
-
-cl_int __real_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                     const size_t *offset, const size_t *size, const size_t *group,
-                                     cl_uint count, const cl_event *list, cl_event *event);
-cl_int __real_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool waits, size_t offset,
-                                   size_t bytes, const void *host, cl_uint count, const cl_event *list,
-                                   cl_event *event);
-cl_int __real_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool waits, size_t offset,
-                                  size_t bytes, void *host, cl_uint count, const cl_event *list,
-                                  cl_event *event);
-cl_int __real_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
-                                  size_t pattern_bytes, size_t offset, size_t bytes, cl_uint count,
-                                  const cl_event *list, cl_event *event);
-cl_int __real_clFinish(cl_command_queue queue);
-
-cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                     const size_t *offset, const size_t *size, const size_t *group,
-                                     cl_uint count, const cl_event *list, cl_event *event);
-cl_int __wrap_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool waits, size_t offset,
-                                   size_t bytes, const void *host, cl_uint count, const cl_event *list,
-                                   cl_event *event);
-cl_int __wrap_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool waits, size_t offset,
-                                  size_t bytes, void *host, cl_uint count, const cl_event *list,
-                                  cl_event *event);
-cl_int __wrap_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
-                                  size_t pattern_bytes, size_t offset, size_t bytes, cl_uint count,
-                                  const cl_event *list, cl_event *event);
-cl_int __wrap_clFinish(cl_command_queue queue);
-
-cl_int __wrap_clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
-                                     const size_t *offset, const size_t *size, const size_t *group,
-                                     cl_uint count, const cl_event *list, cl_event *event) {
-    ++commands.kernels;
-    return __real_clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, size, group, count, list, event);
-}
-
-cl_int __wrap_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool waits, size_t offset,
-                                   size_t bytes, const void *host, cl_uint count, const cl_event *list,
-                                   cl_event *event) {
-    ++commands.writes;
-    commands.waits += waits == CL_TRUE;
-    return __real_clEnqueueWriteBuffer(queue, memory, waits, offset, bytes, host, count, list, event);
-}
-
-cl_int __wrap_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory, cl_bool waits, size_t offset,
-                                  size_t bytes, void *host, cl_uint count, const cl_event *list,
-                                  cl_event *event) {
-    ++commands.reads;
-    commands.waits += waits == CL_TRUE;
-    return __real_clEnqueueReadBuffer(queue, memory, waits, offset, bytes, host, count, list, event);
-}
-
-cl_int __wrap_clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, const void *pattern,
-                                  size_t pattern_bytes, size_t offset, size_t bytes, cl_uint count,
-                                  const cl_event *list, cl_event *event) {
-    ++commands.others;
-    return __real_clEnqueueFillBuffer(queue, memory, pattern, pattern_bytes, offset, bytes, count, list,
-                                      event);
-}
-
-cl_int __wrap_clFinish(cl_command_queue queue) {
-    ++commands.waits;
-    return __real_clFinish(queue);
-}
 
 /* ---- Stacks and questions ---- */
 

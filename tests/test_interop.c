@@ -154,6 +154,97 @@ static void textures_handed_out(void **state) {
     stop(&app);
 }
 
+/* ---- Features of a stream ---- */
+
+enum { COLUMNS = 4, ROWS = 3, CELLS = COLUMNS * ROWS, VECTOR = 6 };
+
+static tvlm_stream *start_stream(tvlm_device *device, const uint8_t *pixels) {
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    tvlm_stream *stream = NULL;
+    assert_int_equal(
+        tvlm_stream_create(device, WIDTH, HEIGHT, tvlm_stream_params(.layout = "visual12"), &stream),
+        TVLM_OK);
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+    return stream;
+}
+
+static void check_same_features(tvlm_stream *one, tvlm_stream *other) {
+    uint8_t needs[2][CELLS];
+    assert_int_equal(tvlm_stream_needs(one, 0, CELLS, needs[0]), TVLM_OK);
+    assert_int_equal(tvlm_stream_needs(other, 0, CELLS, needs[1]), TVLM_OK);
+    assert_memory_equal(needs[0], needs[1], CELLS);
+    for (int32_t channel = 0; channel < VECTOR; ++channel) {
+        float values[2][CELLS];
+        assert_int_equal(tvlm_stack_read(tvlm_stream_stack(one, 0), 0, TVLM_CHANNEL_FEATURE_0 + channel, 0,
+                                         CELLS, values[0]),
+                         TVLM_OK);
+        assert_int_equal(tvlm_stack_read(tvlm_stream_stack(other, 0), 0, TVLM_CHANNEL_FEATURE_0 + channel, 0,
+                                         CELLS, values[1]),
+                         TVLM_OK);
+        assert_memory_equal(values[0], values[1], sizeof values[0]);
+        assert_true(values[0][0] != values[0][CELLS - 1]);
+    }
+}
+
+static void push_next(tvlm_stream *stream, const uint8_t *pixels) {
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    const float flow[3] = {3.0f, 1.0f, 1.0f};
+    const struct tvlm_grid_input grid = {.data = flow, .columns = 1, .rows = 1, .channels = 3};
+    assert_int_equal(tvlm_stream_push(stream, 0, &image, tvlm_push_params(.flow = &grid), NULL), TVLM_OK);
+}
+
+/* The same vectors through the host and through a cl_mem, taken, carried, blended for some cells. */
+static void features_from_memory(void **state) {
+    static const uint8_t mask[CELLS] = {1, 0, 0, 1, 0, 1};
+    application app;
+    float values[OFFSET / 4 + CELLS * VECTOR];
+    tvlm_device *device = NULL;
+    uint64_t seed = 5;
+    (void)state;
+    if (!start(&app)) skip();
+    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
+    for (size_t i = 0; i < sizeof values / sizeof *values; ++i) values[i] = test_random_unit(&seed) - 0.5f;
+    cl_mem memory = clCreateBuffer(app.context, CL_MEM_COPY_HOST_PTR, sizeof values, values, NULL);
+    assert_non_null(memory);
+    assert_int_equal(tvlm_device_open_opencl(app.context, app.id, app.queue,
+                                             tvlm_device_params(.log = &test_log), &device),
+                     TVLM_OK);
+    tvlm_stream *from_host = start_stream(device, pixels), *from_memory = start_stream(device, pixels);
+    struct tvlm_grid_input input = {.columns = COLUMNS, .rows = ROWS, .channels = VECTOR};
+    const int32_t channel = TVLM_CHANNEL_FEATURE_0;
+    for (int frame = 0; frame < 3; ++frame) {
+        const uint8_t *some = frame == 2 ? mask : NULL;
+        if (frame > 0) push_next(from_host, pixels);
+        if (frame > 0) push_next(from_memory, pixels);
+        input.data = values + OFFSET / 4;
+        assert_int_equal(tvlm_stream_set_features(from_host, 0, channel, &input, some), TVLM_OK);
+        input.data = NULL;
+        assert_int_equal(
+            tvlm_stream_set_features_opencl(from_memory, 0, channel, &input, memory, OFFSET, some), TVLM_OK);
+        check_same_features(from_host, from_memory);
+    }
+
+    /* Refused, and what was there stays: beyond the end, a mask for another size, no such camera. */
+    assert_int_equal(
+        tvlm_stream_set_features_opencl(from_memory, 0, channel, &input, memory, OFFSET + 4, NULL),
+        TVLM_ERROR_ARGUMENT);
+    check_same_features(from_host, from_memory);
+    assert_int_equal(tvlm_stream_set_features_opencl(from_memory, 1, channel, &input, memory, 0, NULL),
+                     TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_stream_set_features_opencl(from_memory, 0, channel, &input, NULL, 0, NULL),
+                     TVLM_ERROR_ARGUMENT);
+    input.rows = ROWS - 1;
+    assert_int_equal(tvlm_stream_set_features_opencl(from_memory, 0, channel, &input, memory, 0, mask),
+                     TVLM_ERROR_ARGUMENT);
+    check_same_features(from_host, from_memory);
+    tvlm_stream_destroy(&from_host);
+    tvlm_stream_destroy(&from_memory);
+    tvlm_device_destroy(&device);
+    clReleaseMemObject(memory);
+    free(pixels);
+    stop(&app);
+}
+
 static void reference_has_none(void **state) {
     tvlm_device *device = NULL;
     tvlm_stack *stack = NULL;
@@ -168,8 +259,8 @@ static void reference_has_none(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(pixels_from_memory),
-                                       cmocka_unit_test(textures_handed_out),
-                                       cmocka_unit_test(reference_has_none)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pixels_from_memory), cmocka_unit_test(textures_handed_out),
+        cmocka_unit_test(features_from_memory), cmocka_unit_test(reference_has_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,6 +109,72 @@ static void writes_and_reads(void **state) {
     tvlm_video_writer_destroy(NULL);
 }
 
+/* Sets a, b, c, d of the matrix of an MP4 track, as phones do that do not turn the pixels themselves. */
+static void set_matrix(uint8_t *bytes, size_t size, const int8_t turn[4]) {
+    static const size_t places[4] = {0, 4, 12, 16};
+    int tracks = 0;
+    for (size_t i = 0; i + 80 < size; ++i) {
+        if (memcmp(bytes + i, "tkhd", 4) != 0) continue;
+        uint8_t *const matrix = bytes + i + 44;
+        assert_memory_equal(matrix, "\0\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\1\0\0", 20); /* 16.16: one */
+        for (int k = 0; k < 4; ++k) {
+            matrix[places[k]] = turn[k] < 0 ? 0xff : 0;
+            matrix[places[k] + 1] = (uint8_t)turn[k];
+        }
+        ++tracks;
+    }
+    assert_int_equal(tracks, 1);
+}
+
+/* Mean difference from the number-th picture, as the matrix shows it: p, q goes to a p + c q, b p + d q,
+ * moved to where nothing is negative. */
+static double turned_error(const tvlm_image *image, int32_t number, const int8_t turn[4]) {
+    static uint8_t expected[3 * WIDTH * HEIGHT];
+    double sum = 0.0;
+    draw(number, WIDTH, HEIGHT, expected);
+    for (int32_t q = 0; q < HEIGHT; ++q) {
+        for (int32_t p = 0; p < WIDTH; ++p) {
+            int32_t x = turn[0] * p + turn[2] * q, y = turn[1] * p + turn[3] * q;
+            if (turn[0] + turn[2] < 0) x += image->width - 1;
+            if (turn[1] + turn[3] < 0) y += image->height - 1;
+            for (int32_t c = 0; c < 3; ++c)
+                sum += abs(expected[3 * (q * WIDTH + p) + c] -
+                           ((const uint8_t *)image->pixels)[3 * (y * image->width + x) + c]);
+        }
+    }
+    return sum / (3.0 * WIDTH * HEIGHT);
+}
+
+/* Upright, a quarter, a half and three quarters turned, and the same in a mirror. */
+static void turns_as_the_file_says(void **state) {
+    static const int8_t matrices[8][4] = {{1, 0, 0, 1},  {0, 1, -1, 0}, {-1, 0, 0, -1}, {0, -1, 1, 0},
+                                          {-1, 0, 0, 1}, {0, 1, 1, 0},  {1, 0, 0, -1},  {0, -1, -1, 0}};
+    void *bytes;
+    size_t size;
+    (void)state;
+    write_video(io_path("upright.mp4"), WIDTH, HEIGHT, 4, 25.0);
+    for (int i = 0; i < 8; ++i) {
+        const bool lies = matrices[i][0] == 0;
+        tvlm_video_info info;
+        tvlm_video_frame frame;
+        io_expect(tvlm_file_read(io_path("upright.mp4"), &io_log, &bytes, &size), TVLM_OK, NULL);
+        set_matrix(bytes, size, matrices[i]);
+        tvlm_video_reader *reader = open_video(io_put("turned.mp4", bytes, size));
+        free(bytes);
+        tvlm_video_reader_get_info(reader, &info);
+        assert_int_equal(info.width, lies ? HEIGHT : WIDTH);
+        assert_int_equal(info.height, lies ? WIDTH : HEIGHT);
+        for (int32_t n = 0; n < 4; ++n) {
+            io_expect(tvlm_video_reader_next(reader, &frame), TVLM_OK, NULL);
+            assert_int_equal(frame.image.width, info.width);
+            assert_int_equal(frame.image.height, info.height);
+            const double error = turned_error(&frame.image, n, matrices[i]);
+            if (!(error < 4.0)) fail_msg("matrix %d, frame %d: mean error %g", i, (int)n, error);
+        }
+        tvlm_video_reader_destroy(&reader);
+    }
+}
+
 /* A writer that is not finished leaves nothing, and what was there stays. */
 static void unfinished_leaves_nothing(void **state) {
     static uint8_t rgb[3 * WIDTH * HEIGHT];
@@ -313,6 +379,7 @@ static void stops(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(writes_and_reads, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(turns_as_the_file_says, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(unfinished_leaves_nothing, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(times_are_put_in_order, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(refuses_what_is_no_video, io_setup, io_teardown),

@@ -111,9 +111,12 @@ static void test_buffer_copy(void **state) {
     assert_int_equal(backend->buffer_create(device, sizeof text, &from), TVLM_OK);
     assert_int_equal(backend->buffer_create(device, sizeof text, &to), TVLM_OK);
     assert_int_equal(backend->buffer_write(device, from, 0, sizeof text, text), TVLM_OK);
-    assert_int_equal(backend->buffer_copy(device, from, to, sizeof text), TVLM_OK);
+    assert_int_equal(backend->buffer_copy(device, from, 0, to, 0, sizeof text), TVLM_OK);
     assert_int_equal(backend->buffer_read(device, to, 2, sizeof text - 2, got), TVLM_OK);
     assert_string_equal(got, text + 2);
+    assert_int_equal(backend->buffer_copy(device, from, 5, to, 1, 2), TVLM_OK);
+    assert_int_equal(backend->buffer_read(device, to, 0, sizeof text, got), TVLM_OK);
+    assert_string_equal(got, "wentten");
     backend->buffer_destroy(device, &from);
     backend->buffer_destroy(device, &to);
     assert_null(to);

@@ -1,28 +1,13 @@
 /*
- * test_stream.c: frames of which it is known how they move: what is carried over, what is asked for, what
- * stays where it was; several cameras, frames sent ahead, and memory that does not grow.
+ * test_stream.c: frames of which it is known how they move: what is carried over, what is asked for, and what
+ * stays where it was.
  */
-#include "texturevlm/stream.h"
-
-#include "stack_helper.h"
+#include "stream_helper.h"
 #include "texturevlm/regions.h"
-#include "video/stream.h"
 
-enum {
-    WIDTH = 192,
-    HEIGHT = 128,
-    CELL = 16,
-    COLUMNS = WIDTH / CELL,
-    ROWS = HEIGHT / CELL,
-    CELLS = COLUMNS * ROWS
-};
-enum { WORLD = 512, DIMENSION = 8 };
+enum { CELL = 16, COLUMNS = WIDTH / CELL, ROWS = HEIGHT / CELL, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 
-/* ---- A world that the camera moves over ---- */
-
-static uint8_t *world(uint64_t seed) {
-    return test_random_pixels(&seed, WORLD, WORLD, 3);
-}
+/* ---- Frames ---- */
 
 /* Things: blocks of a colour each, with a little noise. */
 static uint8_t *things(uint64_t seed) {
@@ -36,20 +21,6 @@ static uint8_t *things(uint64_t seed) {
         for (int c = 0; c < 3; ++c) pixels[3 * i + c] = (uint8_t)(colour[c] + test_random(&seed) % 12);
     }
     return pixels;
-}
-
-/* What the camera sees from (x, y). */
-static void look(const uint8_t *from, int32_t x, int32_t y, uint8_t *pixels) {
-    for (int32_t row = 0; row < HEIGHT; ++row)
-        memcpy(pixels + (size_t)row * WIDTH * 3, from + ((size_t)(y + row) * WORLD + (size_t)x) * 3,
-               WIDTH * 3);
-}
-
-static tvlm_stream *open_stream(tvlm_device *device, const struct tvlm_stream_params *params) {
-    tvlm_stream *stream = NULL;
-    if (tvlm_stream_create(device, WIDTH, HEIGHT, params, &stream) != TVLM_OK)
-        fail_msg("%s", test_last_log());
-    return stream;
 }
 
 /* Pushes what is seen from (x, y); the flow, the same everywhere, is handed in, so that it is known. */
@@ -422,93 +393,6 @@ static void check_look_back(tvlm_device *device, tvlm_format format) {
             TVLM_ERROR_ARGUMENT, "planes at most");
 }
 
-/* ---- Several cameras; sent ahead ---- */
-
-static void compare_selections(tvlm_selection **a, tvlm_selection **b) {
-    int32_t n, m;
-    const tvlm_position *p = tvlm_selection_positions(*a, &n), *q = tvlm_selection_positions(*b, &m);
-    assert_int_equal(n, m);
-    assert_memory_equal(p, q, (size_t)n * sizeof *p);
-    tvlm_selection_destroy(a);
-    tvlm_selection_destroy(b);
-}
-
-/* Two cameras in one stream, each as in a stream of its own; the one's frames are sent ahead. */
-static void check_cameras(tvlm_device *device, tvlm_format format) {
-    const struct tvlm_stream_params both = {.format = format, .cameras = 2}, alone = {.format = format};
-    tvlm_stream *pair = open_stream(device, &both),
-                *single[2] = {open_stream(device, &alone), open_stream(device, &alone)};
-    uint8_t *worlds[2] = {world(11), world(12)}, next[WIDTH * HEIGHT * 3], pixels[WIDTH * HEIGHT * 3];
-    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3), ahead = u8_image(next, WIDTH, HEIGHT, 3);
-    look(worlds[0], 0, 0, next);
-    assert_int_equal(tvlm_stream_send(pair, 0, &ahead), TVLM_OK);
-    for (int32_t frame = 0; frame < 3; ++frame) {
-        for (int32_t camera = 0; camera < 2; ++camera) {
-            tvlm_selection *a = NULL, *b = NULL;
-            tvlm_stream_report one, other;
-            look(worlds[camera], 4 * frame, 2 * frame * camera, pixels);
-            assert_int_equal(tvlm_stream_push(pair, camera, camera == 0 ? NULL : &image, NULL, &one),
-                             TVLM_OK);
-            if (camera == 0) {
-                look(worlds[0], 4 * (frame + 1), 0, next);
-                assert_int_equal(tvlm_stream_send(pair, 0, &ahead), TVLM_OK);
-            }
-            assert_int_equal(tvlm_stream_push(single[camera], 0, &image, NULL, &other), TVLM_OK);
-            assert_true(one.difference == other.difference && one.flow == other.flow);
-            assert_int_equal(tvlm_stream_select(pair, camera, NULL, tvlm_select_params(.k = 20), &a),
-                             TVLM_OK);
-            assert_int_equal(tvlm_stream_select(single[camera], 0, NULL, tvlm_select_params(.k = 20), &b),
-                             TVLM_OK);
-            compare_selections(&a, &b);
-        }
-    }
-    for (int i = 0; i < 2; ++i) {
-        tvlm_stream_destroy(&single[i]);
-        free(worlds[i]);
-    }
-    tvlm_stream_destroy(&pair); /* with a frame on its way */
-}
-
-/* ---- Delta updates ---- */
-
-/* One tile of many changes: the same selections and channels as of frames that are taken whole. */
-static void check_delta(tvlm_device *device, tvlm_format format) {
-    tvlm_stream *parts = open_stream(device, tvlm_stream_params(.format = format, .update = {.tile = 32})),
-                *whole = open_stream(device, tvlm_stream_params(.format = format, .whole = true));
-    uint8_t *here = world(13), pixels[WIDTH * HEIGHT * 3];
-    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
-    const int32_t channels[] = {TVLM_CHANNEL_EDGES,          TVLM_CHANNEL_MOTION,   TVLM_CHANNEL_FLOW_U,
-                                TVLM_CHANNEL_PREV_RELEVANCE, TVLM_CHANNEL_FIXATION, TVLM_CHANNEL_CLUSTER_ID};
-    look(here, 0, 0, pixels);
-    for (int32_t frame = 0; frame < 4; ++frame) {
-        tvlm_selection *a = NULL, *b = NULL;
-        tvlm_stream_report report;
-        for (int y = 64; frame != 2 && y < 90; ++y)
-            memset(pixels + (y * WIDTH + 33 + frame) * 3, 40 * frame, 60);
-        assert_int_equal(tvlm_stream_push(parts, 0, &image, NULL, &report), TVLM_OK);
-        assert_int_equal(tvlm_stream_push(whole, 0, &image, NULL, NULL), TVLM_OK);
-        assert_int_equal(report.tiles, frame == 0 ? 0 : 24);
-        assert_int_equal(report.changed, frame == 0 || frame == 2 ? 0 : 1);
-        /* In a frame in which nothing changes regions stay, where those of the whole one go on settling. */
-        const size_t compared = sizeof channels / sizeof channels[0] - (frame >= 2);
-        for (size_t c = 0; c < compared; ++c) {
-            size_t count;
-            float *p = read_level(tvlm_stream_stack(parts, 0), 0, channels[c], 0, &count),
-                  *q = read_level(tvlm_stream_stack(whole, 0), 0, channels[c], 0, &count);
-            if (memcmp(p, q, count * sizeof *p) != 0)
-                fail_msg("frame %d: channel %d differs", (int)frame, (int)channels[c]);
-            free(p);
-            free(q);
-        }
-        assert_int_equal(tvlm_stream_select(parts, 0, NULL, tvlm_select_params(.k = 20), &a), TVLM_OK);
-        assert_int_equal(tvlm_stream_select(whole, 0, NULL, tvlm_select_params(.k = 20), &b), TVLM_OK);
-        compare_selections(&a, &b);
-    }
-    free(here);
-    tvlm_stream_destroy(&parts);
-    tvlm_stream_destroy(&whole);
-}
-
 /* ---- What is refused ---- */
 
 static void check_refused(tvlm_device *device, tvlm_format format) {
@@ -605,7 +489,7 @@ static void check_presets(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness, check_volume,
-              check_look_back, check_cameras, check_delta, check_refused, check_presets)
+              check_look_back, check_refused, check_presets)
 
 static void test_centres(void **state) {
     (void)state;

@@ -174,8 +174,9 @@ static void buffers(const test_target *target, tvlm_device *reference) {
     tvlm_buffer *from = test_buffer(target->device, sizeof data, data);
     tvlm_buffer *to = test_buffer(target->device, sizeof data, NULL);
     assert_int_equal(from->bytes, to->bytes);
-    assert_int_equal(backend->buffer_copy(target->device, from, to, 40), TVLM_OK);
-    assert_int_equal(backend->buffer_copy(target->device, from, to, 0), TVLM_OK);
+    assert_int_equal(backend->buffer_copy(target->device, from, 0, to, 0, 40), TVLM_OK);
+    assert_int_equal(backend->buffer_copy(target->device, from, 3, to, 50, 7), TVLM_OK);
+    assert_int_equal(backend->buffer_copy(target->device, from, 0, to, 0, 0), TVLM_OK);
     assert_int_equal(backend->buffer_write(target->device, from, 7, 0, data), TVLM_OK);
     assert_int_equal(backend->buffer_write(target->device, from, 7, 5, data + 20), TVLM_OK);
     assert_int_equal(backend->buffer_read(target->device, from, 9, 0, got), TVLM_OK);
@@ -183,7 +184,8 @@ static void buffers(const test_target *target, tvlm_device *reference) {
     assert_memory_equal(got, ((unsigned char[]){6, 20, 21, 22, 23, 24, 12}), 7);
     test_buffer_take(target->device, &to, sizeof data, got);
     assert_memory_equal(got, data, 40);
-    for (size_t i = 40; i < sizeof data; ++i) assert_int_equal(got[i], 0xa5);
+    for (size_t i = 40; i < sizeof data; ++i)
+        assert_int_equal(got[i], i >= 50 && i < 57 ? data[i - 47] : 0xa5);
     test_buffer_take(target->device, &from, sizeof data, got);
     assert_int_equal(backend->buffer_create(target->device, 0, &from), TVLM_OK); /* an empty one is one too */
     backend->buffer_destroy(target->device, &from);

@@ -231,7 +231,7 @@ void bench_release(struct bench *bench) {
 
 static tvlm_status run_copy(struct bench *bench, int32_t unused) {
     (void)unused;
-    return bench->device->backend->buffer_copy(bench->device, bench->copy_from, bench->copy_to,
+    return bench->device->backend->buffer_copy(bench->device, bench->copy_from, 0, bench->copy_to, 0,
                                                bench->copy_from->bytes);
 }
 

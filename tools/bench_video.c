@@ -1,6 +1,6 @@
 /*
  * tvlm bench --video: what a frame takes, stage by stage and as a whole, where 1 %, 10 % and all of it
- * changes, and on real frames: with delta updates, without, and through a stream.
+ * changes, and on real frames: with delta updates, without, through a stream, and its flow alone.
  */
 #include "bench_video.h"
 
@@ -15,6 +15,7 @@
 #include "json.h"
 #include "progress.h"
 #include "texturevlm/delta.h"
+#include "texturevlm/flow.h"
 #include "texturevlm/io.h"
 #include "texturevlm/stream.h"
 
@@ -24,8 +25,9 @@
 #define FRAMES_MAX 40
 #define WARM       2 /* frames that do not count: kernels are built, memory is taken */
 
-/* carried: delta, and saliency and regions go along while no more than the whole image has changed since */
-enum { FULL, DELTA, CARRIED, STREAM, MODES };
+/* carried: delta, and saliency and regions go along while no more than the whole image has changed since;
+ * sent: a stream whose next frame is sent while the present one is worked on */
+enum { FULL, DELTA, CARRIED, STREAM, SENT, FLOW, MODES };
 
 struct scene {
     char name[64];
@@ -35,11 +37,13 @@ struct scene {
     int32_t count;
 };
 
-/* Seconds, medians over the frames. */
+/* Seconds, medians over the frames; below 0: there is no such thing. */
 struct times {
     double update, families, select, frame;
-    double changed; /* share of tiles */
+    double changed; /* share of tiles, mean over the frames that were compared */
 };
+
+static const struct times no_times = {-1.0, -1.0, -1.0, -1.0, -1.0};
 
 static double now(void) {
     struct timespec time;
@@ -168,12 +172,29 @@ static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const 
     return TVLM_OK;
 }
 
+/* The share of tiles that changed, over frames. */
+struct shares {
+    double sum;
+    int32_t count;
+};
+
+static void add_share(struct shares *shares, int32_t changed, int32_t tiles) {
+    if (tiles == 0) return;
+    shares->sum += (double)changed / tiles;
+    ++shares->count;
+}
+
+static double mean_share(const struct shares *shares) {
+    return shares->count > 0 ? shares->sum / shares->count : -1.0;
+}
+
 /* Frames by the stage, then frames without a wait before their end. */
 static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene, tvlm_format format, int mode,
                                  int32_t repeat, double *values, struct times *times) {
     tvlm_stack *stack = NULL;
     tvlm_delta_report report = {0};
-    double stages[3], *const frames = values + 3 * repeat, changed = 0.0;
+    struct shares shares = {0};
+    double stages[3], *const frames = values + 3 * repeat;
     const struct tvlm_stack_params params = {.layout = LAYOUT,
                                              .width = scene->images[0].width,
                                              .height = scene->images[0].height,
@@ -189,70 +210,144 @@ static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene,
         if (n < 0) continue;
         if (!waits) frames[n] = now() - start;
         for (int s = 0; waits && s < 3; ++s) values[s * repeat + n] = stages[s];
-        if (waits && report.tiles > 0) changed += (double)report.changed / report.tiles / repeat;
+        if (waits && mode != FULL) add_share(&shares, report.changed, report.tiles);
     }
     if (status == TVLM_OK)
-        *times = (struct times){median(values, repeat), median(values + repeat, repeat),
-                                median(values + 2 * repeat, repeat), median(frames, repeat), changed};
+        *times =
+            (struct times){median(values, repeat), median(values + repeat, repeat),
+                           median(values + 2 * repeat, repeat), median(frames, repeat), mean_share(&shares)};
     tvlm_stack_destroy(&stack);
     return status;
 }
 
-/* Push (with flow) and select. */
+/* stages[0]: push, with flow; stages[1]: select. `next` NULL: this frame is handed over; else it was sent,
+ * and `next` is sent. */
+static tvlm_status frame_of_stream(tvlm_stream *stream, tvlm_device *device, const tvlm_image *image,
+                                   const tvlm_image *next, bool waits, double stages[2],
+                                   tvlm_stream_report *report) {
+    tvlm_selection *selection = NULL;
+    double start = now();
+    TVLM_TRY(tvlm_stream_push(stream, 0, next != NULL ? NULL : image, NULL, report));
+    if (next != NULL) TVLM_TRY(tvlm_stream_send(stream, 0, next));
+    if (waits) TVLM_TRY(finish(device));
+    stages[0] = now() - start;
+    start = now();
+    const tvlm_status status = tvlm_stream_select(stream, 0, NULL, NULL, &selection);
+    tvlm_selection_destroy(&selection);
+    TVLM_TRY(status);
+    if (next == NULL) TVLM_TRY(finish(device)); /* what was sent need not be there yet */
+    stages[1] = now() - start;
+    return TVLM_OK;
+}
+
+/* As measure_stack; of frames that are sent the stages overlap, and there are none to tell. */
 static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene, tvlm_format format,
-                                  int32_t repeat, double *values, struct times *times) {
+                                  bool sent, int32_t repeat, double *values, struct times *times) {
     tvlm_stream *stream = NULL;
+    tvlm_stream_report report = {0};
+    struct shares shares = {0};
     const struct tvlm_stream_params params = {.format = format};
-    double *const pushes = values, *const selects = values + repeat, *const frames = values + 2 * repeat;
+    double stages[2], *const frames = values + 2 * repeat;
     tvlm_status status =
         tvlm_stream_create(device, scene->images[0].width, scene->images[0].height, &params, &stream);
-    for (int32_t i = 0; status == TVLM_OK && i < WARM + repeat; ++i) {
-        tvlm_selection *selection = NULL;
+    if (status == TVLM_OK && sent) status = tvlm_stream_send(stream, 0, &scene->images[0]);
+    for (int32_t i = sent ? WARM + repeat : 0; status == TVLM_OK && i < 2 * (WARM + repeat); ++i) {
+        const int32_t n = i % (WARM + repeat) - WARM, at = sent ? i - WARM - repeat : i;
+        const bool waits = i < WARM + repeat;
+        const tvlm_image *const next = sent ? &scene->images[(at + 1) % scene->count] : NULL;
         const double start = now();
-        status = tvlm_stream_push(stream, 0, &scene->images[i % scene->count], NULL, NULL);
-        if (status == TVLM_OK) status = finish(device);
-        const double pushed = now();
-        if (status == TVLM_OK) status = tvlm_stream_select(stream, 0, NULL, NULL, &selection);
-        tvlm_selection_destroy(&selection);
-        if (status == TVLM_OK) status = finish(device);
-        if (i < WARM) continue;
-        pushes[i - WARM] = pushed - start;
-        selects[i - WARM] = now() - pushed;
-        frames[i - WARM] = now() - start;
+        status =
+            frame_of_stream(stream, device, &scene->images[at % scene->count], next, waits, stages, &report);
+        if (n < 0) continue;
+        if (!waits) frames[n] = now() - start;
+        for (int s = 0; waits && s < 2; ++s) values[s * repeat + n] = stages[s];
+        if (!waits) add_share(&shares, report.changed, report.tiles);
     }
-    if (status == TVLM_OK)
-        *times = (struct times){.update = median(pushes, repeat),
-                                .select = median(selects, repeat),
-                                .frame = median(frames, repeat)};
+    if (status == TVLM_OK) {
+        times->frame = median(frames, repeat);
+        times->changed = mean_share(&shares);
+        if (!sent) times->update = median(values, repeat);
+        if (!sent) times->select = median(values + repeat, repeat);
+    }
     tvlm_stream_destroy(&stream);
+    return status;
+}
+
+/* The flow from a frame to the one before it, with both on the device and their levels made. */
+static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, tvlm_format format,
+                                int32_t repeat, double *values, struct times *times) {
+    tvlm_stack *stack = NULL;
+    tvlm_flow *flow = NULL;
+    const struct tvlm_stack_params params = {.layout = "r",
+                                             .width = scene->images[0].width,
+                                             .height = scene->images[0].height,
+                                             .images = 2,
+                                             .format = format};
+    tvlm_status status = tvlm_stack_create(device, &params, &stack);
+    for (int32_t i = 0; status == TVLM_OK && i < WARM + repeat; ++i) {
+        for (int32_t k = 0; status == TVLM_OK && k < 2; ++k) /* 0: the later one */
+            status = tvlm_stack_set_image(stack, k, &scene->images[(i + 1 - k) % scene->count]);
+        if (status == TVLM_OK) status = tvlm_stack_generate(stack);
+        if (status == TVLM_OK) status = finish(device);
+        const double start = now();
+        if (status == TVLM_OK) status = tvlm_flow_compute(stack, 0, stack, 1, NULL, &flow);
+        if (status == TVLM_OK) status = finish(device);
+        if (i >= WARM) values[i - WARM] = now() - start;
+    }
+    if (status == TVLM_OK) times->frame = median(values, repeat);
+    tvlm_flow_destroy(&flow);
+    tvlm_stack_destroy(&stack);
     return status;
 }
 
 /* ---- The report ---- */
 
-static const char *const modes[] = {"full", "delta", "carried", "stream"};
+static const char *const modes[] = {"full", "delta", "carried", "stream", "sent", "flow"};
 
-static void print_times(json_writer *json, const struct scene *scene, int mode, const struct times *t,
-                        bool as_json) {
-    if (!as_json) {
-        if (mode == STREAM)
-            printf("%-24s %-7s %8s %10.3f %10s %10.3f %10.3f\n", scene->name, modes[mode], "",
-                   1e3 * t->update, "", 1e3 * t->select, 1e3 * t->frame);
-        else
-            printf("%-24s %-7s %6.1f %% %10.3f %10.3f %10.3f %10.3f\n", scene->name, modes[mode],
-                   100.0 * t->changed, 1e3 * t->update, 1e3 * t->families, 1e3 * t->select, 1e3 * t->frame);
-        fflush(stdout);
-        return;
-    }
+static void print_milliseconds(double seconds) {
+    if (seconds >= 0.0)
+        printf(" %10.3f", 1e3 * seconds);
+    else
+        printf(" %10s", "");
+}
+
+static void write_milliseconds(json_writer *json, const char *key, double seconds) {
+    if (seconds >= 0.0) json_double(json, key, 1e3 * seconds);
+}
+
+static void print_times(const struct scene *scene, int mode, const struct times *t) {
+    printf("%-24s %-7s", scene->name, modes[mode]);
+    if (t->changed >= 0.0)
+        printf(" %6.1f %%", 100.0 * t->changed);
+    else
+        printf(" %8s", "");
+    print_milliseconds(t->update);
+    print_milliseconds(t->families);
+    print_milliseconds(t->select);
+    print_milliseconds(t->frame);
+    printf("\n");
+    fflush(stdout);
+}
+
+static void write_times(json_writer *json, const struct scene *scene, int mode, const struct times *t) {
     json_open_object(json, NULL, true);
     json_string(json, "scene", scene->name);
     json_string(json, "mode", modes[mode]);
-    if (mode != STREAM) json_double(json, "changed", t->changed);
-    json_double(json, mode == STREAM ? "push_ms" : "update_ms", 1e3 * t->update);
-    if (mode != STREAM) json_double(json, "families_ms", 1e3 * t->families);
-    json_double(json, "select_ms", 1e3 * t->select);
-    json_double(json, "frame_ms", 1e3 * t->frame);
+    if (t->changed >= 0.0) json_double(json, "changed", t->changed);
+    write_milliseconds(json, mode == STREAM ? "push_ms" : "update_ms", t->update);
+    write_milliseconds(json, "families_ms", t->families);
+    write_milliseconds(json, "select_ms", t->select);
+    write_milliseconds(json, "frame_ms", t->frame);
     json_close(json);
+}
+
+static tvlm_status measure_mode(tvlm_device *device, const struct scene *scene, tvlm_format format, int mode,
+                                int32_t repeat, double *values, struct times *times) {
+    *times = no_times;
+    if (mode == FLOW) return measure_flow(device, scene, format, repeat, values, times);
+    if (mode == STREAM || mode == SENT)
+        return measure_stream(device, scene, format, mode == SENT, repeat, values, times);
+    return measure_stack(device, scene, format, mode, repeat, values, times);
 }
 
 static int measure_scene(struct tool *tool, const struct bench_video_options *options, tvlm_device *device,
@@ -260,13 +355,16 @@ static int measure_scene(struct tool *tool, const struct bench_video_options *op
     const int32_t repeat = options->repeat;
     const tvlm_format format = (tvlm_format)options->common->format;
     double *const values = malloc(4 * (size_t)repeat * sizeof *values);
-    int code = values != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
+    int code = TOOL_DONE;
+    if (values == NULL) return tool_fail(tool, "no memory");
     for (int mode = 0; code == TOOL_DONE && mode < MODES; ++mode) {
-        code = tool_status(
-            tool, mode == STREAM ? measure_stream(device, scene, format, repeat, values, &times[mode])
-                                 : measure_stack(device, scene, format, mode, repeat, values, &times[mode]));
+        code = tool_status(tool, measure_mode(device, scene, format, mode, repeat, values, &times[mode]));
         progress_clear();
-        if (code == TOOL_DONE) print_times(json, scene, mode, &times[mode], options->common->json > 0);
+        if (code != TOOL_DONE) break;
+        if (options->common->json > 0)
+            write_times(json, scene, mode, &times[mode]);
+        else
+            print_times(scene, mode, &times[mode]);
     }
     free(values);
     return code;

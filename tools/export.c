@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export_pictures.h"
 #include "json.h"
 #include "questions.h"
 #include "texturevlm/io.h"
@@ -15,12 +16,10 @@
 typedef struct export_options {
     tool_common common;
     const char *model, *output, *scorer;
-    option_integer budget, min_pixels, max_pixels, size, patch;
+    option_integer budget, min_pixels, max_pixels, size, patch, every;
     int all, video;
     option_triple weights;
-    option_list features;
-    const char *query, *mean;
-    int combine; /* of combinations[] */
+    question_options asked; /* its `combine`: of combinations[] */
 } export_options;
 
 static const char *const combinations[] = {"max", "mean", NULL};
@@ -43,20 +42,23 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
      "side of a patch, llava and clip (default: 14), siglip (16)", 1, 16384, NULL},
     {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
-     "Qwen-VL: the images are frames of one video, two a token", 0, 0, NULL},
+     "Qwen-VL: the images are frames of one video, two a token; or\none file is a video", 0, 0, NULL},
+    {0, OPTION_INTEGER, "every", offsetof(export_options, every), "N",
+     "of a video file only every N-th frame (default: 1); at most\n768 of them", 1, 1000000, NULL},
     {0, OPTION_TRIPLE, "weights", offsetof(export_options, weights), "I,P,Q",
      "of information, perspective and participation, as in select", 0, 0, NULL},
     {0, OPTION_TEXT, "scorer", offsetof(export_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
-    {0, OPTION_LIST, "features", offsetof(export_options, features), "F.npy",
+    {0, OPTION_LIST, "features", offsetof(export_options, asked.features), "F.npy",
      "the encoder's vectors of the picture as it is processed: h x w\nx D, float32 or float16; of several "
      "once for each, in order",
      0, 0, NULL},
-    {0, OPTION_TEXT, "query", offsetof(export_options, query), "Q.npy",
+    FEATURE_PATCH_SPEC(export_options, asked.patch, "picture"),
+    {0, OPTION_TEXT, "query", offsetof(export_options, asked.query), "Q.npy",
      "what is asked, as the encoder's vector: D, or N x D", 0, 0, NULL},
-    {0, OPTION_TEXT, "query-mean", offsetof(export_options, mean), "M.npy", "D: taken off every query first",
-     0, 0, NULL},
-    {0, OPTION_CHOICE, "combine", offsetof(export_options, combine), "HOW",
+    {0, OPTION_TEXT, "query-mean", offsetof(export_options, asked.mean), "M.npy",
+     "D: taken off every query first", 0, 0, NULL},
+    {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
      "of N queries: max (default) or mean of their similarities", 0, 0, combinations},
 };
 
@@ -64,10 +66,9 @@ struct job {
     struct tool *tool;
     const export_options *options;
     int model; /* tvlm_export_model */
-    int count;
+    int count; /* files */
     char *const *paths;
-    tvlm_image **loaded;
-    tvlm_image *images; /* the same, side by side */
+    export_pictures pictures;
     tvlm_scorer *scorer;
     question_options asked;
     questions questions;
@@ -118,14 +119,11 @@ static int check(struct job *job) {
 
 /* What is asked is one question: an export has one choice of tokens. */
 static int read_questions(struct job *job) {
-    const export_options *const options = job->options;
-    const int combine = options->combine == 1 ? QUESTION_MEAN : QUESTION_MAX;
-    const bool asked = options->query != NULL || options->combine > 0;
-    job->asked = (question_options){.features = options->features,
-                                    .query = options->query,
-                                    .mean = options->mean,
-                                    .combine = asked ? combine : QUESTION_EACH};
-    if (options->features.count > 0 && options->query == NULL && options->scorer == NULL)
+    const question_options *const given = &job->options->asked;
+    job->asked = *given;
+    job->asked.combine = given->combine == 1 ? QUESTION_MEAN : QUESTION_MAX;
+    if (given->query == NULL && given->combine == 0) job->asked.combine = QUESTION_EACH;
+    if (given->features.count > 0 && given->query == NULL && job->options->scorer == NULL)
         return tool_usage(job->tool, "--features needs --query, or a --scorer that reads them");
     return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
@@ -133,32 +131,31 @@ static int read_questions(struct job *job) {
 /* ---- Work ---- */
 
 static int load(struct job *job) {
-    struct tool *const tool = job->tool;
+    const export_options *const options = job->options;
     int code = TOOL_DONE;
-    job->loaded = calloc((size_t)job->count, sizeof *job->loaded);
-    job->images = calloc((size_t)job->count, sizeof *job->images);
-    if (job->loaded == NULL || job->images == NULL) return tool_fail(tool, "no memory");
-    for (int i = 0; code == TOOL_DONE && i < job->count; ++i) {
-        tool->subject = job->paths[i];
-        code = tool_status(tool, tvlm_image_load(job->paths[i], &tool->log, &job->loaded[i]));
-        if (code == TOOL_DONE) job->images[i] = *job->loaded[i];
-    }
-    if (job->count > 1) tool->subject = NULL; /* from here on it may be about any of them */
-    return code;
+    if (options->video > 0 && job->count == 1)
+        code = export_pictures_decode(job->tool, job->paths, options->every.value, &job->pictures);
+    if (code != TOOL_DONE) return code;
+    if (job->pictures.of_video && job->asked.features.count > 0)
+        return tool_usage(job->tool, "--features is for images; of a video hand in the frames as such");
+    if (job->pictures.of_video) return TOOL_DONE;
+    if (options->every.given) return tool_usage(job->tool, "--every is for --video and a video file");
+    return export_pictures_load(job->tool, job->paths, job->count, &job->pictures);
 }
 
 static int load_features(struct job *job) {
     const size_t count = (size_t)job->count;
     int code = TOOL_DONE;
-    if (job->options->features.count == 0) return TOOL_DONE;
+    if (job->asked.features.count == 0) return TOOL_DONE;
     job->arrays = calloc(count, sizeof *job->arrays);
     job->features = calloc(count, sizeof *job->features);
     job->queries = calloc(count, sizeof *job->queries);
     if (job->arrays == NULL || job->features == NULL || job->queries == NULL)
         return tool_fail(job->tool, "no memory");
     for (int i = 0; code == TOOL_DONE && i < job->count; ++i) {
-        code = features_open(job->tool, job->options->features.values[i], &job->questions.queries,
+        code = features_open(job->tool, job->asked.features.values[i], &job->questions.queries,
                              &job->arrays[i], &job->features[i]);
+        job->features[i].cell = job->asked.patch.value;
         (void)questions_query(&job->questions, 0, &job->queries[i]); /* stays zero where nothing is asked */
     }
     return code;
@@ -178,12 +175,15 @@ static int process(struct job *job) {
                                               .weights =
                                                   options->weights.given ? options->weights.values : NULL,
                                               .scorer = job->scorer};
+    const char *const subject = job->tool->subject;
+    job->tool->subject = NULL; /* of the options */
     int code = tool_open_device(job->tool, &options->common, &job->device);
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
+    job->tool->subject = subject;
     if (code == TOOL_DONE)
-        code = tool_status(
-            job->tool, tvlm_export_run(job->export, job->images, job->count, job->features, job->queries));
+        code = tool_status(job->tool, tvlm_export_run(job->export, job->pictures.images, job->pictures.count,
+                                                      job->features, job->queries));
     return code;
 }
 
@@ -225,8 +225,8 @@ static int print_text(struct job *job) {
         const int code = tool_status(job->tool, tvlm_export_get_picture(job->export, i, &p));
         if (code != TOOL_DONE) return code;
         snprintf(line, sizeof line, "%.400s: %dx%d -> %dx%d, patches %dx%dx%d, %d of %d tokens\n",
-                 job->paths[i], job->images[i].width, job->images[i].height, p.width, p.height, p.grid_t,
-                 p.grid_h, p.grid_w, p.selected, p.tokens);
+                 job->paths[i], job->pictures.images[i].width, job->pictures.images[i].height, p.width,
+                 p.height, p.grid_t, p.grid_h, p.grid_w, p.selected, p.tokens);
         if (tool_print(job->tool, line) != TOOL_DONE) return TOOL_FAILED;
     }
     return TOOL_DONE;
@@ -280,15 +280,13 @@ static int print_json(struct job *job) {
 }
 
 static void release(struct job *job) {
-    for (int i = 0; job->loaded != NULL && i < job->count; ++i) tvlm_image_destroy(&job->loaded[i]);
     for (int i = 0; i < TENSORS_MAX; ++i) free(job->data[i]);
     for (int i = 0; job->arrays != NULL && i < job->count; ++i) tvlm_npy_destroy(&job->arrays[i]);
     free(job->arrays);
     free(job->features);
     free(job->queries);
     questions_release(&job->questions);
-    free(job->loaded);
-    free(job->images);
+    export_pictures_release(&job->pictures);
     tvlm_export_destroy(&job->export);
     tvlm_device_destroy(&job->device);
     tvlm_scorer_destroy(&job->scorer);

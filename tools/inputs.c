@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "labels.h"
-#include "questions.h"
 #include "texturevlm/io.h"
 
 /* One option: which channel, and what a file for it looks like. */

@@ -6,6 +6,7 @@
 #define TVLM_TOOLS_INPUTS_H
 
 #include "bases.h"
+#include "questions.h"
 #include "tool.h"
 
 typedef struct input_options {
@@ -62,15 +63,7 @@ typedef struct input_options {
          "F.npy",    "the encoder's vectors, h x w x D: feature_0 ..",                                       \
          0,          0,                                                                                      \
          NULL},                                                                                              \
-        {0,                                                                                                  \
-         OPTION_NUMBER,                                                                                      \
-         "feature-patch",                                                                                    \
-         offsetof(type, member.patch),                                                                       \
-         "PIXELS",                                                                                           \
-         "of the image that a cell of the features covers (default:\nthe grid covers the whole image)",      \
-         0.001,                                                                                              \
-         65536,                                                                                              \
-         NULL},                                                                                              \
+        FEATURE_PATCH_SPEC(type, member.patch, "image"),                                                     \
         {0,       OPTION_TEXT,                                                                               \
          "words", offsetof(type, member.words),                                                              \
          "Q.npy", "up to 64 vectors, N x D: word_0 .., the features'\nsimilarity to each",                   \

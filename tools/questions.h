@@ -66,6 +66,15 @@ typedef struct question_options {
 
 extern const char *const question_combinations[];
 
+/* An option_number; WHAT the features are of. */
+#define FEATURE_PATCH_SPEC(type, member, WHAT)                                                               \
+    {                                                                                                        \
+        0, OPTION_NUMBER, "feature-patch", offsetof(type, member), "PIXELS",                                 \
+            "of the " WHAT " that a cell of the features covers (default:\nthe grid covers the whole " WHAT  \
+            ")",                                                                                             \
+            0.001, 65536, NULL                                                                               \
+    }
+
 /* The options, for a table of `type` whose member `member` is a question_options. */
 #define QUESTION_SPECS(type, member)                                                                         \
     {0,                                                                                                      \
@@ -78,15 +87,7 @@ extern const char *const question_combinations[];
      0,                                                                                                      \
      0,                                                                                                      \
      NULL},                                                                                                  \
-        {0,                                                                                                  \
-         OPTION_NUMBER,                                                                                      \
-         "feature-patch",                                                                                    \
-         offsetof(type, member.patch),                                                                       \
-         "PIXELS",                                                                                           \
-         "of the image that a cell of the features covers (default:\nthe grid covers the whole image)",      \
-         0.001,                                                                                              \
-         65536,                                                                                              \
-         NULL},                                                                                              \
+        FEATURE_PATCH_SPEC(type, member.patch, "image"),                                                     \
         {0,                                                                                                  \
          OPTION_TEXT,                                                                                        \
          "query",                                                                                            \

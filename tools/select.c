@@ -27,7 +27,7 @@ typedef struct select_options {
     option_number e0;
     int arrangement; /* tvlm_arrangement */
     option_integer level, keep_regions;
-    option_number cull_distance, cache_bytes;
+    option_number cull_distance, cache_bytes, overview;
     patch_options patches;
     const char *patch_scores;
     int cover;
@@ -82,6 +82,10 @@ static const option_spec specs[] = {
     {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
      "for cascade: squares that cover the image, as the quadtree's,\nsmall only in those regions", 0, 0,
      NULL},
+    {0, OPTION_NUMBER, "overview", offsetof(select_options, overview), "SHARE",
+     "for grid, exhaustive and cascade: that share of the K, 0 to 1,\nshows the whole image coarsely and "
+     "comes first; the rest are\nthe best, as before (default: 0; 0.25 is a good one)",
+     0, 1, NULL},
     {0, OPTION_NUMBER, "cache-bytes", offsetof(select_options, cache_bytes), "BYTES",
      "of device memory for images that may be asked about again\n(default: half of the device's)", 1, 1e18,
      NULL},
@@ -268,6 +272,7 @@ static int find_positions(struct run *run, struct job *job) {
         .keep_regions = options->keep_regions.value,
         .cull_distance = options->cull_distance.value,
         .cover = options->cover > 0,
+        .overview = options->overview.value,
     };
     tvlm_selection_info info;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
@@ -294,8 +299,8 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     char title[256], stem[128];
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
-    const bool tree = run->options->strategy == TVLM_STRATEGY_QUADTREE || run->options->cover > 0;
-    const bool squares = run->options->strategy == TVLM_STRATEGY_FOVEATED || tree;
+    const bool squares = job->positions[0].column < 0; /* not only cells of the grid */
+    const bool tree = run->options->strategy != TVLM_STRATEGY_FOVEATED;
     if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
     if (squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
                 : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
@@ -317,6 +322,16 @@ static int draw_heatmap_of(struct run *run, struct job *job) {
     return tool_fail(run->tool, "no memory for the heat map");
 }
 
+static void write_overview(json_writer *json, const tvlm_selection *selection) {
+    tvlm_selection_info info;
+    tvlm_selection_get_info(selection, &info);
+    if (info.overview_columns == 0) return;
+    json_open_array(json, "overview", true);
+    json_integer(json, NULL, info.overview_columns);
+    json_integer(json, NULL, info.overview_rows);
+    json_close(json);
+}
+
 static void write_selection(struct run *run, const struct job *job) {
     json_writer *const json = &run->json;
     json_open_object(json, NULL, false);
@@ -332,6 +347,7 @@ static void write_selection(struct run *run, const struct job *job) {
     json_string(json, "strategy", tvlm_strategy_name((tvlm_strategy)run->options->strategy));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
     json_integer(json, "k", job->k);
+    write_overview(json, job->selection);
     stages_write(json, job->selection);
     positions_write(json, job->positions, job->count, job->axes, false);
     json_close(json);
@@ -501,24 +517,33 @@ static void say_session(const struct run *run) {
         info.cache_bytes);
 }
 
+/* Options of other strategies. */
+static int check_strategy(struct tool *tool, const select_options *options) {
+    const int strategy = options->strategy;
+    if (strategy != TVLM_STRATEGY_FOVEATED &&
+        (options->fixations.count > 0 || options->e0.given || options->arrangement != 0))
+        return tool_usage(tool, "--fixation, --e0 and --arrangement are for --strategy foveated");
+    if (strategy != TVLM_STRATEGY_EXHAUSTIVE && options->level.given)
+        return tool_usage(tool, "--level is for --strategy exhaustive");
+    if (strategy == TVLM_STRATEGY_EXHAUSTIVE && options->stride.given)
+        return tool_usage(tool, "--stride is not for --strategy exhaustive, which has --level");
+    if (strategy != TVLM_STRATEGY_CASCADE && (options->keep_regions.given || options->cull_distance.given))
+        return tool_usage(tool, "--keep-regions and --cull-distance are for --strategy cascade");
+    if (strategy != TVLM_STRATEGY_CASCADE && options->cover > 0)
+        return tool_usage(tool, "--cover is for --strategy cascade");
+    if (options->overview.value > 0.0f &&
+        (strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_QUADTREE || options->cover > 0))
+        return tool_usage(tool, "--overview is for --strategy grid, exhaustive and cascade, without --cover");
+    return TOOL_DONE;
+}
+
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const select_options *const options = values;
     struct run run = {.tool = tool, .options = options, .several = operand_count > 1};
     int code;
     if (options->weights.given && options->scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
-    if (options->strategy != TVLM_STRATEGY_FOVEATED &&
-        (options->fixations.count > 0 || options->e0.given || options->arrangement != 0))
-        return tool_usage(tool, "--fixation, --e0 and --arrangement are for --strategy foveated");
-    if (options->strategy != TVLM_STRATEGY_EXHAUSTIVE && options->level.given)
-        return tool_usage(tool, "--level is for --strategy exhaustive");
-    if (options->strategy == TVLM_STRATEGY_EXHAUSTIVE && options->stride.given)
-        return tool_usage(tool, "--stride is not for --strategy exhaustive, which has --level");
-    if (options->strategy != TVLM_STRATEGY_CASCADE &&
-        (options->keep_regions.given || options->cull_distance.given))
-        return tool_usage(tool, "--keep-regions and --cull-distance are for --strategy cascade");
-    if (options->strategy != TVLM_STRATEGY_CASCADE && options->cover > 0)
-        return tool_usage(tool, "--cover is for --strategy cascade");
+    if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
     if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
     if (options->questions.features.count > 0 && options->questions.query == NULL && options->scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");

@@ -10,7 +10,6 @@
 #include "progress.h"
 #include "video_overlay.h"
 
-static const char *const presets[] = {"moving", "still", "document", "gaze", NULL};
 static const char *const strategies[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade", NULL};
 
 static const option_spec specs[] = {
@@ -19,9 +18,9 @@ static const option_spec specs[] = {
      "video",
      0, 0, NULL},
     {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
-     "moving (default): a moving camera; still: one that is not;\ndocument: a screen or pages, text counts "
-     "and motion does\nnot; gaze: where --gaze looked counts most",
-     0, 0, presets},
+     "moving (default): a moving camera; still: one that is not;\nscreen (or document): text counts and "
+     "motion does not;\ngaze: where --gaze looked counts most",
+     0, 0, video_presets},
     {0, OPTION_TEXT, "gaze", offsetof(video_options, gaze), "FILE",
      "where somebody looked: \"time,x,y\" a line, in seconds since\nthe first frame and pixels; nan while "
      "the eyes are shut",
@@ -38,6 +37,22 @@ static const option_spec specs[] = {
      "of the working images (default: the frames' own)", 1, 32767, NULL},
     {0, OPTION_INTEGER, "keyframe", offsetof(video_options, keyframe), "N",
      "frames from one keyframe to the next (default: 30)", 1, 1000000, NULL},
+    {0, OPTION_NUMBER, "cut", offsetof(video_options, cut), "T",
+     "a frame that differs by T from the last one begins anew,\n0 .. 1 (default: 0.3; above 1: none does)", 0,
+     2, NULL},
+    {0, OPTION_FLAG, "no-delta", offsetof(video_options, no_delta), NULL,
+     "every frame is made anew, not only where it changed", 0, 0, NULL},
+    {0, OPTION_INTEGER, "tile", offsetof(video_options, tile), "PIXELS",
+     "side of the tiles that are compared with the last frame's,\na multiple of 16 (default: 64)", 16, 4096,
+     NULL},
+    {0, OPTION_NUMBER, "threshold", offsetof(video_options, threshold), "T",
+     "a tile changed where a value differs by more, black to white\nbeing 1 (default: 0: by anything)", 0, 1,
+     NULL},
+    {0, OPTION_NUMBER, "carry", offsetof(video_options, carry), "SHARE",
+     "saliency and regions, which hang on the whole frame, are kept\nuntil SHARE of it has changed since, "
+     "all "
+     "frames together\n(default: 0: made again with every change)",
+     0, 1000, NULL},
     {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
      "added to the score where the last frame's positions are\ncarried to (default: 0.15; 0: none)", 0, 1000,
      NULL},
@@ -59,9 +74,15 @@ static const option_spec specs[] = {
      "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for\nSTEM.jpg, DIR/frame-000012.npy for "
      "frame 12 of a video.\nFrames without such a file carry the last ones along",
      0, 0, NULL},
-    {0, OPTION_NUMBER, "feature-patch", offsetof(video_options, questions.patch), "PIXELS",
-     "of the frame that a cell of the features covers (default:\nthe grid covers the whole frame)", 0.001,
-     65536, NULL},
+    {0, OPTION_TEXT, "needs", offsetof(video_options, needs), "DIR",
+     "write a mask for each frame, named as its features: the\ncells that need new ones, uint8 h x w, once "
+     "there were any",
+     0, 0, NULL},
+    {0, OPTION_TEXT, "flow", offsetof(video_options, flow), "DIR",
+     "flow of your own, from a frame to the one before it that was\ntaken: DIR/STEM.flo or "
+     "DIR/frame-000012.flo, of the frame's\nsize; it is estimated where there is no such file",
+     0, 0, NULL},
+    FEATURE_PATCH_SPEC(video_options, questions.patch, "frame"),
     {0, OPTION_TEXT, "query", offsetof(video_options, questions.query), "Q.npy",
      "what is asked, as the encoder's vector", 0, 0, NULL},
     {0, OPTION_TEXT, "query-mean", offsetof(video_options, questions.mean), "M.npy",
@@ -197,15 +218,23 @@ static int check(struct tool *tool, const video_options *options, int count, cha
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->scorer == NULL)
         return tool_usage(tool, "--frames is for a --scorer that looks back");
-    if (options->preset == 3 && options->gaze == NULL)
+    if (video_use(options->preset) == TVLM_STREAM_GAZE && options->gaze == NULL)
         return tool_usage(tool, "--preset gaze needs --gaze FILE");
     if (options->features != NULL && options->questions.query == NULL && options->scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
+    if (options->no_delta > 0 && (options->tile.given || options->threshold.given || options->carry.given))
+        return tool_usage(tool, "--no-delta compares nothing: --tile, --threshold and --carry are of no use");
+    if (options->tile.value % 16 != 0)
+        return tool_usage(tool, "--tile: %d is not a multiple of 16", (int)options->tile.value);
+    if (options->needs != NULL && options->features == NULL)
+        return tool_usage(tool, "--needs is for frames with --features");
     if (options->k.given && options->k.value < 1)
         return tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
     int code = tool_check_distinct(tool, overlay, options->gaze != NULL ? options->gaze : paths[0]);
     for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, overlay, paths[i]);
-    return code;
+    if (code == TOOL_DONE) code = video_folder_check(tool, options->features);
+    if (code == TOOL_DONE) code = video_folder_check(tool, options->flow);
+    return code == TOOL_DONE ? video_folder_distinct(tool, options->needs, options->features) : code;
 }
 
 static int run_video(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -226,7 +255,9 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
         code = video_overlay_open(tool, options->overlay, run.frames.rate / run.frames.every, &run.overlay);
     if (code == TOOL_DONE) code = video_session_open(tool, options, &run.session);
     run.session.video = run.frames.reader != NULL;
+    if (code == TOOL_DONE && options->needs != NULL) code = video_folder_make(tool, options->needs);
     if (code == TOOL_DONE) code = all_frames(&run);
+    if (code == TOOL_DONE && interrupted == 0) video_session_end(&run.session);
     if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
     if (code == TOOL_DONE && interrupted != 0) code = end_interrupted(tool, run.done);
     video_overlay_release(&run.overlay);
@@ -244,18 +275,25 @@ const tool_command video_command = {
     .operands = "FRAME...|CLIP",
     .operand_min = 1,
     .operand_max = INT32_MAX,
-    .details =
-        "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is a video. One line of JSON a frame: "
-        "what "
-        "`tvlm\n"
-        "select` prints, with the frame's number and time (seconds), keyframe, cut, difference from the last "
-        "frame, and\n"
-        "jumps: how many of the last frame's positions have none within a cell of where they moved to. A "
-        "frame "
-        "that does\n"
-        "not decode, or has another size than the first, is left out with a warning. Ctrl-C ends after the "
-        "present frame,\n"
-        "with the lines and the video complete, and exit code 130.\n",
+    .details = "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is a video. One line of JSON a "
+               "frame: what\n"
+               "`tvlm select` prints, and\n"
+               "  frame, time      its number, seconds\n"
+               "  keyframe, cut    all is made anew; and the frame before it is forgotten\n"
+               "  difference       from the last frame, 0 .. 1\n"
+               "  tiles, changed   how many were compared with the last frame's, and differ (not where all "
+               "is made anew)\n"
+               "  flow             estimated or given (--flow), where there is one to the last frame\n"
+               "  features         given: with this frame; needs: the share of cells that need new ones, "
+               "before they came;\n"
+               "                   needs_all: so many that all are asked for; cells: columns and rows\n"
+               "  jumps            how many of the last frame's positions have none within a cell of where "
+               "they moved to\n"
+               "A frame that has no features, nor carries any along, is answered without the --query. A "
+               "frame that does\n"
+               "not decode, or has another size than the first, is left out with a warning. Ctrl-C ends "
+               "after the present\n"
+               "frame, with the lines and the video complete, and exit code 130.\n",
     .options = specs,
     .option_count = sizeof specs / sizeof *specs,
     .options_size = sizeof(video_options),

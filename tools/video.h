@@ -8,19 +8,26 @@
 #include "questions.h"
 #include "texturevlm/stream.h"
 #include "tool.h"
+#include "video_files.h"
 #include "video_frames.h"
 #include "video_gaze.h"
 
 typedef struct video_options {
     tool_common common;
-    option_integer k, every, frames, keyframe;
-    int preset, strategy; /* video_use, tvlm_strategy */
-    option_number rate, stride, patch, min_distance, steadiness;
+    option_integer k, every, frames, keyframe, tile;
+    int preset, strategy; /* one of video_presets, tvlm_strategy */
+    int no_delta;
+    option_number rate, stride, patch, min_distance, steadiness, cut, threshold, carry;
     option_triple weights;
     option_size size;
-    const char *overlay, *gaze, *scorer, *features; /* features: a folder */
+    const char *overlay, *gaze, *scorer;
+    const char *features, *flow, *needs; /* folders */
     question_options questions;
 } video_options;
+
+/* The values of --preset, ended by NULL, and the use that each is. */
+extern const char *const video_presets[];
+tvlm_stream_use video_use(int preset);
 
 /* The stream and what goes with it from frame to frame. */
 typedef struct video_session {
@@ -33,8 +40,10 @@ typedef struct video_session {
     video_gaze gaze;
     char volume[2048]; /* channels of it; "" none */
     tvlm_scorer *scorer;
-    bool video;    /* frames are not files: their features go by number */
-    float *former; /* x, y of the last frame's positions, in its pixels */
+    bool video; /* frames are not files: theirs go by number */
+    video_flow flow;
+    int64_t features_read, flows_read; /* files */
+    float *former;                     /* x, y of the last frame's positions, in its pixels */
     int32_t former_count;
 } video_session;
 
@@ -47,7 +56,7 @@ typedef struct video_answer {
     int32_t count, k, candidates;
     int32_t jumps; /* -1: there is nothing to jump from */
     draw_grid grid;
-    bool has_features;
+    bool has_features, has_flow; /* from files */
 } video_answer;
 
 /* Reads what the options name. */
@@ -58,6 +67,8 @@ void video_session_release(video_session *session);
 int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer);
 /* Begins to send the next one. */
 int video_session_send(video_session *session, const video_frame *frame);
+/* After the last frame: warns of folders of which nothing was read. */
+void video_session_end(const video_session *session);
 /* Its positions. The answer is released by video_answer_release in any case. */
 int video_session_select(video_session *session, video_answer *answer);
 void video_answer_release(video_answer *answer);

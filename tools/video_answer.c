@@ -7,17 +7,28 @@
 #include "positions.h"
 #include "video.h"
 
-static void write_state(json_writer *json, const video_answer *answer) {
+static void write_state(json_writer *json, const video_answer *answer, bool with_features) {
     const tvlm_stream_report *const report = &answer->report;
     json_boolean(json, "keyframe", report->keyframe);
     json_boolean(json, "cut", report->cut);
     json_float(json, "difference", report->difference);
+    if (report->tiles > 0) {
+        json_integer(json, "tiles", report->tiles);
+        json_integer(json, "changed", report->changed);
+    }
+    if (report->flow) json_string(json, "flow", answer->has_flow ? "given" : "estimated");
     if (answer->jumps >= 0) json_integer(json, "jumps", answer->jumps);
-    if (report->columns > 0 || answer->has_features) {
+    if (with_features) {
         json_open_object(json, "features", true);
         json_boolean(json, "given", answer->has_features);
         json_float(json, "needs", report->needs);
         json_boolean(json, "needs_all", report->needs_all);
+        if (report->columns > 0) {
+            json_open_array(json, "cells", true);
+            json_integer(json, NULL, report->columns);
+            json_integer(json, NULL, report->rows);
+            json_close(json);
+        }
         json_close(json);
     }
 }
@@ -28,7 +39,7 @@ int video_answer_print(const video_session *session, const video_answer *answer)
     json_open_object(&json, NULL, true);
     json_integer(&json, "frame", frame->number);
     json_double(&json, "time", frame->time);
-    write_state(&json, answer);
+    write_state(&json, answer, session->options->features != NULL);
     json_open_object(&json, "image", true);
     json_string(&json, "path", frame->path);
     json_integer(&json, "width", frame->image.width);

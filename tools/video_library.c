@@ -14,9 +14,9 @@ static bool find(void *handle, const char *name, void *function) {
 
 int video_library_load(struct tool *tool, const char *what, const video_library **library) {
     static video_library loaded;
-    *library = &loaded;
-    if (loaded.reader_open != NULL) return TOOL_DONE;
     video_library found = {0};
+    if (loaded.reader_open != NULL) *library = &loaded;
+    if (loaded.reader_open != NULL) return TOOL_DONE;
     void *const handle = dlopen(TVLM_VIDEO_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL) return tool_fail(tool, "%s: needs texturevlm-video: %s", what, dlerror());
     if (!find(handle, "tvlm_video_reader_open", &found.reader_open) ||
@@ -30,6 +30,7 @@ int video_library_load(struct tool *tool, const char *what, const video_library 
         !find(handle, "tvlm_video_writer_destroy", &found.writer_destroy))
         return tool_fail(tool, "%s: " TVLM_VIDEO_LIBRARY " is of another version: %s", what, dlerror());
     loaded = found;
+    *library = &loaded;
     return TOOL_DONE;
 }
 

@@ -1,12 +1,11 @@
 #include "video_overlay.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "texturevlm/io.h"
+#include "video_files.h"
 
 static bool names_folder(const char *path) {
     struct stat info;
@@ -15,19 +14,10 @@ static bool names_folder(const char *path) {
     return (slash != NULL && slash[1] == '\0') || strchr(slash != NULL ? slash + 1 : path, '.') == NULL;
 }
 
-static int open_folder(struct tool *tool, const char *path) {
-    struct stat info;
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return tool_fail(tool, "%s: cannot be made: %s", path, strerror(errno));
-    if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: is not a folder", path);
-    if (access(path, W_OK | X_OK) != 0) return tool_fail(tool, "%s: cannot be written to", path);
-    return TOOL_DONE;
-}
-
 int video_overlay_open(struct tool *tool, const char *path, double rate, video_overlay *overlay) {
     *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
     if (path == NULL) return TOOL_DONE;
-    if (names_folder(path)) return open_folder(tool, path);
+    if (names_folder(path)) return video_folder_make(tool, path);
     int code = tool_check_output(tool, path);
     if (code == TOOL_DONE) code = video_library_load(tool, path, &overlay->library);
     if (code == TOOL_DONE && !overlay->library->writable(path))

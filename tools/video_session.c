@@ -11,14 +11,11 @@
 
 #define GAZE_MAX 64
 
-/* Whether the file is there; other troubles are told by who reads it. */
-static bool features_of(const video_session *session, const video_frame *frame, char *path, size_t size) {
-    char stem[512];
-    if (session->options->features == NULL) return false;
-    tool_stem(frame->path, stem, sizeof stem);
-    if (session->video) snprintf(stem, sizeof stem, "frame-%06lld", (long long)frame->number);
-    snprintf(path, size, "%s/%s.npy", session->options->features, stem);
-    return access(path, F_OK) == 0;
+/* Whether the frame has a file in the folder; other troubles are told by who reads it. */
+static bool find_file(const video_session *session, const char *folder, const char *ending,
+                      const video_frame *frame, char *path, size_t size) {
+    return folder != NULL && video_file_name(folder, ending, frame, session->video, path, size) &&
+           access(path, F_OK) == 0;
 }
 
 /* ---- Beginning ---- */
@@ -51,8 +48,13 @@ static int find_volume(video_session *session) {
     return TOOL_DONE;
 }
 
-static const tvlm_stream_use uses[] = {TVLM_STREAM_MOVING, TVLM_STREAM_STILL, TVLM_STREAM_SCREEN,
-                                       TVLM_STREAM_GAZE};
+const char *const video_presets[] = {"moving", "still", "screen", "gaze", "document", NULL};
+
+tvlm_stream_use video_use(int preset) {
+    static const tvlm_stream_use uses[] = {TVLM_STREAM_MOVING, TVLM_STREAM_STILL, TVLM_STREAM_SCREEN,
+                                           TVLM_STREAM_GAZE, TVLM_STREAM_SCREEN};
+    return uses[preset];
+}
 
 int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
     *session = (video_session){.tool = tool, .options = options};
@@ -76,11 +78,17 @@ static int create(video_session *session, const tvlm_image *image) {
     struct tvlm_stream_params *const params = &session->params;
     const int32_t width = options->size.given ? options->size.width : image->width;
     const int32_t height = options->size.given ? options->size.height : image->height;
-    int code = tool_status(session->tool, tvlm_stream_preset(uses[options->preset], params));
+    int code = tool_status(session->tool, tvlm_stream_preset(video_use(options->preset), params));
     if (code != TOOL_DONE) return code;
     params->format = (tvlm_format)options->common.format;
     if (options->keyframe.given) params->keyframe_interval = options->keyframe.value;
     if (options->steadiness.given) params->steadiness = &options->steadiness.value;
+    if (options->cut.given) params->cut = &options->cut.value;
+    params->whole = options->no_delta > 0;
+    params->update = (struct tvlm_update_params){.tile = options->tile.value,
+                                                 .threshold = options->threshold.value,
+                                                 .saliency_share = options->carry.value,
+                                                 .cluster_share = options->carry.value};
     if (session->volume[0] != '\0') {
         params->volume = session->volume;
         params->volume_frames = options->frames.value;
@@ -100,6 +108,7 @@ void video_session_release(video_session *session) {
     tvlm_scorer_destroy(&session->scorer);
     questions_release(&session->questions);
     video_gaze_release(&session->gaze);
+    video_flow_release(&session->flow);
     free(session->former);
     session->former = NULL;
 }
@@ -110,24 +119,67 @@ static tvlm_status set_features(void *target, const struct tvlm_grid_input *inpu
     return tvlm_stream_set_features(target, 0, TVLM_CHANNEL_FEATURE_0, input, NULL);
 }
 
-int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer) {
+/* The flow from the frame to the last one, where there is a file. */
+static int read_flow(video_session *session, const video_frame *frame, video_answer *answer) {
     char path[4096];
+    tvlm_stack_info info;
+    if (!find_file(session, session->options->flow, "flo", frame, path, sizeof path)) return TOOL_DONE;
+    const int code =
+        tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &info));
+    if (code != TOOL_DONE) return code;
+    answer->has_flow = true;
+    ++session->flows_read;
+    return video_flow_read(session->tool, path, &frame->image, info.width, info.height, &session->flow);
+}
+
+/* The mask of what the frame asks for, before its own features come. Without any yet there are no cells. */
+static int write_needs(const video_session *session, const video_answer *answer) {
+    char path[4096];
+    if (session->options->needs == NULL || answer->report.columns == 0) return TOOL_DONE;
+    if (!video_file_name(session->options->needs, "npy", answer->frame, session->video, path, sizeof path))
+        return tool_fail(session->tool, "%.64s...: the path is too long", path);
+    return video_mask_write(session->tool, path, session->stream, &answer->report);
+}
+
+static int read_features(video_session *session, video_answer *answer) {
+    char path[4096];
+    if (!find_file(session, session->options->features, "npy", answer->frame, path, sizeof path))
+        return TOOL_DONE;
+    answer->has_features = true;
+    ++session->features_read;
+    return features_set_by(session->tool, path, session->options->questions.patch.value,
+                           answer->frame->image.width, &session->questions.queries,
+                           tvlm_stream_stack(session->stream, 0), set_features, session->stream);
+}
+
+int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer) {
     float looked[2 * GAZE_MAX];
     struct tvlm_push_params params = {0};
+    const bool first = session->stream == NULL;
     *answer = (video_answer){.frame = frame, .jumps = -1};
-    int code = session->stream == NULL ? create(session, &frame->image) : TOOL_DONE;
+    int code = first ? create(session, &frame->image) : read_flow(session, frame, answer);
     if (code != TOOL_DONE) return code;
+    if (answer->has_flow) params.flow = &session->flow.grid;
     if (session->options->gaze != NULL) {
         params.fixations = looked;
         params.fixation_count = video_gaze_take(&session->gaze, frame->time, GAZE_MAX, looked);
     }
     code = tool_status(session->tool, tvlm_stream_push(session->stream, 0, sent ? NULL : &frame->image,
                                                        &params, &answer->report));
-    if (code != TOOL_DONE || !features_of(session, frame, path, sizeof path)) return code;
-    answer->has_features = true;
-    return features_set_by(session->tool, path, session->options->questions.patch.value, frame->image.width,
-                           &session->questions.queries, tvlm_stream_stack(session->stream, 0), set_features,
-                           session->stream);
+    if (code == TOOL_DONE) code = write_needs(session, answer);
+    return code == TOOL_DONE ? read_features(session, answer) : code;
+}
+
+static void warn_unread(const video_session *session, const char *folder, const char *ending) {
+    tvlm_log_message(&session->tool->log, TVLM_LOG_WARNING, "%s: holds no .%s of any of the frames", folder,
+                     ending);
+}
+
+void video_session_end(const video_session *session) {
+    if (session->options->features != NULL && session->features_read == 0)
+        warn_unread(session, session->options->features, "npy");
+    if (session->options->flow != NULL && session->flows_read == 0)
+        warn_unread(session, session->options->flow, "flo");
 }
 
 int video_session_send(video_session *session, const video_frame *frame) {
@@ -207,10 +259,11 @@ int video_session_select(video_session *session, video_answer *answer) {
     struct tvlm_query storage;
     tvlm_selection_info info;
     tvlm_stack_info stack;
-    int code =
-        tool_status(session->tool,
-                    tvlm_stream_select(session->stream, 0, questions_query(&session->questions, 0, &storage),
-                                       &params, &answer->selection));
+    /* Before the first features, and after a cut, there are none that could answer. */
+    const bool can_ask = answer->has_features || answer->report.columns > 0;
+    const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;
+    int code = tool_status(session->tool,
+                           tvlm_stream_select(session->stream, 0, query, &params, &answer->selection));
     if (code != TOOL_DONE) return code;
     answer->positions = tvlm_selection_positions(answer->selection, &answer->count);
     tvlm_selection_get_info(answer->selection, &info);

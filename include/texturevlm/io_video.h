@@ -33,7 +33,7 @@ struct tvlm_video_reader_params {
 
 /* All of it is as the file says; frames may differ. */
 typedef struct tvlm_video_info {
-    int32_t width, height; /* as shown: after the rotation that the file asks for */
+    int32_t width, height; /* as shown: after the quarter turns and mirroring that the file asks for */
     double rate;           /* frames a second, on average; 0: not told */
     double duration;       /* seconds; 0: not told */
     int64_t frames;        /* about how many; 0: not told */
@@ -41,7 +41,7 @@ typedef struct tvlm_video_info {
 } tvlm_video_info;
 
 typedef struct tvlm_video_frame {
-    tvlm_image image; /* RGB, 8 bits; the reader's, valid until its next call */
+    tvlm_image image; /* RGB, 8 bits, upright; the reader's, valid until its next call */
     double time;      /* seconds since the first frame's */
     int64_t number; /* 0, 1, ..: of those that were in the file; one that did not decode has its number too */
     bool end;       /* there is no further frame: nothing else is set */

@@ -17,6 +17,7 @@
 #include "export.h"
 #include "input.h"
 #include "stack.h"
+#include "stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,6 +60,15 @@ TVLM_API tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index
                                                 float high, tvlm_reduce reduce,
                                                 const struct tvlm_grid_input *input, cl_mem data,
                                                 size_t byte_offset, int32_t *channel);
+
+/*
+ * As tvlm_stream_set_features (stream.h), with the vectors in a buffer on the device, from byte_offset on;
+ * input->data is not read, mask is the host's. With input->replace_nonfinite the kernel that reads the buffer
+ * has been enqueued when it returns; without it, it waits.
+ */
+TVLM_API tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_t camera, int32_t channel,
+                                                     const struct tvlm_grid_input *input, cl_mem data,
+                                                     size_t byte_offset, const uint8_t *mask);
 
 /* Where a family's texels are. */
 typedef struct tvlm_opencl_texture {

@@ -22,7 +22,8 @@ typedef struct tvlm_position {
         level; /* level of the working image at which a patch covers the cell: max(0, log2(stride / patch)) */
     float score;
     float size;          /* side of the square it stands for */
-    int32_t column, row; /* of its cell; -1 where the strategy has no grid */
+    int32_t column, row; /* of its cell; -1 where it stands for none: where the strategy has no grid, and in
+                            an overview */
 } tvlm_position;
 
 typedef enum tvlm_strategy {
@@ -68,13 +69,15 @@ struct tvlm_select_params {
                              eighth of the longer side, or more) are left out; 0: 1; above 1: none are */
     bool cover; /* squares that cover the image, as the quadtree's: small in the regions that are looked into,
                    where they score, large where nothing needs detail. Instead of the best cells */
+    float overview; /* of grid, exhaustive and cascade: the share of k, 0 .. 1, that shows the whole image
+                       coarsely; 0: none */
 };
 #define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
 
 /*
- * Chooses positions, best first. `query` NULL: none; `params` NULL: all defaults. The selection is the
- * caller's. Errors: ARGUMENT (k negative or larger than the number of candidates, a weight that is not
- * finite, ...).
+ * Chooses positions, best first, behind the overview where there is one. `query` NULL: none; `params` NULL:
+ * all defaults. The selection is the caller's. Errors: ARGUMENT (k negative or larger than the number of
+ * candidates, a weight that is not finite, ...).
  *
  * foveated: K positions around fixations (foveated.h), k at most as many as patches fit into the image.
  * quadtree: at most k squares, large and small, that cover the image without overlap: greedily, the square
@@ -97,6 +100,18 @@ struct tvlm_select_params {
  * what was not looked at has the lowest score, so that a region in which nothing needs detail comes back as
  * few coarse squares or as a part of one. At most k of them, k not limited by the candidates; a minimum
  * distance is refused.
+ *
+ * overview: of k positions, columns * rows <= overview * k are squares that cover the image: a regular grid
+ * of the smallest squares for which there are enough, none smaller than a patch or a cell, or of squares up
+ * to a sixteenth larger where fewer of these do. They come first, row after row (whatever is cut off a
+ * selection's end, the whole image stays in view; get_info tells columns and rows), then the best of the
+ * strategy's own, exactly what k less columns * rows would give alone. Squares lie W / columns and H / rows
+ * apart; their size is the larger of the two, their level log2(size / patch), their score the mean of the
+ * strategy's scores over the square. A minimum distance is kept by the others among themselves, and these
+ * alone are what temporal.h remembers as looked at. An overview that is less than one position is refused,
+ * and one of foveated, of quadtree or with `cover`, which cover the image themselves. A quarter is a good
+ * share, a half below a hundred positions or so, a tenth where k is half of all patches (bench/README.md,
+ * help.py); 0 stays the default: a selection then means what it always meant, cells of one size, best first.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);
@@ -109,10 +124,12 @@ typedef struct tvlm_selection_info {
     int32_t width, height; /* of the image as it was handed in */
     int32_t columns, rows; /* of the candidates */
     tvlm_strategy strategy;
+    int32_t overview_columns, overview_rows; /* of the squares that come first; 0: there is no overview */
 } tvlm_selection_info;
 TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
-/* What the strategies grid, exhaustive and cascade looked at, stage by stage; the others have no stages. */
+/* What the strategies grid, exhaustive and cascade looked at, stage by stage; the others have no stages. An
+ * overview reads nothing of its own, and is not counted. */
 #define TVLM_SELECT_STAGES_MAX 3
 typedef struct tvlm_select_stage {
     const char *name;         /* "regions", "cells" */

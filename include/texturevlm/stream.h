@@ -64,7 +64,7 @@ struct tvlm_stream_params {
     int32_t keyframe_interval; /* frames from one keyframe to the next, >= 1; 0: 30 */
     const float *cut; /* of tvlm_stream_report.difference, from which on there is a cut; finite. NULL:
                          0.3; above 1: never */
-    /* Delta updates (delta.h) of frames between keyframes, but for those that are sent ahead: */
+    /* Delta updates (delta.h) of frames between keyframes: */
     bool whole;                       /* none: every frame is taken whole */
     struct tvlm_update_params update; /* all zero: the same as if taken whole, bit for bit, but for regions:
                                          where nothing at all changes they stay, and do not go on settling */
@@ -114,7 +114,7 @@ TVLM_API int tvlm_stream_use_find(const char *name);
 
 /*
  * width, height: of the working images; frames of another size are resampled. `params` NULL: all defaults.
- * Errors: ARGUMENT, as tvlm_stack_create, and a layout or volume that is none; DEVICE_MEMORY, MEMORY.
+ * Errors: ARGUMENT, as tvlm_stack_create, and a layout, volume or update that is none; DEVICE_MEMORY, MEMORY.
  */
 TVLM_API tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t height,
                                         const struct tvlm_stream_params *params, tvlm_stream **stream);
@@ -149,9 +149,10 @@ struct tvlm_push_params {
 
 /*
  * The next frame of a camera (0 ..). `image` NULL: the one that tvlm_stream_send has sent. `params` and
- * `report` may be NULL. Waits until the pixels are on the device and for all that was enqueued before; then
- * only enqueues, unless there are features, a volume to look back to, or regions to carry over, which are
- * read back.
+ * `report` may be NULL. Waits once, for all that was enqueued before and for the flow: whether there is a
+ * cut, and where regions, positions and features went, is read together. It waits once more for pixels that
+ * were not sent ahead, for a flow that is handed in, and for features where there is no flow; and for a
+ * volume to look back to.
  *
  * difference: of the two frames' lumas, at the first level no side of which is above 64 texels, the lesser of
  * - the share of texels that would have to change to make one histogram (16 bins) the other, and
@@ -160,16 +161,20 @@ struct tvlm_push_params {
  *
  * Errors: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
  * it is as if the frame never came; after any other (a flow that is refused, DEVICE_MEMORY, MEMORY, DEVICE)
- * the camera's next frame is a first one.
+ * the camera's next frame is a first one, and a frame that was sent and should have been this one is gone.
  */
 TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const tvlm_image *image,
                                       const struct tvlm_push_params *params, tvlm_stream_report *report);
 
 /*
  * Begins to send a camera's next frame to the device, beside the work on the present one (a second queue),
- * and returns; tvlm_stream_push with `image` NULL takes it. Until then the pixels must stay as they are. A
- * second call replaces the first one's. Where frames are not of the working size or have gaps between rows
- * nothing is sent ahead, and the push does it all. Errors: ARGUMENT, as of a push; DEVICE_MEMORY, MEMORY.
+ * and returns; tvlm_stream_push with `image` NULL takes it. Until then the pixels must stay as they are. What
+ * is sent is what a push would upload: the tiles that differ from the present frame, or all. It is compared
+ * (and resampled, where it is not of the working size) here. The result is that of a push with `image`, bit
+ * for bit; also where that is a keyframe that was not due yet, or another frame is pushed before: then the
+ * push sends what it needs itself. A second call replaces the first one's frame. Errors: ARGUMENT, as of a
+ * push, and what was sent before still waits; DEVICE_MEMORY, MEMORY, DEVICE, and nothing does. The present
+ * frame stays as it is in any case.
  */
 TVLM_API tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t camera, const tvlm_image *image);
 

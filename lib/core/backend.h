@@ -257,6 +257,20 @@ typedef struct tvlm_warp {
     tvlm_buffer *path, *next;  /* from the last frame to the earlier one; becomes: from this one */
 } tvlm_warp;
 
+/*
+ * Points of the last frame in the present one: p with p + flow(p) = where the point was, to which each step
+ * comes closer; p begins there. Points are x, y in pixels. Where one of them is not finite, there it stays.
+ */
+typedef struct tvlm_follow {
+    const tvlm_texture *flow; /* backward: u, v, confidence of one image, all levels */
+    float level;              /* of the image, at which it is read */
+    float confidence;         /* the least that counts: what is less moves nothing; -INFINITY: all does */
+    int32_t steps;
+    tvlm_buffer *from, *to;        /* may be the same, where no point is written on another */
+    size_t from_offset, to_offset; /* floats, below 2^31: where the first one is, and where it goes, */
+    int32_t from_stride, count;    /* floats from one to the next; in `to` that is 2 */
+} tvlm_follow;
+
 /* A generator makes level 0 of args->out for all its images. */
 typedef tvlm_status tvlm_generate_function(tvlm_device *device, const tvlm_generate_args *args);
 
@@ -279,7 +293,9 @@ struct tvlm_backend {
      */
     tvlm_status (*buffer_send)(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host);
     tvlm_status (*buffer_arrive)(tvlm_device *device, tvlm_buffer *buffer);
-    tvlm_status (*buffer_copy)(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
+    /* `from` and `to` differ. */
+    tvlm_status (*buffer_copy)(tvlm_device *device, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
+                               size_t to_offset, size_t bytes);
 
     /* Fills in what `shape` says (bytes is set); contents are undefined. Logs and DEVICE_MEMORY when too
      * large. */
@@ -395,6 +411,7 @@ struct tvlm_backend {
     /* out = old + weights[cell] (fresh - old): level 0 of textures of one image and one size. */
     tvlm_status (*blend)(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
                          tvlm_buffer *weights, tvlm_texture *out);
+    tvlm_status (*follow)(tvlm_device *device, const tvlm_follow *follow);
 
     /*
      * Pixels (TVLM_PIXEL_U8; alpha is not read) to plan->y.size rows of plan->x.size RGB bytes without gaps,

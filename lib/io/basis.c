@@ -1,7 +1,9 @@
 #include "texturevlm/io_basis.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -60,6 +62,13 @@ static tvlm_status check_number(const source *from, const tvlm_safetensors *file
                      from->path, key, text, wanted);
 }
 
+static bool read_count(const char *text, int64_t *count) {
+    char *end = NULL;
+    errno = 0;
+    *count = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && errno == 0 && *count >= 0;
+}
+
 static tvlm_status read_metadata(const source *from, const tvlm_safetensors *file,
                                  struct tvlm_basis_params *params) {
     const char *centred = tvlm_safetensors_metadata(file, "centred");
@@ -68,7 +77,7 @@ static tvlm_status read_metadata(const source *from, const tvlm_safetensors *fil
     if (status == TVLM_OK) status = check_number(from, file, "k", params->k);
     if (status != TVLM_OK) return status;
     params->method = tvlm_safetensors_metadata(file, "method");
-    if (vectors != NULL && (sscanf(vectors, "%" SCNd64, &params->vectors) != 1 || params->vectors < 0))
+    if (vectors != NULL && !read_count(vectors, &params->vectors))
         return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: '%.32s' is no number of vectors", from->path,
                          vectors);
     if (centred != NULL && strcmp(centred, "true") != 0 && strcmp(centred, "false") != 0)

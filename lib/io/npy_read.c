@@ -57,7 +57,7 @@ static void place_data(struct npy_file *file, size_t offset) {
 }
 
 static tvlm_status parse(struct npy_file *file, const char *path, const tvlm_log *log) {
-    size_t offset;
+    size_t offset = 0;
     const tvlm_status status = tvlm_io_npy_head(file->bytes, file->size, path, log, &file->array, &offset);
     if (status == TVLM_OK) place_data(file, offset);
     return status;

@@ -28,20 +28,20 @@ static void set_colors(struct SwsContext *scaler, const AVFrame *frame) {
                                    1 << 16); /* refused for formats that are RGB already: nothing to say */
 }
 
-/* One clockwise quarter: (x, y) of the result is (y, height - 1 - x) of what comes in; two: both mirrored. */
-static void turn(const uint8_t *in, int32_t width, int32_t height, int quarters, uint8_t *out) {
-    const int32_t out_width = quarters == 2 ? width : height, out_height = quarters == 2 ? height : width;
+static void turn_pixels(const uint8_t *in, int32_t width, int32_t height, video_turn turn, uint8_t *out) {
+    const int32_t out_width = turn.across ? height : width, out_height = turn.across ? width : height;
     for (int32_t y = 0; y < out_height; ++y) {
         for (int32_t x = 0; x < out_width; ++x) {
-            const int32_t from_x = quarters == 1 ? y : width - 1 - (quarters == 2 ? x : y);
-            const int32_t from_y = quarters == 3 ? x : height - 1 - (quarters == 2 ? y : x);
+            const int32_t along = turn.across ? y : x, down = turn.across ? x : y;
+            const int32_t from_x = turn.back_x ? width - 1 - along : along;
+            const int32_t from_y = turn.back_y ? height - 1 - down : down;
             memcpy(out, in + 3 * ((size_t)from_y * (size_t)width + (size_t)from_x), 3);
             out += 3;
         }
     }
 }
 
-int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, int quarters, tvlm_image *image) {
+int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, video_turn turn, tvlm_image *image) {
     const int width = frame->width, height = frame->height;
     const size_t size = 3 * (size_t)width * (size_t)height;
     pixels->scaler =
@@ -56,12 +56,12 @@ int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, int quarter
                                height, planes, strides);
     if (code < 0) return code;
     *image = (tvlm_image){pixels->rgb, width, height, 3, TVLM_PIXEL_U8, 0};
-    if (quarters == 0) return 0;
+    if (!turn.across && !turn.back_x && !turn.back_y) return 0;
     if (!reserve(&pixels->turned, &pixels->turned_capacity, size)) return AVERROR(ENOMEM);
-    turn(pixels->rgb, width, height, quarters, pixels->turned);
+    turn_pixels(pixels->rgb, width, height, turn, pixels->turned);
     image->pixels = pixels->turned;
-    image->width = quarters == 2 ? width : height;
-    image->height = quarters == 2 ? height : width;
+    image->width = turn.across ? height : width;
+    image->height = turn.across ? width : height;
     return 0;
 }
 

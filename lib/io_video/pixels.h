@@ -6,8 +6,15 @@
 
 #include <libavutil/frame.h>
 #include <libswscale/swscale.h>
+#include <stdbool.h>
 
 #include "texturevlm/image.h"
+
+/* How what is shown lies in what is stored: the pixel at x, y is read at x, y, or at y, x (across), which are
+ * then counted from the other side (back_x, back_y). */
+typedef struct video_turn {
+    bool across, back_x, back_y;
+} video_turn;
 
 typedef struct video_pixels {
     struct SwsContext *scaler;
@@ -15,8 +22,8 @@ typedef struct video_pixels {
     size_t capacity, turned_capacity;
 } video_pixels;
 
-/* `quarters`: clockwise quarter turns, 0 .. 3. Returns 0 or FFmpeg's error. */
-int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, int quarters, tvlm_image *image);
+/* Returns 0 or FFmpeg's error. */
+int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, video_turn turn, tvlm_image *image);
 void video_pixels_release(video_pixels *pixels);
 
 #endif

@@ -1,7 +1,6 @@
 #include <errno.h>
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
-#include <libavutil/display.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,7 @@ struct tvlm_video_reader {
     AVFrame *frame;
     video_pixels pixels;
     tvlm_video_info info;
-    int quarters; /* clockwise */
+    video_turn turn;
     int64_t number;
     int64_t first; /* timestamp of the first frame; AV_NOPTS_VALUE before it */
     bool draining; /* the container is at its end */
@@ -62,8 +61,12 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
     return TVLM_OK;
 }
 
-/* The rotation that phones write instead of turning the pixels. */
-static int quarters_of(const AVStream *stream) {
+/*
+ * What phones write instead of turning the pixels. The matrix takes a place p, q of what is stored to
+ * (a p + c q, b p + d q) of what is shown; a, b, c, d stand at 0, 1, 3, 4. Angles between quarters go to the
+ * nearest one.
+ */
+static video_turn turn_of(const AVStream *stream) {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
     const AVPacketSideData *const data = av_packet_side_data_get(
         stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX);
@@ -72,10 +75,11 @@ static int quarters_of(const AVStream *stream) {
     const uint8_t *const bytes = av_stream_get_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
 #endif
     int32_t matrix[9];
-    if (bytes == NULL) return 0;
+    if (bytes == NULL) return (video_turn){0};
     memcpy(matrix, bytes, sizeof matrix);
-    const double angle = av_display_rotation_get(matrix); /* counterclockwise; NaN: not a rotation */
-    return isfinite(angle) ? (int)(lround(-angle / 90.0) & 3) : 0;
+    if (fabs((double)matrix[1]) > fabs((double)matrix[0]))
+        return (video_turn){.across = true, .back_x = matrix[1] < 0, .back_y = matrix[3] < 0};
+    return (video_turn){.back_x = matrix[0] < 0, .back_y = matrix[4] < 0};
 }
 
 static tvlm_status open_track(tvlm_video_reader *reader, int32_t threads) {
@@ -105,9 +109,9 @@ static void read_info(tvlm_video_reader *reader) {
     const AVCodecParameters *const codec = stream->codecpar;
     const AVRational rate = stream->avg_frame_rate.num > 0 ? stream->avg_frame_rate : stream->r_frame_rate;
     tvlm_video_info *const info = &reader->info;
-    reader->quarters = quarters_of(stream);
-    info->width = reader->quarters % 2 == 0 ? codec->width : codec->height;
-    info->height = reader->quarters % 2 == 0 ? codec->height : codec->width;
+    reader->turn = turn_of(stream);
+    info->width = reader->turn.across ? codec->height : codec->width;
+    info->height = reader->turn.across ? codec->width : codec->height;
     if (rate.num > 0 && rate.den > 0) info->rate = av_q2d(rate);
     if (stream->duration > 0)
         info->duration = (double)stream->duration * av_q2d(stream->time_base);
@@ -244,7 +248,7 @@ tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *
         next.end = false;
         next.time = time_of(reader);
         next.number = reader->number++;
-        code = video_pixels_convert(&reader->pixels, reader->frame, reader->quarters, &next.image);
+        code = video_pixels_convert(&reader->pixels, reader->frame, reader->turn, &next.image);
         av_frame_unref(reader->frame);
         if (code < 0)
             return video_fail_code(&reader->log, TVLM_ERROR_UNSUPPORTED, reader->path, "converted to RGB",

@@ -167,7 +167,8 @@ tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t 
                                void *host);
 tvlm_status opencl_buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host);
 tvlm_status opencl_buffer_arrive(tvlm_device *device, tvlm_buffer *buffer);
-tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes);
+tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
+                               size_t to_offset, size_t bytes);
 tvlm_status opencl_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer);
 tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle);
 tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
@@ -283,6 +284,7 @@ tvlm_status opencl_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, con
                              int32_t slot, tvlm_texture *out);
 tvlm_status opencl_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count);
 tvlm_status opencl_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
+tvlm_status opencl_follow(tvlm_device *device, const tvlm_follow *follow);
 tvlm_status opencl_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
                          tvlm_buffer *weights, tvlm_texture *out);
 tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,

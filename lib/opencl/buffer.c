@@ -143,11 +143,13 @@ tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t of
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueReadBuffer");
 }
 
-tvlm_status opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, tvlm_buffer *to, size_t bytes) {
+tvlm_status opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
+                               size_t to_offset, size_t bytes) {
     opencl_device *device = (opencl_device *)base;
     if (bytes == 0) return TVLM_OK;
-    const cl_int error = clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory,
-                                             ((opencl_buffer *)to)->memory, 0, 0, bytes, 0, NULL, NULL);
+    const cl_int error =
+        clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory, ((opencl_buffer *)to)->memory,
+                            from_offset, to_offset, bytes, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueCopyBuffer");
 }
 

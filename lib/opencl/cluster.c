@@ -159,12 +159,11 @@ static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_clust
         own[SUM_COUNT] = TVLM_CLUSTER_CENTRE_PIXELS;
         for (int k = 0; k < 5; ++k) own[SUM_X + SUM_WORDS * k] = (cl_uint)sums[k];
     }
-    const cl_int error = clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
-                                              (size_t)first.tables.s[1] * sizeof *table,
-                                              words * sizeof *table, table, 0, NULL, NULL);
+    const tvlm_status status =
+        opencl_write(cluster->device, cluster->work, (size_t)first.tables.s[1] * sizeof *table,
+                     words * sizeof *table, table);
     free(table);
-    return error == CL_SUCCESS ? TVLM_OK
-                               : opencl_fail(&cluster->device->base.log, error, "clEnqueueWriteBuffer");
+    return status;
 }
 
 tvlm_status opencl_cluster_take_ids(const opencl_cluster *cluster) {
@@ -172,13 +171,13 @@ tvlm_status opencl_cluster_take_ids(const opencl_cluster *cluster) {
     cl_int *ids = tvlm_allocate((size_t)cells, sizeof *ids);
     if (ids == NULL) return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for ids");
     for (int32_t i = 0; i < cells; ++i) ids[i] = cluster->centres[i].id;
-    cl_int error = clEnqueueWriteBuffer(cluster->device->queue, cluster->work, CL_TRUE,
-                                        (size_t)cluster->dense * sizeof *ids, (size_t)cells * sizeof *ids,
-                                        ids, 0, NULL, NULL);
-    if (error == CL_SUCCESS)
-        error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells, 0,
-                                    sizeof cells, 0, NULL, NULL);
+    const tvlm_status status =
+        opencl_write(cluster->device, cluster->work, (size_t)cluster->dense * sizeof *ids,
+                     (size_t)cells * sizeof *ids, ids);
     free(ids);
+    TVLM_TRY(status);
+    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells,
+                                             0, sizeof cells, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "ids of regions");
 }
 

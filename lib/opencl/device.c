@@ -82,6 +82,7 @@ static const tvlm_backend opencl_backend = {
     .score_add = opencl_score_add,
     .warp = opencl_warp,
     .blend = opencl_blend,
+    .follow = opencl_follow,
     .pack_slot = opencl_pack_slot,
     .buffer_send = opencl_buffer_send,
     .buffer_arrive = opencl_buffer_arrive,

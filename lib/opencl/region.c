@@ -94,7 +94,7 @@ static void mark_row(const tvlm_tiles *tiles, int32_t row, const axis *across, u
     for (int32_t column = 0; column < tiles->columns; ++column) {
         if (!tiles->changed[(size_t)row * (size_t)tiles->columns + (size_t)column]) continue;
         const tvlm_span span = blocks_of(across, column);
-        memset(marks + span.first, 1, (size_t)(span.last - span.first + 1));
+        memset(marks + span.first, 1, (size_t)span.last - (size_t)span.first + 1);
     }
 }
 

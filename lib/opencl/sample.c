@@ -4,9 +4,7 @@
 static tvlm_status upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {
     const size_t bytes = (size_t)count4 * sizeof(cl_int4);
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, memory));
-    /* Waits for the copy only when the driver must: the array is the caller's and may be on its stack. */
-    const cl_int error = clEnqueueWriteBuffer(device->queue, *memory, CL_TRUE, 0, bytes, refs, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+    return opencl_write(device, *memory, 0, bytes, refs);
 }
 
 static tvlm_format format_of(const tvlm_bundle *bundle) {

@@ -63,9 +63,12 @@ static tvlm_status buffer_arrive(tvlm_device *device, tvlm_buffer *buffer) {
     return TVLM_OK;
 }
 
-static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, tvlm_buffer *to, size_t bytes) {
+static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
+                               size_t to_offset, size_t bytes) {
     (void)device;
-    if (bytes > 0) memmove(reference_data(to), reference_data(from), bytes);
+    if (bytes > 0)
+        memcpy((unsigned char *)reference_data(to) + to_offset,
+               (const unsigned char *)reference_data(from) + from_offset, bytes);
     return TVLM_OK;
 }
 
@@ -143,6 +146,7 @@ static const tvlm_backend reference_backend = {
     .score_add = tvlm_reference_score_add,
     .warp = tvlm_reference_warp,
     .blend = tvlm_reference_blend,
+    .follow = tvlm_reference_follow,
     .pack_slot = tvlm_reference_pack_slot,
     .buffer_send = buffer_send,
     .buffer_arrive = buffer_arrive,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "select/overview.h"
 #include "select/select.h"
 #include "select/spacing.h"
 
@@ -25,7 +26,8 @@ typedef struct task {
     struct tvlm_score_params score;
     tvlm_candidates candidates;
     int32_t count; /* of candidates */
-    int32_t k;
+    tvlm_overview overview;
+    int32_t k; /* of candidates to be chosen, 0 where the overview takes all */
     float patch;
     tvlm_selection_report report;
 } task;
@@ -51,6 +53,16 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_select_pa
     return TVLM_OK;
 }
 
+static tvlm_status resolve_overview(task *t) {
+    const double smallest = fmax((double)t->patch, (double)fmaxf(t->candidates.step_x, t->candidates.step_y));
+    int32_t share;
+    TVLM_TRY(tvlm_overview_count(&t->stack->device->log, t->params, t->k, &share));
+    if (share == 0) return TVLM_OK;
+    t->overview = tvlm_overview_fit(t->stack->width, t->stack->height, smallest, share);
+    t->k -= tvlm_overview_size(&t->overview);
+    return TVLM_OK;
+}
+
 static tvlm_status resolve(task *t) {
     const struct tvlm_select_params *params = t->params;
     const tvlm_log *log = &t->stack->device->log;
@@ -70,7 +82,7 @@ static tvlm_status resolve(task *t) {
                          (int)params->k, (int)t->count);
     t->k = params->k > 0 ? params->k : TVLM_K_DEFAULT < t->count ? TVLM_K_DEFAULT : t->count;
     t->patch = params->patch > 0.0f ? params->patch : TVLM_PATCH_DEFAULT;
-    return TVLM_OK;
+    return resolve_overview(t);
 }
 
 /* ---- Ranking ---- */
@@ -144,22 +156,40 @@ tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_in
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)count);
     *made = (tvlm_selection){.info = *info, .report = *report, .count = count, .positions = positions};
-    if (report->stage_count > 0) made->report.stages[report->stage_count - 1].kept = count;
+    if (report->stage_count > 0)
+        made->report.stages[report->stage_count - 1].kept =
+            count - info->overview_columns * info->overview_rows;
     *selection = made;
     return TVLM_OK;
+}
+
+static tvlm_status fill_positions(const task *t, const tvlm_ranked *ranking, int32_t count,
+                                  tvlm_position *positions) {
+    const int32_t first = tvlm_overview_size(&t->overview);
+    for (int32_t i = 0; i < count; ++i) positions[first + i] = position_of(t, &ranking[i]);
+    if (first == 0) return TVLM_OK;
+    return tvlm_overview_place(t->stack, t->params->index, &t->candidates, &t->overview, (double)t->patch,
+                               positions);
 }
 
 static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32_t count,
                                 tvlm_selection **selection) {
     const tvlm_stack_image *original = &t->stack->originals[t->params->index];
-    const tvlm_selection_info info = {original->width, original->height, t->candidates.columns,
-                                      t->candidates.rows, t->params->strategy};
-    tvlm_position *positions = tvlm_allocate((size_t)count, sizeof *positions);
+    const tvlm_selection_info info = {.width = original->width,
+                                      .height = original->height,
+                                      .columns = t->candidates.columns,
+                                      .rows = t->candidates.rows,
+                                      .strategy = t->params->strategy,
+                                      .overview_columns = t->overview.columns,
+                                      .overview_rows = t->overview.rows};
+    const int32_t all = tvlm_overview_size(&t->overview) + count;
+    tvlm_position *positions = tvlm_allocate((size_t)all, sizeof *positions);
     if (positions == NULL)
         return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
-                         (int)count);
-    for (int32_t i = 0; i < count; ++i) positions[i] = position_of(t, &ranking[i]);
-    const tvlm_status status = tvlm_selection_make(t->stack, &info, &t->report, positions, count, selection);
+                         (int)all);
+    tvlm_status status = fill_positions(t, ranking, count, positions);
+    if (status == TVLM_OK)
+        status = tvlm_selection_make(t->stack, &info, &t->report, positions, all, selection);
     if (status != TVLM_OK) free(positions);
     return status;
 }
@@ -176,18 +206,18 @@ static tvlm_status keep_positions(const task *t, const tvlm_ranked *ranking, int
 }
 
 /* A minimum distance may pass over any number of candidates: all of them are ranked then. The cascade ranks
- * what it saw. */
+ * what it saw. Where the overview takes all of k, one is ranked for nothing: it is made of scores, too. */
 static tvlm_status choose(task *t, const struct tvlm_query *query, tvlm_selection **selection) {
     const bool spaced = t->params->min_distance > 0.0f;
     const bool cascade = t->params->strategy == TVLM_STRATEGY_CASCADE;
-    const int32_t wanted = spaced || cascade ? t->count : t->k;
+    const int32_t chosen = t->k > 0 ? t->k : 1, wanted = spaced || cascade ? t->count : chosen;
     int32_t kept = t->k, ranked = wanted;
     tvlm_ranked *ranking = tvlm_allocate((size_t)wanted, sizeof *ranking);
     if (ranking == NULL)
         return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
                          (int)wanted);
     tvlm_status status = cascade ? tvlm_cascade_rank(t->stack, query, t->params, &t->score, &t->candidates,
-                                                     t->k, ranking, &ranked, &t->report)
+                                                     chosen, ranking, &ranked, &t->report)
                                  : rank(t, query, wanted, ranking);
     if (status == TVLM_OK && spaced) status = space_out(t, ranked, ranking, &kept);
     if (status == TVLM_OK) status = keep_positions(t, ranking, kept);

@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "select/quadtree.h"
+#include "select/scoremap.h"
 #include "select/select.h"
 #include "texturevlm/foveated.h"
 
@@ -14,20 +15,12 @@
  */
 #define COARSE_CELLS 16
 
-typedef struct map {
-    tvlm_candidates cells;
-    int32_t width, height; /* of the image */
-    float *scores;         /* [rows * columns], finite */
-    double *sums;          /* [(rows + 1) * (columns + 1)] of score * area above and left of each corner */
-    float low, high;       /* of the scores */
-} map;
-
 typedef struct squares {
     tvlm_stack *stack;
     const struct tvlm_select_params *params;
     const struct tvlm_query *query;
     float patch;
-    map map;
+    tvlm_scoremap map;
     tvlm_position *positions; /* in working pixels until they are delivered */
     int32_t count;
     tvlm_selection_report report;
@@ -35,50 +28,16 @@ typedef struct squares {
 
 /* ---- The map ---- */
 
-/* What is not finite counts as the lowest that is. */
-static void find_range(map *m, size_t count) {
-    m->low = INFINITY;
-    m->high = -INFINITY;
-    for (size_t i = 0; i < count; ++i) {
-        if (!isfinite(m->scores[i])) continue;
-        m->low = fminf(m->low, m->scores[i]);
-        m->high = fmaxf(m->high, m->scores[i]);
-    }
-    if (m->low > m->high) m->low = m->high = 0.0f;
-    for (size_t i = 0; i < count; ++i)
-        if (!isfinite(m->scores[i])) m->scores[i] = m->low;
-}
-
-static double corner(int32_t c, float step, int32_t side) {
-    return fmin(c * (double)step, (double)side);
-}
-
-static void sum_up(map *m) {
-    const int32_t columns = m->cells.columns, rows = m->cells.rows;
-    for (int32_t row = 0; row < rows; ++row) {
-        const double high =
-            corner(row + 1, m->cells.step_y, m->height) - corner(row, m->cells.step_y, m->height);
-        const double *above = m->sums + (size_t)row * (size_t)(columns + 1);
-        double *below = m->sums + (size_t)(row + 1) * (size_t)(columns + 1), sum = 0.0;
-        for (int32_t column = 0; column < columns; ++column) {
-            const double wide =
-                corner(column + 1, m->cells.step_x, m->width) - corner(column, m->cells.step_x, m->width);
-            sum += wide * high * (double)m->scores[(size_t)row * (size_t)columns + (size_t)column];
-            below[column + 1] = above[column + 1] + sum;
-        }
-    }
-}
-
 /* The scores of all cells. */
-static tvlm_status read_scores(squares *s, const struct tvlm_score_params *score, size_t count) {
-    tvlm_device *device = s->stack->device;
+static tvlm_status read_scores(squares *s, const struct tvlm_score_params *score) {
     tvlm_buffer *buffer;
     TVLM_TRY(tvlm_score_enqueue(s->stack, s->query, score, &s->map.cells, &buffer));
-    return device->backend->buffer_read(device, buffer, 0, count * sizeof *s->map.scores, s->map.scores);
+    return tvlm_scoremap_read(s->stack->device, buffer, &s->map);
 }
 
 /* Those of the cells that the cascade looks at; no number elsewhere. */
-static tvlm_status read_cascade(squares *s, const struct tvlm_score_params *score, size_t count) {
+static tvlm_status read_cascade(squares *s, const struct tvlm_score_params *score) {
+    const size_t count = (size_t)tvlm_candidate_count(&s->map.cells);
     const int32_t wanted = s->params->k > 0 ? s->params->k : TVLM_K_DEFAULT;
     const int32_t k = (size_t)wanted < count ? wanted : (int32_t)count;
     int32_t seen = 0;
@@ -95,58 +54,18 @@ static tvlm_status read_cascade(squares *s, const struct tvlm_score_params *scor
 }
 
 static tvlm_status read_map(squares *s) {
-    tvlm_device *device = s->stack->device;
-    map *m = &s->map;
     const struct tvlm_score_params score = {.index = s->params->index,
                                             .stride = s->params->stride,
                                             .weights = s->params->weights,
                                             .scorer = s->params->scorer,
                                             .keep_pass = s->params->keep_pass};
-    TVLM_TRY(tvlm_score_candidates(s->stack, &score, &m->cells));
-    const size_t count = (size_t)tvlm_candidate_count(&m->cells);
-    m->width = s->stack->width;
-    m->height = s->stack->height;
-    m->scores = tvlm_allocate(count, sizeof *m->scores);
-    m->sums = tvlm_allocate(((size_t)m->cells.columns + 1) * ((size_t)m->cells.rows + 1), sizeof *m->sums);
-    if (m->scores == NULL || m->sums == NULL)
-        return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu scores", count);
     const bool cascade = s->params->strategy == TVLM_STRATEGY_CASCADE;
-    TVLM_TRY(cascade ? read_cascade(s, &score, count) : read_scores(s, &score, count));
-    find_range(m, count);
-    sum_up(m);
+    tvlm_candidates cells;
+    TVLM_TRY(tvlm_score_candidates(s->stack, &score, &cells));
+    TVLM_TRY(tvlm_scoremap_make(s->stack, &cells, &s->map));
+    TVLM_TRY(cascade ? read_cascade(s, &score) : read_scores(s, &score));
+    tvlm_scoremap_finish(&s->map);
     return TVLM_OK;
-}
-
-/* The cell that a coordinate lies in, and how far into it. */
-static int32_t cell_at(double at, float step, int32_t cells, int32_t side, double *fraction) {
-    const int32_t c = (int32_t)fmin(fmax(floor(at / (double)step), 0.0), cells - 1);
-    const double begin = corner(c, step, side), end = corner(c + 1, step, side);
-    *fraction = fmin(fmax((at - begin) / (end - begin), 0.0), 1.0);
-    return c;
-}
-
-/* The integral over everything above and left of a point: cells are flat, so it is bilinear within each. */
-static double integral(const map *m, double x, double y) {
-    double fx, fy;
-    const size_t stride = (size_t)m->cells.columns + 1;
-    const int32_t column = cell_at(x, m->cells.step_x, m->cells.columns, m->width, &fx);
-    const int32_t row = cell_at(y, m->cells.step_y, m->cells.rows, m->height, &fy);
-    const double *at = m->sums + (size_t)row * stride + (size_t)column;
-    const double above = at[0] + (at[1] - at[0]) * fx;
-    const double below = at[stride] + (at[stride + 1] - at[stride]) * fx;
-    return above + (below - above) * fy;
-}
-
-static double sum_in(const map *m, double x0, double y0, double x1, double y1) {
-    return integral(m, x1, y1) - integral(m, x0, y1) - integral(m, x1, y0) + integral(m, x0, y0);
-}
-
-/* Over what the image leaves of a square; its sum is rounded, its mean is never outside the scores. */
-static float mean_in(const map *m, double x, double y, double size) {
-    const double x0 = fmax(x - 0.5 * size, 0.0), x1 = fmin(x + 0.5 * size, (double)m->width);
-    const double y0 = fmax(y - 0.5 * size, 0.0), y1 = fmin(y + 0.5 * size, (double)m->height);
-    const double mean = sum_in(m, x0, y0, x1, y1) / ((x1 - x0) * (y1 - y0));
-    return fminf(fmaxf((float)mean, m->low), m->high);
 }
 
 /* ---- Foveated ---- */
@@ -170,10 +89,10 @@ static tvlm_status find_peak(const squares *s, float fixation[2]) {
     TVLM_TRY(device->backend->topk(device, buffer, tvlm_candidate_count(&cells), 1, best));
     TVLM_TRY(device->backend->buffer_read(device, best, 0, sizeof peak, &peak));
     const int32_t column = peak.index % cells.columns, row = peak.index / cells.columns;
-    fixation[0] = (float)(0.5 * (corner(column, cells.step_x, s->stack->width) +
-                                 corner(column + 1, cells.step_x, s->stack->width)));
-    fixation[1] = (float)(0.5 * (corner(row, cells.step_y, s->stack->height) +
-                                 corner(row + 1, cells.step_y, s->stack->height)));
+    fixation[0] = (float)(0.5 * (tvlm_scoremap_corner(column, cells.step_x, s->stack->width) +
+                                 tvlm_scoremap_corner(column + 1, cells.step_x, s->stack->width)));
+    fixation[1] = (float)(0.5 * (tvlm_scoremap_corner(row, cells.step_y, s->stack->height) +
+                                 tvlm_scoremap_corner(row + 1, cells.step_y, s->stack->height)));
     return TVLM_OK;
 }
 
@@ -206,24 +125,24 @@ static tvlm_status foveated(squares *s) {
 
 /* The score above the lowest; where all are equal, the area. */
 static double mass_in(const void *user, double x0, double y0, double x1, double y1) {
-    const map *m = user;
+    const tvlm_scoremap *m = user;
     const double area = (x1 - x0) * (y1 - y0), range = (double)m->high - (double)m->low;
     if (range <= (double)TVLM_SCORE_FLOOR) return area;
-    const double share = (sum_in(m, x0, y0, x1, y1) - area * (double)m->low) / range;
+    const double share = (tvlm_scoremap_sum(m, x0, y0, x1, y1) - area * (double)m->low) / range;
     return share > 1e-9 * area ? share : 0.0; /* the rest is rounding */
 }
 
 static tvlm_position position_of_leaf(const squares *s, const tvlm_leaf *leaf) {
     const double x1 = fmin(leaf->x + leaf->side, (double)s->map.width);
     const double y1 = fmin(leaf->y + leaf->side, (double)s->map.height);
-    return (tvlm_position){
-        .x = (float)(0.5 * (leaf->x + x1)),
-        .y = (float)(0.5 * (leaf->y + y1)),
-        .level = (float)log2(leaf->side / (double)s->patch),
-        .score = (float)(sum_in(&s->map, leaf->x, leaf->y, x1, y1) / ((x1 - leaf->x) * (y1 - leaf->y))),
-        .size = (float)leaf->side,
-        .column = -1,
-        .row = -1};
+    return (tvlm_position){.x = (float)(0.5 * (leaf->x + x1)),
+                           .y = (float)(0.5 * (leaf->y + y1)),
+                           .level = (float)log2(leaf->side / (double)s->patch),
+                           .score = (float)(tvlm_scoremap_sum(&s->map, leaf->x, leaf->y, x1, y1) /
+                                            ((x1 - leaf->x) * (y1 - leaf->y))),
+                           .size = (float)leaf->side,
+                           .column = -1,
+                           .row = -1};
 }
 
 static tvlm_status quadtree(squares *s) {
@@ -281,7 +200,8 @@ static tvlm_status deliver(squares *s, tvlm_selection **selection) {
         p->y = (float)((double)p->y * scale_y);
         p->size = (float)((double)p->size * sqrt(scale_x * scale_y));
     }
-    const tvlm_selection_info info = {original->width, original->height, 0, 0, s->params->strategy};
+    const tvlm_selection_info info = {
+        .width = original->width, .height = original->height, .strategy = s->params->strategy};
     TVLM_TRY(tvlm_selection_make(s->stack, &info, &s->report, s->positions, s->count, selection));
     s->positions = NULL; /* the selection's now */
     return TVLM_OK;
@@ -293,7 +213,7 @@ static tvlm_status choose(squares *s, tvlm_selection **selection) {
     TVLM_TRY(read_map(s));
     for (int32_t i = 0; i < s->count; ++i) {
         tvlm_position *p = &s->positions[i];
-        p->score = mean_in(&s->map, (double)p->x, (double)p->y, (double)p->size);
+        p->score = tvlm_scoremap_mean(&s->map, (double)p->x, (double)p->y, (double)p->size);
     }
     if (!fovea) TVLM_TRY(quadtree(s));
     TVLM_TRY(best_first(s));
@@ -309,10 +229,13 @@ tvlm_status tvlm_select_squares(tvlm_stack *stack, const struct tvlm_query *quer
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a minimum distance is for the strategy grid; %s covers all",
                          tvlm_strategy_name(params->strategy));
+    if (params->overview != 0.0f)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "an overview is for the strategies that choose the best; %s covers the image itself",
+                         tvlm_strategy_name(params->strategy));
     s.patch = params->patch > 0.0f ? params->patch : TVLM_PATCH_DEFAULT;
     const tvlm_status status = choose(&s, selection);
     free(s.positions);
-    free(s.map.scores);
-    free(s.map.sums);
+    tvlm_scoremap_free(&s.map);
     return status;
 }

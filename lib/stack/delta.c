@@ -3,13 +3,7 @@
  */
 #include "stack/delta.h"
 
-#include <string.h>
-
 #include "core/memory.h"
-
-#define TILE_MAX 4096
-/* Beyond this share parts are as much work as the whole, and launches more. */
-#define PARTS_SHARE 0.6f
 
 /* Made again in parts. The two last ones if they were made with what lies between their stages kept. */
 static const tvlm_grid_mask in_parts = TVLM_GRID_BIT(TVLM_GRID_VISUAL) | TVLM_GRID_BIT(TVLM_GRID_LAPLACIAN) |
@@ -23,15 +17,14 @@ static const tvlm_grid carried_grids[2] = {TVLM_GRID_SALIENCY, TVLM_GRID_CLUSTER
 typedef struct update {
     tvlm_stack *stack;
     tvlm_chunk *chunk;
-    int32_t index;
-    const struct tvlm_update_params *params;
+    tvlm_delta_plan *plan;
+    tvlm_tiles *tiles; /* the plan's */
     tvlm_delta_report *report;
-    tvlm_tiles tiles;
 } update;
 
 /* ---- What is kept ---- */
 
-static tvlm_status prepare_delta(tvlm_stack *stack, tvlm_delta **delta) {
+tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta) {
     if (stack->delta == NULL) {
         tvlm_delta *made = tvlm_allocate(1, sizeof *made);
         if (made != NULL) made->frames = tvlm_allocate((size_t)stack->images, sizeof *made->frames);
@@ -49,15 +42,16 @@ void tvlm_stack_delta_release(tvlm_stack *stack) {
     tvlm_delta *delta = stack->delta;
     if (delta == NULL) return;
     for (int32_t i = 0; i < stack->images; ++i) free(delta->frames[i].pixels);
+    tvlm_delta_plan_release(&delta->plan);
     free(delta->frames);
-    free(delta->changed);
-    free(delta->upload);
     free(delta);
     stack->delta = NULL;
 }
 
 void tvlm_stack_delta_forget(tvlm_stack *stack, int32_t index) {
-    if (stack->delta != NULL) stack->delta->frames[index].valid = false;
+    if (stack->delta == NULL) return;
+    stack->delta->frames[index].valid = false;
+    ++stack->delta->frames[index].changes;
 }
 
 void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, bool kept) {
@@ -69,33 +63,6 @@ void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
             stack->delta->frames[chunk->first + image].share[i] = 0.0f;
             stack->delta->frames[chunk->first + image].frames[i] = 0;
         }
-}
-
-/* ---- Tiles ---- */
-
-static tvlm_status make_tiles(update *u) {
-    tvlm_stack *stack = u->stack;
-    tvlm_delta *delta = stack->delta;
-    const int32_t side = u->params->tile > 0 ? u->params->tile : TVLM_TILE_DEFAULT;
-    u->tiles = (tvlm_tiles){.width = stack->width,
-                            .height = stack->height,
-                            .side = side,
-                            .columns = (stack->width - 1) / side + 1,
-                            .rows = (stack->height - 1) / side + 1,
-                            .image = u->index - u->chunk->first,
-                            .serial = ++stack->device->tiles_made};
-    const size_t count = (size_t)u->tiles.columns * (size_t)u->tiles.rows;
-    if (delta->changed_count < count) {
-        free(delta->changed);
-        delta->changed_count = 0;
-        delta->changed = tvlm_allocate(count, 1);
-        if (delta->changed == NULL)
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %zu tiles", count);
-        delta->changed_count = count;
-    }
-    u->tiles.changed = delta->changed;
-    u->report->tiles = (int32_t)count;
-    return TVLM_OK;
 }
 
 /* ---- Families ---- */
@@ -116,25 +83,26 @@ static tvlm_status make_parts(update *u, tvlm_grid grid) {
     const tvlm_backend *backend = stack->device->backend;
     tvlm_texture *texture = u->chunk->grids[grid];
     int64_t texels = 0;
-    u->tiles.reach = tvlm_grid_reach(grid, stack->width, stack->height);
+    u->tiles->reach = tvlm_grid_reach(grid, stack->width, stack->height);
     tvlm_generate_args args = tvlm_stack_generate_args(stack, u->chunk, texture);
-    u->tiles.texels = &texels;
-    args.tiles = &u->tiles;
+    u->tiles->texels = &texels;
+    args.tiles = u->tiles;
     TVLM_TRY(backend->generate[grid](stack->device, &args));
-    u->tiles.texels = NULL;
-    if (texture->levels > 1) TVLM_TRY(backend->mips_tiles(stack->device, texture, &u->tiles));
+    u->tiles->texels = NULL;
+    if (texture->levels > 1) TVLM_TRY(backend->mips_tiles(stack->device, texture, u->tiles));
     u->chunk->valid |= TVLM_GRID_BIT(grid);
     tell(u, grid, TVLM_UPDATE_PARTS, texels);
     return TVLM_OK;
 }
 
 static bool can_be_carried(const update *u, tvlm_grid grid) {
-    tvlm_delta_frame *frame = &u->stack->delta->frames[u->index];
-    const float limits[2] = {u->params->saliency_share, u->params->cluster_share};
-    const int32_t most = u->params->carried_frames > 0 ? u->params->carried_frames : TVLM_CARRIED_FRAMES;
+    const struct tvlm_update_params *params = &u->plan->params;
+    tvlm_delta_frame *frame = &u->stack->delta->frames[u->plan->index];
+    const float limits[2] = {params->saliency_share, params->cluster_share};
+    const int32_t most = params->carried_frames > 0 ? params->carried_frames : TVLM_CARRIED_FRAMES;
     for (int i = 0; i < 2; ++i) {
         if (grid != carried_grids[i]) continue;
-        frame->share[i] += (float)u->tiles.count / (float)u->report->tiles;
+        frame->share[i] += (float)u->tiles->count / (float)u->report->tiles;
         ++frame->frames[i];
         return frame->share[i] <= limits[i] && frame->frames[i] <= most;
     }
@@ -154,8 +122,8 @@ static tvlm_status make_families(update *u) {
     const tvlm_grid_mask stale = valid & ~chunk->valid;
     if (stale & TVLM_GRID_BIT(TVLM_GRID_SOURCE)) {
         tvlm_texture *source = chunk->grids[TVLM_GRID_SOURCE];
-        u->tiles.reach = 0;
-        if (source->levels > 1) TVLM_TRY(backend->mips_tiles(u->stack->device, source, &u->tiles));
+        u->tiles->reach = 0;
+        if (source->levels > 1) TVLM_TRY(backend->mips_tiles(u->stack->device, source, u->tiles));
         chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     }
     for (int i = TVLM_GRID_SOURCE + 1; i < TVLM_GRID_COUNT; ++i) {
@@ -187,204 +155,129 @@ static int64_t tile_texels(const tvlm_tiles *tiles) {
     return texels;
 }
 
-/* ---- A frame of which parts changed ---- */
+/* ---- A frame by its plan ---- */
 
 /* `pixels` are on the device. Whatever fails, what is valid is right. */
 static tvlm_status update_parts(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels, bool packed) {
     tvlm_stack *stack = u->stack;
     tvlm_stack_drop_query(stack);
-    if (u->tiles.count > 0) {
+    if (u->tiles->count > 0) {
         tvlm_status status = stack->device->backend->source_tiles(
-            stack->device, buffer, pixels, packed, &u->tiles, u->chunk->grids[TVLM_GRID_SOURCE]);
-        tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_PARTS, tile_texels(&u->tiles));
+            stack->device, buffer, pixels, packed, u->tiles, u->chunk->grids[TVLM_GRID_SOURCE]);
+        tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_PARTS, tile_texels(u->tiles));
         if (status == TVLM_OK) status = make_families(u);
         if (status != TVLM_OK) {
             tvlm_stack_outdate(u->chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-            tvlm_stack_delta_forget(stack, u->index);
+            tvlm_stack_delta_forget(stack, u->plan->index);
             return status;
         }
     }
-    tvlm_stack_new_frame(stack, u->index);
+    tvlm_stack_new_frame(stack, u->plan->index);
     return TVLM_OK;
 }
 
-static tvlm_status reserve_upload(tvlm_stack *stack, size_t bytes) {
-    tvlm_delta *delta = stack->delta;
-    if (delta->upload_bytes >= bytes) return TVLM_OK;
-    free(delta->upload);
-    delta->upload_bytes = 0;
-    delta->upload = tvlm_allocate(bytes, 1);
-    if (delta->upload == NULL)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for the tiles that changed");
-    delta->upload_bytes = bytes;
-    return TVLM_OK;
-}
-
-static tvlm_status send_tiles(update *u, const tvlm_delta_pixels *from) {
-    tvlm_stack *stack = u->stack;
-    const size_t row = (size_t)u->tiles.side * from->pixel_bytes;
-    const size_t bytes = (size_t)u->tiles.count * (size_t)u->tiles.side * row;
-    const tvlm_pixels pixels = {from->width, from->height, from->channels, from->type, 0, row};
-    tvlm_buffer *buffer = NULL;
-    TVLM_TRY(reserve_upload(stack, bytes));
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
-    tvlm_delta_take(&stack->delta->frames[u->index], from, &u->tiles, stack->delta->upload);
-    const tvlm_status status =
-        stack->device->backend->buffer_write(stack->device, buffer, 0, bytes, stack->delta->upload);
-    if (status != TVLM_OK) {
-        tvlm_stack_delta_forget(stack, u->index); /* it has tiles that the source has not */
-        return status;
-    }
-    u->report->bytes_uploaded = bytes;
-    return update_parts(u, buffer, &pixels, true);
-}
-
-/* ---- A frame taken whole ---- */
-
-static void tell_whole(update *u, size_t bytes) {
+static void tell_whole(update *u) {
     const tvlm_grid_mask stale =
         u->chunk->valid & tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     u->report->whole = true;
-    u->report->changed = u->report->tiles;
-    u->report->bytes_uploaded = bytes;
     tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_WHOLE, 0);
     for (int grid = TVLM_GRID_SOURCE + 1; grid < TVLM_GRID_COUNT; ++grid)
         if (stale & TVLM_GRID_BIT(grid)) tell(u, (tvlm_grid)grid, TVLM_UPDATE_LATER, 0);
 }
 
-static tvlm_status take_whole(update *u, const tvlm_delta_pixels *from) {
-    const tvlm_image image = {from->pixels,   from->width, from->height,
-                              from->channels, from->type,  from->row_stride};
+static tvlm_status update_whole(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels) {
     tvlm_texture *source;
     TVLM_TRY(tvlm_stack_grid_texture(u->stack, u->chunk, TVLM_GRID_SOURCE, &source));
-    tell_whole(u, from->row * (size_t)from->height);
-    TVLM_TRY(tvlm_stack_set_image(u->stack, u->index, &image));
-    return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[u->index], from);
+    tell_whole(u);
+    tvlm_stack_delta_forget(u->stack, u->plan->index); /* also if this fails */
+    return tvlm_stack_source_from_buffer(u->stack, u->plan->index, buffer, pixels);
 }
 
-static tvlm_status take(update *u, const tvlm_delta_pixels *from) {
-    tvlm_delta *delta = u->stack->delta;
-    tvlm_delta_frame *frame = &delta->frames[u->index];
-    TVLM_TRY(make_tiles(u));
-    if (u->params->full || !tvlm_delta_fits(frame, from)) return take_whole(u, from);
-    tvlm_delta_compare(frame, from, u->params->threshold, &u->tiles, delta->changed, &u->tiles.count);
-    u->report->changed = u->tiles.count;
-    if (u->chunk->images == 1 && (float)u->tiles.count > PARTS_SHARE * (float)u->report->tiles) {
-        const int32_t changed = u->tiles.count;
-        const tvlm_status status = take_whole(u, from);
-        u->report->changed = changed;
-        return status;
+static tvlm_status upload(update *u, tvlm_buffer **buffer) {
+    tvlm_stack *stack = u->stack;
+    const size_t bytes = u->plan->bytes;
+    if (*buffer != NULL || bytes == 0) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, buffer));
+    return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, u->plan->upload);
+}
+
+/* The kept frame changes with the source, and not before. */
+static tvlm_status apply(update *u, tvlm_buffer *buffer) {
+    const tvlm_delta_plan *plan = u->plan;
+    TVLM_TRY(upload(u, &buffer));
+    u->report->bytes_uploaded = plan->bytes;
+    if (plan->whole) {
+        TVLM_TRY(update_whole(u, buffer, &plan->layout));
+        if (!plan->keep) return TVLM_OK;
+        return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[plan->index], &plan->from);
     }
-    return send_tiles(u, from);
+    tvlm_delta_take(&u->stack->delta->frames[plan->index], &plan->from, u->tiles, plan->packed);
+    return update_parts(u, buffer, &plan->layout, true);
 }
 
-/* ---- delta.h ---- */
-
-static tvlm_status check_params(const tvlm_log *log, const struct tvlm_update_params *params) {
-    if (params->tile < 0 || params->tile > TILE_MAX || params->tile % TVLM_TILE_STEP != 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "tiles of %d pixels; multiples of %d up to %d are possible", (int)params->tile,
-                         TVLM_TILE_STEP, TILE_MAX);
-    if (!(params->threshold >= 0.0f && params->threshold <= 1.0f))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a threshold of %g; it is 0 to 1",
-                         (double)params->threshold);
-    if (!(params->saliency_share >= 0.0f && params->cluster_share >= 0.0f))
-        return tvlm_fail(
-            log, TVLM_ERROR_ARGUMENT, "a share of %g; it is not below 0",
-            (double)(params->saliency_share >= 0.0f ? params->cluster_share : params->saliency_share));
-    if (params->carried_frames < 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "carried over for %d frames", (int)params->carried_frames);
-    return TVLM_OK;
+static update begin(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_delta_report *report) {
+    *report = (tvlm_delta_report){.tiles = plan->tile_count, .changed = plan->tiles.count};
+    return (update){stack, tvlm_stack_chunk(stack, plan->index), plan, &plan->tiles, report};
 }
 
-/* The image in the stack's size; *resampled is to be freed. */
-static tvlm_status pixels_of(const tvlm_stack *stack, const tvlm_image *image, size_t row,
-                             tvlm_delta_pixels *pixels, float **resampled) {
-    *pixels = (tvlm_delta_pixels){image->pixels,
-                                  row,
-                                  image->row_stride != 0 ? image->row_stride : row,
-                                  row / (size_t)image->width,
-                                  stack->width,
-                                  stack->height,
-                                  image->channels,
-                                  image->type};
-    if (image->width == stack->width && image->height == stack->height) return TVLM_OK;
-    if (tvlm_resample(image, stack->width, stack->height, resampled, &pixels->channels) != TVLM_OK)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to resample %dx%d to %dx%d",
-                         (int)image->width, (int)image->height, (int)stack->width, (int)stack->height);
-    pixels->pixels = (const unsigned char *)*resampled;
-    pixels->type = TVLM_PIXEL_F32;
-    pixels->pixel_bytes = (size_t)pixels->channels * sizeof(float);
-    pixels->row = pixels->row_stride = (size_t)stack->width * pixels->pixel_bytes;
-    return TVLM_OK;
+static void set_original(tvlm_stack *stack, int32_t index, int32_t width, int32_t height) {
+    stack->originals[index].width = width;
+    stack->originals[index].height = height;
 }
+
+tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buffer *buffer,
+                             tvlm_delta_report *report) {
+    tvlm_delta_report unread;
+    update u = begin(stack, plan, report != NULL ? report : &unread);
+    const tvlm_status status = apply(&u, buffer);
+    if (status == TVLM_OK) set_original(stack, plan->index, plan->width, plan->height);
+    tvlm_delta_plan_drop(plan);
+    return status;
+}
+
+/* ---- texturevlm/delta.h ---- */
 
 tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                     const struct tvlm_update_params *params, tvlm_delta_report *report) {
-    static const struct tvlm_update_params defaults = {0};
-    tvlm_delta_report unread;
-    tvlm_delta_pixels pixels;
     tvlm_delta *delta;
-    float *resampled = NULL;
-    size_t row;
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
-    if (params == NULL) params = &defaults;
-    TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
-    TVLM_TRY(check_params(&stack->device->log, params));
-    TVLM_TRY(prepare_delta(stack, &delta));
-    update u = {.stack = stack,
-                .chunk = tvlm_stack_chunk(stack, index),
-                .index = index,
-                .params = params,
-                .report = report != NULL ? report : &unread};
-    *u.report = (tvlm_delta_report){0};
-    TVLM_TRY(pixels_of(stack, image, row, &pixels, &resampled));
-    const tvlm_status status = take(&u, &pixels);
-    free(resampled);
-    TVLM_TRY(status);
-    stack->originals[index].width = image->width;
-    stack->originals[index].height = image->height;
-    return TVLM_OK;
+    TVLM_TRY(tvlm_delta_prepare(stack, &delta));
+    TVLM_TRY(tvlm_delta_plan_make(stack, index, image, params, true, &delta->plan));
+    return tvlm_delta_apply(stack, &delta->plan, NULL, report);
+}
+
+/* Which tiles of pixels on the device differ from the source there. */
+static tvlm_status compare_there(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels) {
+    const tvlm_device *device = u->stack->device;
+    int32_t *flags = tvlm_allocate((size_t)u->report->tiles, sizeof *flags);
+    if (flags == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
+    const tvlm_status status = device->backend->source_changed(
+        u->stack->device, buffer, pixels, u->tiles->image, u->chunk->grids[TVLM_GRID_SOURCE], u->tiles->side,
+        u->plan->params.threshold, flags);
+    for (int32_t i = 0; status == TVLM_OK && i < u->report->tiles; ++i) {
+        u->plan->changed[i] = flags[i] != 0;
+        u->tiles->count += flags[i] != 0;
+    }
+    free(flags);
+    u->report->changed = u->tiles->count;
+    return status;
 }
 
 /* Of opencl.h: the pixels are on the device, and so is what they are compared with: the source. */
 tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
                                           const tvlm_pixels *pixels, const struct tvlm_update_params *params,
                                           tvlm_delta_report *report) {
-    static const struct tvlm_update_params defaults = {0};
     tvlm_delta_report unread;
     tvlm_delta *delta;
-    if (params == NULL) params = &defaults;
-    TVLM_TRY(check_params(&stack->device->log, params));
-    TVLM_TRY(prepare_delta(stack, &delta));
-    update u = {.stack = stack,
-                .chunk = tvlm_stack_chunk(stack, index),
-                .index = index,
-                .params = params,
-                .report = report != NULL ? report : &unread};
-    *u.report = (tvlm_delta_report){0};
-    TVLM_TRY(make_tiles(&u));
-    if (params->full || !stack->originals[index].set) {
-        tvlm_texture *source;
-        TVLM_TRY(tvlm_stack_grid_texture(stack, u.chunk, TVLM_GRID_SOURCE, &source));
-        tell_whole(&u, 0);
-        return tvlm_stack_source_from_buffer(stack, index, buffer, pixels);
+    TVLM_TRY(tvlm_delta_prepare(stack, &delta));
+    TVLM_TRY(tvlm_delta_plan_begin(stack, index, params, &delta->plan));
+    update u = begin(stack, &delta->plan, report != NULL ? report : &unread);
+    if (delta->plan.params.full || !stack->originals[index].set) {
+        u.report->changed = u.report->tiles;
+        return update_whole(&u, buffer, pixels);
     }
-    int32_t *flags = tvlm_allocate((size_t)u.report->tiles, sizeof *flags);
-    if (flags == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
-    const tvlm_status status = stack->device->backend->source_changed(
-        stack->device, buffer, pixels, u.tiles.image, u.chunk->grids[TVLM_GRID_SOURCE], u.tiles.side,
-        params->threshold, flags);
-    for (int32_t i = 0; status == TVLM_OK && i < u.report->tiles; ++i) {
-        delta->changed[i] = flags[i] != 0;
-        u.tiles.count += flags[i] != 0;
-    }
-    free(flags);
-    TVLM_TRY(status);
-    u.report->changed = u.tiles.count;
+    TVLM_TRY(compare_there(&u, buffer, pixels));
     tvlm_stack_delta_forget(stack, index);
-    stack->originals[index].width = stack->width;
-    stack->originals[index].height = stack->height;
+    set_original(stack, index, stack->width, stack->height);
     return update_parts(&u, buffer, pixels, false);
 }

@@ -95,6 +95,7 @@ void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *
 tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels) {
     const size_t bytes = pixels->row * (size_t)pixels->height; /* was checked with the image */
     frame->valid = false;
+    ++frame->changes;
     if (frame->bytes < bytes) {
         free(frame->pixels);
         frame->bytes = 0;
@@ -110,19 +111,30 @@ tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, const 
     return TVLM_OK;
 }
 
-void tvlm_delta_take(tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles,
-                     unsigned char *upload) {
+/* Changed tiles between an image with `row_stride` and where they lie one after the other. */
+static void copy_tiles(const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles, size_t row_stride,
+                       const unsigned char *from, unsigned char *to, bool pack) {
     const size_t side = (size_t)tiles->side, stride = side * pixels->pixel_bytes;
+    size_t tile = 0;
     for (int32_t row = 0; row < tiles->rows; ++row)
         for (int32_t column = 0; column < tiles->columns; ++column) {
             if (!tiles->changed[(size_t)row * (size_t)tiles->columns + (size_t)column]) continue;
             const size_t bytes = (size_t)tile_width(tiles, column) * pixels->pixel_bytes;
-            const size_t top = (size_t)row * side, at = (size_t)column * stride;
+            const size_t top = (size_t)row * side, left = (size_t)column * stride;
             for (size_t y = 0; y < side && top + y < (size_t)pixels->height; ++y) {
-                const unsigned char *from = pixels->pixels + (top + y) * pixels->row_stride + at;
-                memcpy(frame->pixels + (top + y) * pixels->row + at, from, bytes);
-                memcpy(upload + y * stride, from, bytes);
+                const size_t spread = (top + y) * row_stride + left, packed = tile + y * stride;
+                memcpy(to + (pack ? packed : spread), from + (pack ? spread : packed), bytes);
             }
-            upload += side * stride;
+            tile += side * stride;
         }
+}
+
+void tvlm_delta_pack(const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles, unsigned char *packed) {
+    copy_tiles(pixels, tiles, pixels->row_stride, pixels->pixels, packed, true);
+}
+
+void tvlm_delta_take(tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles,
+                     const unsigned char *packed) {
+    ++frame->changes;
+    copy_tiles(pixels, tiles, pixels->row, packed, frame->pixels, false);
 }

@@ -5,13 +5,11 @@
 #include "texturevlm/footprint.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/places.h"
 
-#define BATCH_BYTES ((size_t)64 << 20) /* of results per launch */
-#define FAR         1e9f               /* infinities end here, as in sample.c */
+#define FAR 1e9f /* infinities end here, as in sample.c */
 
 /* ---- Ellipses ---- */
 
@@ -51,87 +49,27 @@ static tvlm_footprint_place place_of(const tvlm_stack *stack, const tvlm_footpri
 
 /* ---- Sampling ---- */
 
-typedef struct sampling {
-    tvlm_stack *stack;
-    const tvlm_footprint *footprints;
-    int32_t count;
-    const int32_t *channels;
-    int32_t channel_count;
-    float *out;
-    int32_t batch;
-    tvlm_footprint_place *sent; /* [batch] */
-    int32_t *origin;            /* [batch] which footprint each is */
-    int32_t *refs;              /* [channel_count rounded up to 4] */
-    float *received;            /* [batch * that] */
-} sampling;
-
-static int32_t collect(const sampling *s, const tvlm_chunk *chunk, int32_t *next) {
-    int32_t found = 0;
-    for (; *next < s->count && found < s->batch; ++*next) {
-        const tvlm_footprint *f = &s->footprints[*next];
-        if (f->index < chunk->first || f->index >= chunk->first + chunk->images) continue;
-        s->origin[found] = *next;
-        s->sent[found++] = place_of(s->stack, f, chunk->first);
-    }
-    return found;
+static int32_t image_of(const void *list, int32_t i) {
+    return ((const tvlm_footprint *)list)[i].index;
 }
 
-static tvlm_status launch(const sampling *s, const tvlm_bundle *bundle, int32_t first, int32_t taken,
-                          int32_t found, tvlm_buffer *places) {
-    const tvlm_backend *backend = s->stack->device->backend;
-    const int32_t count4 = (taken + 3) / 4, width = 4 * count4;
-    const size_t bytes = (size_t)found * (size_t)width * sizeof(float);
-    tvlm_buffer *results;
-    for (int32_t i = taken; i < width; ++i) s->refs[i] = TVLM_REF_ZERO;
-    TVLM_TRY(tvlm_stack_scratch(s->stack, TVLM_SCRATCH_SAMPLES, bytes, &results));
-    TVLM_TRY(backend->footprint(s->stack->device, bundle, s->refs, count4, places, found, results));
-    TVLM_TRY(backend->buffer_read(s->stack->device, results, 0, bytes, s->received));
-    for (int32_t i = 0; i < found; ++i)
-        memcpy(s->out + (size_t)s->origin[i] * (size_t)s->channel_count + first,
-               s->received + (size_t)i * (size_t)width, (size_t)taken * sizeof(float));
-    return TVLM_OK;
-}
-
-static tvlm_status sample_batch(const sampling *s, const tvlm_chunk *chunk, int32_t found) {
-    const size_t bytes = (size_t)found * sizeof *s->sent;
-    tvlm_buffer *places;
-    TVLM_TRY(tvlm_stack_scratch(s->stack, TVLM_SCRATCH_POINTS, bytes, &places));
-    TVLM_TRY(s->stack->device->backend->buffer_write(s->stack->device, places, 0, bytes, s->sent));
-    for (int32_t first = 0, taken; first < s->channel_count; first += taken) {
-        tvlm_bundle bundle;
-        tvlm_stack_bundle(s->stack, chunk, s->channels + first, s->channel_count - first, &bundle, s->refs,
-                          &taken);
-        TVLM_TRY(launch(s, &bundle, first, taken, found, places));
-    }
-    return TVLM_OK;
+static void write_footprint(const tvlm_stack *stack, const void *list, int32_t i, int32_t first,
+                            void *place) {
+    *(tvlm_footprint_place *)place = place_of(stack, (const tvlm_footprint *)list + i, first);
 }
 
 /* An average of identifiers is none: they are read where the ellipse has its centre. */
-static tvlm_status sample_identifiers(const sampling *s, const tvlm_chunk *chunk, int32_t found) {
-    for (int32_t c = 0; c < s->channel_count; ++c) {
-        const tvlm_channel_place place = tvlm_stack_place(s->stack, s->channels[c]);
-        if (place.grid >= TVLM_GRID_COUNT || chunk->grids[place.grid] == NULL ||
-            chunk->grids[place.grid]->reduce[place.component] != TVLM_REDUCE_MODE)
-            continue;
-        for (int32_t i = 0; i < found; ++i) {
-            const tvlm_footprint *f = &s->footprints[s->origin[i]];
-            const tvlm_sample_point point = {f->x, f->y, s->sent[i].at.level, f->index};
-            TVLM_TRY(tvlm_stack_sample(s->stack, &point, 1, &s->channels[c], 1,
-                                       &s->out[(size_t)s->origin[i] * (size_t)s->channel_count + (size_t)c]));
-        }
-    }
-    return TVLM_OK;
-}
-
-static tvlm_status sample_all(const sampling *s) {
-    const tvlm_grid_mask mask = tvlm_stack_grids_of(s->stack, s->channels, s->channel_count);
-    for (int32_t i = 0; i < s->stack->chunk_count; ++i) {
-        tvlm_chunk *chunk = &s->stack->chunks[i];
-        int32_t next = 0, found;
-        while ((found = collect(s, chunk, &next)) > 0) {
-            TVLM_TRY(tvlm_stack_ensure(s->stack, chunk, mask));
-            TVLM_TRY(sample_batch(s, chunk, found));
-            TVLM_TRY(sample_identifiers(s, chunk, found));
+static tvlm_status sample_identifiers(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
+                                      const int32_t *channels, int32_t channel_count, float *out) {
+    for (int32_t c = 0; c < channel_count; ++c) {
+        tvlm_channel_info info;
+        TVLM_TRY(tvlm_stack_channel_info(stack, channels[c], &info));
+        if (!info.identifier) continue;
+        for (int32_t i = 0; i < count; ++i) {
+            const tvlm_footprint *const f = &footprints[i];
+            const tvlm_sample_point point = {f->x, f->y, place_of(stack, f, 0).at.level, f->index};
+            TVLM_TRY(tvlm_stack_sample(stack, &point, 1, &channels[c], 1,
+                                       &out[(size_t)i * (size_t)channel_count + (size_t)c]));
         }
     }
     return TVLM_OK;
@@ -157,34 +95,16 @@ tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint 
     if (stack == NULL || count < 0 || channel_count < 0) return TVLM_ERROR_ARGUMENT;
     if (count == 0 || channel_count == 0) return TVLM_OK;
     if (footprints == NULL || channels == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
-    for (int32_t i = 0; i < channel_count; ++i) TVLM_TRY(tvlm_stack_check_channel(stack, channels[i]));
-    if (channel_count > TVLM_LAYOUT_CHANNELS_MAX)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d channels; %d at most",
-                         (int)channel_count, TVLM_LAYOUT_CHANNELS_MAX);
     TVLM_TRY(check_footprints(stack, footprints, count));
-    const size_t width = ((size_t)channel_count + 3) / 4 * 4, fit = BATCH_BYTES / (width * sizeof(float));
-    sampling s = {.stack = stack,
-                  .footprints = footprints,
-                  .count = count,
-                  .channels = channels,
-                  .channel_count = channel_count,
-                  .out = out};
-    s.batch = (size_t)count < fit ? count : (int32_t)fit;
-    s.sent = tvlm_allocate((size_t)s.batch, sizeof *s.sent);
-    s.origin = tvlm_allocate((size_t)s.batch, sizeof *s.origin);
-    s.refs = tvlm_allocate(width, sizeof *s.refs);
-    s.received = tvlm_allocate((size_t)s.batch * width, sizeof *s.received);
-    const bool made = s.sent != NULL && s.origin != NULL && s.refs != NULL && s.received != NULL;
-    tvlm_status status = TVLM_ERROR_MEMORY;
-    if (made)
-        status = sample_all(&s);
-    else
-        (void)tvlm_fail(&stack->device->log, status, "no memory to sample %d footprints", (int)count);
-    free(s.sent);
-    free(s.origin);
-    free(s.refs);
-    free(s.received);
-    return status;
+    const tvlm_places places = {"footprints",
+                                footprints,
+                                count,
+                                image_of,
+                                write_footprint,
+                                sizeof(tvlm_footprint_place),
+                                stack->device->backend->footprint};
+    TVLM_TRY(tvlm_stack_read_places(stack, &places, channels, channel_count, out));
+    return sample_identifiers(stack, footprints, count, channels, channel_count, out);
 }
 
 /* ---- The image's own ---- */

@@ -77,7 +77,7 @@ tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t 
     if (copy == NULL || planes == NULL) {
         status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
     } else {
-        memcpy(copy, text, strlen(text));
+        memcpy(copy, text, strlen(text) + 1);
         const int32_t found = take_planes(stack, copy, planes);
         status = tvlm_layout_parse(copy, log, capacity, channels, count);
         for (int32_t i = 0; status == TVLM_OK && i < found && i < capacity; ++i)

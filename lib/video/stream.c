@@ -55,6 +55,7 @@ static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *
     s->longest = p->longest != 0.0f ? p->longest : TVLM_CELLS_OF_FLOW_DEFAULT;
     TVLM_TRY(check_ranges(&s->device->log, s));
     TVLM_TRY(check_volume(&s->device->log, p));
+    TVLM_TRY(tvlm_delta_check_params(&s->device->log, &p->update));
     if (p->keyframe_interval == 0) p->keyframe_interval = TVLM_KEYFRAME_INTERVAL_DEFAULT;
     s->camera_count = p->cameras > 0 ? p->cameras : 1;
     s->volume_level = p->volume_level > 0 ? p->volume_level : 4;
@@ -100,12 +101,15 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
     return stream_look_back(s, camera); /* the planes have their names from the beginning */
 }
 
-static void close_camera(tvlm_device *device, stream_camera *camera) {
+static void close_camera(const tvlm_stream *s, stream_camera *camera) {
+    tvlm_device *device = s->device;
     if (camera->stack == NULL) return;
-    device->backend->buffer_destroy(device, &camera->pixels);
+    stream_release_sent(s, camera);
     device->backend->texture_destroy(device, &camera->before);
     tvlm_flow_destroy(&camera->flow);
     stream_free_features(camera);
+    stream_gather_release(camera);
+    device->backend->buffer_destroy(device, &camera->texels);
     tvlm_packed_destroy(&camera->volume);
     tvlm_stack_destroy(&camera->stack);
     free(camera->centres);
@@ -142,8 +146,7 @@ tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t heigh
 void tvlm_stream_destroy(tvlm_stream **stream) {
     if (stream == NULL || *stream == NULL) return;
     tvlm_stream *s = *stream;
-    for (int32_t i = 0; s->cameras != NULL && i < s->camera_count; ++i)
-        close_camera(s->device, &s->cameras[i]);
+    for (int32_t i = 0; s->cameras != NULL && i < s->camera_count; ++i) close_camera(s, &s->cameras[i]);
     free(s->cameras);
     free(s->volume_channels);
     free(s);
@@ -155,73 +158,12 @@ tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera) {
                                                                           : NULL;
 }
 
-/* ---- Sending ahead ---- */
-
-static tvlm_status check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image, size_t *row) {
-    const tvlm_log *log = &s->device->log;
-    if (index < 0 || index >= s->camera_count)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d of %d", (int)index, (int)s->camera_count);
-    const stream_camera *camera = &s->cameras[index];
-    if (image == NULL) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_check_image(log, image, row));
-    if (camera->width > 0 && (image->width != camera->width || image->height != camera->height))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a frame of %dx%d pixels in a stream of %dx%d",
-                         (int)image->width, (int)image->height, (int)camera->width, (int)camera->height);
-    return TVLM_OK;
-}
-
-static tvlm_status reserve_pixels(const tvlm_stream *s, stream_camera *camera, size_t bytes) {
-    const tvlm_backend *backend = s->device->backend;
-    if (camera->pixels != NULL && camera->pixels->bytes >= bytes) return TVLM_OK;
-    backend->buffer_destroy(s->device, &camera->pixels);
-    return backend->buffer_create(s->device, bytes, &camera->pixels);
-}
-
-/* The device may still read what was sent before: tvlm_stream_push has waited for that. */
-tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_image *image) {
-    size_t row = 0;
-    if (stream == NULL || image == NULL) return TVLM_ERROR_ARGUMENT;
-    TVLM_TRY(check_frame(stream, index, image, &row));
-    stream_camera *camera = &stream->cameras[index];
-    const tvlm_backend *backend = stream->device->backend;
-    if (camera->sending) TVLM_TRY(backend->buffer_arrive(stream->device, camera->pixels));
-    camera->sending = false;
-    camera->sent = *image;
-    if (image->width != camera->stack->width || image->height != camera->stack->height ||
-        (image->row_stride != 0 && image->row_stride != row))
-        return TVLM_OK;
-    const size_t bytes = row * (size_t)image->height;
-    tvlm_status status = reserve_pixels(stream, camera, bytes);
-    if (status == TVLM_OK)
-        status = backend->buffer_send(stream->device, camera->pixels, bytes, image->pixels);
-    if (status != TVLM_OK)
-        camera->sent.pixels = NULL;
-    else
-        camera->sending = true;
-    return status;
-}
-
-/* What was sent ahead into the source. */
-static tvlm_status take_sent(const tvlm_stream *s, stream_camera *camera) {
-    const tvlm_image image = camera->sent;
-    const bool sending = camera->sending;
-    camera->sent.pixels = NULL;
-    camera->sending = false;
-    if (!sending) return tvlm_stack_set_image(camera->stack, 0, &image);
-    size_t row;
-    TVLM_TRY(tvlm_stack_check_image(&s->device->log, &image, &row));
-    TVLM_TRY(s->device->backend->buffer_arrive(s->device, camera->pixels));
-    const tvlm_pixels pixels = {image.width, image.height, image.channels, image.type, 0, row};
-    return tvlm_stack_source_from_buffer(camera->stack, 0, camera->pixels, &pixels);
-}
-
 /* ---- A frame ---- */
 
 static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_image *image,
                               const struct tvlm_push_params *params) {
     const tvlm_log *log = &s->device->log;
-    size_t row;
-    TVLM_TRY(check_frame(s, index, image, &row));
+    TVLM_TRY(stream_check_frame(s, index, image));
     if (image == NULL && s->cameras[index].sent.pixels == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no frame, and none was sent ahead");
     if (params->fixation_count < 0 || (params->fixation_count > 0 && params->fixations == NULL))
@@ -236,19 +178,21 @@ static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_im
 /* The last frame, before its pixels go. */
 static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                                const struct tvlm_push_params *params) {
-    if (camera->frames == 0) return TVLM_OK;
+    if (camera->frames == 0) return stream_gather_begin(s, camera);
     TVLM_TRY(stream_volume_store(s, camera));
-    TVLM_TRY(stream_keep_regions(camera));
     TVLM_TRY(stream_keep_positions(camera));
+    TVLM_TRY(stream_gather_begin(s, camera));
+    TVLM_TRY(stream_keep_regions(s, camera));
     return tvlm_stack_advance(
         camera->stack, 0,
         tvlm_advance_params(.positions = params->fixations, .position_count = params->fixation_count,
                             .decay = &s->decay, .sigma = s->params.sigma, .confidence = &s->confidence));
 }
 
-/* Whether the frame that comes is a keyframe in any case; a cut is not known yet. */
-static bool is_due(const tvlm_stream *s, const stream_camera *camera, const struct tvlm_push_params *params) {
-    return camera->frames == 0 || params->keyframe || camera->since_key + 1 >= s->params.keyframe_interval;
+/* A cut is not known yet. */
+static bool is_keyframe(const tvlm_stream *s, const stream_camera *camera,
+                        const struct tvlm_push_params *params) {
+    return params->keyframe || stream_is_due(s, camera);
 }
 
 /* The last frame's source becomes camera->before, and the stack's own is free to be written over. */
@@ -268,37 +212,26 @@ static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
     return s->device->backend->texture_copy(s->device, source, camera->before);
 }
 
-static tvlm_status update(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image) {
-    tvlm_delta_report delta;
-    TVLM_TRY(copy_back(s, camera));
-    TVLM_TRY(tvlm_stack_update_image(camera->stack, 0, image, &s->params.update, &delta));
-    camera->tiles = delta.whole ? 0 : delta.tiles;
-    camera->changed = delta.whole ? 0 : delta.changed;
-    return TVLM_OK;
-}
-
-/* Of keyframes all is made anew, but the frame is kept to compare the next one with. */
-static tvlm_status take_whole(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image) {
-    struct tvlm_update_params all = s->params.update;
-    all.full = true;
-    if (camera->frames > 0) step_back(camera);
-    if (image == NULL) return take_sent(s, camera);
-    return s->params.whole ? tvlm_stack_set_image(camera->stack, 0, image)
-                           : tvlm_stack_update_image(camera->stack, 0, image, &all, NULL);
-}
-
 /* The new pixels, with all levels; the old ones are in camera->before. */
 static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
                               const struct tvlm_push_params *params) {
     tvlm_chunk *chunk = &camera->stack->chunks[0];
+    tvlm_delta_report delta;
+    tvlm_buffer *buffer;
+    TVLM_TRY(stream_plan(s, camera, image, is_keyframe(s, camera, params), &buffer));
     camera->stack->centres = NULL; /* of the frame that goes */
     camera->stack->frames[0].bonus = NULL;
-    camera->tiles = camera->changed = 0;
-    if (camera->frames > 0) memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
-    if (image != NULL && !s->params.whole && !is_due(s, camera, params))
-        TVLM_TRY(update(s, camera, image));
-    else
-        TVLM_TRY(take_whole(s, camera, image));
+    if (camera->frames > 0) {
+        memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
+        if (camera->plan.whole)
+            step_back(camera);
+        else
+            TVLM_TRY(copy_back(s, camera));
+    }
+    TVLM_TRY(tvlm_delta_apply(camera->stack, &camera->plan, buffer, &delta));
+    if (image == NULL) camera->sent.pixels = NULL;
+    camera->tiles = delta.whole ? 0 : delta.tiles;
+    camera->changed = delta.whole ? 0 : delta.changed;
     TVLM_TRY(tvlm_stack_ensure(camera->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     return stream_look(camera);
 }
@@ -312,7 +245,9 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
     return tvlm_stack_set_flow(camera->stack, 0, camera->flow);
 }
 
+/* Also what was carried before it was known that there is a cut. */
 static tvlm_status forget_all(stream_camera *camera) {
+    tvlm_stack_given_clear(camera->stack, 0, TVLM_GRID_FLOW);
     stream_drop_features(camera);
     stream_drop_regions(camera);
     camera->former_count = 0;
@@ -325,24 +260,51 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     *report = (tvlm_stream_report){.frame = camera->frames};
     report->difference = first ? 0.0f : stream_difference(camera);
     report->cut = !first && report->difference >= s->cut;
-    report->keyframe = report->cut || is_due(s, camera, params);
+    report->keyframe = report->cut || is_keyframe(s, camera, params);
     report->tiles = camera->tiles;
     report->changed = camera->changed;
     camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
 }
 
-/* What was before, in the present frame. */
-static tvlm_status carry_over(tvlm_stream *s, stream_camera *camera, const struct tvlm_push_params *params) {
-    const bool alone = camera->frames == 0 || camera->report.cut;
-    stream_volume_begin(camera, alone);
-    if (alone) {
-        TVLM_TRY(forget_all(camera));
-    } else {
-        TVLM_TRY(find_flow(s, camera, params));
-        TVLM_TRY(stream_place_regions(s, camera));
+/* What was before, in the present frame: enqueued only. */
+static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
+                              const struct tvlm_push_params *params) {
+    TVLM_TRY(find_flow(s, camera, params));
+    if (stream_has_flow(camera)) {
+        TVLM_TRY(tvlm_stack_ensure(camera->stack, &camera->stack->chunks[0], TVLM_GRID_BIT(TVLM_GRID_FLOW)));
+        TVLM_TRY(stream_follow_regions(s, camera));
+        TVLM_TRY(stream_follow_positions(camera));
     }
+    return stream_carry_features(s, camera);
+}
+
+/* What was carried over, on the host. */
+static tvlm_status take_over(const tvlm_stream *s, stream_camera *camera) {
+    TVLM_TRY(stream_place_regions(s, camera));
+    stream_take_positions(camera);
+    return TVLM_OK;
+}
+
+/*
+ * All is carried over before it is known whether there is a cut, where it is forgotten again: so that one
+ * wait is enough. But a flow that is handed in is not looked at where there is one.
+ */
+static tvlm_status meet_frame(const tvlm_stream *s, stream_camera *camera,
+                              const struct tvlm_push_params *params) {
+    const bool first = camera->frames == 0, look_first = first || params->flow != NULL;
+    if (!look_first) TVLM_TRY(carry_over(s, camera, params));
+    TVLM_TRY(stream_gather_read(camera, look_first ? camera->gather.look_end : camera->gather.end));
+    stream_take_look(camera);
+    begin_report(s, camera, params);
+    const bool alone = first || camera->report.cut;
+    if (look_first && !alone) {
+        TVLM_TRY(carry_over(s, camera, params));
+        TVLM_TRY(stream_gather_read(camera, camera->gather.end));
+    }
+    stream_volume_begin(camera, alone);
+    TVLM_TRY(alone ? forget_all(camera) : take_over(s, camera));
     camera->report.flow = stream_has_flow(camera);
-    TVLM_TRY(stream_carry_features(s, camera));
+    stream_take_features(s, camera);
     return stream_look_back(s, camera);
 }
 
@@ -361,8 +323,7 @@ static tvlm_status push(tvlm_stream *s, stream_camera *camera, const tvlm_image 
     camera->height = frame->height;
     TVLM_TRY(leave_frame(s, camera, params));
     TVLM_TRY(take_frame(s, camera, image, params));
-    begin_report(s, camera, params);
-    TVLM_TRY(carry_over(s, camera, params));
+    TVLM_TRY(meet_frame(s, camera, params));
     TVLM_TRY(move_fixation(camera, params));
     ++camera->frames;
     return TVLM_OK;
@@ -378,6 +339,8 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     const tvlm_status status = push(stream, camera, image, params);
     if (status != TVLM_OK) { /* nobody knows what of the old frame is left */
         camera->frames = 0;
+        tvlm_stack_delta_forget(camera->stack, 0);
+        if (image == NULL) stream_drop_sent(stream, camera);
         return status;
     }
     if (report != NULL) *report = camera->report;

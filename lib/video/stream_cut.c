@@ -9,31 +9,59 @@
 #define BINS 16
 #define FLAT 1e-5 /* variance of luma: less is rounding */
 
-static int32_t thumbnail_level(const tvlm_texture *source) {
+static int32_t thumbnail_level(const tvlm_stack *stack) {
     int32_t level = 0;
-    while (tvlm_level_side(source->width, level) > STREAM_THUMBNAIL ||
-           tvlm_level_side(source->height, level) > STREAM_THUMBNAIL)
+    while (tvlm_level_side(stack->width, level) > STREAM_THUMBNAIL ||
+           tvlm_level_side(stack->height, level) > STREAM_THUMBNAIL)
         ++level;
     return level;
 }
 
-static size_t thumbnail_texels(const stream_camera *camera, int32_t *level) {
-    const tvlm_texture *source = camera->stack->chunks[0].grids[TVLM_GRID_SOURCE];
-    *level = thumbnail_level(source);
-    return (size_t)tvlm_level_side(source->width, *level) * (size_t)tvlm_level_side(source->height, *level);
+size_t stream_thumbnail_texels(const stream_camera *camera) {
+    const tvlm_stack *stack = camera->stack;
+    const int32_t level = thumbnail_level(stack);
+    return (size_t)tvlm_level_side(stack->width, level) * (size_t)tvlm_level_side(stack->height, level);
+}
+
+/* The middles of the thumbnail's texels, which are the same in each frame. */
+static tvlm_status place_texels(stream_camera *camera, size_t texels) {
+    const tvlm_stack *stack = camera->stack;
+    const tvlm_backend *backend = stack->device->backend;
+    const int32_t level = thumbnail_level(stack);
+    const int32_t width = tvlm_level_side(stack->width, level),
+                  height = tvlm_level_side(stack->height, level);
+    if (camera->texels != NULL) return TVLM_OK;
+    tvlm_point *points = tvlm_allocate(texels, sizeof *points);
+    if (points == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to look for cuts");
+    for (int32_t i = 0; i < width * height; ++i)
+        points[i] = (tvlm_point){((float)(i % width) + 0.5f) * (float)stack->width / (float)width,
+                                 ((float)(i / width) + 0.5f) * (float)stack->height / (float)height,
+                                 (float)level, 0.0f};
+    tvlm_status status = backend->buffer_create(stack->device, texels * sizeof *points, &camera->texels);
+    if (status == TVLM_OK) {
+        status = backend->buffer_write(stack->device, camera->texels, 0, texels * sizeof *points, points);
+        if (status != TVLM_OK) backend->buffer_destroy(stack->device, &camera->texels);
+    }
+    free(points);
+    return status;
 }
 
 tvlm_status stream_look(stream_camera *camera) {
+    static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
     tvlm_device *device = camera->stack->device;
-    tvlm_texture *source = camera->stack->chunks[0].grids[TVLM_GRID_SOURCE];
-    int32_t level;
-    const size_t texels = thumbnail_texels(camera, &level);
-    float *rgba = tvlm_allocate(texels, 4 * sizeof *rgba);
-    if (rgba == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to look for cuts");
-    const tvlm_status status = device->backend->texture_read(device, source, level, 0, rgba);
-    for (size_t i = 0; status == TVLM_OK && i < texels; ++i) camera->luma[0][i] = rgba[4 * i + 3];
-    free(rgba);
-    return status;
+    const size_t texels = stream_thumbnail_texels(camera);
+    tvlm_bundle bundle = tvlm_stack_bundle_view(camera->stack);
+    bundle.count = 1;
+    bundle.textures[0] = camera->stack->chunks[0].grids[TVLM_GRID_SOURCE];
+    TVLM_TRY(place_texels(camera, texels));
+    return device->backend->sample(device, &bundle, refs, 1, camera->texels, (int32_t)texels,
+                                   camera->gather.buffer);
+}
+
+void stream_take_look(stream_camera *camera) {
+    const size_t texels = stream_thumbnail_texels(camera);
+    for (size_t i = 0; i < texels; ++i) camera->luma[0][i] = camera->gather.host[4 * i];
 }
 
 static int bin_of(float luma) {
@@ -59,8 +87,8 @@ static double correlation(const float *a, const float *b, size_t texels) {
 }
 
 float stream_difference(const stream_camera *camera) {
-    int32_t level, bins[BINS] = {0}, moved = 0;
-    const size_t texels = thumbnail_texels(camera, &level);
+    int32_t bins[BINS] = {0}, moved = 0;
+    const size_t texels = stream_thumbnail_texels(camera);
     for (size_t i = 0; i < texels; ++i) {
         ++bins[bin_of(camera->luma[0][i])];
         --bins[bin_of(camera->luma[1][i])];

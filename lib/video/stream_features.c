@@ -166,7 +166,6 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
     const tvlm_texture *own = held(camera, which);
     tvlm_chunk *chunk = &camera->stack->chunks[0];
     const bool flow = stream_has_flow(camera);
-    if (flow) TVLM_TRY(tvlm_stack_ensure(camera->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_FLOW)));
     if (!flow) TVLM_TRY(forget_changed(camera, carried, own));
     TVLM_TRY(like(stream->device, own, &carried->spare));
     const float cell = fminf(own->extent_x / (float)own->width, own->extent_y / (float)own->height);
@@ -190,13 +189,19 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
     tvlm_buffer *before = carried->path[0];
     carried->path[0] = carried->path[1];
     carried->path[1] = before;
-    return stream->device->backend->buffer_read(stream->device, carried->path[0], 0,
-                                                cells_of(carried) * PATH * sizeof(float), carried->host);
+    return stream->device->backend->buffer_copy(stream->device, carried->path[0], 0, camera->gather.buffer,
+                                                camera->gather.path[which] * sizeof(float),
+                                                stream_path_floats(camera, which) * sizeof(float));
 }
 
 /* Of the features, or of the embedding where there are none. */
 static const stream_carried *reported(const stream_camera *camera) {
     return &camera->carried[camera->carried[STREAM_FEATURES].there ? STREAM_FEATURES : STREAM_EMBEDDING];
+}
+
+size_t stream_path_floats(const stream_camera *camera, int which) {
+    const stream_carried *carried = &camera->carried[which];
+    return carried->there ? PATH * cells_of(carried) : 0;
 }
 
 static void report_needs(const tvlm_stream *stream, stream_camera *camera, bool all) {
@@ -214,11 +219,18 @@ static void report_needs(const tvlm_stream *stream, stream_camera *camera, bool 
     report->needs_all = all || !carried->there || report->needs > stream->needs_all;
 }
 
-tvlm_status stream_carry_features(tvlm_stream *stream, stream_camera *camera) {
+tvlm_status stream_carry_features(const tvlm_stream *stream, stream_camera *camera) {
     for (int i = 0; i < STREAM_CARRIED; ++i)
         if (camera->carried[i].there) TVLM_TRY(carry(stream, camera, i));
-    report_needs(stream, camera, camera->report.keyframe);
     return TVLM_OK;
+}
+
+void stream_take_features(const tvlm_stream *stream, stream_camera *camera) {
+    for (int i = 0; i < STREAM_CARRIED; ++i)
+        if (camera->carried[i].there)
+            memcpy(camera->carried[i].host, camera->gather.host + camera->gather.path[i],
+                   stream_path_floats(camera, i) * sizeof(float));
+    report_needs(stream, camera, camera->report.keyframe);
 }
 
 /* ---- New ones ---- */
@@ -232,12 +244,23 @@ static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_
            carried->layers == (channels + 3) / 4 && (given->dimension == 0 || given->dimension == channels);
 }
 
+/* What is handed in, of the host or in a buffer on the device. */
+typedef struct handed {
+    int32_t channel;
+    const struct tvlm_grid_input *input;
+    tvlm_buffer *buffer;
+    size_t offset;
+} handed;
+
+static tvlm_status take(stream_camera *camera, const handed *new) {
+    return tvlm_stack_input(camera->stack, 0, new->channel, new->input, new->buffer, new->offset);
+}
+
 /* In place of all that was there. */
-static tvlm_status replace(stream_camera *camera, int which, int32_t channel,
-                           const struct tvlm_grid_input *input) {
+static tvlm_status replace(stream_camera *camera, int which, const handed *new) {
     stream_carried *carried = &camera->carried[which];
     tvlm_device *device = camera->stack->device;
-    TVLM_TRY(tvlm_stack_set_grid(camera->stack, 0, channel, input));
+    TVLM_TRY(take(camera, new));
     carried->there = false;
     TVLM_TRY(reserve(device, carried, held(camera, which)));
     for (size_t i = 0; i < cells_of(carried); ++i) carried->host[PATH * i + KNOWN] = 1.0f;
@@ -265,19 +288,19 @@ static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera 
 }
 
 /* The new ones come in beside the old ones; a mixture of both goes on. */
-static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int which, int32_t channel,
-                       const struct tvlm_grid_input *input, const uint8_t *mask) {
+static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int which, const handed *new,
+                       const uint8_t *mask) {
     stream_carried *carried = &camera->carried[which];
     TVLM_TRY(like(stream->device, held(camera, which), &carried->fresh));
     TVLM_TRY(like(stream->device, held(camera, which), &carried->spare));
     exchange(camera, which, &carried->fresh);
-    const tvlm_status status = tvlm_stack_set_grid(camera->stack, 0, channel, input);
+    const tvlm_status status = take(camera, new);
     const tvlm_texture *now = held(camera, which), *old = carried->fresh;
     if (status != TVLM_OK && now == NULL) stream_drop_features(camera);
     if (status != TVLM_OK && now != NULL) exchange(camera, which, &carried->fresh); /* the old ones go back */
     if (status != TVLM_OK) return status;
     if (now->levels != old->levels || now->extent_x != old->extent_x || now->extent_y != old->extent_y)
-        return replace(camera, which, channel, input); /* cells of another size: another grid */
+        return replace(camera, which, new); /* cells of another size: another grid */
     TVLM_TRY(write_weights(stream, camera, carried, mask));
     TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));
     exchange(camera, which, &carried->spare);
@@ -296,9 +319,10 @@ static tvlm_status check_camera(const tvlm_stream *stream, int32_t index) {
                      (int)stream->camera_count);
 }
 
-tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
-                                     const struct tvlm_grid_input *input, const uint8_t *mask) {
-    if (stream == NULL || input == NULL) return TVLM_ERROR_ARGUMENT;
+tvlm_status stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
+                                const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
+                                const uint8_t *mask) {
+    const handed new = {channel, input, buffer, offset};
     const tvlm_log *log = &stream->device->log;
     TVLM_TRY(check_camera(stream, index));
     if (channel != TVLM_CHANNEL_FEATURE_0 && channel != TVLM_CHANNEL_EMBEDDING_0)
@@ -313,11 +337,17 @@ tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t
                          "others",
                          (int)input->columns, (int)input->rows);
     if (same && (mask != NULL || (!camera->report.keyframe && any_known(&camera->carried[which]))))
-        TVLM_TRY(mix(stream, camera, which, channel, input, mask));
+        TVLM_TRY(mix(stream, camera, which, &new, mask));
     else
-        TVLM_TRY(replace(camera, which, channel, input));
+        TVLM_TRY(replace(camera, which, &new));
     report_needs(stream, camera, camera->report.keyframe && mask != NULL);
     return TVLM_OK;
+}
+
+tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
+                                     const struct tvlm_grid_input *input, const uint8_t *mask) {
+    if (stream == NULL || input == NULL) return TVLM_ERROR_ARGUMENT;
+    return stream_set_features(stream, index, channel, input, NULL, 0, mask);
 }
 
 tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t index, size_t capacity, uint8_t *mask) {

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "texturevlm/regions.h"
 #include "video/stream.h"
 
 /* A region that may go to a cell. */
@@ -20,17 +19,30 @@ typedef struct offer {
     float apart;
 } offer;
 
-tvlm_status stream_keep_regions(stream_camera *camera) {
+/* Where it is not known how many there are, all that there may be are followed: the others' places are never
+ * looked at. */
+tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
+    const tvlm_backend *backend = stack->device->backend;
     const tvlm_chunk *chunk = &stack->chunks[0];
-    int32_t count = 0;
-    const bool given = chunk->label_counts != NULL && chunk->label_counts[0] > 0;
-    if (given) stream_drop_regions(camera);
-    if (given || (chunk->valid & TVLM_GRID_BIT(TVLM_GRID_CLUSTER)) == 0) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_regions(stack, 0, 0, NULL, &count));
-    TVLM_TRY(tvlm_stack_regions(stack, 0, count, camera->regions, &count));
-    camera->region_count = count;
-    return TVLM_OK;
+    const size_t word = sizeof(int32_t), to = camera->gather.regions * word;
+    const int32_t header[TVLM_REGION_HEADER] = {camera->region_count};
+    camera->gathered = 0;
+    if (chunk->label_counts != NULL && chunk->label_counts[0] > 0) {
+        stream_drop_regions(camera);
+        return TVLM_OK;
+    }
+    if ((chunk->valid & TVLM_GRID_BIT(TVLM_GRID_CLUSTER)) != 0) {
+        camera->gathered = stream->cells;
+        return backend->buffer_copy(stack->device, chunk->products[TVLM_PRODUCT_REGIONS], 0,
+                                    camera->gather.buffer, to,
+                                    (TVLM_REGION_HEADER + TVLM_REGION_WORDS * (size_t)stream->cells) * word);
+    }
+    if (camera->region_count == 0) return TVLM_OK;
+    camera->gathered = camera->region_count;
+    TVLM_TRY(backend->buffer_write(stack->device, camera->gather.buffer, to, sizeof header, header));
+    return backend->buffer_write(stack->device, camera->gather.buffer, to + sizeof header,
+                                 (size_t)camera->region_count * sizeof *camera->regions, camera->regions);
 }
 
 void stream_drop_regions(stream_camera *camera) {
@@ -38,34 +50,34 @@ void stream_drop_regions(stream_camera *camera) {
     camera->stack->centres = NULL;
 }
 
-/* Where each region is now: p with p + flow(p) = where it was; two steps towards it. */
-static tvlm_status move_regions(const tvlm_stream *stream, stream_camera *camera) {
-    const int32_t count = camera->region_count;
+#define STEPS 2 /* towards the place that a region came to */
+
+tvlm_status stream_follow_regions(const tvlm_stream *stream, stream_camera *camera) {
+    const stream_gather *gather = &camera->gather;
     const float level =
         0.5f * log2f((float)camera->stack->width * (float)camera->stack->height / (float)stream->cells);
-    float *points = tvlm_allocate((size_t)count, 5 * sizeof *points), *flow;
-    tvlm_status status = TVLM_OK;
-    if (points == NULL)
-        return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory for %d regions", (int)count);
-    flow = points + 2 * count;
-    for (int32_t i = 0; i < count; ++i) {
-        points[2 * i] = camera->regions[i].x;
-        points[2 * i + 1] = camera->regions[i].y;
+    return stream_follow(camera, &(tvlm_follow){.level = fmaxf(0.0f, level - 2.0f),
+                                                .confidence = stream->confidence,
+                                                .steps = STEPS,
+                                                .from_offset = gather->regions + TVLM_REGION_HEADER,
+                                                .from_stride = TVLM_REGION_WORDS,
+                                                .to_offset = gather->regions_moved,
+                                                .count = camera->gathered});
+}
+
+/* What was gathered. */
+static void take_regions(const tvlm_stream *stream, stream_camera *camera) {
+    const float *table = camera->gather.host + camera->gather.regions,
+                *moved = camera->gather.host + camera->gather.regions_moved;
+    int32_t count;
+    memcpy(&count, table, sizeof count);
+    camera->region_count = count > 0 && count <= stream->cells ? count : 0;
+    memcpy(camera->regions, table + TVLM_REGION_HEADER,
+           (size_t)camera->region_count * sizeof *camera->regions);
+    for (int32_t i = 0; stream_has_flow(camera) && i < camera->region_count; ++i) {
+        camera->regions[i].x = moved[2 * i];
+        camera->regions[i].y = moved[2 * i + 1];
     }
-    for (int step = 0; status == TVLM_OK && step < 2; ++step) {
-        status = stream_flow_at(camera, points, count, fmaxf(0.0f, level - 2.0f), flow);
-        for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
-            if (!(flow[3 * i + 2] >= stream->confidence)) continue;
-            points[2 * i] = camera->regions[i].x - flow[3 * i];
-            points[2 * i + 1] = camera->regions[i].y - flow[3 * i + 1];
-        }
-    }
-    for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
-        camera->regions[i].x = points[2 * i];
-        camera->regions[i].y = points[2 * i + 1];
-    }
-    free(points);
-    return status;
 }
 
 static int by_distance(const void *p, const void *q) {
@@ -126,8 +138,8 @@ tvlm_status stream_place_regions(const tvlm_stream *stream, stream_camera *camer
     const tvlm_cluster_plan plan =
         tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
     int32_t count = 0;
-    if (camera->region_count == 0 || camera->region_count > stream->cells) return TVLM_OK;
-    if (stream_has_flow(camera)) TVLM_TRY(move_regions(stream, camera));
+    if (camera->gathered > 0) take_regions(stream, camera);
+    if (camera->region_count == 0) return TVLM_OK;
     offer *offers = tvlm_allocate((size_t)camera->region_count, 9 * sizeof *offers);
     bool *placed = tvlm_allocate((size_t)stream->cells, sizeof *placed);
     if (offers != NULL && placed != NULL) {

@@ -79,6 +79,14 @@ npy() {
     printf "\\x93NUMPY\\x01\\x00\\x76\\x00%s\n$4" "$header" >"$1"
 }
 
+# scorer FILE METADATA SHAPE BYTES: a .safetensors with the tensor "weights".
+scorer() {
+    local header bytes=$4 length
+    length=$(printf "$bytes" | wc -c)
+    header="{\"__metadata__\":{$2},\"weights\":{\"dtype\":\"F32\",\"shape\":$3,\"data_offsets\":[0,$length]}}"
+    printf "\\x$(printf %02x $((${#header} & 255)))\\x$(printf %02x $((${#header} >> 8)))\0\0\0\0\0\0%s$bytes" "$header" >"$1"
+}
+
 # values FILE FIRST COUNT: floats of an array from its FIRST on, one a line.
 values() { tail -c +$((129 + 4 * $2)) "$1" | head -c $((4 * $3)) | od -An -v -tf4 -w4 | tr -d ' '; }
 

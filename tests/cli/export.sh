@@ -69,6 +69,43 @@ says ' 1 of 77' "${asked[@]}" --query "$in/two.npy" --combine mean -o m.safetens
 says 'small.png: .* 1 of 6' export_ "$scene" "$small" --for qwen2-vl --budget 2 --features "$in/features.npy" --features "$in/features.npy" \
     --query "$in/query.npy" -o two.safetensors
 rm -f ./*.safetensors
+
+# token WHAT PLACE COMMAND...: the one token that is chosen is at t h w.
+token() {
+    local what=$1 place=$2
+    shift 2
+    says ' 1 of 77' "$@" -o t.safetensors
+    checks=$((checks + 1))
+    [ "$(places t.safetensors)" = "$place" ] || complain "$what: the token is at $(places t.safetensors)"
+    rm -f t.safetensors
+}
+
+# Of 308 x 196 pixels column 2 of 4 has its middle at 192.5, in column 6 of tokens of 28; in cells of 98 at 245, in column 8. Row
+# 1 of 2 has it at 115.5 in cells of 77, at 147 in cells of 98; the tokens from there on, rows 4 and 5, are as near as any.
+third=("${ask[@]}" --features "$in/third.npy" --query "$in/query.npy")
+npy "$in/third.npy" '<f4' '(1, 4, 2)' "$one$zero$one$zero$zero$one$one$zero"
+npy "$in/rows.npy" '<f4' '(2, 4, 2)' "$one$zero$one$zero$one$zero$one$zero$one$zero$one$zero$zero$one$one$zero"
+token 'cells over the whole picture' '0 0 6' "${third[@]}"
+token 'cells of 77 pixels' '0 4 6' "${ask[@]}" --features "$in/rows.npy" --query "$in/query.npy" --feature-patch 77
+token 'cells of 98 pixels' '0 5 8' "${ask[@]}" --features "$in/rows.npy" --query "$in/query.npy" --feature-patch 98
+refused 1 'more than a cell off' "${third[@]}" --feature-patch 14 -o x.safetensors
+refused 2 'feature-patch needs --features' "${ask[@]}" --feature-patch 14 -o x.safetensors
+refused 2 "feature-patch: 0 is not in" "${third[@]}" --feature-patch 0 -o x.safetensors
+
+# ---- A scorer ----
+# One that wants the features' second number, one that shuns it.
+format='"format":"texturevlm.scorer"' minus='\0\0\200\277'
+ranked=(export_ "$scene" --for qwen2-vl --budget 1)
+scorer "$in/wants.safetensors" "$format,\"channels\":\"feature_1\"" '[1]' "$one"
+scorer "$in/wrong.safetensors" "$format,\"channels\":\"edgse\"" '[1]' "$one"
+scorer "$in/shuns.safetensors" "$format,\"channels\":\"edges,feature_1\"" '[2]' "$zero$minus"
+npy "$in/deep.npy" '<f4' '(2, 4, 2)' "$one$one$one$one$one$minus$one$one$one$one$zero$zero$one$one$zero$zero"
+token 'the most of feature_1' '0 5 8' "${ranked[@]}" --features "$in/rows.npy" --feature-patch 98 --scorer "$in/wants.safetensors"
+token 'the least of feature_1' '0 0 6' "${ranked[@]}" --features "$in/deep.npy" --scorer "$in/shuns.safetensors"
+refused 1 "'edgse'" "${ranked[@]}" --scorer "$in/wrong.safetensors" -o x.safetensors
+refused 1 'none.safetensors' "${ranked[@]}" --scorer none.safetensors -o x.safetensors
+refused 2 'exclude each other' "${ranked[@]}" --scorer "$in/wants.safetensors" --weights 1,0,0 -o x.safetensors
+refused 1 'is the input' "${ranked[@]}" --features "$in/rows.npy" --scorer "$in/wants.safetensors" -o "$in/wants.safetensors"
 refused 2 'query needs --features' "${ask[@]}" --query "$in/query.npy" -o x.safetensors
 refused 2 'features needs --query' "${asked[@]}" -o x.safetensors
 refused 2 'combine needs --query' "${ask[@]}" --combine mean -o x.safetensors
@@ -78,6 +115,24 @@ refused 1 'zero vector, less the mean' "${asked[@]}" --query "$in/query.npy" --q
 refused 1 'h x w x D' "${ask[@]}" --features "$in/two.npy" --query "$in/query.npy" -o x.safetensors
 refused 1 'is the input' "${asked[@]}" --query "$in/query.npy" -o "$in/query.npy"
 refused 1 'is the input' "${asked[@]}" --query "$in/query.npy" -o "$in/features.npy"
+
+# ---- A video file ----
+# Six frames, drawn on by the tool itself. Without FFmpeg's libraries it can write none, and says so.
+if "$tvlm" video $device "$scene" "$scene" "$scene" "$small" "$scene" "$scene" "$scene" -k 1 --overlay "$work/in/v.mp4" >/dev/null 2>&1; then
+    says 'patches 3x[0-9]+x[0-9]+, 12 of' export_ "$work/in/v.mp4" --for qwen2-vl --video --budget 12 -o v.safetensors
+    shape v.safetensors video_grid_thw I64 1,3
+    says 'patches 1x' export_ "$work/in/v.mp4" --for qwen2-vl --video --every 4 -o e.safetensors
+    rm -f v.safetensors e.safetensors
+    refused 1 'v.mp4' export_ "$work/in/v.mp4" --for qwen2-vl -o x.safetensors
+    refused 1 'v.mp4' export_ "$work/in/v.mp4" "$scene" --for qwen2-vl --video -o x.safetensors
+    refused 1 'clip takes no video' export_ "$work/in/v.mp4" --for clip --video -o x.safetensors
+    refused 2 'features is for images' export_ "$work/in/v.mp4" --for qwen2-vl --video --features "$in/features.npy" --query "$in/query.npy" -o x.safetensors
+    refused 1 'is the input' export_ "$work/in/v.mp4" --for qwen2-vl --video -o "$work/in/v.mp4"
+fi
+refused 2 'every is for' export_ "$scene" --for qwen2-vl --video --every 2 -o x.safetensors
+refused 2 'every is for' export_ "$scene" --for qwen2-vl --every 2 -o x.safetensors
+head -c 5000 /dev/zero >"$work/in/none.mp4"
+refused 1 'none.mp4' export_ "$work/in/none.mp4" --for qwen2-vl --video -o x.safetensors
 
 # ---- Wrong usage, bad input ----
 refused 2 '--for is missing: one of qwen3-vl, .*, clip' export_ "$scene" -o x.safetensors

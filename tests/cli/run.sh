@@ -92,13 +92,6 @@ if "$tvlm" --help | grep -q '^  bench '; then
 fi
 
 echo "== scorers"
-# scorer FILE METADATA SHAPE BYTES: a .safetensors with the tensor "weights".
-scorer() {
-    local header bytes=$4 length
-    length=$(printf "$bytes" | wc -c)
-    header="{\"__metadata__\":{$2},\"weights\":{\"dtype\":\"F32\",\"shape\":$3,\"data_offsets\":[0,$length]}}"
-    printf "\\x$(printf %02x $((${#header} & 255)))\\x$(printf %02x $((${#header} >> 8)))\0\0\0\0\0\0%s$bytes" "$header" >"$1"
-}
 one='\0\0\200\077' nan='\0\0\300\177'
 format='"format":"texturevlm.scorer"'
 scorer "$work/in/good.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]' "$one$one"

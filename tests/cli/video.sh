@@ -67,6 +67,32 @@ lines '[o["keyframe"] for o in d] == [True, False] * 3 and d[0]["strategy"] == "
 runs 6 0 "${frames[@]}" --preset document --size 56x40 --stride 8 --steadiness 0
 lines 'all(o["image"]["width"] == 112 and len(o["positions"]) == 35 for o in d)'
 lines 'max(p["x"] for o in d for p in o["positions"]) > 96'
+cp "$work/stdout" "$work/document"
+runs 6 0 "${frames[@]}" --preset screen --size 56x40 --stride 8 --steadiness 0
+same "screen and document" "$work/document" "$work/stdout"
+
+echo "== cuts and delta updates"
+awk 'BEGIN { print "P2"; print 112, 80; print 255; for (i = 0; i < 112 * 80; ++i) print (i * i + int(i / 112)) % 7 < 3 ? 5 : 250 }' \
+    >"$work/in/other.pgm"
+runs 4 0 "${frames[@]:0:2}" "$work/in/other.pgm" "$work/in/other.pgm"
+lines '[o["cut"] for o in d] == [False, False, True, False] and d[2]["keyframe"] and "flow" not in d[2]'
+lines '[o.get("flow") for o in d] == [None, "estimated", None, "estimated"]'
+runs 4 0 "${frames[@]:0:2}" "$work/in/other.pgm" "$work/in/other.pgm" --cut 2
+lines '[o["cut"] for o in d] == [False] * 4'
+runs 4 0 "${frames[@]:0:4}" --cut 0
+lines '[o["cut"] for o in d] == [False, True, True, True]'
+runs 6 0 "${frames[@]}" -k 7 --tile 16
+cp "$work/stdout" "$work/delta"
+lines 'all(o["tiles"] == 35 and 0 < o["changed"] < 20 for o in d[1:]) and "tiles" not in d[0]'
+runs 6 0 "${frames[@]}" -k 7 --no-delta
+lines 'all("tiles" not in o for o in d)'
+is "delta updates change the positions" test \
+    "$(sed 's/^.*"image"//' "$work/delta" | cksum)" = "$(sed 's/^.*"image"//' "$work/stdout" | cksum)"
+runs 6 0 "${frames[@]}" -k 7 --tile 16 --threshold 1
+lines 'all(o["tiles"] == 35 and o["changed"] == 0 for o in d[1:])'
+runs 6 0 "${frames[@]}" -k 7 --tile 16 --carry 9
+is "carried saliency changes no score" test \
+    "$(sed 's/^.*"image"//' "$work/delta" | cksum)" != "$(sed 's/^.*"image"//' "$work/stdout" | cksum)"
 
 echo "== the gaze"
 printf '# time,x,y\n0,8,72\n0.04 nan nan\n0.08,104,72\n0.12,104,72\n' >"$work/in/gaze.csv"
@@ -99,6 +125,17 @@ refused 2 'features needs' "${video[@]}" "${frames[@]}" --features .
 refused 2 'needs --features' "${video[@]}" "${frames[@]}" --query q.npy
 refused 2 'missing' "${video[@]}"
 refused 1 'at least one' "${video[@]}" "${frames[@]}" -k 0
+refused 2 'tile: 24 is not a multiple of 16' "${video[@]}" "${frames[@]}" --tile 24
+refused 2 'not in 16' "${video[@]}" "${frames[@]}" --tile 8
+refused 2 'not in 0 .. 1' "${video[@]}" "${frames[@]}" --threshold 1.5
+refused 2 'not in 0' "${video[@]}" "${frames[@]}" --carry -1
+refused 2 'compares nothing' "${video[@]}" "${frames[@]}" --no-delta --tile 32
+refused 2 'compares nothing' "${video[@]}" "${frames[@]}" --no-delta --carry 1
+refused 2 'needs is for' "${video[@]}" "${frames[@]}" --needs masks
+refused 2 'none of moving, still, screen' "${video[@]}" "${frames[@]}" --preset page
+refused 1 'gone: No such file' "${video[@]}" "${frames[@]}" --flow gone
+refused 1 'gone: No such file' "${video[@]}" "${frames[@]}" --features gone --query q.npy
+refused 1 'is not a folder' "${video[@]}" "${frames[@]}" --flow "${frames[0]}"
 refused 1 'gone.csv' "${video[@]}" "${frames[@]}" --gaze gone.csv
 printf '0,1,2\n0,1\n' >"$work/in/bad.csv" && refused 1 'bad.csv: line 2: is not' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
 printf '1,1,2\n0,1,2\n' >"$work/in/bad.csv" && refused 1 'line 2: the time goes back' "${video[@]}" "${frames[@]}" --gaze "$work/in/bad.csv"
@@ -181,6 +218,67 @@ numpy.save(sys.argv[1] + "/five.npy", numpy.eye(5, dtype="float32")[1])' "$work/
     runs 6 0 "${frames[@]}" -k 3 --features "$work/features" --query "$work/features/two.npy" --combine max
     refused 2 'holds 2 vectors' "${video[@]}" "${frames[@]}" --features "$work/features" --query "$work/features/two.npy"
     refused 1 'dimensions' "${video[@]}" "${frames[@]}" --features "$work/features" --query "$work/features/five.npy"
+
+    echo "== what needs features"
+    ask=(-k 3 --features "$work/features" --query "$work/features/q.npy" --weights 0,0,1)
+    runs 6 0 "${frames[@]}" "${ask[@]}" --needs "$work/masks"
+    lines 'all(o["features"]["cells"] == [7, 5] for o in d[1:]) and "cells" not in d[0]["features"]'
+    is "masks of other frames" test "$(ls "$work/masks" | tr '\n' ' ')" = "f1.npy f2.npy f3.npy f4.npy f5.npy "
+    masks() { # PYTHON_EXPRESSION: of `m`, the masks, and `d`, the lines, by frame
+        is "not so: $1" "$python" -c 'import glob, json, numpy, os, sys
+d = {o["frame"]: o for o in map(json.loads, open(sys.argv[2]))}
+m = {int(os.path.basename(f)[-5]): numpy.load(f) for f in glob.glob(sys.argv[1] + "/*.npy")}
+sys.exit(not eval(sys.argv[3]))' "$work/masks" "$work/stdout" "$1"
+    }
+    masks 'all(a.dtype == "uint8" and a.shape == (5, 7) and a.max() <= 1 for a in m.values())'
+    masks 'all((a.mean() == 1 if f["needs_all"] else abs(a.mean() - f["needs"]) < 1e-6) for i, a in m.items() for f in [d[i]["features"]])'
+    refused 1 'is the input' "${video[@]}" "${frames[@]}" "${ask[@]}" --needs "$work/features/"
+    mkdir "$work/none"
+    runs 6 1 "${frames[@]}" -k 3 --features "$work/none" --query "$work/features/q.npy"
+    lines 'all(not o["features"]["given"] and o["features"]["needs_all"] for o in d)'
+    # A cut takes the features with it, and the stream goes on.
+    runs 3 0 "${frames[@]:0:2}" "$work/in/other.pgm" "${ask[@]}"
+    lines '[o["features"]["needs_all"] for o in d] == [True, False, True] and d[2]["cut"] and len(d[2]["positions"]) == 3'
+    if [ -e "$work/in/o.mp4" ]; then
+        mkdir "$work/numbered" && cp "$work/features/f0.npy" "$work/numbered/frame-000001.npy" && rm -r "$work/masks"
+        runs 6 0 "$work/in/o.mp4" -k 3 --features "$work/numbered" --query "$work/features/q.npy" --needs "$work/masks"
+        lines '[o["features"]["given"] for o in d] == [False, True] + [False] * 4'
+        masks 'sorted(m) == [2, 3, 4, 5] and all(a.shape == (5, 7) for a in m.values())'
+    fi
+
+    echo "== flow that is handed in"
+    flows() { # FOLDER WIDTH HEIGHT U_LEFT U_RIGHT NUMBER...: flow of these frames, u of either half, v 0
+        mkdir "$1" && "$python" -c 'import numpy, sys
+folder, (w, h), u = sys.argv[1], map(int, sys.argv[2:4]), [float(v) for v in sys.argv[4:6]]
+f = numpy.zeros((h, w, 2), "<f4"); f[:, : w // 2, 0] = u[0]; f[:, w // 2 :, 0] = u[1]
+for n in sys.argv[6:]:
+    open("%s/f%s.flo" % (folder, n), "wb").write(b"PIEH" + numpy.array([w, h], "<i4").tobytes() + f.tobytes())' "$@"
+    }
+    # Each place was 32 pixels to the right: what was in cell 6 is in cell 4, then in 2.
+    flows "$work/left" 112 80 32 32 1 2 4
+    for size in 112x80 56x40; do
+        runs 4 0 "${frames[@]:0:4}" "${ask[@]}" --flow "$work/left" --size $size --stride $((${size%x*} / 7))
+        lines '[o.get("flow") for o in d] == [None, "given", "given", "estimated"]'
+        lines '[o["positions"][0]["cell"] for o in d[:3]] == [[6, 4], [4, 4], [2, 4]]'
+    done
+    runs 4 0 "${frames[@]:0:4}" "${ask[@]}" --flow "$work/left" --preset screen
+    lines '[o.get("flow") for o in d] == [None, "given", "given", None] and d[1]["positions"][0]["cell"] == [4, 4]'
+    flows "$work/unknown" 112 80 0 1e10 1
+    rm -rf "$work/masks"
+    runs 2 0 "${frames[@]:0:2}" "${ask[@]}" --flow "$work/unknown" --needs "$work/masks"
+    masks 'm[1][:, :3].max() == 0 and m[1][:, 4:].min() == 1 and not d[1]["features"]["needs_all"]'
+    runs 6 1 "${frames[@]}" -k 3 --flow "$work/none"
+    is "an empty folder is not told" grep -q 'none: holds no .flo of any of the frames' "$work/stderr"
+    fails() { # PATTERN ARGUMENTS...: ends with a line that fits, behind the lines of the frames before
+        local pattern=$1 rc=0
+        shift
+        "${video[@]}" "$@" >"$work/stdout" 2>"$work/stderr" || rc=$?
+        is "exit $rc: $*" test $rc -eq 1
+        is "the line does not fit '$pattern'" grep -qE "^tvlm: .*($pattern)" "$work/stderr"
+        is "not one line: $*" test "$(wc -l <"$work/stderr")" -eq 1
+    }
+    flows "$work/other" 64 48 0 0 1 && fails 'f1.flo: 64 x 48 vectors for a frame of 112 x 80' "${frames[@]}" --flow "$work/other"
+    head -c 100 "$work/left/f1.flo" >"$work/none/f2.flo" && fails 'f2.flo' "${frames[@]}" --flow "$work/none"
 
     echo "== earlier frames"
     scorer() { # FILE NAMES: the last of the channels counts

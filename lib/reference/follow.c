@@ -1,0 +1,30 @@
+#include <math.h>
+
+#include "reference/reference.h"
+#include "reference/sample.h"
+#include "reference/texture.h"
+
+/* p with p + flow(p) = where the point was, by iteration. */
+static void move(const tvlm_follow *follow, const float *from, float now[2]) {
+    tvlm_texture *flow = (tvlm_texture *)(uintptr_t)follow->flow;
+    const tvlm_bundle bundle = {.count = 1, .textures = {flow}};
+    const float was[2] = {from[0], from[1]}; /* `now` may be the same memory */
+    now[0] = was[0];
+    now[1] = was[1];
+    for (int32_t step = 0; step < follow->steps; ++step) {
+        const reference_point at = {(double)now[0], (double)now[1], (double)follow->level, 0};
+        if (!isfinite(at.x) || !isfinite(at.y)) return;
+        if (!(reference_sample(&bundle, TVLM_REF(0, 0, 2), &at) >= (double)follow->confidence)) continue;
+        now[0] = (float)((double)was[0] - reference_sample(&bundle, TVLM_REF(0, 0, 0), &at));
+        now[1] = (float)((double)was[1] - reference_sample(&bundle, TVLM_REF(0, 0, 1), &at));
+    }
+}
+
+tvlm_status tvlm_reference_follow(tvlm_device *device, const tvlm_follow *follow) {
+    const float *from = (const float *)reference_data(follow->from) + follow->from_offset;
+    float *to = (float *)reference_data(follow->to) + follow->to_offset;
+    (void)device;
+    for (int32_t i = 0; i < follow->count; ++i)
+        move(follow, from + (size_t)i * (size_t)follow->from_stride, to + 2 * (size_t)i);
+    return TVLM_OK;
+}

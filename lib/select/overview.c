@@ -1,0 +1,71 @@
+#include "select/overview.h"
+
+#include <math.h>
+
+#include "select/scoremap.h"
+
+/* ---- The grid ---- */
+
+/* Squares may be larger than they have to be by that factor where fewer do then: 6 x 4 cover 640 x 427 nearly
+ * as finely as 6 x 5. */
+#define LARGER (1.0 + 1.0 / 16.0)
+
+static int32_t squares_along(int32_t side, double square) {
+    return (int32_t)ceil((double)side / square);
+}
+
+/* The smallest squares that fit exactly along a side, of which no more than `count` cover it all. */
+static double smallest_along(int32_t side, int32_t across, int32_t count) {
+    int64_t n = 1; /* along the side; across it takes n across / side, rounded up */
+    while (n < side && (n + 1) * ((across * (n + 1) + side - 1) / side) <= count) ++n;
+    return n * ((across * n + side - 1) / side) <= count ? (double)side / (double)n : INFINITY;
+}
+
+tvlm_overview tvlm_overview_fit(int32_t width, int32_t height, double smallest, int32_t count) {
+    const double least =
+        fmax(smallest, fmin(smallest_along(width, height, count), smallest_along(height, width, count)));
+    tvlm_overview fit = {squares_along(width, least * LARGER), squares_along(height, least * LARGER),
+                         smallest};
+    fit.side = fmax(smallest, fmax((double)width / fit.columns, (double)height / fit.rows));
+    return fit;
+}
+
+tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_params *params, int32_t k,
+                                int32_t *count) {
+    const double share = (double)params->overview;
+    if (!(share >= 0.0 && share <= 1.0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an overview of %g; it is a share of k, from 0 to 1",
+                         share);
+    *count = (int32_t)floor(share * k * (1.0 + 1e-6)); /* the float 0.7 of 10 is 7 */
+    if (share > 0.0 && *count < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "an overview of %g of k = %d is no position; it takes at least 1", share, (int)k);
+    return TVLM_OK;
+}
+
+/* ---- Its positions ---- */
+
+tvlm_status tvlm_overview_place(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                                const tvlm_overview *overview, double patch, tvlm_position *positions) {
+    const tvlm_stack_image *original = &stack->originals[index];
+    const double scale_x = (double)original->width / stack->width;
+    const double scale_y = (double)original->height / stack->height;
+    const double step_x = (double)stack->width / overview->columns;
+    const double step_y = (double)stack->height / overview->rows;
+    tvlm_scoremap map = {0};
+    tvlm_status status = tvlm_scoremap_make(stack, candidates, &map);
+    if (status == TVLM_OK) status = tvlm_scoremap_read(stack->device, stack->frames[index].scores, &map);
+    if (status == TVLM_OK) tvlm_scoremap_finish(&map);
+    for (int32_t i = 0; status == TVLM_OK && i < tvlm_overview_size(overview); ++i) {
+        const double x = (i % overview->columns + 0.5) * step_x, y = (i / overview->columns + 0.5) * step_y;
+        positions[i] = (tvlm_position){.x = (float)(x * scale_x),
+                                       .y = (float)(y * scale_y),
+                                       .level = (float)log2(overview->side / patch),
+                                       .score = tvlm_scoremap_mean(&map, x, y, overview->side),
+                                       .size = (float)(overview->side * sqrt(scale_x * scale_y)),
+                                       .column = -1,
+                                       .row = -1};
+    }
+    tvlm_scoremap_free(&map);
+    return status;
+}

@@ -1,0 +1,36 @@
+/*
+ * overview.h: a coarse regular grid of squares over the whole image, of a share of the positions.
+ */
+#ifndef TVLM_SELECT_OVERVIEW_H
+#define TVLM_SELECT_OVERVIEW_H
+
+#include "select/select.h"
+
+typedef struct tvlm_overview {
+    int32_t columns, rows; /* 0: there is none */
+    double side;           /* of its squares, in pixels of the working image */
+} tvlm_overview;
+
+/*
+ * The grid of the smallest squares, but not smaller than `smallest`, of which at most `count` >= 1 cover
+ * width x height pixels, one every width / columns and height / rows pixels.
+ */
+tvlm_overview tvlm_overview_fit(int32_t width, int32_t height, double smallest, int32_t count);
+
+/* How many of k positions it is given; ARGUMENT where that is none, or the parameters ask for no overview
+ * that there can be. */
+tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_params *params, int32_t k,
+                                int32_t *count);
+
+/*
+ * Its positions [columns * rows], row after row, in pixels of the image as it was handed in. A score is the
+ * mean of the present frame's scores, which are those of `candidates`, over the square.
+ */
+tvlm_status tvlm_overview_place(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                                const tvlm_overview *overview, double patch, tvlm_position *positions);
+
+static inline int32_t tvlm_overview_size(const tvlm_overview *overview) {
+    return overview->columns * overview->rows;
+}
+
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# tests/cli/foveated.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy foveated` with a query looks where the query's
+# relevance has its peak: the answer is to the byte that of the same command with the peak given as the fixation. DEVICE as
+# in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+photo=$work/in/photo.png in=$work/in
+"$scene" "$photo" 320 240 2>/dev/null || { echo "FAILED: no scene"; exit 1; }
+zero='\0\0\0\0' one='\0\0\200\077' two='\0\0\0\100'
+
+# 16 x 12 cells of 20 pixels, as the coarse map has them: all (1, 0, 0), but for (0, 1, 0) in cell 11 of row 3, whose middle is
+# at 230,70, and (1, 0, 2) in cell 2 of row 9, at 50,190: nearest to the second query, with a cosine of 0.89.
+cells() { for i in {0..191}; do
+    case $i in 59) printf '%s' "$zero$one$zero" ;; 146) printf '%s' "$one$zero$two" ;; *) printf '%s' "$one$zero$zero" ;; esac
+done; }
+npy "$in/features.npy" '<f4' '(12, 16, 3)' "$(cells)"
+npy "$in/query.npy" '<f4' '(3,)' "$zero$one$zero"
+npy "$in/other.npy" '<f4' '(3,)' "$zero$zero$one"
+npy "$in/both.npy" '<f4' '(2, 3)' "$zero$one$zero$zero$zero$one"
+
+select=("$tvlm" select ${device:+"$device"} "$photo" --strategy foveated -k 60 --features "$in/features.npy")
+differ() { # WHAT A B
+    checks=$((checks + 1))
+    ! cmp -s "$2" "$3" || complain "$1: $2 and $3 are alike"
+}
+
+for arrangement in sunflower log-polar; do
+    looking=("${select[@]}" --arrangement $arrangement)
+    succeeds "${looking[@]}" --query "$in/query.npy" -o peak.json
+    succeeds "${looking[@]}" --query "$in/query.npy" --fixation 230,70 -o given.json
+    same "$arrangement, the query's peak is at 230,70" peak.json given.json
+    succeeds "${looking[@]}" --query "$in/query.npy" --fixation 210,70 -o beside.json
+    differ "$arrangement, a cell further" peak.json beside.json
+    succeeds "${looking[@]}" --query "$in/other.npy" -o peak.json
+    succeeds "${looking[@]}" --query "$in/other.npy" --fixation 50,190 -o given.json
+    same "$arrangement, the other query's is at 50,190" peak.json given.json
+done
+
+# The score's other parts have no say in it; a fixation that is given has the last word.
+succeeds "${select[@]}" --query "$in/query.npy" --weights 1,1,0 -o peak.json
+succeeds "${select[@]}" --query "$in/query.npy" --weights 1,1,0 --fixation 230,70 -o given.json
+same "weights without the query" peak.json given.json
+# Each of two queries has its own peak; the larger of both is at 230,70.
+succeeds "${select[@]}" --query "$in/both.npy" -o each.json
+succeeds "${select[@]}" --query "$in/both.npy" --combine max -o max.json
+succeeds "${select[@]}" --query "$in/both.npy" --combine max --fixation 230,70 -o given.json
+same "the larger of two" max.json given.json
+# The smallest square of either query's selection is where it looks.
+checks=$((checks + 1))
+finest=$(grep -oE '"query": [0-9]+|"x": [0-9.]+|"y": [0-9.]+|"size": [0-9.]+' each.json | awk '
+    $1 == "\"query\":" { q = $2; best = 1e9 } $1 == "\"x\":" { x = $2 } $1 == "\"y\":" { y = $2 }
+    $1 == "\"size\":" && $2 < best { best = $2; at[q] = x " " y }
+    END { print at[0], at[1] }')
+awk '{ exit !(($1 - 230)^2 + ($2 - 70)^2 < 400 && ($3 - 50)^2 + ($4 - 190)^2 < 400) }' <<<"$finest" ||
+    complain "the finest squares of two queries are at $finest"
+
+finish

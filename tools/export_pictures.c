@@ -1,0 +1,65 @@
+#include "export_pictures.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "video_frames.h"
+
+int export_pictures_load(struct tool *tool, char *const *paths, int count, export_pictures *pictures) {
+    int code = TOOL_DONE;
+    pictures->loaded = calloc((size_t)count, sizeof *pictures->loaded);
+    pictures->images = calloc((size_t)count, sizeof *pictures->images);
+    if (pictures->loaded == NULL || pictures->images == NULL) return tool_fail(tool, "no memory");
+    for (int i = 0; code == TOOL_DONE && i < count; ++i) {
+        tool->subject = paths[i];
+        code = tool_status(tool, tvlm_image_load(paths[i], &tool->log, &pictures->loaded[i]));
+        if (code != TOOL_DONE) break;
+        pictures->images[i] = *pictures->loaded[i];
+        ++pictures->count;
+    }
+    if (count > 1) tool->subject = NULL; /* from here on it may be about any of them */
+    return code;
+}
+
+/* A frame is the reader's until the next one. */
+static int copy_frame(struct tool *tool, const tvlm_image *frame, export_pictures *pictures) {
+    const size_t row = (size_t)frame->width * (size_t)frame->channels, height = (size_t)frame->height;
+    const size_t stride = frame->row_stride != 0 ? frame->row_stride : row;
+    if (pictures->count == EXPORT_FRAMES_MAX)
+        return tool_fail(tool, "more than %d frames; --every takes fewer of them", EXPORT_FRAMES_MAX);
+    uint8_t *const copy = malloc(row * height);
+    if (copy == NULL) return tool_fail(tool, "no memory for frame %d", pictures->count);
+    for (size_t y = 0; y < height; ++y)
+        memcpy(copy + y * row, (const uint8_t *)frame->pixels + y * stride, row);
+    pictures->images[pictures->count] = *frame;
+    pictures->images[pictures->count].pixels = copy;
+    pictures->images[pictures->count++].row_stride = 0;
+    return TOOL_DONE;
+}
+
+int export_pictures_decode(struct tool *tool, char *const *path, int32_t every, export_pictures *pictures) {
+    video_frames frames;
+    video_frame frame = {0};
+    int code = video_frames_open(tool, path, 1, every, 0.0, NULL, &frames);
+    if (code == TOOL_DONE && frames.library != NULL) {
+        pictures->of_video = true;
+        pictures->images = calloc(EXPORT_FRAMES_MAX, sizeof *pictures->images);
+        if (pictures->images == NULL) code = tool_fail(tool, "no memory");
+        while (code == TOOL_DONE && (code = video_frames_next(&frames, &frame)) == TOOL_DONE && !frame.end)
+            code = copy_frame(tool, &frame.image, pictures);
+    }
+    video_frames_release(&frames);
+    return code;
+}
+
+void export_pictures_release(export_pictures *pictures) {
+    for (int i = 0; i < pictures->count; ++i) {
+        if (pictures->of_video)
+            free((void *)(uintptr_t)pictures->images[i].pixels);
+        else
+            tvlm_image_destroy(&pictures->loaded[i]);
+    }
+    free(pictures->loaded);
+    free(pictures->images);
+    *pictures = (export_pictures){0};
+}

@@ -1,0 +1,106 @@
+#include "video_files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "texturevlm/io_flow.h"
+
+#define UNKNOWN 1e9f /* as io_flow.h has it */
+
+/* ---- Folders ---- */
+
+int video_folder_check(struct tool *tool, const char *path) {
+    struct stat info;
+    if (path == NULL) return TOOL_DONE;
+    if (stat(path, &info) != 0) return tool_fail(tool, "%s: %s", path, strerror(errno));
+    return S_ISDIR(info.st_mode) ? TOOL_DONE : tool_fail(tool, "%s: is not a folder", path);
+}
+
+int video_folder_make(struct tool *tool, const char *path) {
+    if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        return tool_fail(tool, "%s: cannot be made: %s", path, strerror(errno));
+    const int code = video_folder_check(tool, path);
+    if (code == TOOL_DONE && access(path, W_OK | X_OK) != 0)
+        return tool_fail(tool, "%s: cannot be written to", path);
+    return code;
+}
+
+int video_folder_distinct(struct tool *tool, const char *output, const char *input) {
+    struct stat a, b;
+    if (output == NULL || input == NULL || stat(output, &a) != 0 || stat(input, &b) != 0) return TOOL_DONE;
+    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_DONE;
+    return tool_fail(tool, "%s: is the input; it is not overwritten", output);
+}
+
+bool video_file_name(const char *folder, const char *ending, const video_frame *frame, bool video, char *path,
+                     size_t size) {
+    char stem[512];
+    tool_stem(frame->path, stem, sizeof stem);
+    if (video) snprintf(stem, sizeof stem, "frame-%06lld", (long long)frame->number);
+    const int length = snprintf(path, size, "%s/%s.%s", folder, stem, ending);
+    return length > 0 && (size_t)length < size;
+}
+
+/* ---- Flow ---- */
+
+static void take_vectors(const tvlm_flo *file, float scale_x, float scale_y, float *values) {
+    const size_t count = (size_t)file->width * (size_t)file->height;
+    for (size_t i = 0; i < count; ++i) {
+        const float u = file->vectors[2 * i], v = file->vectors[2 * i + 1];
+        const bool known = fabsf(u) <= UNKNOWN && fabsf(v) <= UNKNOWN; /* not for NaN */
+        values[3 * i] = known ? u * scale_x : 0.0f;
+        values[3 * i + 1] = known ? v * scale_y : 0.0f;
+        values[3 * i + 2] = known ? 1.0f : 0.0f;
+    }
+}
+
+int video_flow_read(struct tool *tool, const char *path, const tvlm_image *image, int32_t width,
+                    int32_t height, video_flow *flow) {
+    tvlm_flo *file = NULL;
+    int code = tool_status(tool, tvlm_flo_read(path, &tool->log, &file));
+    if (code == TOOL_DONE && (file->width != image->width || file->height != image->height))
+        code = tool_fail(tool, "%s: %d x %d vectors for a frame of %d x %d pixels", path, (int)file->width,
+                         (int)file->height, (int)image->width, (int)image->height);
+    const size_t count = code == TOOL_DONE ? 3 * (size_t)file->width * (size_t)file->height : 0;
+    if (count > flow->capacity) {
+        float *const larger = realloc(flow->values, count * sizeof *larger);
+        if (larger == NULL) code = tool_fail(tool, "%s: no memory", path);
+        if (larger != NULL) {
+            flow->values = larger;
+            flow->capacity = count;
+        }
+    }
+    if (code == TOOL_DONE) {
+        take_vectors(file, (float)width / (float)image->width, (float)height / (float)image->height,
+                     flow->values);
+        flow->grid = (struct tvlm_grid_input){
+            .data = flow->values, .columns = file->width, .rows = file->height, .channels = 3};
+    }
+    tvlm_flo_destroy(&file);
+    return code;
+}
+
+void video_flow_release(video_flow *flow) {
+    free(flow->values);
+    *flow = (video_flow){0};
+}
+
+/* ---- Masks ---- */
+
+int video_mask_write(struct tool *tool, const char *path, const tvlm_stream *stream,
+                     const tvlm_stream_report *report) {
+    const int64_t shape[] = {report->rows, report->columns};
+    const size_t cells = (size_t)report->rows * (size_t)report->columns;
+    uint8_t *const mask = malloc(cells);
+    if (mask == NULL) return tool_fail(tool, "%s: no memory", path);
+    int code = tool_status(tool, tvlm_stream_needs(stream, 0, cells, mask));
+    if (code == TOOL_DONE)
+        code = tool_status(tool, tvlm_npy_write(path, TVLM_ELEMENT_U8, 2, shape, mask, &tool->log));
+    free(mask);
+    return code;
+}
