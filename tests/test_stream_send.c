@@ -217,8 +217,8 @@ static void show_film(tvlm_device *device, const film *f, const struct tvlm_stre
     for (int frame = 0; frame < (int)(sizeof script / sizeof script[0]); ++frame) {
         const event what = script[frame];
         tvlm_stream_report a, b;
-        char name[32];
-        snprintf(name, sizeof name, "frame %d", frame);
+        char when[32];
+        snprintf(when, sizeof when, "frame %d", frame);
         next_frame(f, what, frame, pixels, &random);
         memcpy(copy, pixels, (size_t)f->height * row_of(f));
         hook.bytes = 0;
@@ -229,10 +229,10 @@ static void show_film(tvlm_device *device, const film *f, const struct tvlm_stre
         assert_int_equal(
             tvlm_stream_push(direct, 0, &pushed, tvlm_push_params(.keyframe = what == ASKED), &b), TVLM_OK);
         assert_true(what != CUT || a.cut);
-        compare_reports(name, &a, &b);
+        compare_reports(when, &a, &b);
         if (what != ASKED)
             check_bytes(f, params, what, &a); /* what was asked for too late was sent in parts */
-        compare_planes(name, ahead, direct, layout);
+        compare_planes(when, ahead, direct, layout);
         compare_selected(ahead, 0, direct);
     }
     free(pixels);

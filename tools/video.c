@@ -212,8 +212,7 @@ static int end_interrupted(struct tool *tool, int64_t done) {
     return 128 + (int)interrupted;
 }
 
-static int check(struct tool *tool, const video_options *options, int count, char *const *paths) {
-    const char *const overlay = options->overlay;
+static int check_usage(struct tool *tool, const video_options *options) {
     if (options->weights.given && options->scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->frames.given && options->scorer == NULL)
@@ -222,15 +221,22 @@ static int check(struct tool *tool, const video_options *options, int count, cha
         return tool_usage(tool, "--preset gaze needs --gaze FILE");
     if (options->features != NULL && options->questions.query == NULL && options->scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
+    if (options->needs != NULL && options->features == NULL)
+        return tool_usage(tool, "--needs is for frames with --features");
     if (options->no_delta > 0 && (options->tile.given || options->threshold.given || options->carry.given))
         return tool_usage(tool, "--no-delta compares nothing: --tile, --threshold and --carry are of no use");
     if (options->tile.value % 16 != 0)
         return tool_usage(tool, "--tile: %d is not a multiple of 16", (int)options->tile.value);
-    if (options->needs != NULL && options->features == NULL)
-        return tool_usage(tool, "--needs is for frames with --features");
+    return TOOL_DONE;
+}
+
+static int check(struct tool *tool, const video_options *options, int count, char *const *paths) {
+    const char *const overlay = options->overlay;
+    int code = check_usage(tool, options);
+    if (code != TOOL_DONE) return code;
     if (options->k.given && options->k.value < 1)
         return tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
-    int code = tool_check_distinct(tool, overlay, options->gaze != NULL ? options->gaze : paths[0]);
+    code = tool_check_distinct(tool, overlay, options->gaze != NULL ? options->gaze : paths[0]);
     for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, overlay, paths[i]);
     if (code == TOOL_DONE) code = video_folder_check(tool, options->features);
     if (code == TOOL_DONE) code = video_folder_check(tool, options->flow);
@@ -240,13 +246,11 @@ static int check(struct tool *tool, const video_options *options, int count, cha
 static int run_video(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     video_options *const options = malloc(sizeof *options);
     struct run run = {.tool = tool, .options = options};
-    int code = options != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
-    if (code == TOOL_DONE) {
-        memcpy(options, values, sizeof *options);
-        options->questions.features.count = options->features != NULL; /* as `select` counts them */
-        options->questions.features.values[0] = options->features;
-        code = check(tool, options, operand_count, operands);
-    }
+    if (options == NULL) return tool_fail(tool, "no memory");
+    memcpy(options, values, sizeof *options);
+    options->questions.features.count = options->features != NULL; /* as `select` counts them */
+    options->questions.features.values[0] = options->features;
+    int code = check(tool, options, operand_count, operands);
     catch_signals();
     if (code == TOOL_DONE)
         code = video_frames_open(tool, operands, operand_count, options->every.value, options->rate.value,

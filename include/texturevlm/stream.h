@@ -151,8 +151,7 @@ struct tvlm_push_params {
  * The next frame of a camera (0 ..). `image` NULL: the one that tvlm_stream_send has sent. `params` and
  * `report` may be NULL. Waits once, for all that was enqueued before and for the flow: whether there is a
  * cut, and where regions, positions and features went, is read together. It waits once more for pixels that
- * were not sent ahead, for a flow that is handed in, and for features where there is no flow; and for a
- * volume to look back to.
+ * were not sent ahead, for a flow that is handed in, and for features where there is no flow.
  *
  * difference: of the two frames' lumas, at the first level no side of which is above 64 texels, the lesser of
  * - the share of texels that would have to change to make one histogram (16 bins) the other, and

@@ -370,6 +370,10 @@ struct tvlm_backend {
     /* The same of a bundle of one image into image `slot` of `out` alone. */
     tvlm_status (*pack_slot)(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
                              int32_t slot, tvlm_texture *out);
+    /* Level 0 of one component of a slice, exactly, into component 0 of slice 0 of `out`, which has its size;
+     * the other components become 0. */
+    tvlm_status (*pick)(tvlm_device *device, const tvlm_texture *from, int32_t slice, int32_t component,
+                        tvlm_texture *out);
     /* scores[columns * rows] floats */
     tvlm_status (*score)(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                          int32_t group_count, const tvlm_score_combination *combination,

@@ -285,6 +285,8 @@ tvlm_status opencl_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, con
 tvlm_status opencl_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count);
 tvlm_status opencl_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
 tvlm_status opencl_follow(tvlm_device *device, const tvlm_follow *follow);
+tvlm_status opencl_pick(tvlm_device *device, const tvlm_texture *from, int32_t slice, int32_t component,
+                        tvlm_texture *out);
 tvlm_status opencl_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
                          tvlm_buffer *weights, tvlm_texture *out);
 tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,

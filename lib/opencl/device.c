@@ -84,6 +84,7 @@ static const tvlm_backend opencl_backend = {
     .blend = opencl_blend,
     .follow = opencl_follow,
     .pack_slot = opencl_pack_slot,
+    .pick = opencl_pick,
     .buffer_send = opencl_buffer_send,
     .buffer_arrive = opencl_buffer_arrive,
     .texture_copy = opencl_texture_copy,

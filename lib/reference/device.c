@@ -148,6 +148,7 @@ static const tvlm_backend reference_backend = {
     .blend = tvlm_reference_blend,
     .follow = tvlm_reference_follow,
     .pack_slot = tvlm_reference_pack_slot,
+    .pick = tvlm_reference_pick,
     .buffer_send = buffer_send,
     .buffer_arrive = buffer_arrive,
     .texture_copy = tvlm_reference_texture_copy,

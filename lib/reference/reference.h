@@ -91,9 +91,11 @@ tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, i
 
 tvlm_status tvlm_reference_texture_copy(tvlm_device *device, const tvlm_texture *from, tvlm_texture *to);
 
-/* warp.c, follow.c, score.c, sample.c */
+/* warp.c, follow.c, pick.c, score.c, sample.c */
 tvlm_status tvlm_reference_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
 tvlm_status tvlm_reference_follow(tvlm_device *device, const tvlm_follow *follow);
+tvlm_status tvlm_reference_pick(tvlm_device *device, const tvlm_texture *from, int32_t slice,
+                                int32_t component, tvlm_texture *out);
 tvlm_status tvlm_reference_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
                                  tvlm_buffer *weights, tvlm_texture *out);
 tvlm_status tvlm_reference_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus,

@@ -201,7 +201,7 @@ static tvlm_status upload(update *u, tvlm_buffer **buffer) {
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, u->plan->upload);
 }
 
-/* The kept frame changes with the source, and not before. */
+/* The kept frame changes with the source, and not before; the device works meanwhile. */
 static tvlm_status apply(update *u, tvlm_buffer *buffer) {
     const tvlm_delta_plan *plan = u->plan;
     TVLM_TRY(upload(u, &buffer));
@@ -211,8 +211,9 @@ static tvlm_status apply(update *u, tvlm_buffer *buffer) {
         if (!plan->keep) return TVLM_OK;
         return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[plan->index], &plan->from);
     }
+    TVLM_TRY(update_parts(u, buffer, &plan->layout, true));
     tvlm_delta_take(&u->stack->delta->frames[plan->index], &plan->from, u->tiles, plan->packed);
-    return update_parts(u, buffer, &plan->layout, true);
+    return TVLM_OK;
 }
 
 static update begin(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_delta_report *report) {

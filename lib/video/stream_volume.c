@@ -3,7 +3,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "core/memory.h"
 #include "video/stream.h"
@@ -82,25 +81,43 @@ static int32_t slot_of(const tvlm_stream *stream, const stream_camera *camera, i
     return (camera->newest + frames - age % frames) % frames;
 }
 
-/* The planes of one frame, `age` frames before the present one, which is not in the volume yet. */
-static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, int32_t age, float *planes) {
+/* Of a frame that there is; the plane has been there since the stream was made. Nobody waits. */
+static tvlm_status pick_plane(const stream_camera *camera, const char *name, int32_t slot, int32_t c) {
     const tvlm_packed *volume = camera->volume;
-    const size_t plane = (size_t)volume->width * (size_t)volume->height,
-                 all = plane * (size_t)stream->volume_count;
-    if (age <= camera->filled)
-        TVLM_TRY(tvlm_packed_read(camera->volume, slot_of(stream, camera, age - 1), all, planes));
-    else
-        memset(planes, 0, all * sizeof *planes);
+    tvlm_stack *stack = camera->stack;
+    const tvlm_grid grid =
+        (tvlm_grid)(TVLM_GRID_USER_0 + tvlm_stack_channel_find(stack, name) - TVLM_CHANNEL_USER_0);
+    const tvlm_given size = {.columns = volume->width,
+                             .rows = volume->height,
+                             .layers = 1,
+                             .extent_x = (float)stack->width,
+                             .extent_y = (float)stack->height};
+    tvlm_texture *plane;
+    TVLM_TRY(tvlm_stack_given_begin(stack, 0, grid, &size, name, &plane));
+    const tvlm_status status = stack->device->backend->pick(stack->device, volume->textures[0],
+                                                            slot * volume->layers + c / 4, c % 4, plane);
+    tvlm_stack_given_end(stack, 0, grid);
+    if (status != TVLM_OK) tvlm_stack_given_clear(stack, 0, grid);
+    return status;
+}
+
+static tvlm_status set_zeros(const stream_camera *camera, const char *name, const float *zeros) {
+    return tvlm_stack_set_user(camera->stack, 0, name, 0.0f, 0.0f, TVLM_MEAN,
+                               tvlm_grid_input(.data = zeros, .columns = camera->volume->width,
+                                               .rows = camera->volume->height, .replace_nonfinite = true),
+                               NULL);
+}
+
+/* The planes of one frame, `age` frames before the present one, which is not in the volume yet. */
+static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, int32_t age,
+                              const float *zeros) {
     for (int32_t c = 0; c < stream->volume_count; ++c) {
         tvlm_channel_info info;
         char name[2 * TVLM_CHANNEL_NAME_SIZE];
         TVLM_TRY(tvlm_channel_get_info(stream->volume_channels[c], &info));
         snprintf(name, sizeof name, "%s@-%d", info.name, (int)age);
-        TVLM_TRY(
-            tvlm_stack_set_user(camera->stack, 0, name, 0.0f, 0.0f, TVLM_MEAN,
-                                tvlm_grid_input(.data = planes + (size_t)c * plane, .columns = volume->width,
-                                                .rows = volume->height, .replace_nonfinite = true),
-                                NULL));
+        TVLM_TRY(age <= camera->filled ? pick_plane(camera, name, slot_of(stream, camera, age - 1), c)
+                                       : set_zeros(camera, name, zeros));
     }
     return TVLM_OK;
 }
@@ -108,12 +125,12 @@ static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, 
 tvlm_status stream_look_back(const tvlm_stream *stream, stream_camera *camera) {
     if (camera->volume == NULL || !stream->params.look_back) return TVLM_OK;
     const size_t texels = (size_t)camera->volume->width * (size_t)camera->volume->height;
-    float *planes = tvlm_allocate(texels, (size_t)stream->volume_count * sizeof *planes);
+    float *zeros = tvlm_allocate(texels, sizeof *zeros);
     tvlm_status status = TVLM_OK;
-    if (planes == NULL) return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory to look back");
+    if (zeros == NULL) return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory to look back");
     for (int32_t age = 1; status == TVLM_OK && age < stream->params.volume_frames; ++age)
-        status = set_planes(stream, camera, age, planes);
-    free(planes);
+        status = set_planes(stream, camera, age, zeros);
+    free(zeros);
     return status;
 }
 

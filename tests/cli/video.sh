@@ -168,7 +168,7 @@ else
     size=$(stat -c %s "$work/in/o.mp4")
     cp "$work/in/o.mp4" "$work/in/hole.mp4"
     seq 100000 | head -c $((size / 2)) | dd of="$work/in/hole.mp4" bs=1 seek=$((size / 4)) conv=notrunc 2>/dev/null
-    "${video[@]}" "$work/in/hole.mp4" -k 1 >"$work/stdout" 2>"$work/stderr"
+    "${video[@]}" "$work/in/hole.mp4" -k 1 --size 112x80 >"$work/stdout" 2>"$work/stderr"
     is "a hole ends the stream" test "$(wc -l <"$work/stdout")" -ge 1
     is "a hole is not told" grep -q 'hole.mp4: frame [0-9]* does not decode .*: skipped' "$work/stderr"
 
@@ -192,7 +192,7 @@ else
     is "the last line is not whole" test "$(tail -c 2 "$work/stdout" | head -c 1)" = '}'
     lines '[o["frame"] for o in d] == list(range(len(d)))'
     is "something else is left" test "$(listing)" = "$work/out/stopped.mp4"
-    runs "$count" 0 stopped.mp4 -k 1
+    runs "$count" 0 stopped.mp4 -k 1 --size 112x80
     rm stopped.mp4
 
     echo "== a reader that goes away"
@@ -241,7 +241,7 @@ sys.exit(not eval(sys.argv[3]))' "$work/masks" "$work/stdout" "$1"
     lines '[o["features"]["needs_all"] for o in d] == [True, False, True] and d[2]["cut"] and len(d[2]["positions"]) == 3'
     if [ -e "$work/in/o.mp4" ]; then
         mkdir "$work/numbered" && cp "$work/features/f0.npy" "$work/numbered/frame-000001.npy" && rm -r "$work/masks"
-        runs 6 0 "$work/in/o.mp4" -k 3 --features "$work/numbered" --query "$work/features/q.npy" --needs "$work/masks"
+        runs 6 0 "$work/in/o.mp4" --size 112x80 -k 3 --features "$work/numbered" --query "$work/features/q.npy" --needs "$work/masks"
         lines '[o["features"]["given"] for o in d] == [False, True] + [False] * 4'
         masks 'sorted(m) == [2, 3, 4, 5] and all(a.shape == (5, 7) for a in m.values())'
     fi

@@ -15,6 +15,11 @@ from safetensors.numpy import load_file  # noqa: E402
 from transformers import CLIPImageProcessor, Qwen2VLImageProcessor, SiglipImageProcessor  # noqa: E402
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize  # noqa: E402
 
+try:
+    import cv2
+except ImportError:
+    cv2 = None  # no video files
+
 checks = Checks()
 HALVES = [0.5, 0.5, 0.5]
 CLASS_MOST = 28 * 28 * 1280  # the class Qwen2VLImageProcessor's own limit
@@ -221,10 +226,37 @@ def check_video(device):
             np.unravel_index(tensors["selected_indices"], (t, h, w)), 1)) and len(tensors["selected_indices"]) == 9)
 
 
+def check_video_file(device):
+    """A video file is its frames: as OpenCV decodes them, but for how either turns YUV to RGB."""
+    rng = np.random.default_rng(9)
+    with tempfile.TemporaryDirectory() as folder:
+        video = os.path.join(folder, "v.avi")
+        writer = cv2.VideoWriter(video, cv2.VideoWriter_fourcc(*"MJPG"), 10, (144, 96))
+        for _ in range(6):  # a colour, lighter and darker: its chroma is the same everywhere, however it is enlarged
+            light = cv2.resize(rng.uniform(-50, 50, (6, 9)), (144, 96))
+            writer.write((rng.integers(60, 196, 3) + light[..., None]).astype(np.uint8))
+        writer.release()
+        reader = cv2.VideoCapture(video)
+        paths = [os.path.join(folder, f"{i}.png") for i in range(6)]
+        for path in paths:
+            cv2.imwrite(path, reader.read()[1])
+        for every in (1, 2):
+            words = ["--for", "qwen2-vl", "--video", "--all"]
+            got, _ = export([*words, "--every", str(every)], [video], device)
+            expected, _ = export(words, paths[::every], device)
+            error = np.abs(got["pixel_values_videos"] - expected["pixel_values_videos"])
+            steps = error * 255 * 0.2686
+            checks.true(f"{device_name(device)}, video file, every {every}: mean {steps.mean():.2f} steps, max {steps.max():.1f} "
+                        f"(<= 1.5, <= 4), {got['video_grid_thw'].tolist()}",
+                        np.array_equal(got["video_grid_thw"], expected["video_grid_thw"]) and steps.mean() <= 1.5 and steps.max() <= 4)
+
+
 check_sizes()
 for device in devices(tool):
     check_modes(device)
     check_video(device)
+    if cv2 is not None:
+        check_video_file(device)
 require_photos()
 for device in devices(tool):
     check_several(device)
