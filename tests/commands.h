@@ -1,13 +1,13 @@
 /*
- * commands.h: counts what goes to the device, and how often the host waits for it. For one file of a program
- * that is linked with -Wl,--wrap for these functions (CMakeLists.txt).
+ * commands.h: counts what goes to the device, how often the host waits for it, and how much memory is made.
+ * For one file of a program that is linked with -Wl,--wrap for these functions (CMakeLists.txt).
  */
 #ifndef TVLM_TESTS_COMMANDS_H
 #define TVLM_TESTS_COMMANDS_H
 
 #include <CL/cl.h>
 
-static struct { int kernels, writes, reads, others, waits; } commands;
+static struct { int kernels, writes, reads, others, waits, memory; } commands;
 
 static inline void wait_if(cl_bool waits) {
     commands.waits += waits == CL_TRUE;
@@ -116,6 +116,23 @@ cl_int __wrap_clFinish(cl_command_queue queue);
 cl_int __wrap_clFinish(cl_command_queue queue) {
     wait_if(CL_TRUE);
     return __real_clFinish(queue);
+}
+
+cl_mem __real_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error);
+cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error);
+cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error) {
+    ++commands.memory;
+    return __real_clCreateBuffer(context, flags, size, host, error);
+}
+
+cl_mem __real_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host, cl_int *error);
+cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host, cl_int *error);
+cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                            const cl_image_desc *desc, void *host, cl_int *error) {
+    ++commands.memory;
+    return __real_clCreateImage(context, flags, format, desc, host, error);
 }
 
 #endif

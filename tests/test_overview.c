@@ -215,6 +215,11 @@ static void check_ties(tvlm_device *device, tvlm_format format) {
     }
     for (int32_t i = 4; i < count; ++i) assert_true(p[i].column == (i - 4) % 4 && p[i].row == (i - 4) / 4);
     tvlm_selection_destroy(&selection);
+    tvlm_selection_info info;
+    selection = select_with(stack, NULL, tvlm_select_params(.k = 10, .overview = 0.9f)); /* of 10: 9 */
+    tvlm_selection_get_info(selection, &info);
+    assert_true(info.overview_columns == 3 && info.overview_rows == 3);
+    tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
 }
 

@@ -72,7 +72,8 @@ static const option_spec specs[] = {
      2, TVLM_VOLUME_FRAMES_MAX, NULL},
     {0, OPTION_TEXT, "features", offsetof(video_options, features), "DIR",
      "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for\nSTEM.jpg, DIR/frame-000012.npy for "
-     "frame 12 of a video.\nFrames without such a file carry the last ones along",
+     "frame 12 of a video.\nFrames without such a file carry the last ones along, as do\n"
+     "cells that are NaN in all D numbers",
      0, 0, NULL},
     {0, OPTION_TEXT, "needs", offsetof(video_options, needs), "DIR",
      "write a mask for each frame, named as its features: the\ncells that need new ones, uint8 h x w, once "
@@ -279,7 +280,7 @@ const tool_command video_command = {
     .operands = "FRAME...|CLIP",
     .operand_min = 1,
     .operand_max = INT32_MAX,
-    .details = "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is a video. One line of JSON a "
+    .details = "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is one video. One line of JSON a "
                "frame: what\n"
                "`tvlm select` prints, and\n"
                "  frame, time      its number, seconds\n"

@@ -90,6 +90,45 @@ void video_flow_release(video_flow *flow) {
     *flow = (video_flow){0};
 }
 
+/* ---- Features of some cells ---- */
+
+static bool is_nan(const struct tvlm_grid_input *input, size_t at) {
+    if (input->type == TVLM_VALUE_F16) return (((const uint16_t *)input->data)[at] & 0x7fff) > 0x7c00;
+    return isnan(((const float *)input->data)[at]);
+}
+
+static int begin_partial(struct tool *tool, size_t cells, size_t cell_size, video_partial *partial) {
+    partial->mask = malloc(cells);
+    partial->values = malloc(cells * cell_size);
+    if (partial->mask == NULL || partial->values == NULL) return tool_fail(tool, "no memory for features");
+    memset(partial->mask, 1, cells);
+    memcpy(partial->values, partial->input.data, cells * cell_size);
+    partial->input.data = partial->values;
+    return TOOL_DONE;
+}
+
+int video_partial_take(struct tool *tool, const struct tvlm_grid_input *input, video_partial *partial) {
+    const size_t cells = (size_t)input->rows * (size_t)input->columns, channels = (size_t)input->channels;
+    const size_t size = channels * (input->type == TVLM_VALUE_F16 ? sizeof(uint16_t) : sizeof(float));
+    *partial = (video_partial){.input = *input};
+    for (size_t i = 0; i < cells; ++i) {
+        size_t c = 0;
+        while (c < channels && is_nan(input, i * channels + c)) ++c;
+        if (c < channels) continue;
+        const int code = partial->mask == NULL ? begin_partial(tool, cells, size, partial) : TOOL_DONE;
+        if (code != TOOL_DONE) return code;
+        partial->mask[i] = 0;
+        memset((uint8_t *)partial->values + i * size, 0, size);
+    }
+    return TOOL_DONE;
+}
+
+void video_partial_release(video_partial *partial) {
+    free(partial->mask);
+    free(partial->values);
+    *partial = (video_partial){0};
+}
+
 /* ---- Masks ---- */
 
 int video_mask_write(struct tool *tool, const char *path, const tvlm_stream *stream,

@@ -30,6 +30,16 @@ int video_flow_read(struct tool *tool, const char *path, const tvlm_image *image
                     int32_t height, video_flow *flow);
 void video_flow_release(video_flow *flow);
 
+/* Features of some cells: where all numbers of a cell are NaN there are none. `input` has 0 there. */
+typedef struct video_partial {
+    struct tvlm_grid_input input;
+    uint8_t *mask; /* 0 in cells without; NULL: there are none such */
+    void *values;  /* of the input; NULL: its own */
+} video_partial;
+
+int video_partial_take(struct tool *tool, const struct tvlm_grid_input *input, video_partial *partial);
+void video_partial_release(video_partial *partial);
+
 /* The cells of the present frame that need new features, as uint8: 1, others 0. */
 int video_mask_write(struct tool *tool, const char *path, const tvlm_stream *stream,
                      const tvlm_stream_report *report);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 /* An error of a frame is no error of the run. */
 static void keep_reason(void *user, tvlm_log_level level, const char *message) {
@@ -12,21 +13,44 @@ static void keep_reason(void *user, tvlm_log_level level, const char *message) {
     if (level != TVLM_LOG_ERROR) tvlm_log_message(&frames->tool->log, level, "%s", message);
 }
 
-/* Formats of io.h, by their first bytes or the name's ending. What cannot be read is called an image: loading
- * it says why. */
+static bool ends_as(const char *path, const char *const endings[]) {
+    const char *const dot = strrchr(path, '.');
+    for (int i = 0; dot != NULL && endings[i] != NULL; ++i)
+        if (strcasecmp(dot, endings[i]) == 0) return true;
+    return false;
+}
+
+/* By the name: a raw MJPEG is a JPEG by its bytes, and only its first picture. */
+static bool is_clip(const char *path) {
+    static const char *const endings[] = {
+        ".mp4",  ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpeg", ".mjpg", ".mpeg", ".mpg", ".ts",
+        ".m2ts", ".wmv", ".flv", ".ogv", ".3gp",  ".y4m", ".h264",  ".h265", ".hevc", ".ivf", NULL};
+    return ends_as(path, endings);
+}
+
+/* Formats of io.h, by the name's ending or their first bytes. What cannot be read is called an image: loading
+ * it says why. What is no file would lose the bytes that are looked at here: FFmpeg reads it. */
 static bool is_image(const char *path) {
-    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm"};
+    static const char *const endings[] = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", NULL};
     unsigned char head[4] = {0};
+    struct stat info;
+    if (is_clip(path)) return false;
+    if (ends_as(path, endings)) return true;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return S_ISDIR(info.st_mode);
     FILE *const file = fopen(path, "rb");
     const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
-    const char *const dot = strrchr(path, '.');
     if (file != NULL) fclose(file);
-    for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof *endings; ++i) {
-        if (strcasecmp(dot, endings[i]) == 0) return true;
-    }
     if (file != NULL && size < 2) return true;
     return (head[0] == 0xff && head[1] == 0xd8) || memcmp(head, "\x89PNG", 4) == 0 ||
            (head[0] == 'B' && head[1] == 'M') || (head[0] == 'P' && head[1] >= '1' && head[1] <= '7');
+}
+
+/* Among several files, which are frames. */
+static int check_no_clip(struct tool *tool, char *const *paths, int32_t count) {
+    for (int32_t i = 0; i < count; ++i)
+        if (is_clip(paths[i]))
+            return tool_fail(tool, "%s: is a clip: it must be the only one, and without images", paths[i]);
+    return TOOL_DONE;
 }
 
 static int open_video(video_frames *frames, const char *path) {
@@ -54,7 +78,11 @@ int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int3
                              .stop = stop};
     frames->log = (tvlm_log){keep_reason, frames};
     frames->total = count;
-    const int code = count == 1 && !is_image(paths[0]) ? open_video(frames, paths[0]) : TOOL_DONE;
+    int code = TOOL_DONE;
+    if (count > 1)
+        code = check_no_clip(tool, paths, count);
+    else if (!is_image(paths[0]))
+        code = open_video(frames, paths[0]);
     frames->total = (frames->total + frames->every - 1) / frames->every;
     return code;
 }

@@ -115,8 +115,36 @@ void video_session_release(video_session *session) {
 
 /* ---- A frame ---- */
 
+struct present {
+    const video_session *session;
+    const tvlm_stream_report *report;
+};
+
+static int set_some(const struct present *present, const video_partial *partial) {
+    struct tool *const tool = present->session->tool;
+    const struct tvlm_grid_input *const input = &partial->input;
+    if (partial->mask != NULL && present->report->columns == 0)
+        return tool_fail(tool, "cells are NaN, but there are no earlier features to keep in them: the first "
+                               "ones, and those after a cut, are for all cells");
+    if (partial->mask != NULL &&
+        (present->report->columns != input->columns || present->report->rows != input->rows))
+        return tool_fail(tool,
+                         "cells are NaN, but the earlier features, to keep in them, have %d x %d cells "
+                         "and these %d x %d (rows x columns)",
+                         (int)present->report->rows, (int)present->report->columns, (int)input->rows,
+                         (int)input->columns);
+    return tool_status(tool, tvlm_stream_set_features(present->session->stream, 0, TVLM_CHANNEL_FEATURE_0,
+                                                      input, partial->mask));
+}
+
+/* What went wrong has been told when it returns. */
 static tvlm_status set_features(void *target, const struct tvlm_grid_input *input) {
-    return tvlm_stream_set_features(target, 0, TVLM_CHANNEL_FEATURE_0, input, NULL);
+    const struct present *const present = target;
+    video_partial partial;
+    int code = video_partial_take(present->session->tool, input, &partial);
+    if (code == TOOL_DONE) code = set_some(present, &partial);
+    video_partial_release(&partial);
+    return code == TOOL_DONE ? TVLM_OK : TVLM_ERROR_ARGUMENT;
 }
 
 /* The flow from the frame to the last one, where there is a file. */
@@ -143,13 +171,14 @@ static int write_needs(const video_session *session, const video_answer *answer)
 
 static int read_features(video_session *session, video_answer *answer) {
     char path[4096];
+    struct present present = {session, &answer->report};
     if (!find_file(session, session->options->features, "npy", answer->frame, path, sizeof path))
         return TOOL_DONE;
     answer->has_features = true;
     ++session->features_read;
     return features_set_by(session->tool, path, session->options->questions.patch.value,
                            answer->frame->image.width, &session->questions.queries,
-                           tvlm_stream_stack(session->stream, 0), set_features, session->stream);
+                           tvlm_stream_stack(session->stream, 0), set_features, &present);
 }
 
 int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer) {

@@ -34,16 +34,23 @@ static void count_chunk(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
         chunk->given |= stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid);
 }
 
-void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+bool tvlm_stack_given_pause(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     tvlm_stack_image *image = &stack->originals[index];
-    tvlm_given *given = &stack->given[grid];
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
-    if ((image->given & TVLM_GRID_BIT(grid)) == 0) return;
+    if ((image->given & TVLM_GRID_BIT(grid)) == 0) return false;
     image->given &= ~TVLM_GRID_BIT(grid);
     if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_changed(stack, index);
     count_chunk(stack, chunk, grid);
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
-    if (--given->images > 0) {
+    --stack->given[grid].images;
+    return true;
+}
+
+void tvlm_stack_given_clear(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    tvlm_given *given = &stack->given[grid];
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if (!tvlm_stack_given_pause(stack, index, grid)) return;
+    if (given->images > 0) {
         if ((chunk->given & TVLM_GRID_BIT(grid)) == 0)
             stack->device->backend->texture_destroy(stack->device, &chunk->grids[grid]);
         return;

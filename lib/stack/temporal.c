@@ -269,7 +269,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     stack->carries[index].confidence =
         params->confidence != NULL ? *params->confidence : TVLM_CONFIDENCE_DEFAULT;
     tvlm_stack_new_frame(stack, index);
-    tvlm_stack_given_clear(stack, index, TVLM_GRID_FLOW); /* it led to the frame that is over */
+    (void)tvlm_stack_given_pause(stack, index, TVLM_GRID_FLOW); /* it led to the frame that is over */
     drop_made(tvlm_stack_chunk(stack, index));
     return TVLM_OK;
 }

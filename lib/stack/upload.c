@@ -43,9 +43,9 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
     tvlm_stack_drop_query(stack); /* it was about the images as they were */
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+    tvlm_stack_delta_forget(stack, index); /* whatever comes of it: the source is written over */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
-    tvlm_stack_delta_forget(stack, index);
     tvlm_stack_new_frame(stack, index);
     stack->originals[index].width = stack->width;
     stack->originals[index].height = stack->height;
