@@ -92,7 +92,7 @@ static size_t held_bytes(const tvlm_session *s) {
  */
 static void let_go(tvlm_session *s, entry *e) {
     (void)s->device->backend->finish(s->device);
-    HASH_DEL(s->entries, e);
+    HASH_DEL(s->entries, e); /* NOLINT(clang-analyzer-*): the analyser does not follow uthash */
     tvlm_stack_destroy(&e->stack);
     free(e);
 }
@@ -100,7 +100,7 @@ static void let_go(tvlm_session *s, entry *e) {
 /* The one that was asked for longest ago, but not `spared`; NULL: there is no other. */
 static entry *oldest(const tvlm_session *s, const entry *spared) {
     entry *found = NULL;
-    for (entry *e = s->entries; e != NULL; e = e->hh.next)
+    for (entry *e = s->entries; e != NULL; e = e->hh.next) /* NOLINT(clang-analyzer-*): as there */
         if (e != spared && (found == NULL || e->used < found->used)) found = e;
     return found;
 }

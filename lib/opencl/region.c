@@ -149,7 +149,7 @@ static tvlm_status list_part(opencl_device *device, const tvlm_tiles *tiles, con
     const cl_uint z = (cl_uint)(tiles->image * part->z_step + part->z);
     TVLM_TRY(reserve_blocks(device, count + (size_t)columns));
     TVLM_TRY(reserve_entries(device, count));
-    memset(regions->blocks, 0, count);
+    memset(regions->blocks, 0, count); /* NOLINT(clang-analyzer-*): count > 0, it is reserved */
     mark_blocks(tiles, &across, &down, regions->blocks, regions->blocks + count);
     for (int32_t y = 0; y < rows; ++y)
         for (int32_t x = 0; x < columns; ++x) {

