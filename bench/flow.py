@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How good `tvlm flow` is: mean endpoint error in pixels on the pairs of ../shared/data/flow, at half and full size,
-beside OpenCV's DIS (fast, medium) and Farneback; and what each takes at the pairs' own size and at 1024x1024.
+beside OpenCV's DIS (fast, medium) and Farneback; and what each takes on the first pair, at its own size and at 1024x1024.
 
     bench/flow.py [--tvlm TVLM] [--data FOLDER] [--device NAME] [--no-times]
 
@@ -76,6 +76,24 @@ def bench_tvlm(tvlm, device, image):
     return next((s["minimum_ms"] for s in stages if s["name"] == "flow"), float("nan"))
 
 
+def print_times(options, paths):
+    own = [cv2.imread(path) for path in paths]
+    big = [cv2.resize(image, (1024, 1024), interpolation=cv2.INTER_CUBIC) for image in own]
+    times = {}
+    with tempfile.TemporaryDirectory() as temporary:
+        for pair in (own, big):
+            gray = [cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in pair]
+            for peer, call in PEERS.items():
+                times.setdefault(peer, []).append(least_time(lambda: call(*gray)))
+            image = os.path.join(temporary, "a.png")
+            cv2.imwrite(image, pair[0])
+            times.setdefault("tvlm", []).append(bench_tvlm(options.tvlm, options.device, image))
+    print(f"\nmilliseconds, {cv2.getNumThreads()} threads")
+    print(f"{'':14}" + "".join(f"{f'{pair[0].shape[1]}x{pair[0].shape[0]}':>14}" for pair in (own, big)))
+    for who, values in times.items():
+        print(f"{who:14}" + "".join(f"{value:14.1f}" for value in values))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tvlm", default=os.path.join(ROOT, "build/tools/tvlm"))
@@ -103,16 +121,7 @@ def main():
     for who, values in errors.items():
         print(f"{who:14}" + "".join(f"{value:14.3f}" for value in values) + f"{np.mean(values):10.3f}")
     if not options.no_times:
-        pair = [cv2.imread(os.path.join(folder, names[0], f"frame1{i}.png")) for i in (0, 1)]
-        print(f"\nmilliseconds, {cv2.getNumThreads()} threads" + " " * 6 + "1024x1024")
-        big = [cv2.resize(image, (1024, 1024), interpolation=cv2.INTER_CUBIC) for image in pair]
-        gray = [cv2.cvtColor(image, cv2.COLOR_BGR2GRAY) for image in big]
-        for peer, call in PEERS.items():
-            print(f"{peer:14}{least_time(lambda: call(*gray)):24.1f}")
-        with tempfile.TemporaryDirectory() as temporary:
-            image = os.path.join(temporary, "a.png")
-            cv2.imwrite(image, big[0])
-            print(f"{'tvlm':14}{bench_tvlm(options.tvlm, options.device, image):24.1f}")
+        print_times(options, [os.path.join(folder, names[0], f"frame1{i}.png") for i in (0, 1)])
     return 0 if np.mean(errors["tvlm"]) <= np.mean(errors["DIS medium"]) else 1
 
 

@@ -34,6 +34,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
     tvlm_python_test(python_${check} check_${check} $<TARGET_FILE:tvlm> $<TARGET_FILE:texturevlm>)
   endforeach()
   tvlm_python_test(python_similarity check_similarity $<TARGET_FILE:tvlm>)
+  tvlm_python_test(python_flow check_flow $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pca check_pca $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_features check_features $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pruned check_pruned $<TARGET_FILE:tvlm>)

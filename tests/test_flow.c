@@ -11,6 +11,7 @@
 #include "stack_helper.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_flow.h"
+#include "texturevlm/stream.h"
 #include "video/flow.h"
 
 /* ---- Stages ---- */
@@ -246,6 +247,63 @@ static void check_motions(tvlm_device *device, tvlm_format format) {
     end(&k);
 }
 
+/* ---- A square that moves over a ground ---- */
+
+enum { SQUARE = 64, LEFT = 60, TOP = 46 }; /* of the last frame */
+
+static bool in_square(double x, double y, int dx, int dy) {
+    return x >= LEFT + dx && y >= TOP + dy && x < LEFT + dx + SQUARE && y < TOP + dy + SQUARE;
+}
+
+static void set_square(known *k, int32_t index, int dx, int dy) {
+    static uint8_t pixels[WIDTH * HEIGHT];
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 1);
+    for (int y = 0; y < HEIGHT; ++y)
+        for (int x = 0; x < WIDTH; ++x) {
+            const double value =
+                in_square(x + 0.5, y + 0.5, dx, dy) ? scene(22, x - dx, y - dy) : scene(21, x, y);
+            pixels[y * WIDTH + x] = (uint8_t)lrint(255.0 * fmin(1.0, fmax(0.0, value)));
+        }
+    assert_int_equal(tvlm_stack_set_image(k->stack, index, &image), TVLM_OK);
+}
+
+/* From the present frame to the last: what the square has uncovered is nowhere in that one. 0.25 is what a
+ * stream asks for. */
+static void check_uncovered(tvlm_device *device, tvlm_format format) {
+    static const int motions[][2] = {{8, 0}, {0, -8}, {12, 5}};
+    known k = begin(device, format);
+    set_square(&k, 1, 0, 0);
+    for (size_t m = 0; m < sizeof motions / sizeof motions[0]; ++m) {
+        const int dx = motions[m][0], dy = motions[m][1];
+        size_t uncovered = 0, uncovered_sure = 0, own = 0, own_sure = 0, found = 0;
+        set_square(&k, 0, dx, dy);
+        compute(&k, NULL);
+        for (int32_t i = 0; i < k.info.width * k.info.height; ++i) {
+            const double x = (i % k.info.width + 0.5) * WIDTH / k.info.width,
+                         y = (double)(i / k.info.width + 0.5) * HEIGHT / k.info.height;
+            const float *at = k.values + 3 * i;
+            const bool sure = at[2] >= TVLM_STREAM_CONFIDENCE_DEFAULT;
+            if (in_square(x, y, dx, dy)) {
+                ++own;
+                own_sure += sure;
+                found += hypotf(at[0] + (float)dx, at[1] + (float)dy) <= 1.0f;
+            } else if (in_square(x, y, 0, 0)) {
+                ++uncovered;
+                uncovered_sure += sure;
+            }
+        }
+        if (getenv("TVLM_TEST_FIGURES") != NULL)
+            printf(
+                "FIGURES\tmotion %d, %d: sure: %zu of %zu uncovered, %zu of the square's %zu; found: %zu\n",
+                dx, dy, uncovered_sure, uncovered, own_sure, own, found);
+        if (uncovered_sure > uncovered / 5 || own_sure < own * 4 / 5 || found < own * 4 / 5)
+            fail_msg("motion %d, %d: sure of %zu of %zu uncovered texels, and of %zu of the square's %zu; "
+                     "%zu found",
+                     dx, dy, uncovered_sure, uncovered, own_sure, own, found);
+    }
+    end(&k);
+}
+
 /* Two scenes; and flat ones of two grays, where nothing ever fails to return. */
 static void check_strangers(tvlm_device *device, tvlm_format format) {
     known k = begin(device, format);
@@ -331,7 +389,7 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     end(&k);
 }
 
-DEVICE_CHECKS(check_same, check_motions, check_strangers, check_set, check_refused)
+DEVICE_CHECKS(check_same, check_motions, check_uncovered, check_strangers, check_set, check_refused)
 
 /* ---- Middlebury ---- */
 

@@ -395,25 +395,44 @@ static void check_look_back(tvlm_device *device, tvlm_format format) {
 
 /* ---- What is refused ---- */
 
+/* All of it before there is a stream. */
+static void check_parameters(tvlm_device *device, tvlm_format format) {
+    const float nan = NAN, two = 2.0f, below = -1.0f;
+    tvlm_stream *stream = NULL;
+#define REFUSED(LINE, ...)                                                                                   \
+    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.format = format, __VA_ARGS__), &stream),  \
+            TVLM_ERROR_ARGUMENT, LINE)
+    REFUSED("999 cameras", .cameras = 999);
+    REFUSED("blend 2", .blend = &two);
+    REFUSED("blend -1", .blend = &below);
+    REFUSED("needs_all nan", .needs_all = &nan);
+    REFUSED("not finite", .cut = &nan);
+    REFUSED("not finite", .confidence = &nan);
+    REFUSED("steadiness of -1", .steadiness = &below);
+    REFUSED("-2 frames apart", .keyframe_interval = -2);
+    REFUSED("flow over -1 cells", .longest = -1.0f);
+    REFUSED("a decay of 2", .decay = &two);
+    REFUSED("a decay of nan", .decay = &nan);
+    REFUSED("a sigma of -1 pixels", .sigma = -1.0f);
+    REFUSED("a sigma of inf pixels", .sigma = INFINITY);
+    REFUSED("tiles of 17 pixels", .update = {.tile = 17});
+    REFUSED("a threshold of nan", .update = {.threshold = NAN});
+    REFUSED("a share of -1", .update = {.saliency_share = -1.0f});
+    REFUSED("for -1 frames", .update = {.carried_frames = -1});
+    REFUSED("tiles of 17 pixels", .whole = true, .update = {.tile = 17});
+    REFUSED("nonsense", .layout = "nonsense");
+    REFUSED("nonsense", .volume = "nonsense", .volume_frames = 2);
+    REFUSED("1 frames", .volume = "r", .volume_frames = 1);
+    REFUSED("level 16", .volume = "r", .volume_frames = 2, .volume_level = 16);
+#undef REFUSED
+    refused(tvlm_stream_create(device, 0, 9, NULL, &stream), TVLM_ERROR_ARGUMENT, "0x9");
+    assert_null(stream);
+}
+
 static void check_refused(tvlm_device *device, tvlm_format format) {
-    const float nan = NAN, two = 2.0f;
     tvlm_stream *stream = NULL;
     uint8_t pixels[64 * 64] = {0}, mask[CELLS] = {0};
     const tvlm_image image = u8_image(pixels, 64, 64, 1), other = u8_image(pixels, 64, 63, 1);
-    refused(tvlm_stream_create(device, 0, 9, NULL, &stream), TVLM_ERROR_ARGUMENT, "0x9");
-    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.cameras = 999), &stream),
-            TVLM_ERROR_ARGUMENT, "999 cameras");
-    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.blend = &two), &stream),
-            TVLM_ERROR_ARGUMENT, "blend 2");
-    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.cut = &nan), &stream), TVLM_ERROR_ARGUMENT,
-            "not finite");
-    refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.volume = "nonsense", .volume_frames = 2),
-                               &stream),
-            TVLM_ERROR_ARGUMENT, "nonsense");
-    refused(
-        tvlm_stream_create(device, 64, 64, tvlm_stream_params(.volume = "r", .volume_frames = 1), &stream),
-        TVLM_ERROR_ARGUMENT, "1 frames");
-    assert_null(stream);
     assert_int_equal(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.format = format), &stream),
                      TVLM_OK);
     tvlm_selection *selection = NULL;
@@ -489,7 +508,7 @@ static void check_presets(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness, check_volume,
-              check_look_back, check_refused, check_presets)
+              check_look_back, check_parameters, check_refused, check_presets)
 
 static void test_centres(void **state) {
     (void)state;

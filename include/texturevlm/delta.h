@@ -22,12 +22,14 @@ extern "C" {
 
 /* All zero: everything is as after tvlm_stack_set_image, bit for bit. */
 struct tvlm_update_params {
-    int32_t tile;    /* side of the squares that are compared, pixels: a multiple of 16, up to 4096; 0: 64 */
+    int32_t tile;    /* side of the squares that are compared, pixels: a multiple of 16, up to 4096; 0: 64. At
+                        most the stack's shorter side, rounded up to 16 */
     float threshold; /* 0..1: a tile changed where a value differs by more, black to white being 1 */
     bool full;       /* as tvlm_stack_set_image: nothing is compared, all is made again */
     /* What depends on the whole image (below) is carried over as long as the tiles that changed since it was
      * made are, all frames together, at most this share of the image (a tile that changes in two frames
-     * counts twice; above 1 is possible). 0: it is made again with every change. */
+     * counts twice; above 1 is possible). 0: it is made again with every change, which is most of the work
+     * (see "How much is saved"). */
     float saliency_share, cluster_share;
     int32_t carried_frames; /* and for at most so many frames with changes; 0: 30 */
 };

@@ -53,6 +53,7 @@ typedef struct tvlm_stream tvlm_stream;
 #define TVLM_NEEDS_ALL_DEFAULT         0.8f
 #define TVLM_CELLS_OF_FLOW_DEFAULT     4.0f
 #define TVLM_VOLUME_FRAMES_MAX         64
+#define TVLM_STREAM_SHARE              0.25f /* update.saliency_share, cluster_share: tvlm_stream_preset */
 
 /* All zero: a moving camera. */
 struct tvlm_stream_params {
@@ -67,7 +68,8 @@ struct tvlm_stream_params {
     /* Delta updates (delta.h) of frames between keyframes: */
     bool whole;                       /* none: every frame is taken whole */
     struct tvlm_update_params update; /* all zero: the same as if taken whole, bit for bit, but for regions:
-                                         where nothing at all changes they stay, and do not go on settling */
+                                         where nothing at all changes they stay, and do not go on settling.
+                                         A frame with little change is cheap only with its shares (delta.h) */
     bool no_flow;            /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
                                 features in which luma changes (a quarter of the cell by 0.02) need new ones */
     const float *confidence; /* flow of less counts as none, finite; NULL: 0.25 */
@@ -98,14 +100,24 @@ struct tvlm_stream_params {
 
 typedef enum tvlm_stream_use {
     TVLM_STREAM_MOVING = 0, /* a moving camera: flow; the three parts decide */
-    TVLM_STREAM_STILL,      /* a still camera: what changes counts most (things in it move: there is flow) */
-    TVLM_STREAM_SCREEN,     /* a screen or a document: no flow and no motion; text counts most */
+    TVLM_STREAM_STILL,      /* a still camera: what changes counts most (things in it move: there is flow);
+                               what hangs on the whole image is carried over */
+    TVLM_STREAM_SCREEN,     /* a screen or a document: no flow and no motion; text counts most; as above */
     TVLM_STREAM_GAZE /* an eye tracker's positions, pushed with each frame: what was looked at counts most */
 } tvlm_stream_use;
 
 /*
- * Sets the parameters of a preset (no_flow, scorer, layout) and leaves all others as they are. The
- * weights are chosen by hand. Errors: ARGUMENT (there is no such use).
+ * Sets the parameters of a preset (no_flow, scorer, layout, and of update both shares) and leaves all others as
+ * they are. The weights are chosen by hand.
+ *
+ * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen: saliency and regions, which
+ * hang on the whole image and are most of the work where little changes (delta.h), are those of an earlier frame
+ * until a quarter of the tiles have changed since, all frames together; 30 frames with changes at most, and not
+ * beyond a keyframe or cut. Saliency is then out of date where something came or went, by what it was; the
+ * other channels are exact. Regions keep their labels, and their table, until they are made again, from where
+ * the flow has led them by then. Set the shares to 0 after the preset for all of it in each frame.
+ *
+ * Errors: ARGUMENT (there is no such use).
  */
 TVLM_API tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params);
 /* "moving", "still", "screen", "gaze"; never NULL. The use of that name, or -1. */
@@ -114,7 +126,8 @@ TVLM_API int tvlm_stream_use_find(const char *name);
 
 /*
  * width, height: of the working images; frames of another size are resampled. `params` NULL: all defaults.
- * Errors: ARGUMENT, as tvlm_stack_create, and a layout, volume or update that is none; DEVICE_MEMORY, MEMORY.
+ * Errors: ARGUMENT, as tvlm_stack_create, and any parameter out of its range: nothing is left for a push to
+ * refuse; DEVICE_MEMORY, MEMORY.
  */
 TVLM_API tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t height,
                                         const struct tvlm_stream_params *params, tvlm_stream **stream);
@@ -153,27 +166,31 @@ struct tvlm_push_params {
  * cut, and where regions, positions and features went, is read together. It waits once more for pixels that
  * were not sent ahead, for a flow that is handed in, and for features where there is no flow.
  *
- * difference: of the two frames' lumas, at the first level no side of which is above 64 texels, the lesser of
- * - the share of texels that would have to change to make one histogram (16 bins) the other, and
- * - 1 less the correlation of the texels at one place (1 where a frame is flat);
- * fast motion keeps the histogram, and a lamp that is switched on the correlation.
+ * difference: of the two frames' lumas, at the first level no side of which is above 64 texels, the least of
+ * - the share of texels that would have to change to make one histogram (16 bins) the other,
+ * - 1 less the correlation of the texels at one place (1 where a frame is flat), and
+ * - 8 times the mean absolute difference of the texels at one place;
+ * fast motion keeps the histogram, a lamp that is switched on the correlation, and what flickers in a flat or
+ * dark frame (a lens cap, a blank page, a camera at night) makes no large step: from less than 0.0375 on the
+ * mean, 10 of 255, there is no cut at 0.3. Scenes so dark that they differ by less are taken for one.
  *
  * Errors: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
  * it is as if the frame never came; after any other (a flow that is refused, DEVICE_MEMORY, MEMORY, DEVICE)
- * the camera's next frame is a first one, and a frame that was sent and should have been this one is gone.
+ * the camera knows nothing of before: its next frame is a first one, of any size, and a frame that was sent is
+ * gone.
  */
 TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const tvlm_image *image,
                                       const struct tvlm_push_params *params, tvlm_stream_report *report);
 
 /*
  * Begins to send a camera's next frame to the device, beside the work on the present one (a second queue),
- * and returns; tvlm_stream_push with `image` NULL takes it. Until then the pixels must stay as they are. What
- * is sent is what a push would upload: the tiles that differ from the present frame, or all. It is compared
- * (and resampled, where it is not of the working size) here. The result is that of a push with `image`, bit
- * for bit; also where that is a keyframe that was not due yet, or another frame is pushed before: then the
- * push sends what it needs itself. A second call replaces the first one's frame. Errors: ARGUMENT, as of a
- * push, and what was sent before still waits; DEVICE_MEMORY, MEMORY, DEVICE, and nothing does. The present
- * frame stays as it is in any case.
+ * and returns; tvlm_stream_push with `image` NULL takes it. Until it has returned the pixels must stay as they
+ * are. What is sent is what a push would upload: the tiles that differ from the present frame, or all. It is
+ * compared (and resampled, where it is not of the working size) here. The result is that of a push with
+ * `image`, bit for bit; also where that is a keyframe that was not due: then the push sends what it needs
+ * itself. A second call replaces the first one's frame, and a push with an image of its own drops it: after
+ * that there is none to take, and its pixels may go. Errors: ARGUMENT, as of a push, and what was sent before
+ * still waits; DEVICE_MEMORY, MEMORY, DEVICE, and nothing does. The present frame stays as it is in any case.
  */
 TVLM_API tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t camera, const tvlm_image *image);
 

@@ -70,6 +70,14 @@ static tvlm_status reserve_packed(const tvlm_log *log, tvlm_delta_plan *plan, si
 
 /* ---- Making one ---- */
 
+/* Tiles go up as squares: beyond the image's shorter side most of one would be empty. */
+static int32_t tile_side(const tvlm_stack *stack, int32_t asked) {
+    const int32_t side = asked > 0 ? asked : TVLM_TILE_DEFAULT,
+                  shorter = stack->width < stack->height ? stack->width : stack->height,
+                  most = (shorter + TVLM_TILE_STEP - 1) / TVLM_TILE_STEP * TVLM_TILE_STEP;
+    return side < most ? side : most;
+}
+
 tvlm_status tvlm_delta_plan_begin(tvlm_stack *stack, int32_t index, const struct tvlm_update_params *params,
                                   tvlm_delta_plan *plan) {
     static const struct tvlm_update_params defaults = {0};
@@ -77,7 +85,7 @@ tvlm_status tvlm_delta_plan_begin(tvlm_stack *stack, int32_t index, const struct
     tvlm_delta_plan_drop(plan);
     plan->params = params != NULL ? *params : defaults;
     TVLM_TRY(tvlm_delta_check_params(log, &plan->params));
-    const int32_t side = plan->params.tile > 0 ? plan->params.tile : TVLM_TILE_DEFAULT;
+    const int32_t side = tile_side(stack, plan->params.tile);
     tvlm_tiles *tiles = &plan->tiles;
     *tiles = (tvlm_tiles){.width = stack->width,
                           .height = stack->height,

@@ -109,6 +109,7 @@ typedef enum tvlm_scratch {
 struct tvlm_delta; /* delta.h */
 struct tvlm_update_params;
 struct tvlm_delta_report;
+struct tvlm_advance_params; /* temporal.h */
 
 struct tvlm_stack {
     tvlm_device *device;
@@ -306,6 +307,9 @@ tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *
 tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_texture *out);
 
 /* ---- temporal.c ---- */
+
+/* ARGUMENT, with a line that says which. */
+tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_advance_params *params);
 
 /* Device memory for the scores of image `index`. frames[index].scored is to be set when they are there. */
 tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,

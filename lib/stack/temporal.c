@@ -234,7 +234,7 @@ static tvlm_status check_values(const tvlm_log *log, const char *what, const flo
     return TVLM_OK;
 }
 
-static tvlm_status check_params(const tvlm_log *log, const struct tvlm_advance_params *params) {
+tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_advance_params *params) {
     if (params->relevance != NULL) {
         if (params->columns < 1 || params->rows < 1)
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a relevance of %dx%d values", (int)params->columns,
@@ -260,7 +260,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
     if (params == NULL) params = &defaults;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(check_params(&stack->device->log, params));
+    TVLM_TRY(tvlm_stack_check_advance(&stack->device->log, params));
     const tvlm_grid_mask kept =
         stack->asked | tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
     /* First the state: it still needs the last frame, and may fail, where no harm is done yet. */

@@ -56,6 +56,8 @@ static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *
     TVLM_TRY(check_ranges(&s->device->log, s));
     TVLM_TRY(check_volume(&s->device->log, p));
     TVLM_TRY(tvlm_delta_check_params(&s->device->log, &p->update));
+    TVLM_TRY(tvlm_stack_check_advance(&s->device->log,
+                                      tvlm_advance_params(.decay = &s->decay, .sigma = p->sigma)));
     if (p->keyframe_interval == 0) p->keyframe_interval = TVLM_KEYFRAME_INTERVAL_DEFAULT;
     s->camera_count = p->cameras > 0 ? p->cameras : 1;
     s->volume_level = p->volume_level > 0 ? p->volume_level : 4;
@@ -336,9 +338,11 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     if (params == NULL) params = &defaults;
     TVLM_TRY(check_push(stream, index, image, params));
     stream_camera *camera = &stream->cameras[index];
+    if (image != NULL) stream_drop_sent(stream, camera);
     const tvlm_status status = push(stream, camera, image, params);
     if (status != TVLM_OK) { /* nobody knows what of the old frame is left */
         camera->frames = 0;
+        camera->width = camera->height = 0;
         tvlm_stack_delta_forget(camera->stack, 0);
         if (image == NULL) stream_drop_sent(stream, camera);
         return status;

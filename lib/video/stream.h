@@ -45,7 +45,7 @@ typedef struct stream_camera {
     tvlm_flow *flow;
     int64_t frames;        /* pushed so far */
     int32_t since_key;     /* frames since the last keyframe */
-    int32_t width, height; /* of all frames as handed in */
+    int32_t width, height; /* of all frames as handed in; 0: any */
     tvlm_stream_report report;
     float luma[2][STREAM_THUMBNAIL * STREAM_THUMBNAIL]; /* of this frame, of the last one */
     stream_gather gather;
@@ -123,8 +123,7 @@ bool stream_is_due(const tvlm_stream *stream, const stream_camera *camera);
 
 /*
  * The plan for the frame that is pushed (camera->plan), `image` NULL: the one that was sent. What was sent
- * with it is in *buffer, if that is not NULL. A plan for a frame that was sent and is not this one goes; the
- * frame stays.
+ * with it is in *buffer, if that is not NULL.
  */
 tvlm_status stream_plan(const tvlm_stream *stream, stream_camera *camera, const tvlm_image *image,
                         bool keyframe, tvlm_buffer **buffer);

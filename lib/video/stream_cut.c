@@ -8,6 +8,9 @@
 
 #define BINS 16
 #define FLAT 1e-5 /* variance of luma: less is rounding */
+/* Of the mean change of a texel: 0.3 is reached from 0.0375 on. Of 703 pairs of photographs it hides none
+ * that the rest would tell apart at a quarter of their light, and 13 in 100 at 0.15 of it. */
+#define STEP 8.0
 
 static int32_t thumbnail_level(const tvlm_stack *stack) {
     int32_t level = 0;
@@ -86,14 +89,29 @@ static double correlation(const float *a, const float *b, size_t texels) {
     return aa > flat && bb > flat ? ab / sqrt(aa * bb) : 0.0;
 }
 
-float stream_difference(const stream_camera *camera) {
+/* The share of texels that one histogram has in other bins than the other. */
+static double histograms_apart(const float *a, const float *b, size_t texels) {
     int32_t bins[BINS] = {0}, moved = 0;
-    const size_t texels = stream_thumbnail_texels(camera);
     for (size_t i = 0; i < texels; ++i) {
-        ++bins[bin_of(camera->luma[0][i])];
-        --bins[bin_of(camera->luma[1][i])];
+        ++bins[bin_of(a[i])];
+        --bins[bin_of(b[i])];
     }
     for (int i = 0; i < BINS; ++i) moved += bins[i] > 0 ? bins[i] : 0;
-    const double apart = 1.0 - correlation(camera->luma[0], camera->luma[1], texels);
-    return fminf((float)moved / (float)texels, (float)fmin(fmax(apart, 0.0), 1.0));
+    return (double)moved / (double)texels;
+}
+
+static double mean_step(const float *a, const float *b, size_t texels) {
+    double sum = 0.0;
+    for (size_t i = 0; i < texels; ++i) sum += fabs((double)a[i] - (double)b[i]);
+    return sum / (double)texels;
+}
+
+/* A flat frame correlates with nothing and is in one bin, whose edge a flicker may cross: what is left then
+ * is how small the step was. */
+float stream_difference(const stream_camera *camera) {
+    const size_t texels = stream_thumbnail_texels(camera);
+    const float *now = camera->luma[0], *before = camera->luma[1];
+    const double apart = fmin(fmax(1.0 - correlation(now, before, texels), 0.0), 1.0);
+    const double moved = histograms_apart(now, before, texels);
+    return (float)fmin(fmin(moved, apart), STEP * mean_step(now, before, texels));
 }
