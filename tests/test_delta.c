@@ -134,7 +134,7 @@ static void check_object(const test_target *target, test_size size, int32_t tile
     for (int i = 0; i < (test_small() ? 3 : 6); ++i) {
         for (int k = 0; k < 2 && i % 2 == 1; ++k) check(tvlm_stack_advance(k == 0 ? parts : full, 0, NULL));
         put_object(&m, i * 9 - 4, i * 5, 11);
-        report = push("object", parts, full, 0, &m, &params);
+        (void)push("object", parts, full, 0, &m, &params);
     }
     report = push("the same frame", parts, full, 0, &m, &params);
     assert_int_equal(report.changed, 0);

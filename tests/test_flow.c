@@ -249,7 +249,7 @@ static void check_motions(tvlm_device *device, tvlm_format format) {
 
 /* ---- A square that moves over a ground ---- */
 
-enum { SQUARE = 64, LEFT = 60, TOP = 46 }; /* of the last frame */
+enum { SQUARE = 96, LEFT = 44, TOP = 32 }; /* of the last frame */
 
 static bool in_square(double x, double y, int dx, int dy) {
     return x >= LEFT + dx && y >= TOP + dy && x < LEFT + dx + SQUARE && y < TOP + dy + SQUARE;
@@ -261,7 +261,7 @@ static void set_square(known *k, int32_t index, int dx, int dy) {
     for (int y = 0; y < HEIGHT; ++y)
         for (int x = 0; x < WIDTH; ++x) {
             const double value =
-                in_square(x + 0.5, y + 0.5, dx, dy) ? scene(22, x - dx, y - dy) : scene(21, x, y);
+                in_square(x + 0.5, y + 0.5, dx, dy) ? scene(23, x - dx, y - dy) : scene(21, x, y);
             pixels[y * WIDTH + x] = (uint8_t)lrint(255.0 * fmin(1.0, fmax(0.0, value)));
         }
     assert_int_equal(tvlm_stack_set_image(k->stack, index, &image), TVLM_OK);
@@ -270,7 +270,7 @@ static void set_square(known *k, int32_t index, int dx, int dy) {
 /* From the present frame to the last: what the square has uncovered is nowhere in that one. 0.25 is what a
  * stream asks for. */
 static void check_uncovered(tvlm_device *device, tvlm_format format) {
-    static const int motions[][2] = {{8, 0}, {0, -8}, {12, 5}};
+    static const int motions[][2] = {{8, 0}, {0, -12}, {12, 5}};
     known k = begin(device, format);
     set_square(&k, 1, 0, 0);
     for (size_t m = 0; m < sizeof motions / sizeof motions[0]; ++m) {

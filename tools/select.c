@@ -11,6 +11,7 @@
 #include "progress.h"
 #include "questions.h"
 #include "select_layout.h"
+#include "select_outputs.h"
 #include "select_patches.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -115,7 +116,6 @@ static const option_spec specs[] = {
      0, 0, NULL},
 };
 
-#define PATH_SIZE   4096
 #define LAYOUT_SIZE 2048
 
 /* What is the same for all images. */
@@ -133,72 +133,18 @@ struct run {
     json_writer json;
 };
 
-/* ---- Names of outputs ---- */
-
-/* With several images "out.png" becomes "out-STEM.png", with several queries (query >= 0) "out-qN.png". */
-static int output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
-                       char *path) {
-    char stem[512] = "", number[16] = "";
-    const char *const slash = strrchr(pattern, '/');
-    const char *const dot = strrchr(slash != NULL ? slash + 1 : pattern, '.');
-    const size_t base = dot != NULL ? (size_t)(dot - pattern) : strlen(pattern);
-    int length;
-    if (several) tool_stem(image, stem, sizeof stem);
-    if (query >= 0) snprintf(number, sizeof number, "-q%d", (int)query);
-    length = snprintf(path, PATH_SIZE, "%.*s%s%s%s%s", (int)base, pattern, several ? "-" : "", stem, number,
-                      dot != NULL ? dot : "");
-    return length < PATH_SIZE ? TOOL_DONE : tool_fail(tool, "%.64s...: the path is too long", pattern);
-}
-
-/* One picture of image i: it can be written, and is no input. */
-static int check_name(struct run *run, const char *pattern, int32_t query, int i, int count,
-                      char *const *images, char *path) {
-    struct tool *const tool = run->tool;
-    int code = output_name(tool, pattern, images[i], count > 1, query, path);
-    if (code == TOOL_DONE) code = tool_check_output(tool, path);
-    for (int j = 0; code == TOOL_DONE && j < count; ++j) code = tool_check_distinct(tool, path, images[j]);
-    if (code == TOOL_DONE) code = questions_check_output(tool, &run->options->questions, path);
-    return code;
-}
-
-static int check_picture(struct run *run, const char *pattern, int count, char *const *images) {
-    struct tool *const tool = run->tool;
-    char path[PATH_SIZE], a[512], b[512];
-    int code = TOOL_DONE;
-    if (pattern == NULL) return code;
-    for (int i = 0; code == TOOL_DONE && i < count; ++i) {
-        for (int32_t q = 0; code == TOOL_DONE && q < run->questions.count; ++q)
-            code = check_name(run, pattern, run->questions.several ? q : -1, i, count, images, path);
-        if (code != TOOL_DONE) break;
-        tool_stem(images[i], a, sizeof a);
-        for (int j = 0; code == TOOL_DONE && j < i; ++j) {
-            tool_stem(images[j], b, sizeof b);
-            if (strcmp(a, b) == 0) code = tool_usage(tool, "%s would be written for two images", path);
-        }
-    }
-    return code;
-}
+/* ---- Outputs ---- */
 
 static int check_outputs(struct run *run, int count, char *const *images) {
-    struct tool *const tool = run->tool;
     const select_options *const options = run->options;
-    int code = TOOL_DONE;
-    const char *const outputs[] = {options->output, options->overlay, options->heatmap,
-                                   options->patches.output, options->patch_scores};
-    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; ++i)
-        for (size_t j = 0; j < i; ++j)
-            if (tool_same_output(outputs[i], outputs[j]))
-                return tool_usage(tool, "two outputs name the same file");
-    if ((code = tool_check_output(tool, options->output)) != TOOL_DONE ||
-        (code = check_picture(run, options->overlay, count, images)) != TOOL_DONE ||
-        (code = check_picture(run, options->heatmap, count, images)) != TOOL_DONE ||
-        (code = check_picture(run, options->patches.output, count, images)) != TOOL_DONE ||
-        (code = check_picture(run, options->patch_scores, count, images)) != TOOL_DONE)
-        return code;
-    for (int i = 0; code == TOOL_DONE && i < count; ++i)
-        code = tool_check_distinct(tool, options->output, images[i]);
-    if (code == TOOL_DONE) code = questions_check_output(tool, &options->questions, options->output);
-    return code;
+    const select_outputs outputs = {
+        .json = options->output,
+        .patterns = {options->overlay, options->heatmap, options->patches.output, options->patch_scores},
+        .questions = &options->questions,
+        .query_count = run->questions.count,
+        .several_queries = run->questions.several,
+    };
+    return select_outputs_check(run->tool, &outputs, count, images);
 }
 
 /* ---- One image ---- */
@@ -355,12 +301,12 @@ static void write_selection(struct run *run, const struct job *job) {
 
 static int write_picture(struct run *run, const char *pattern, const struct job *job,
                          const struct canvas *canvas) {
-    char path[PATH_SIZE];
+    char path[SELECT_PATH_SIZE];
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    int code = output_name(run->tool, pattern, job->path, run->several,
-                           run->questions.several ? job->query_number : -1, path);
+    int code = select_output_name(run->tool, pattern, job->path, run->several,
+                                  run->questions.several ? job->query_number : -1, path);
     if (code == TOOL_DONE)
         code = tool_status(
             run->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
@@ -370,12 +316,12 @@ static int write_picture(struct run *run, const char *pattern, const struct job 
 
 static int write_array(struct run *run, const char *pattern, const struct job *job,
                        const select_array *array) {
-    char path[PATH_SIZE];
+    char path[SELECT_PATH_SIZE];
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    int code = output_name(run->tool, pattern, job->path, run->several,
-                           run->questions.several ? job->query_number : -1, path);
+    int code = select_output_name(run->tool, pattern, job->path, run->several,
+                                  run->questions.several ? job->query_number : -1, path);
     if (code == TOOL_DONE)
         code = tool_status(run->tool, tvlm_npy_write(path, array->type, array->rank, array->shape,
                                                      array->data, &run->tool->log));

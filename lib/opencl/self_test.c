@@ -94,7 +94,7 @@ static tvlm_status test_slices(opencl_device *device, const tvlm_texture *textur
     for (int i = 0; i < WIDTH * HEIGHT * SLICES; ++i) {
         float expected[4];
         pattern(i % WIDTH, i / WIDTH % HEIGHT, i / (WIDTH * HEIGHT), expected);
-        wrong += memcmp(&got[i], expected, sizeof expected) != 0;
+        wrong += memcmp(&got[i], expected, sizeof expected) != 0; /* NOLINT(bugprone-*,cert-*): bits */
     }
     report(device, name, wrong == 0, "%.0f of 120 texels wrong", wrong);
     *passed = *passed && wrong == 0;

@@ -65,6 +65,21 @@ void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid,
         }
 }
 
+bool tvlm_delta_is_carried(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    if (stack->delta == NULL) return false;
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
+    for (int i = 0; i < 2; ++i)
+        if (grid == carried_grids[i])
+            return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 && stack->delta->frames[index].frames[i] > 0;
+    return false;
+}
+
+void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index) {
+    for (int i = 0; i < 2; ++i)
+        if (tvlm_delta_is_carried(stack, index, carried_grids[i]))
+            tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(carried_grids[i]));
+}
+
 /* ---- Families ---- */
 
 static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texels) {

@@ -87,6 +87,12 @@ void tvlm_delta_plan_release(tvlm_delta_plan *plan);
 /* stack->delta, made if there is none. */
 tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta);
 
+/* What there is of the grid was made of an earlier frame than the present one: saliency_share, cluster_share.
+ */
+bool tvlm_delta_is_carried(const tvlm_stack *stack, int32_t index, tvlm_grid grid);
+/* All of that is out of date: made when something reads it. */
+void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index);
+
 /*
  * Puts a frame into the stack, by a plan that stands; `buffer` holds plan->upload, NULL: it goes up now. The
  * plan is dropped. `report` may be NULL. After an error the image is undefined, and the next frame is taken

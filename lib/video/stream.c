@@ -249,6 +249,7 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
 
 /* Also what was carried before it was known that there is a cut. */
 static tvlm_status forget_all(stream_camera *camera) {
+    tvlm_delta_drop_carried(camera->stack, 0);
     tvlm_stack_given_clear(camera->stack, 0, TVLM_GRID_FLOW);
     stream_drop_features(camera);
     stream_drop_regions(camera);

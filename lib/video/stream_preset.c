@@ -46,7 +46,8 @@ tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *p
     /* A gaze is where on the screen somebody looks: what moves below it does not take it along, nor hide it.
      */
     params->no_flow = use == TVLM_STREAM_SCREEN || use == TVLM_STREAM_GAZE;
-    /* Most of the picture is still: the parts of a frame that hang on all of it are nearly all of its price. */
+    /* Most of the picture is still: the parts of a frame that hang on all of it are nearly all of its price.
+     */
     const bool keeps = use == TVLM_STREAM_STILL || use == TVLM_STREAM_SCREEN;
     params->update.saliency_share = params->update.cluster_share = keeps ? TVLM_STREAM_SHARE : 0.0f;
     params->layout = use == TVLM_STREAM_SCREEN ? SCREEN_LAYOUT : NULL;

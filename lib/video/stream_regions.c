@@ -32,7 +32,9 @@ tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera
         stream_drop_regions(camera);
         return TVLM_OK;
     }
-    if ((chunk->valid & TVLM_GRID_BIT(TVLM_GRID_CLUSTER)) != 0) {
+    /* Carried over, the table is of an earlier frame; where its regions went since is on the host. */
+    if ((chunk->valid & TVLM_GRID_BIT(TVLM_GRID_CLUSTER)) != 0 &&
+        !tvlm_delta_is_carried(stack, 0, TVLM_GRID_CLUSTER)) {
         camera->gathered = stream->cells;
         return backend->buffer_copy(stack->device, chunk->products[TVLM_PRODUCT_REGIONS], 0,
                                     camera->gather.buffer, to,

@@ -1,0 +1,26 @@
+/* select_outputs.h: the files that `tvlm select` writes: their names, and whether they may be written. */
+#ifndef TVLM_TOOLS_SELECT_OUTPUTS_H
+#define TVLM_TOOLS_SELECT_OUTPUTS_H
+
+#include "questions.h"
+#include "tool.h"
+
+enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 4 };
+
+typedef struct select_outputs {
+    const char *json;                      /* NULL: to stdout */
+    const char *patterns[SELECT_PATTERNS]; /* a file for each image and query; NULL: none */
+    const question_options *questions;     /* whose files are not to be written over */
+    int32_t query_count;
+    bool several_queries;
+} select_outputs;
+
+/* With several images "out.png" becomes "out-STEM.png", with several queries (query >= 0) "out-qN.png";
+ * path[SELECT_PATH_SIZE]. */
+int select_output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
+                       char *path);
+
+/* Before anything is computed: every output can be written, is no input, and is written once. */
+int select_outputs_check(struct tool *tool, const select_outputs *outputs, int count, char *const *images);
+
+#endif
