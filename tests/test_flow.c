@@ -267,39 +267,46 @@ static void set_square(known *k, int32_t index, int dx, int dy) {
     assert_int_equal(tvlm_stack_set_image(k->stack, index, &image), TVLM_OK);
 }
 
-/* From the present frame to the last: what the square has uncovered is nowhere in that one. 0.25 is what a
- * stream asks for. */
+/* Texels of the present frame: the square's own, those whose flow is its motion, and those that it has
+ * uncovered; and of which the flow is as sure as a stream asks for. */
+typedef struct square_texels {
+    size_t own, own_sure, found, uncovered, uncovered_sure;
+} square_texels;
+
+static square_texels count_square(const known *k, int dx, int dy) {
+    square_texels t = {0};
+    for (int32_t i = 0; i < k->info.width * k->info.height; ++i) {
+        const double x = (i % k->info.width + 0.5) * WIDTH / k->info.width,
+                     y = (double)(i / k->info.width + 0.5) * HEIGHT / k->info.height;
+        const float *at = k->values + 3 * i;
+        const bool sure = at[2] >= TVLM_STREAM_CONFIDENCE_DEFAULT, own = in_square(x, y, dx, dy);
+        const bool uncovered = !own && in_square(x, y, 0, 0);
+        t.own += own;
+        t.own_sure += own && sure;
+        t.found += own && hypotf(at[0] + (float)dx, at[1] + (float)dy) <= 1.0f;
+        t.uncovered += uncovered;
+        t.uncovered_sure += uncovered && sure;
+    }
+    return t;
+}
+
+/* From the present frame to the last: what the square has uncovered is nowhere in that one. */
 static void check_uncovered(tvlm_device *device, tvlm_format format) {
     static const int motions[][2] = {{8, 0}, {0, -12}, {12, 5}};
     known k = begin(device, format);
     set_square(&k, 1, 0, 0);
     for (size_t m = 0; m < sizeof motions / sizeof motions[0]; ++m) {
         const int dx = motions[m][0], dy = motions[m][1];
-        size_t uncovered = 0, uncovered_sure = 0, own = 0, own_sure = 0, found = 0;
+        char what[200];
         set_square(&k, 0, dx, dy);
         compute(&k, NULL);
-        for (int32_t i = 0; i < k.info.width * k.info.height; ++i) {
-            const double x = (i % k.info.width + 0.5) * WIDTH / k.info.width,
-                         y = (double)(i / k.info.width + 0.5) * HEIGHT / k.info.height;
-            const float *at = k.values + 3 * i;
-            const bool sure = at[2] >= TVLM_STREAM_CONFIDENCE_DEFAULT;
-            if (in_square(x, y, dx, dy)) {
-                ++own;
-                own_sure += sure;
-                found += hypotf(at[0] + (float)dx, at[1] + (float)dy) <= 1.0f;
-            } else if (in_square(x, y, 0, 0)) {
-                ++uncovered;
-                uncovered_sure += sure;
-            }
-        }
-        if (getenv("TVLM_TEST_FIGURES") != NULL)
-            printf(
-                "FIGURES\tmotion %d, %d: sure: %zu of %zu uncovered, %zu of the square's %zu; found: %zu\n",
-                dx, dy, uncovered_sure, uncovered, own_sure, own, found);
-        if (uncovered_sure > uncovered / 5 || own_sure < own * 4 / 5 || found < own * 4 / 5)
-            fail_msg("motion %d, %d: sure of %zu of %zu uncovered texels, and of %zu of the square's %zu; "
-                     "%zu found",
-                     dx, dy, uncovered_sure, uncovered, own_sure, own, found);
+        const square_texels t = count_square(&k, dx, dy);
+        snprintf(what, sizeof what,
+                 "motion %d, %d: sure of %zu of %zu uncovered, of %zu of %zu own; %zu found", dx, dy,
+                 t.uncovered_sure, t.uncovered, t.own_sure, t.own, t.found);
+        if (getenv("TVLM_TEST_FIGURES") != NULL) printf("FIGURES\t%s\n", what);
+        if (t.uncovered_sure > t.uncovered / 5 || t.own_sure < t.own * 4 / 5 || t.found < t.own * 4 / 5)
+            fail_msg("%s", what);
     }
     end(&k);
 }

@@ -1,6 +1,8 @@
 /*
  * An application's own context: pixels as cl_mem in, textures as cl_mem out, nothing copied in between.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support.h"
@@ -245,6 +247,85 @@ static void features_from_memory(void **state) {
     stop(&app);
 }
 
+/* ---- Patches ---- */
+
+enum {
+    PATCHES = 5,
+    SIDE = 6,
+    PLANES = TVLM_USER_PLANES_MAX,
+    MANY = PLANES + 2
+}; /* more textures than a launch takes */
+
+/* The same patches on the host and in a cl_mem; what is before and behind them stays. */
+static void check_patches(const application *app, tvlm_stack *stack, const struct tvlm_patches_params *params,
+                          size_t offset) {
+    static const tvlm_position at[PATCHES] = {{.x = 3.5f, .y = 2.0f, .size = 4.0f},
+                                              {.x = 10.0f, .y = 7.25f, .size = 6.0f},
+                                              {.x = 0.0f, .y = 0.0f, .size = 9.0f},
+                                              {.x = 12.0f, .y = 4.0f, .size = 1.5f},
+                                              {.x = 6.0f, .y = 6.0f, .size = 6.0f}};
+    size_t bytes = 0;
+    assert_int_equal(tvlm_patches_size(params, PATCHES, &bytes), TVLM_OK);
+    const size_t all = offset + bytes + 8;
+    unsigned char *expected = malloc(all), *got = malloc(all);
+    assert_true(expected != NULL && got != NULL);
+    memset(expected, 0x5a, all);
+    cl_mem memory = clCreateBuffer(app->context, CL_MEM_COPY_HOST_PTR, all, expected, NULL);
+    assert_non_null(memory);
+    assert_int_equal(tvlm_patches_extract(stack, at, PATCHES, params, bytes, expected + offset), TVLM_OK);
+    assert_int_equal(tvlm_patches_extract_opencl(stack, at, PATCHES, params, memory, offset), TVLM_OK);
+    assert_int_equal(clEnqueueReadBuffer(app->queue, memory, CL_TRUE, 0, all, got, 0, NULL, NULL),
+                     CL_SUCCESS);
+    assert_memory_equal(expected, got, all);
+
+    /* Refused: no room for the last byte, no whole number of elements before it. */
+    assert_int_equal(tvlm_patches_extract_opencl(stack, at, PATCHES, params, memory, offset + 12),
+                     TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_patches_extract_opencl(stack, at, PATCHES, params, memory, offset + 1),
+                     TVLM_ERROR_ARGUMENT);
+    clReleaseMemObject(memory);
+    free(expected);
+    free(got);
+}
+
+static void patches_into_memory(void **state) {
+    static const float mean[3] = {0.4f, 0.5f, 0.6f}, deviation[3] = {0.2f, 0.3f, 0.25f};
+    application app;
+    tvlm_device *device = NULL;
+    tvlm_stack *stack = NULL;
+    int32_t many[MANY] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGES};
+    uint64_t seed = 9;
+    (void)state;
+    if (!start(&app)) skip();
+    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    assert_int_equal(tvlm_device_open_opencl(app.context, app.id, app.queue,
+                                             tvlm_device_params(.log = &test_log), &device),
+                     TVLM_OK);
+    assert_int_equal(tvlm_stack_create_for_image(device, &image, NULL, &stack), TVLM_OK);
+    for (int32_t i = 0; i < PLANES; ++i) {
+        char name[16];
+        const float value[1] = {(float)i / PLANES};
+        const struct tvlm_grid_input input = {.data = value, .columns = 1, .rows = 1, .channels = 1};
+        snprintf(name, sizeof name, "plane%d", (int)i);
+        assert_int_equal(
+            tvlm_stack_set_user(stack, 0, name, 0.0f, 1.0f, TVLM_REDUCE_MEAN, &input, &many[2 + i]), TVLM_OK);
+    }
+    for (size_t offset = 0; offset <= 16; offset += 16) {
+        check_patches(&app, stack, tvlm_patches_params(.side = SIDE), offset);
+        check_patches(&app, stack,
+                      tvlm_patches_params(.side = SIDE, .mean = mean, .deviation = deviation,
+                                          .format = TVLM_FORMAT_F16, .border = TVLM_BORDER_REFLECT),
+                      offset);
+        check_patches(&app, stack, tvlm_patches_params(.side = SIDE, .channels = many, .channel_count = MANY),
+                      offset);
+    }
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+    free(pixels);
+    stop(&app);
+}
+
 static void reference_has_none(void **state) {
     tvlm_device *device = NULL;
     tvlm_stack *stack = NULL;
@@ -261,6 +342,7 @@ static void reference_has_none(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pixels_from_memory), cmocka_unit_test(textures_handed_out),
-        cmocka_unit_test(features_from_memory), cmocka_unit_test(reference_has_none)};
+        cmocka_unit_test(features_from_memory), cmocka_unit_test(patches_into_memory),
+        cmocka_unit_test(reference_has_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

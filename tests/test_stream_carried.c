@@ -111,7 +111,7 @@ static void check_cut(tvlm_device *device, tvlm_format format) {
 
 /* ---- Regions ---- */
 
-enum { SIDE = 28, STEP = 3, FRAMES = 13, LEFT = 40, TOP = 50, CELL = 8 };
+enum { SIDE = 28, STEP = 9, FRAMES = 13, LEFT = 12, TOP = 50, CELL = 8 };
 
 /* A red square in front of squares of gray, and the flow to the last frame. */
 static void place(int32_t x, uint8_t *pixels, float *flow) {
@@ -145,7 +145,7 @@ static int32_t id_of_square(tvlm_stream *stream, int32_t x) {
     return most;
 }
 
-/* Made in the first frame, carried over eleven times, and made again more than a cell further on. */
+/* Made in the first frame, carried over eleven times, and made again three cells further on. */
 static void check_regions(tvlm_device *device, tvlm_format format) {
     const float never = 2.0f;
     tvlm_stream *stream = open_stream(

@@ -16,6 +16,7 @@
 #include "delta.h"
 #include "export.h"
 #include "input.h"
+#include "patches.h"
 #include "stack.h"
 #include "stream.h"
 
@@ -69,6 +70,16 @@ TVLM_API tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index
 TVLM_API tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_t camera, int32_t channel,
                                                      const struct tvlm_grid_input *input, cl_mem data,
                                                      size_t byte_offset, const uint8_t *mask);
+
+/*
+ * As tvlm_patches_extract (patches.h), into a buffer on the device, from byte_offset (a whole number of
+ * elements) on: the kernels that write it have been enqueued when it returns. One launch writes it in place
+ * where byte_offset is 0, the channels lie in at most 16 textures and the result has at most 64 MiB;
+ * otherwise it is copied on the device. Errors: as there; ARGUMENT for a buffer that is too small.
+ */
+TVLM_API tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions,
+                                                 int32_t count, const struct tvlm_patches_params *params,
+                                                 cl_mem out, size_t byte_offset);
 
 /* Where a family's texels are. */
 typedef struct tvlm_opencl_texture {

@@ -23,10 +23,11 @@
  * and the last selection's positions. Where the flow is less sure than `confidence`, nothing is carried over.
  *
  * *Keyframes* are the first frame, every keyframe_interval-th, each cut, and where the application asks.
- * Pixels are taken whole and all is made anew (at a cut that is found, where tiles changed: everywhere); all
- * features are asked for, and those that come replace the carried ones without a blend. Regions still begin
- * where the last ones were: they are measured in each frame. Relevance and saliency are carried for one frame
- * only. A *cut* also forgets all that was before: there is no motion across it, and regions get new ids.
+ * Pixels are taken whole and all is made anew (at a cut that is found, where tiles changed: everywhere; and
+ * what was carried over for the whole image); all features are asked for, and those that come replace the
+ * carried ones without a blend. Regions still begin where the last ones were: they are measured in each
+ * frame. Relevance and saliency are carried for one frame only. A *cut* also forgets all that was before:
+ * there is no motion across it, and regions get new ids.
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H
@@ -107,15 +108,16 @@ typedef enum tvlm_stream_use {
 } tvlm_stream_use;
 
 /*
- * Sets the parameters of a preset (no_flow, scorer, layout, and of update both shares) and leaves all others as
- * they are. The weights are chosen by hand.
+ * Sets the parameters of a preset (no_flow, scorer, layout, and of update both shares) and leaves all others
+ * as they are. The weights are chosen by hand.
  *
- * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen: saliency and regions, which
- * hang on the whole image and are most of the work where little changes (delta.h), are those of an earlier frame
- * until a quarter of the tiles have changed since, all frames together; 30 frames with changes at most, and not
- * beyond a keyframe or cut. Saliency is then out of date where something came or went, by what it was; the
- * other channels are exact. Regions keep their labels, and their table, until they are made again, from where
- * the flow has led them by then. Set the shares to 0 after the preset for all of it in each frame.
+ * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen: saliency and regions,
+ * which hang on the whole image and are most of the work where little changes (delta.h), are those of an
+ * earlier frame until a quarter of the tiles have changed since, all frames together; 30 frames with changes
+ * at most, and not beyond a keyframe or cut. Saliency, and prev_saliency with it, is then out of date where
+ * something came or went; what else is made of the image is exact. Regions keep their labels, and their
+ * table, until they are made again, from where the flow has led them by then. Set the shares to 0 after the
+ * preset for all of it in each frame.
  *
  * Errors: ARGUMENT (there is no such use).
  */
@@ -176,17 +178,17 @@ struct tvlm_push_params {
  *
  * Errors: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
  * it is as if the frame never came; after any other (a flow that is refused, DEVICE_MEMORY, MEMORY, DEVICE)
- * the camera knows nothing of before: its next frame is a first one, of any size, and a frame that was sent is
- * gone.
+ * the camera knows nothing of before: its next frame is a first one, of any size, and a frame that was sent
+ * is gone.
  */
 TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const tvlm_image *image,
                                       const struct tvlm_push_params *params, tvlm_stream_report *report);
 
 /*
  * Begins to send a camera's next frame to the device, beside the work on the present one (a second queue),
- * and returns; tvlm_stream_push with `image` NULL takes it. Until it has returned the pixels must stay as they
- * are. What is sent is what a push would upload: the tiles that differ from the present frame, or all. It is
- * compared (and resampled, where it is not of the working size) here. The result is that of a push with
+ * and returns; tvlm_stream_push with `image` NULL takes it. Until it has returned the pixels must stay as
+ * they are. What is sent is what a push would upload: the tiles that differ from the present frame, or all.
+ * It is compared (and resampled, where it is not of the working size) here. The result is that of a push with
  * `image`, bit for bit; also where that is a keyframe that was not due: then the push sends what it needs
  * itself. A second call replaces the first one's frame, and a push with an image of its own drops it: after
  * that there is none to take, and its pixels may go. Errors: ARGUMENT, as of a push, and what was sent before

@@ -217,6 +217,8 @@ void opencl_call_size(opencl_call *call,
 void opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 void opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
+/* sample.c: the references into a bundle go to the device with each call, a few hundred bytes. */
+tvlm_status opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory);
 /* What bundle.clh is compiled with: for the bundle's size, and `run` points a work-item. */
 void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]);
 /* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */

@@ -1,13 +1,5 @@
 #include "opencl/backend.h"
 
-/* The references go to the device with each call: a few hundred bytes. */
-static tvlm_status upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {
-    const size_t bytes = (size_t)count4 * sizeof(cl_int4);
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, memory));
-    const cl_int error = clEnqueueWriteBuffer(device->queue, *memory, CL_TRUE, 0, bytes, refs, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
-}
-
 tvlm_status opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
                              int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
@@ -16,7 +8,7 @@ tvlm_status opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const
     cl_mem memory;
     opencl_call call;
     opencl_bundle_options(bundle, 1, options);
-    TVLM_TRY(upload_refs(device, refs, count4, &memory));
+    TVLM_TRY(opencl_upload_refs(device, refs, count4, &memory));
     TVLM_TRY(opencl_call_begin(device, "footprint.cl", "footprint", format, options, &call));
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, memory);

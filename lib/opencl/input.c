@@ -26,13 +26,12 @@ tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_
     cl_mem memory;
     opencl_call call;
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
-    cl_int error =
-        clEnqueueWriteBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+    TVLM_TRY(opencl_write(device, memory, 0, sizeof found, &found));
     TVLM_TRY(begin(device, "input_check", TVLM_FORMAT_F32, data, input, &call));
     opencl_call_memory(&call, memory);
     TVLM_TRY(opencl_call_run(&call, 2, size, NULL));
-    error = clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
+    const cl_int error =
+        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
     if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueReadBuffer");
     *first = found == TVLM_INPUT_NONE ? -1 : found;
     return TVLM_OK;

@@ -12,11 +12,7 @@ static tvlm_status upload_plan(opencl_device *device, const tvlm_patch_plan *pla
     memcpy(all + part, plan->mean, part);
     memcpy(all + 2 * part, plan->deviation, part);
     tvlm_status status = opencl_scratch(device, SCRATCH_C, bytes, memory);
-    if (status == TVLM_OK) {
-        const cl_int error =
-            clEnqueueWriteBuffer(device->queue, *memory, CL_TRUE, 0, bytes, all, 0, NULL, NULL);
-        if (error != CL_SUCCESS) status = opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
-    }
+    if (status == TVLM_OK) status = opencl_write(device, *memory, 0, bytes, all);
     free(all);
     return status;
 }

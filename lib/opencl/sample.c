@@ -1,7 +1,6 @@
 #include "opencl/backend.h"
 
-/* The references go to the device with each call: a few hundred bytes. */
-static tvlm_status upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {
+tvlm_status opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {
     const size_t bytes = (size_t)count4 * sizeof(cl_int4);
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, memory));
     return opencl_write(device, *memory, 0, bytes, refs);
@@ -18,7 +17,7 @@ tvlm_status opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const in
     cl_mem memory;
     opencl_call call;
     opencl_bundle_options(bundle, 1, options);
-    TVLM_TRY(upload_refs(device, refs, count4, &memory));
+    TVLM_TRY(opencl_upload_refs(device, refs, count4, &memory));
     TVLM_TRY(opencl_call_begin(device, "sample.cl", "sample", format_of(bundle), options, &call));
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, memory);
@@ -39,7 +38,7 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     cl_mem memory;
     opencl_call call;
     opencl_bundle_options(bundle, run, options);
-    TVLM_TRY(upload_refs(device, refs, out->layers, &memory));
+    TVLM_TRY(opencl_upload_refs(device, refs, out->layers, &memory));
     TVLM_TRY(opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
     opencl_call_bundle(&call, bundle);
     opencl_call_memory(&call, memory);

@@ -29,9 +29,7 @@ tvlm_status tvlm_opencl_normal(tvlm_device *base, const tvlm_generate_args *args
     cl_mem cameras;
     opencl_call call;
     TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, &cameras));
-    const cl_int error =
-        clEnqueueWriteBuffer(device->queue, cameras, CL_TRUE, 0, bytes, args->cameras, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+    TVLM_TRY(opencl_write(device, cameras, 0, bytes, args->cameras));
     TVLM_TRY(begin(device, "normal", args, &call));
     opencl_call_memory(&call, cameras);
     return run(&call, args->out);

@@ -27,9 +27,11 @@ typedef struct cutting {
     tvlm_format format;
     bool reflect;
     size_t element;
-    unsigned char *out;
-    int32_t batch; /* patches a launch */
-    int32_t *refs; /* these three [channel_count rounded up to 4] */
+    unsigned char *out; /* on the host, or */
+    tvlm_buffer *there; /* on the device, */
+    size_t offset;      /* from this byte on */
+    int32_t batch;      /* patches a launch */
+    int32_t *refs;      /* these three [channel_count rounded up to 4] */
     float *mean, *deviation;
     tvlm_patch_place *places; /* [batch] */
 } cutting;
@@ -126,8 +128,32 @@ static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t 
     }
 }
 
-/* One launch: `taken` channels from `first_channel` on. Where that is all of them, the result is read into
- * place. */
+/* Rows of `part` bytes, `row` apart in the result, `at` from its beginning on. */
+static tvlm_status hand_over(const cutting *c, tvlm_buffer *results, size_t at, size_t row, size_t part,
+                             int32_t count) {
+    const tvlm_device *device = c->stack->device;
+    const tvlm_backend *backend = device->backend;
+    const size_t bytes = part * (size_t)count;
+    tvlm_status status = TVLM_OK;
+    if (results == c->there) return status;
+    if (c->there != NULL && part == row)
+        return backend->buffer_copy(c->stack->device, results, 0, c->there, c->offset + at, bytes);
+    for (int32_t i = 0; c->there != NULL && status == TVLM_OK && i < count; ++i)
+        status = backend->buffer_copy(c->stack->device, results, part * (size_t)i, c->there,
+                                      c->offset + at + row * (size_t)i, part);
+    if (c->there != NULL) return status;
+    if (part == row) return backend->buffer_read(c->stack->device, results, 0, bytes, c->out + at);
+    unsigned char *received = tvlm_allocate((size_t)count, part);
+    if (received == NULL)
+        return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %d patches", (int)count);
+    status = backend->buffer_read(c->stack->device, results, 0, bytes, received);
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
+        memcpy(c->out + at + row * (size_t)i, received + part * (size_t)i, part);
+    free(received);
+    return status;
+}
+
+/* One launch: `taken` channels from `first_channel` on. */
 static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t first_channel, int32_t taken,
                           int32_t first, int32_t count, tvlm_buffer *places) {
     const tvlm_backend *backend = c->stack->device->backend;
@@ -142,20 +168,15 @@ static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t f
         c->mean[i] = used && c->given_mean != NULL ? c->given_mean[first_channel + i] : 0.0f;
         c->deviation[i] = used && c->given_deviation != NULL ? c->given_deviation[first_channel + i] : 1.0f;
     }
-    TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_SAMPLES, part * (size_t)count, &results));
+    /* One launch that makes it all writes where it is wanted. */
+    const bool in_place =
+        c->there != NULL && c->offset == 0 && taken == c->channel_count && count == c->count;
+    if (in_place)
+        results = c->there;
+    else
+        TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_SAMPLES, part * (size_t)count, &results));
     TVLM_TRY(backend->patches(c->stack->device, bundle, &plan, places, count, results));
-    unsigned char *out = c->out + row * (size_t)first + plane * (size_t)first_channel;
-    if (taken == c->channel_count)
-        return backend->buffer_read(c->stack->device, results, 0, part * (size_t)count, out);
-    unsigned char *received = tvlm_allocate((size_t)count, part);
-    if (received == NULL)
-        return tvlm_fail(&c->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d patches", (int)count);
-    const tvlm_status status =
-        backend->buffer_read(c->stack->device, results, 0, part * (size_t)count, received);
-    for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
-        memcpy(out + row * (size_t)i, received + part * (size_t)i, part);
-    free(received);
-    return status;
+    return hand_over(c, results, row * (size_t)first + plane * (size_t)first_channel, row, part, count);
 }
 
 static tvlm_status cut_all(const cutting *c, int32_t image) {
@@ -179,12 +200,23 @@ static tvlm_status cut_all(const cutting *c, int32_t image) {
     return TVLM_OK;
 }
 
-tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
-                                 const struct tvlm_patches_params *params, size_t capacity, void *out) {
-    if (params == NULL) params = &defaults;
-    if (stack == NULL || count < 0) return TVLM_ERROR_ARGUMENT;
-    if (count == 0) return TVLM_OK;
-    if (positions == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+static tvlm_status reserve(cutting *c) {
+    const size_t width = ((size_t)c->channel_count + 3) / 4 * 4;
+    const size_t patch = (size_t)c->side * (size_t)c->side * (size_t)c->channel_count * c->element;
+    const size_t fit = patch < BATCH_BYTES ? BATCH_BYTES / patch : 1;
+    c->batch = (size_t)c->count < fit ? c->count : (int32_t)fit;
+    c->refs = tvlm_allocate(width, sizeof *c->refs);
+    c->mean = tvlm_allocate(width, sizeof *c->mean);
+    c->deviation = tvlm_allocate(width, sizeof *c->deviation);
+    c->places = tvlm_allocate((size_t)c->batch, sizeof *c->places);
+    if (c->refs != NULL && c->mean != NULL && c->deviation != NULL && c->places != NULL) return TVLM_OK;
+    return tvlm_fail(&c->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d patches", (int)c->count);
+}
+
+/* Into `out`, or into `there` from `offset` on, where there are `capacity` bytes. */
+static tvlm_status extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                           const struct tvlm_patches_params *params, size_t capacity, void *out,
+                           tvlm_buffer *there, size_t offset) {
     TVLM_TRY(check(stack, positions, count, params, capacity));
     cutting c = {.stack = stack,
                  .chunk = tvlm_stack_chunk(stack, params->index),
@@ -198,24 +230,34 @@ tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positio
                  .format = params->format == TVLM_FORMAT_F16 ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32,
                  .reflect = params->border == TVLM_BORDER_REFLECT,
                  .element = element_of(params),
-                 .out = out};
-    const size_t width = ((size_t)c.channel_count + 3) / 4 * 4;
-    const size_t patch = (size_t)c.side * (size_t)c.side * (size_t)c.channel_count * c.element;
-    const size_t fit = patch < BATCH_BYTES ? BATCH_BYTES / patch : 1;
-    c.batch = (size_t)count < fit ? count : (int32_t)fit;
-    c.refs = tvlm_allocate(width, sizeof *c.refs);
-    c.mean = tvlm_allocate(width, sizeof *c.mean);
-    c.deviation = tvlm_allocate(width, sizeof *c.deviation);
-    c.places = tvlm_allocate((size_t)c.batch, sizeof *c.places);
-    const bool made = c.refs != NULL && c.mean != NULL && c.deviation != NULL && c.places != NULL;
-    tvlm_status status = TVLM_ERROR_MEMORY;
-    if (made)
-        status = cut_all(&c, params->index);
-    else
-        (void)tvlm_fail(&stack->device->log, status, "no memory for %d patches", (int)count);
+                 .out = out,
+                 .there = there,
+                 .offset = offset};
+    tvlm_status status = reserve(&c);
+    if (status == TVLM_OK) status = cut_all(&c, params->index);
     free(c.refs);
     free(c.mean);
     free(c.deviation);
     free(c.places);
     return status;
+}
+
+tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                                 const struct tvlm_patches_params *params, size_t capacity, void *out) {
+    if (params == NULL) params = &defaults;
+    if (stack == NULL || count < 0) return TVLM_ERROR_ARGUMENT;
+    if (count == 0) return TVLM_OK;
+    if (positions == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    return extract(stack, positions, count, params, capacity, out, NULL, 0);
+}
+
+tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                              const struct tvlm_patches_params *params, tvlm_buffer *there, size_t offset) {
+    if (params == NULL) params = &defaults;
+    if (count == 0) return TVLM_OK;
+    if (offset % element_of(params) != 0 || offset > there->bytes)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "patches from byte %zu of a cl_mem of %zu on; numbers have %zu", offset,
+                         there->bytes, element_of(params));
+    return extract(stack, positions, count, params, there->bytes - offset, NULL, there, offset);
 }

@@ -7,7 +7,7 @@
 
 #include "core/backend.h"
 #include "stack/stack.h"
-#include "texturevlm/select.h"
+#include "texturevlm/patches.h"
 
 /*
  * Puts the query's grid, or what its vectors make of the features, into the chunk of image `index`
@@ -123,6 +123,10 @@ tvlm_status tvlm_select_squares(tvlm_stack *stack, const struct tvlm_query *quer
 tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_info *info,
                                 const tvlm_selection_report *report, tvlm_position *positions, int32_t count,
                                 tvlm_selection **selection);
+
+/* patches.c: tvlm_patches_extract into a buffer, from `offset` on. */
+tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                              const struct tvlm_patches_params *params, tvlm_buffer *there, size_t offset);
 
 #define TVLM_TOPK_MAX (1 << 28) /* n is below */
 

@@ -1,0 +1,20 @@
+/*
+ * interop.c: the public function of texturevlm/opencl.h that concerns patches. The only file of this folder
+ * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
+ * backend as void *.
+ */
+#include "texturevlm/opencl.h"
+
+#include "select/select.h"
+
+tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+                                        const struct tvlm_patches_params *params, cl_mem out,
+                                        size_t byte_offset) {
+    tvlm_buffer *buffer = NULL;
+    if (stack == NULL || count < 0 || out == NULL || (count > 0 && positions == NULL))
+        return TVLM_ERROR_ARGUMENT;
+    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, out, &buffer));
+    const tvlm_status status = tvlm_patches_into(stack, positions, count, params, buffer, byte_offset);
+    stack->device->backend->buffer_destroy(stack->device, &buffer);
+    return status;
+}
