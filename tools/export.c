@@ -297,7 +297,7 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     int code = read_questions(&job);
     if (code == TOOL_DONE) code = check(&job);
     if (code == TOOL_DONE && job.options->scorer != NULL)
-        code = tool_status(tool, tvlm_scorer_load(job.options->scorer, &tool->log, &job.scorer));
+        code = questions_scorer(tool, &job.asked, job.options->scorer, &job.scorer);
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = load_features(&job);
     if (code == TOOL_DONE) code = process(&job);

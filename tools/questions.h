@@ -5,6 +5,7 @@
 #define TVLM_TOOLS_QUESTIONS_H
 
 #include "texturevlm/io.h"
+#include "texturevlm/io_scorer.h"
 #include "tool.h"
 
 /* Vectors of one dimension, as floats. */
@@ -127,6 +128,10 @@ void questions_release(questions *questions);
 
 /* Refuses an output that is one of the files. NULL is fine. */
 int questions_check_output(struct tool *tool, const question_options *options, const char *output);
+
+/* --scorer FILE; refused where it weighs features, or an embedding, and no --features are there. */
+int questions_scorer(struct tool *tool, const question_options *options, const char *path,
+                     tvlm_scorer **scorer);
 
 /* Hands the features of the image-th image to a stack. */
 int questions_set(struct tool *tool, const questions *questions, int image, int32_t width, tvlm_stack *stack);

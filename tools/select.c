@@ -506,7 +506,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (options->k.given && options->k.value < 1) {
         code = tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
     } else if (options->scorer != NULL) {
-        code = tool_status(tool, tvlm_scorer_load(options->scorer, &tool->log, &run.scorer));
+        code = questions_scorer(tool, &options->questions, options->scorer, &run.scorer);
         if (code == TOOL_DONE)
             code = scorer_layout(tool, options->scorer, run.scorer, run.layout, sizeof run.layout);
     } else {

@@ -18,7 +18,20 @@
  * Method: patches of 8 x 8 texels, 4 apart, found coarse to fine on the levels that the source has anyway,
  * blended by how well they fit (DIS: Kroeger, Timofte, Dai & Van Gool 2016), then refined variationally with
  * constant brightness and gradients (Brox, Bruhn, Papenberg & Weickert 2004). The same on every device but
- * for rounding. Identical images give exactly 0. Motion of more than about a third of the image is not found.
+ * for rounding. Identical images give exactly 0.
+ *
+ * *How far*: the coarsest level has 24 to 47 texels along its longer side, and a patch of 8 must find its
+ * place there from 0. Where everything moves, by up to a twentieth of the longer side (photos of 640 x 480:
+ * 98 % of the pixels within 2; at a tenth half of them or two thirds). A thing that moves over a ground like
+ * itself, by up to a fifth of its own side: a square of 80 pixels by 16, of 160 by 32, and of 160 by 48 not
+ * as a rule. What is much too far has a low confidence, below 0.25 at 9 of 10 pixels; a little beyond the
+ * limit, at half of them.
+ *
+ * *What was covered* is not in `to` at all. Of the strip that a square of 160 pixels uncovers in 640 x 480,
+ * so much has a confidence of 0.25 or more all the same: over texture 4 % of a strip 8 wide, 2 or 3 % from
+ * 16 on; over photos, which have smooth parts, 40 to 50 % of one 8 wide (the worst: 80 %), 20 % of 16, 7 %
+ * of 24, none of 32. A strip 4 wide is hardly seen. Of the square itself 92 to 99 % have it, where its motion
+ * is found.
  */
 #ifndef TEXTUREVLM_FLOW_H
 #define TEXTUREVLM_FLOW_H
