@@ -25,11 +25,11 @@
  * 98 % of the pixels within 2; at a tenth half of them or two thirds). A thing that moves over a ground like
  * itself, by up to a fifth of its own side: a square of 80 pixels by 16, of 160 by 32, and of 160 by 48 not
  * as a rule. What is much too far has a low confidence, below 0.25 at 9 of 10 pixels; a little beyond the
- * limit, at half of them.
+ * limit perhaps at half of them only.
  *
  * *What was covered* is not in `to` at all. Of the strip that a square of 160 pixels uncovers in 640 x 480,
- * so much has a confidence of 0.25 or more all the same: over texture 4 % of a strip 8 wide, 2 or 3 % from
- * 16 on; over photos, which have smooth parts, 40 to 50 % of one 8 wide (the worst: 80 %), 20 % of 16, 7 %
+ * so much has a confidence of 0.25 or more all the same: over texture 4 to 12 % of a strip 8 wide, 2 to 7 %
+ * of 16; over photos, which have smooth parts, 40 to 50 % of one 8 wide (the worst: 80 %), 20 % of 16, 7 %
  * of 24, none of 32. A strip 4 wide is hardly seen. Of the square itself 92 to 99 % have it, where its motion
  * is found.
  */

@@ -92,11 +92,15 @@ if "$tvlm" --help | grep -q '^  bench '; then
 fi
 
 echo "== scorers"
-one='\0\0\200\077' nan='\0\0\300\177'
+zero='\0\0\0\0' one='\0\0\200\077' nan='\0\0\300\177'
 format='"format":"texturevlm.scorer"'
 scorer "$work/in/good.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]' "$one$one"
 succeeds "${select[@]}" "$photo" -k 4 --scorer "$work/in/good.safetensors"
 json "$work/stdout" 'd["layout"] == "edges,entropy" and len(d["positions"]) == 4'
+scorer "$work/in/deep.safetensors" "$format,\"channels\":\"edges,feature_3\"" '[2]' "$one$one"
+refused 2 'weighs feature_3: hand in --features' "${select[@]}" "$photo" --scorer "$work/in/deep.safetensors"
+scorer "$work/in/deep.safetensors" "$format,\"channels\":\"edges,embedding_2\"" '[2]' "$one$zero" # no weight, no need
+succeeds "${select[@]}" "$photo" -k 4 --scorer "$work/in/deep.safetensors"
 with() { refused 1 "$1" "${select[@]}" "$photo" --scorer "$work/in/bad.safetensors" -o bad.json; }
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]' "$one$nan"
 with 'bad.safetensors.*finite'
