@@ -210,7 +210,8 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     /* No work-item leaves early: the lanes of other patches wait in share. */
     const float2 start = best;
     bool falling = true;
-    for (int i = 0; i < TVLM_FLOW_STEPS; ++i) {
+    const int steps = coarser_size.x > 0 ? TVLM_FLOW_STEPS : TVLM_FLOW_FIRST;
+    for (int i = 0; i < steps; ++i) {
         const float2 next = best - (float2)(c * least.y - b * least.z, a * least.z - b * least.y) * inverse;
         const float4 error = compare(target, level, origin, next, row, texels, gx, gy, board);
         const float2 moved = fabs(next - start);

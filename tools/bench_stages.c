@@ -7,11 +7,11 @@
 
 #include "select/select.h"
 #include "texturevlm/foveated.h"
-#include "texturevlm/patches.h"
 #include "texturevlm/temporal.h"
 
 #define RANDOM_COUNT    (1 << 20)
 #define CELLS_COUNT     4096
+#define PATCH_FLOATS    (3 * 16 * 16)
 #define COPY_BYTES_GPU  ((size_t)256 << 20) /* beyond any cache */
 #define COPY_BYTES_HOST ((size_t)64 << 20)
 
@@ -204,6 +204,8 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
     TVLM_TRY(fill_random(bench));
     TVLM_TRY(fill_points(bench));
     TVLM_TRY(device->backend->buffer_create(device, (size_t)BENCH_K * 2 * sizeof(int32_t), &bench->ranking));
+    TVLM_TRY(device->backend->buffer_create(device, (size_t)BENCH_K * PATCH_FLOATS * sizeof(float),
+                                            &bench->patches));
     TVLM_TRY(bench_features_prepare(bench));
     TVLM_TRY(bench_export_prepare(bench));
     TVLM_TRY(bench_delta_prepare(bench));
@@ -211,8 +213,9 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
 }
 
 void bench_release(struct bench *bench) {
-    tvlm_buffer **const buffers[] = {&bench->pixel_buffer, &bench->copy_from, &bench->copy_to, &bench->random,
-                                     &bench->ranking,      &bench->points,    &bench->samples};
+    tvlm_buffer **const buffers[] = {&bench->pixel_buffer, &bench->copy_from, &bench->copy_to,
+                                     &bench->random,       &bench->ranking,   &bench->points,
+                                     &bench->samples,      &bench->patches};
     if (bench->device == NULL) return;
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i) {
         if (*buffers[i] != NULL) bench->device->backend->buffer_destroy(bench->device, buffers[i]);
@@ -401,18 +404,16 @@ static tvlm_status run_foveated(struct bench *bench, int32_t unused) {
                                positions, &count);
 }
 
-enum { PATCH_FLOATS = 3 * 16 * 16 };
-
-/* As for an encoder, at foveated positions; brought to the host as tvlm_patches_extract does. */
+/* As for an encoder, at foveated positions, which are sent; they stay on the device, as with
+ * tvlm_patches_extract_opencl. */
 static tvlm_status run_patches(struct bench *bench, int32_t unused) {
-    static float out[BENCH_K * PATCH_FLOATS];
     static tvlm_position positions[BENCH_K];
     static int32_t count;
     (void)unused;
     if (count == 0)
         TVLM_TRY(tvlm_foveated_place(bench->stack->width, bench->stack->height, NULL, &bench->device->log,
                                      BENCH_K, positions, &count));
-    return tvlm_patches_extract(bench->stack, positions, count, NULL, sizeof out, out);
+    return tvlm_patches_into(bench->stack, positions, count, NULL, bench->patches, 0);
 }
 
 static double source_bytes(const struct bench *bench) {
@@ -462,7 +463,7 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "top 273 of 1048576", "", run_topk, RANDOM_COUNT, topk_bytes(RANDOM_COUNT));
     bench_add(stages, &count, "sample 273", "", run_sample, 0, sample_bytes(bench));
     bench_add(stages, &count, "foveated 273", "", run_foveated, 0, BENCH_K * (double)sizeof(tvlm_position));
-    bench_add(stages, &count, "patches 273x3x16x16", "", run_patches, 0,
+    bench_add(stages, &count, "patches 273x3x16x16", ", on device", run_patches, 0,
               2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
     bench_add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
     bench_add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));

@@ -24,7 +24,7 @@ struct bench {
     tvlm_chunk *chunk; /* its only one */
     const tvlm_image *image;
     tvlm_pixels pixels; /* the image's layout in pixel_buffer */
-    tvlm_buffer *pixel_buffer, *copy_from, *copy_to, *random, *ranking, *points, *samples;
+    tvlm_buffer *pixel_buffer, *copy_from, *copy_to, *random, *ranking, *points, *samples, *patches;
     tvlm_texture *packed;
     tvlm_stack *moved; /* the image cut a little at two sides and scaled up again: a motion of a few pixels */
     tvlm_flow *flow;

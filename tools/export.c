@@ -34,9 +34,12 @@ static const option_spec specs[] = {
      NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
-     "of the resized image, Qwen-VL (default: 65536 for qwen3-vl,\nelse 3136)", 1, PIXELS_MAX, NULL},
+     "of the resized image, Qwen-VL (default: 65536 for qwen3-vl,\nelse 3136); of qwen3-vl's videos of all "
+     "frames together\n(4096), else of each",
+     1, PIXELS_MAX, NULL},
     {0, OPTION_INTEGER, "max-pixels", offsetof(export_options, max_pixels), "N",
-     "the same (default: 16777216 for qwen3-vl, else 12845056)", 1, PIXELS_MAX, NULL},
+     "the same (default: 16777216 for qwen3-vl, else 12845056; of\nqwen3-vl's videos 25165824)", 1,
+     PIXELS_MAX, NULL},
     {0, OPTION_INTEGER, "size", offsetof(export_options, size), "PIXELS",
      "side of the processed image, llava (default: 336), siglip and\nclip (224)", 1, 16384, NULL},
     {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
@@ -140,7 +143,7 @@ static int load(struct job *job) {
         return tool_usage(job->tool, "--features is for images; of a video hand in the frames as such");
     if (job->pictures.of_video) return TOOL_DONE;
     if (options->every.given) return tool_usage(job->tool, "--every is for --video and a video file");
-    return export_pictures_load(job->tool, job->paths, job->count, &job->pictures);
+    return export_pictures_load(job->tool, job->paths, job->count, options->video > 0, &job->pictures);
 }
 
 static int load_features(struct job *job) {
@@ -159,6 +162,16 @@ static int load_features(struct job *job) {
         (void)questions_query(&job->questions, 0, &job->queries[i]); /* stays zero where nothing is asked */
     }
     return code;
+}
+
+/* An error about one of several files says which. */
+static void name_image(struct job *job) {
+    struct tool *const tool = job->tool;
+    const int32_t failed = tvlm_export_failed_image(job->export);
+    char line[sizeof tool->error];
+    if (failed < 0 || job->pictures.of_video || strstr(tool->error, job->paths[failed]) != NULL) return;
+    snprintf(line, sizeof line, "%.512s: %.1000s", job->paths[failed], tool->error);
+    memcpy(tool->error, line, sizeof line);
 }
 
 static int process(struct job *job) {
@@ -184,6 +197,7 @@ static int process(struct job *job) {
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_run(job->export, job->pictures.images, job->pictures.count,
                                                       job->features, job->queries));
+    if (code != TOOL_DONE) name_image(job);
     return code;
 }
 

@@ -1,17 +1,45 @@
 #include "export_pictures.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "video_frames.h"
 
-int export_pictures_load(struct tool *tool, char *const *paths, int count, export_pictures *pictures) {
+/* By its first bytes; those of HEIF and AVIF images are as MP4's, but for the brand. */
+static bool is_video(const char *path) {
+    static const char *const images[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1",
+                                         "msf1", "avif", "avis", "crx ", "jp2 ", "jpx ", "jxl "};
+    unsigned char head[12] = {0};
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false; /* a pipe would lose the bytes */
+    FILE *const file = fopen(path, "rb");
+    const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
+    if (file != NULL) fclose(file);
+    if (size < sizeof head) return false;
+    if (memcmp(head, "\x1A\x45\xDF\xA3", 4) == 0) return true; /* Matroska, WebM */
+    if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "AVI ", 4) == 0) return true;
+    if (memcmp(head + 4, "ftyp", 4) != 0) return false;
+    for (size_t i = 0; i < sizeof images / sizeof *images; ++i)
+        if (memcmp(head + 8, images[i], 4) == 0) return false;
+    return true;
+}
+
+int export_pictures_load(struct tool *tool, char *const *paths, int count, bool among_frames,
+                         export_pictures *pictures) {
     int code = TOOL_DONE;
     pictures->loaded = calloc((size_t)count, sizeof *pictures->loaded);
     pictures->images = calloc((size_t)count, sizeof *pictures->images);
     if (pictures->loaded == NULL || pictures->images == NULL) return tool_fail(tool, "no memory");
     for (int i = 0; code == TOOL_DONE && i < count; ++i) {
         tool->subject = paths[i];
+        if (is_video(paths[i])) {
+            code = tool_fail(tool, "%s is a video: %s", paths[i],
+                             among_frames ? "with --video it is the only file"
+                                          : "--video takes its frames (of the Qwen-VL models)");
+            break;
+        }
         code = tool_status(tool, tvlm_image_load(paths[i], &tool->log, &pictures->loaded[i]));
         if (code != TOOL_DONE) break;
         pictures->images[i] = *pictures->loaded[i];

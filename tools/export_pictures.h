@@ -17,8 +17,9 @@ typedef struct export_pictures {
     bool of_video;       /* images are copies, whose pixels have to be freed */
 } export_pictures;
 
-/* Every file is an image. */
-int export_pictures_load(struct tool *tool, char *const *paths, int count, export_pictures *pictures);
+/* Every file is an image; with `among_frames` a frame. */
+int export_pictures_load(struct tool *tool, char *const *paths, int count, bool among_frames,
+                         export_pictures *pictures);
 
 /* Every `every`-th frame, if the file is a video; *pictures stays empty if it is not. */
 int export_pictures_decode(struct tool *tool, char *const *path, int32_t every, export_pictures *pictures);

@@ -29,6 +29,8 @@ static const option_spec specs[] = {
      "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(video_options, strategy), "NAME",
      "grid (default), foveated, quadtree, exhaustive or cascade,\nas in tvlm select", 0, 0, strategies},
+    {0, OPTION_NUMBER, "overview", offsetof(video_options, overview), "SHARE",
+     "of the K, 0 to 1: shows the whole frame coarsely, as in\ntvlm select (default: 0)", 0, 1, NULL},
     {0, OPTION_INTEGER, "every", offsetof(video_options, every), "N", "only every N-th frame (default: 1)", 1,
      1000000, NULL},
     {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
@@ -51,7 +53,7 @@ static const option_spec specs[] = {
     {0, OPTION_NUMBER, "carry", offsetof(video_options, carry), "SHARE",
      "saliency and regions, which hang on the whole frame, are kept\nuntil SHARE of it has changed since, "
      "all "
-     "frames together\n(default: 0: made again with every change)",
+     "frames together\n(default: 0, made again with every change; 0.25 for still and\nscreen)",
      0, 1000, NULL},
     {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
      "added to the score where the last frame's positions are\ncarried to (default: 0.15; 0: none)", 0, 1000,
@@ -163,15 +165,18 @@ static int hold(struct run *run, held_frame *held) {
 static int draw(struct run *run, const video_answer *answer) {
     char title[256];
     struct canvas canvas = {0};
-    const int32_t strategy = run->options->strategy;
+    const video_options *const options = run->options;
+    const int32_t strategy = options->strategy;
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
     const bool squares = strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_QUADTREE ||
-                         strategy == TVLM_STRATEGY_EXHAUSTIVE;
-    const bool drawn = squares ? draw_squares(&answer->frame->image, answer->positions, answer->count,
-                                              strategy == TVLM_STRATEGY_QUADTREE, title, &canvas)
-                               : draw_overlay(&answer->frame->image, &answer->grid, answer->positions,
-                                              answer->count, title, &canvas);
+                         strategy == TVLM_STRATEGY_EXHAUSTIVE || options->overview.value > 0.0f;
+    const bool drawn =
+        squares ? draw_squares(&answer->frame->image, answer->positions, answer->count,
+                               strategy == TVLM_STRATEGY_QUADTREE || options->overview.value > 0.0f, title,
+                               &canvas)
+                : draw_overlay(&answer->frame->image, &answer->grid, answer->positions, answer->count, title,
+                               &canvas);
     if (!drawn) return tool_fail(run->tool, "no memory for the overlay");
     const int code = video_overlay_add(&run->overlay, &canvas, answer->frame->number, answer->frame->time);
     canvas_release(&canvas);

@@ -17,7 +17,7 @@ typedef struct video_options {
     option_integer k, every, frames, keyframe, tile;
     int preset, strategy; /* one of video_presets, tvlm_strategy */
     int no_delta;
-    option_number rate, stride, patch, min_distance, steadiness, cut, threshold, carry;
+    option_number rate, stride, patch, min_distance, steadiness, cut, threshold, carry, overview;
     option_triple weights;
     option_size size;
     const char *overlay, *gaze, *scorer;

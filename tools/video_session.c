@@ -85,10 +85,10 @@ static int create(video_session *session, const tvlm_image *image) {
     if (options->steadiness.given) params->steadiness = &options->steadiness.value;
     if (options->cut.given) params->cut = &options->cut.value;
     params->whole = options->no_delta > 0;
-    params->update = (struct tvlm_update_params){.tile = options->tile.value,
-                                                 .threshold = options->threshold.value,
-                                                 .saliency_share = options->carry.value,
-                                                 .cluster_share = options->carry.value};
+    params->update.tile = options->tile.value;
+    params->update.threshold = options->threshold.value;
+    if (options->carry.given)
+        params->update.saliency_share = params->update.cluster_share = options->carry.value;
     if (session->volume[0] != '\0') {
         params->volume = session->volume;
         params->volume_frames = options->frames.value;
@@ -282,6 +282,7 @@ int video_session_select(video_session *session, video_answer *answer) {
         .stride = options->stride.value,
         .patch = options->patch.value,
         .min_distance = options->min_distance.value,
+        .overview = options->overview.value,
         .weights = options->weights.given ? options->weights.values : NULL,
         .scorer = session->scorer,
     };

@@ -159,6 +159,7 @@
 #define TVLM_FLOW_COARSE  24    /* the longer side of the coarsest level is at least this */
 #define TVLM_FLOW_SPREAD  12.0f /* where a patch also looks for its start: so far to each side */
 #define TVLM_FLOW_STEPS   3     /* Gauss-Newton steps of a patch, as long as its error falls */
+#define TVLM_FLOW_FIRST   12    /* the same at the coarsest level, where patches begin from 0 */
 #define TVLM_FLOW_REGULAR 1e-4f /* added to a patch's Hessian; luma in [0, 1] */
 #define TVLM_FLOW_CONDITION                                                                                  \
     1e-3f /* and so much of its trace: float can tell the determinant of edges from 0 */

@@ -177,10 +177,10 @@ static vector patch_start(const patch *p, const plane *to, const field *coarser)
     return best;
 }
 
-static vector patch_match(const patch *p, const plane *to, vector start) {
+static vector patch_match(const patch *p, const plane *to, vector start, int steps) {
     vector best = start, down;
     double least = patch_error(p, to, best, &down);
-    for (int i = 0; i < TVLM_FLOW_STEPS; ++i) {
+    for (int i = 0; i < steps; ++i) {
         const vector next = {best.u + down.u, best.v + down.v};
         const double error = patch_error(p, to, next, &down);
         if (!better(error, least) || fabs(next.u - start.u) > PATCH || fabs(next.v - start.v) > PATCH) break;
@@ -197,7 +197,8 @@ static void match(const level_pair *pair, const field *coarser, field *patches) 
             patch_take(&pair->from, patch_origin(i, pair->from.width), patch_origin(j, pair->from.height),
                        &p);
             patches->at[j * patches->width + i] =
-                patch_match(&p, &pair->to, patch_start(&p, &pair->to, coarser));
+                patch_match(&p, &pair->to, patch_start(&p, &pair->to, coarser),
+                            coarser->at != NULL ? TVLM_FLOW_STEPS : TVLM_FLOW_FIRST);
         }
 }
 
