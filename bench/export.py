@@ -3,8 +3,9 @@
 
     bench/export.py [--tvlm TVLM] [--device NAME] [--side N]
 
-Needs Pillow, NumPy and transformers (tests/python/requirements.txt); the fast processor, and torch's own antialiased
-bicubic, where torchvision and torch are there (on the GPU where torch has one). All without files: pixels in memory to
+Needs Pillow, NumPy and transformers (tests/python/requirements.txt). torch's own antialiased bicubic where torch is there,
+on the GPU where it has one; the fast processor from transformers 4.49 on, with torchvision (not the version that
+requirements.txt pins: a line says so). All without files: pixels in memory to
 tensors in memory, the tool's on its device (`tvlm bench`, stages of export; 'export qwen' also uploads, scores and selects).
 Times: the least of several, in milliseconds. Nothing is asked for. Exit: 77 without the packages.
 """
@@ -17,6 +18,7 @@ import time
 
 try:
     import numpy as np
+    import transformers
     from PIL import Image
     from transformers import Qwen2VLImageProcessor
 except ImportError as missing:
@@ -62,16 +64,19 @@ def peers(side):
 
     yield f"torch on {device}, resize only (floats)", least(resize)
     try:
+        import torchvision  # noqa: F401
         from transformers import Qwen2VLImageProcessorFast
         fast = Qwen2VLImageProcessorFast(max_pixels=MOST)
+    except (ImportError, RuntimeError):
+        print("note: no row of the fast processor: it needs transformers >= 4.49 and torchvision "
+              f"(transformers is {transformers.__version__})", file=sys.stderr)
+        return
 
-        def run():
-            fast(images=torch.from_numpy(pixels).permute(2, 0, 1), return_tensors="pt", device=device)
-            wait()
+    def run():
+        fast(images=torch.from_numpy(pixels).permute(2, 0, 1), return_tensors="pt", device=device)
+        wait()
 
-        yield f"transformers, fast processor on {device}", least(run)
-    except (ImportError, RuntimeError) as missing:
-        print(f"note: no fast processor: {str(missing).splitlines()[0]}", file=sys.stderr)
+    yield f"transformers, fast processor on {device}", least(run)
 
 
 def ours(tool, device, side):

@@ -90,6 +90,12 @@ static int run_list(const tvlm_device_info *infos, int32_t count, bool all, test
     return targets;
 }
 
+static int targets_seen;
+
+int test_targets_seen(void) {
+    return targets_seen;
+}
+
 int test_for_each_target(test_body *body) {
     const char *wanted = getenv("TVLM_TEST_DEVICES");
     tvlm_device *reference = NULL;
@@ -108,6 +114,7 @@ int test_for_each_target(test_body *body) {
         targets = run_device(wanted, body, reference);
     }
     tvlm_device_destroy(&reference);
+    targets_seen += targets;
     return targets;
 }
 

@@ -43,6 +43,7 @@ typedef struct test_target {
  */
 typedef void test_body(const test_target *target, tvlm_device *reference);
 int test_for_each_target(test_body *body);
+int test_targets_seen(void); /* by all calls so far */
 
 /* Deterministic random numbers: splitmix64. */
 uint64_t test_random(uint64_t *state);

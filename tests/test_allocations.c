@@ -111,6 +111,7 @@ static void count_errors(void *user, tvlm_log_level level, const char *message) 
 /* ---- The job ---- */
 
 enum { WIDTH = 37, HEIGHT = 23, STACK_WIDTH = 33, STACK_HEIGHT = 21, K = 3, CHANNELS = 5 };
+enum { FRAMES = 3, STREAM_WIDTH = 32, STREAM_HEIGHT = 20 };
 enum { TOKENS = 6, ROW = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 56 pixels */
 
 static uint8_t pixels[WIDTH * HEIGHT * 3];
@@ -133,6 +134,8 @@ typedef struct results {
     tvlm_position squares[SQUARES];
     float patches[SQUARES * 4 * 4];
     tvlm_position found[2][K];
+    tvlm_position seen[FRAMES][K];
+    float past;
 } results;
 
 /* An export of two of its tokens, asked of features. */
@@ -198,6 +201,47 @@ static tvlm_status remember(objects *o, results *r) {
     return TVLM_OK;
 }
 
+/* Frames of a stream with features, regions and a volume: pushed, or sent ahead. */
+static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
+    static const float features[12] = {1, 0, 0, 1, 1, 1, 0, 2, 3, 1, 0, 0};
+    static const uint8_t mask[6] = {1, 0, 0, 0, 1, 1};
+    const tvlm_image image = {
+        pixels + 3 * (FRAMES - frame), STREAM_WIDTH, STREAM_HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    tvlm_selection *selection = NULL;
+    int32_t count = 0;
+    if (frame == 1) TVLM_TRY(tvlm_stream_send(stream, 0, &image));
+    TVLM_TRY(tvlm_stream_push(stream, 0, frame == 1 ? NULL : &image, NULL, NULL));
+    if (frame != 1)
+        TVLM_TRY(tvlm_stream_set_features(
+            stream, 0, TVLM_CHANNEL_FEATURE_0,
+            tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2),
+            frame > 0 ? mask : NULL));
+    TVLM_TRY(tvlm_stream_select(stream, 0, NULL,
+                                tvlm_select_params(.k = K, .stride = 4.0f, .patch = 4.0f, .overview = 0.4f),
+                                &selection));
+    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
+    assert_int_equal(count, K);
+    memcpy(r->seen[frame], positions, K * sizeof *positions);
+    tvlm_selection_destroy(&selection);
+    return TVLM_OK;
+}
+
+static tvlm_status watch(objects *o, results *r) {
+    static const tvlm_volume_point point = {10.0f, 7.0f, 0.5f};
+    const struct tvlm_stream_params params = {.layout = "edges,cluster_id,motion",
+                                              .clusters = 4,
+                                              .volume = "edges",
+                                              .volume_frames = 2,
+                                              .look_back = true};
+    tvlm_stream *stream = NULL;
+    TVLM_TRY(tvlm_stream_create(o->device, STREAM_WIDTH, STREAM_HEIGHT, &params, &stream));
+    tvlm_status status = TVLM_OK;
+    for (int frame = 0; status == TVLM_OK && frame < FRAMES; ++frame) status = watch_frame(stream, frame, r);
+    if (status == TVLM_OK) status = tvlm_stream_volume_sample(stream, 0, &point, 1, &r->past);
+    tvlm_stream_destroy(&stream);
+    return status;
+}
+
 static tvlm_status ask(objects *o, results *r) {
     static const float similarity[6] = {0.1f, -0.3f, 0.9f, 0.2f, 0.5f, -1.0f}, scores[5] = {1, 5, 2, 4, 3};
     static const tvlm_sample_point points[2] = {{3.5f, 4.5f, 0.5f, 0}, {20.0f, 11.0f, 2.0f, 0}};
@@ -219,6 +263,7 @@ static tvlm_status ask(objects *o, results *r) {
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
     TVLM_TRY(process(o, r));
     TVLM_TRY(remember(o, r));
+    TVLM_TRY(watch(o, r));
     return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
 }
 

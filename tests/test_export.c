@@ -365,11 +365,14 @@ static void bad_images(tvlm_device *device, tvlm_format format) {
         assert_int_equal(tvlm_export_tensor_count(export), 8);
         refused(tvlm_export_run(export, images, 2, NULL, NULL), TVLM_ERROR_ARGUMENT, cases[i].line);
         assert_int_equal(tvlm_export_tensor_count(export), 0);
+        assert_int_equal(tvlm_export_failed_image(export), 1);
         assert_int_equal(tvlm_export_get_tensor(export, 0, &tensor), TVLM_ERROR_ARGUMENT);
     }
     refused(tvlm_export_run(export, &good, 0, NULL, NULL), TVLM_ERROR_ARGUMENT, "no pictures");
+    assert_int_equal(tvlm_export_failed_image(export), -1);
     assert_int_equal(tvlm_export_run(export, NULL, 1, NULL, NULL), TVLM_ERROR_ARGUMENT);
     run(export, &good, 1, NULL);
+    assert_int_equal(tvlm_export_failed_image(export), -1);
     refused(tvlm_export_read(export, 0, 4, &value), TVLM_ERROR_ARGUMENT, "room for 4 bytes");
     assert_int_equal(tvlm_export_read(export, 8, 4, &value), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_export_read(export, -1, 4, &value), TVLM_ERROR_ARGUMENT);
@@ -377,10 +380,33 @@ static void bad_images(tvlm_device *device, tvlm_format format) {
     export = made(device, tvlm_export_params(.video = true));
     const tvlm_image frames[2] = {good, u8_image(black, 32, 33, 3)};
     refused(tvlm_export_run(export, frames, 2, NULL, NULL), TVLM_ERROR_ARGUMENT, "frame 1 has 32x33");
+    assert_int_equal(tvlm_export_failed_image(export), 1);
+    refused(tvlm_export_run(export, frames, 1, NULL, NULL), TVLM_ERROR_ARGUMENT, "frames: 1;");
     tvlm_export_destroy(&export);
     export = made(device, tvlm_export_params(.max_pixels = 1023));
     refused(tvlm_export_run(export, &good, 1, NULL, NULL), TVLM_ERROR_ARGUMENT, "one token has 1024");
     tvlm_export_destroy(&export);
+    free(black);
+}
+
+/* Sizes that no device here could hold: refused before anything is allocated. */
+static void too_large(tvlm_device *device, tvlm_format format) {
+    uint8_t *black = calloc(64 * 64, 3);
+    const size_t held = device->held;
+    tvlm_image images[768];
+    (void)format;
+    assert_non_null(black);
+    for (int i = 0; i < 768; ++i) images[i] = u8_image(black, 64, 64, 3);
+    tvlm_export *export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .min_pixels = 1000000000));
+    refused(tvlm_export_run(export, images, 1, NULL, NULL), TVLM_ERROR_DEVICE_MEMORY, "of pixel_values");
+    tvlm_export_destroy(&export);
+    export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .min_pixels = 1000000, .video = true));
+    refused(tvlm_export_run(export, images, 768, NULL, NULL), TVLM_ERROR_DEVICE_MEMORY, "768 x");
+    assert_int_equal(tvlm_export_failed_image(export), -1);
+    tvlm_export_destroy(&export);
+    assert_int_equal(device->held, held);
     free(black);
 }
 
@@ -410,10 +436,50 @@ static void test_full_hd(void **state) {
     assert_string_equal(tvlm_export_model_name((tvlm_export_model)99), "unknown");
 }
 
-DEVICE_CHECKS(by_query, by_features, by_frames, budgets, pixels, repeated, native, bad_params, bad_images)
+/* What smart_resize of transformers 4.57.1's video_processing_qwen3_vl.py returned, with these limits. */
+static void test_video_sizes(void **state) {
+    const struct {
+        int32_t frames, height, width;
+        int64_t least, most;
+        int32_t resized_height, resized_width;
+    } cases[] = {{12, 1080, 1920, 0, 0, 1088, 1920},  {768, 1080, 1920, 0, 0, 128, 224},
+                 {768, 2160, 3840, 0, 0, 128, 224},   {6, 2048, 2048, 0, 0, 2048, 2048},
+                 {7, 2048, 2048, 0, 0, 1888, 1888},   {2, 32, 32, 0, 0, 64, 64},
+                 {7, 33, 47, 0, 0, 32, 32},           {2, 60, 40, 0, 0, 64, 32},
+                 {5, 32, 6400, 0, 0, 32, 6400},       {2, 48, 48, 16384, 100000, 96, 96},
+                 {3, 48, 48, 16384, 100000, 64, 64},  {4, 200, 300, 4096, 100000, 128, 192},
+                 {5, 200, 300, 4096, 100000, 96, 160}};
+    int32_t width = 0, height = 0;
+    tvlm_export_processor processor;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        assert_int_equal(tvlm_export_processor_get(TVLM_EXPORT_QWEN3_VL, &processor), TVLM_OK);
+        if (cases[i].least > 0) processor.video_min_pixels = cases[i].least;
+        if (cases[i].most > 0) processor.video_max_pixels = cases[i].most;
+        assert_int_equal(tvlm_smart_resize_video(&processor, cases[i].frames, cases[i].width, cases[i].height,
+                                                 NULL, &width, &height),
+                         TVLM_OK);
+        if (width != cases[i].resized_width || height != cases[i].resized_height)
+            fail_msg("%d frames of %dx%d become %dx%d", (int)cases[i].frames, (int)cases[i].width,
+                     (int)cases[i].height, (int)width, (int)height);
+    }
+    const int32_t refused_sizes[][3] = {{1, 64, 64}, {2, 64, 31}, {2, 6432, 32}, {0, 64, 64}};
+    for (size_t i = 0; i < 4; ++i)
+        assert_int_equal(tvlm_smart_resize_video(&processor, refused_sizes[i][0], refused_sizes[i][1],
+                                                 refused_sizes[i][2], NULL, &width, &height),
+                         TVLM_ERROR_ARGUMENT);
+    /* The others count each frame. */
+    assert_int_equal(tvlm_export_processor_get(TVLM_EXPORT_QWEN2_VL, &processor), TVLM_OK);
+    assert_int_equal(tvlm_smart_resize_video(&processor, 768, 1920, 1080, NULL, &width, &height), TVLM_OK);
+    assert_true(width == 1932 && height == 1092);
+}
+
+DEVICE_CHECKS(by_query, by_features, by_frames, budgets, pixels, repeated, native, bad_params, bad_images,
+              too_large)
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_hd), cmocka_unit_test(test_reference_f32),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_hd), cmocka_unit_test(test_video_sizes),
+                                       cmocka_unit_test(test_reference_f32),
                                        cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

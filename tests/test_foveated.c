@@ -56,7 +56,9 @@ static void check_place(int32_t width, int32_t height, const struct tvlm_foveate
     }
     assert_int_equal(tvlm_foveated_place(width, height, params, &test_log, MOST, again, &count), TVLM_OK);
     assert_memory_equal(p, again, (size_t)count * sizeof *p);
-    if (k < 64 || width > 3 * height || height > 3 * width) return;
+    const int32_t longer = width > height ? width : height, shorter = width < height ? width : height;
+    if ((k > 1 && k < 5) || longer > 20 * shorter) return;
+    if (2.0f * patch > (float)shorter) return; /* nor where there is hardly room for them */
     const cover c = measure(width, height, p, count);
     if (c.once < 0.95 || c.twice > 0.25)
         fail_msg("%dx%d, K %d: %g covered, %g twice", (int)width, (int)height, (int)k, c.once, c.twice);
@@ -89,6 +91,10 @@ static void test_place(void **state) {
     }
     check_place(1024, 1024, tvlm_foveated_params(.k = 0), 273);
     check_place(80, 50, tvlm_foveated_params(.k = 0), 15); /* as many as there is room for */
+    for (int32_t k = 1; k <= 80; ++k)
+        for (int arrangement = 0; arrangement < 2; ++arrangement)
+            check_place(k % 3 == 0 ? 900 : 2000, k % 3 == 1 ? 103 : 1000,
+                        tvlm_foveated_params(.k = k, .arrangement = (tvlm_arrangement)arrangement), k);
     check_place(1, 1, tvlm_foveated_params(.k = 1), 1);
     check_place(3, 4000, tvlm_foveated_params(.k = 1), 1);
 }
@@ -258,6 +264,27 @@ static void check_foveated(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* The leaves that select.h says positions stand for: each has its position in the middle, and together they
+ * are the image, once. */
+static void check_leaves(const tvlm_position *p, int32_t count) {
+    static uint8_t hits[WIDTH * HEIGHT];
+    int32_t clipped = 0;
+    memset(hits, 0, sizeof hits);
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t size = (int32_t)p[i].size;
+        const int32_t x0 = size * (int32_t)floorf(p[i].x / p[i].size),
+                      x1 = x0 + size < WIDTH ? x0 + size : WIDTH;
+        const int32_t y0 = size * (int32_t)floorf(p[i].y / p[i].size),
+                      y1 = y0 + size < HEIGHT ? y0 + size : HEIGHT;
+        assert_true(2.0f * p[i].x == (float)(x0 + x1) && 2.0f * p[i].y == (float)(y0 + y1));
+        clipped += x0 + size > WIDTH || y0 + size > HEIGHT;
+        for (int32_t y = y0; y < y1; ++y)
+            for (int32_t x = x0; x < x1; ++x) ++hits[y * WIDTH + x];
+    }
+    for (int32_t i = 0; i < WIDTH * HEIGHT; ++i) assert_int_equal(hits[i], 1);
+    assert_true(clipped > 0);
+}
+
 static void check_quadtree(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = spot(device, format);
     tvlm_selection *selection = NULL;
@@ -277,6 +304,7 @@ static void check_quadtree(tvlm_device *device, tvlm_format format) {
             assert_true(p[i].size == 16.0f); /* in the noise */
     }
     assert_true(p[count - 1].size >= 64.0f); /* the dark is coarse */
+    check_leaves(p, count);
     tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
 }

@@ -318,7 +318,7 @@ const tool_command bench_command = {
         "the device to\n"
         "positions on the host, with all families that it reads; in 'select, again' they are there "
         "already.\n"
-        "'patches': from positions on the host to a buffer on the device.\n"
+        "'patches' of 3 x 16 x 16 go from positions on the host to a buffer on the device.\n"
         "--video: a frame of temporal34 from pixels on the host to positions, where a rectangle of 1 %, 10 % "
         "and all of\n"
         "the tiles changes: full, all made again; delta, only what changed; carried, the same, with saliency "

@@ -463,7 +463,7 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "top 273 of 1048576", "", run_topk, RANDOM_COUNT, topk_bytes(RANDOM_COUNT));
     bench_add(stages, &count, "sample 273", "", run_sample, 0, sample_bytes(bench));
     bench_add(stages, &count, "foveated 273", "", run_foveated, 0, BENCH_K * (double)sizeof(tvlm_position));
-    bench_add(stages, &count, "patches 273x3x16x16", ", on device", run_patches, 0,
+    bench_add(stages, &count, "patches 273, device", "", run_patches, 0,
               2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
     bench_add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
     bench_add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));

@@ -58,12 +58,21 @@ TVLM_API int tvlm_export_model_find(const char *name);
  * The limits are those of the released checkpoints' preprocessor_config.json. The class Qwen2VLImageProcessor
  * made without one has at most 1003520. For ViT-B/32 give clip a patch of 32, for so400m-patch14-384 siglip a
  * side of 384 and a patch of 14.
+ *
+ * Videos. Qwen2-VL's and 2.5's limits count each frame, and are those of pictures, as in transformers 4.47.1,
+ * where Qwen2VLImageProcessor takes both. In 4.57.1 Qwen2VLVideoProcessor has the same rule, and takes the
+ * same limits from a checkpoint that has no file for videos; the class made without one has 100352 .. 602112.
+ * Qwen3-VL's count all frames together, 4096 .. 25165824, as Qwen3VLVideoProcessor of 4.57.1 with a released
+ * checkpoint's video_preprocessor_config.json; the class without one has 131072 .. 786432. Frames are resized
+ * as pictures are, by Pillow's rule; 4.57.1 has torchvision for that, whose bytes differ here and there.
+ * Which frames of a film are taken is the caller's choice: all that are handed in are in the tensors.
  */
 typedef struct tvlm_export_processor {
     int32_t patch, temporal, merge;
     int32_t side;                   /* of the processed square; 0: smart_resize */
     bool centre;                    /* the shortest side becomes `side`, and the middle is cut out */
     int64_t min_pixels, max_pixels; /* of smart_resize */
+    int64_t video_min_pixels, video_max_pixels; /* of all frames of a video; 0: each is as a picture */
     float mean[3], std[3];
 } tvlm_export_processor;
 
@@ -79,9 +88,19 @@ TVLM_API tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_exp
 TVLM_API tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
                                        const tvlm_log *log, int32_t *resized_width, int32_t *resized_height);
 
+/*
+ * The size of each frame of a video. With video_max_pixels 0, a picture's; else that of Qwen3-VL's
+ * smart_resize (transformers 4.57.1), which holds frames * width * height between the two limits, the frames
+ * counted in whole tokens where they are compared with them. Errors then: ARGUMENT as above, for less than
+ * one token of frames, and for a side shorter than a token.
+ */
+TVLM_API tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int32_t frames,
+                                             int32_t width, int32_t height, const tvlm_log *log,
+                                             int32_t *resized_width, int32_t *resized_height);
+
 struct tvlm_export_params {
     tvlm_export_model model;
-    int64_t min_pixels, max_pixels; /* of Qwen-VL; 0: the model's */
+    int64_t min_pixels, max_pixels; /* of Qwen-VL, and with `video` of its videos; 0: the model's */
     int32_t side, patch;            /* of the others; 0: the model's */
     int32_t budget; /* tokens selected at most, over all pictures, >= their number; 0: a quarter of each
                        picture's */
@@ -111,11 +130,15 @@ TVLM_API void tvlm_export_destroy(tvlm_export **exported);
  * less than all tokens is shared among several pictures in proportion to their tokens, at least one each: 1
  * is an error for two. Of a video the best tokens of the whole clip are chosen. Ties go to the lower token.
  * Errors: ARGUMENT (bad sizes, budget, no pictures, features or a query that the stack or the score refuses),
- * MEMORY, DEVICE_MEMORY; the export holds nothing then.
+ * MEMORY, DEVICE_MEMORY (also before any work, where a picture's pixel_values are more than the device's
+ * largest allocation, or than 8 GiB); the export holds nothing then.
  */
 TVLM_API tvlm_status tvlm_export_run(tvlm_export *exported, const tvlm_image *images, int32_t count,
                                      const struct tvlm_grid_input *features,
                                      const struct tvlm_query *queries);
+
+/* Which of its images the last run failed at; -1: it did not, or not at one of them. */
+TVLM_API int32_t tvlm_export_failed_image(const tvlm_export *exported);
 
 /* What one picture (or the video) has become. */
 typedef struct tvlm_export_picture {
@@ -140,8 +163,10 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
  *   selected_scores        float  [K]
  *   scores                 float  [N]
  *
- * Positions are what M-RoPE adds to the place in the text where the picture begins. With params.video the
- * first two are called pixel_values_videos and video_grid_thw.
+ * Positions are places in the grid of tokens. Of a picture, and of Qwen2-VL's videos, M-RoPE adds them as
+ * they are to the place in the text where it begins. For Qwen2.5's videos multiply t by second_per_grid_t *
+ * tokens_per_second first (whole numbers); Qwen3 has t = 0 in each moment, and writes its time into the text
+ * before it. With params.video the first two are called pixel_values_videos and video_grid_thw.
  *
  * Qwen-VL, with P the patch, T = 2 frames, gh x gw patches:
  *   row     ((t*(gh/2) + by)*(gw/2) + bx)*4 + my*2 + mx,

@@ -37,8 +37,9 @@ TVLM_API tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_f
  * Footprints that follow the image: around points (x, y, index; the level is not read), each of the area of a
  * circle of diameter sizes[i] (pixels, > 0), long where the image changes little and narrow across, by the
  * structure tensor of luma over the square of that side (8 x 8 gradients at the level of an eighth of it):
- * the axes' ratio is that of the gradients' strengths, at most 16. u is the longer axis, to the right; where
- * nothing has a direction, u = (size, 0), v = (0, size) but for rounding. Text lines are followed at sizes of
+ * the axes' ratio is that of the gradients' strengths, at most 16. u is the longer axis, to the right (down
+ * where it is upright), v is u turned by a quarter from x to y; where nothing has a direction (a ratio below
+ * 1.01), u = (size, 0), v = (0, size) but for rounding of the lengths. Text lines are followed at sizes of
  * the line's height and above (below it strokes are). Waits.
  */
 TVLM_API tvlm_status tvlm_stack_structure(tvlm_stack *stack, const tvlm_sample_point *points,

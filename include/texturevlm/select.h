@@ -34,14 +34,18 @@ typedef enum tvlm_strategy {
     TVLM_STRATEGY_CASCADE     /* the best cells of the grid in the best regions: reads only those */
 } tvlm_strategy;
 
-/* Where the positions of the foveated strategy start. At K = 273 they cover alike; the sunflower is the
- * default because it does with fewer, and takes a third of the time (bench/foveated.py). */
+/* Where the positions of the foveated strategy start. They cover alike, and on photos neither shows more for
+ * all e0 (the same at 0.2, the sunflower at 0.3, log-polar at 0.5: bench/README.md); the sunflower is the
+ * default because it takes half the time. */
 typedef enum tvlm_arrangement {
     TVLM_ARRANGEMENT_SUNFLOWER = 0, /* a spiral at the golden angle (Vogel 1979) */
     TVLM_ARRANGEMENT_LOG_POLAR      /* rings of equal sectors */
 } tvlm_arrangement;
 
-/* In half diagonals: photos seen through 273 squares keep most within a tenth of one (bench/foveated.py). */
+/* In half diagonals. There is no best one: photos show more near the fixation the smaller it is, and less
+ * over all. Below 0.2 it makes no difference where squares at the fixation are patches already (photos of
+ * 1024 pixels, 273 patches of 16); of patches half as large it gains 1.5 dB near for 0.5 over all at 0.05. At
+ * 0.5 2 to 3 dB near are lost for 0.3 over all (bench/README.md, foveated.py). */
 #define TVLM_E0_DEFAULT 0.2f
 
 struct tvlm_select_params {
@@ -79,26 +83,32 @@ struct tvlm_select_params {
  * all defaults. The selection is the caller's. Errors: ARGUMENT (k negative or larger than the number of
  * candidates, a weight that is not finite, ...).
  *
- * foveated: K positions around fixations (foveated.h), k at most as many as patches fit into the image.
- * quadtree: at most k squares, large and small, that cover the image without overlap: greedily, the square
- * with the largest sum of scores (above the lowest of all) is cut into four, down to the patch; where nothing
- * scores, a square stays whole. Both: the score of a position is the mean of the grid's scores (cells of
- * `stride`) over its square, sizes are patch * 2^level, and a minimum distance is refused.
- * exhaustive: as the grid, with the texels of `level` as cells; `stride` must be 0.
- * cascade: scores the stack's regions (regions.h), each by its channels at its centroid, at the level whose
- * texels are as large as it, and by the best of up to four means of its vectors' cosines with the query, one
- * for vectors that are alike, a little more where they differ; then the cells (of `stride`) that touch the
- * best regions; of those the k best. It looks into at least keep_regions regions and into as many more as it
- * takes for 8 k cells (on grids of 16384 cells and more: for 2 k and a 16th of all, if that is less), but
- * once it has them passes over regions that would make them more than an eighth of all. A region or a cell
- * that is far from every edge is left out, unless fewer than k cells would be left. Scores are the grid's,
- * but each part is brought to [0, 1] by its range over the cells that were seen and the regions that were not
- * looked into. Cells that were not seen have the lowest score of all where the scores are kept (keep_pass,
- * temporal.h), and query_similarity is 0 where no vector was read. What the regions are and the means of
- * their vectors is made once for an image, with its first question, and kept on the host. cascade with
- * `cover`: the same regions and cells are looked at, and the scores of those cells are the quadtree's map;
- * what was not looked at has the lowest score, so that a region in which nothing needs detail comes back as
- * few coarse squares or as a part of one. At most k of them, k not limited by the candidates; a minimum
+ * foveated: K positions around fixations (foveated.h), k at most as many as patches fit into the image. They
+ * cover at least 95 % of it with at most 25 % covered twice from k = 5 on, for sides up to 20 : 1; foveated.h
+ * says what k = 1 to 4 and longer images do.
+ * quadtree: at most k leaves, large and small, that cover the image without overlap: greedily, the one with
+ * the largest sum of scores (above the lowest of all) is cut into four, down to the patch; where nothing
+ * scores, it stays whole. A leaf is a square from a multiple of its side on, clipped by the image's right
+ * and lower border: `size` is the side of the whole square, x and y are the centre of what remains of it. So
+ * the square of `size` around x, y is the leaf where that is whole; where it is clipped, that square has all
+ * of the leaf in it, and reaches beyond the image and over neighbours. A leaf itself begins, in pixels of the
+ * working image, at size * floor(x / size), size * floor(y / size). Both: the score of a position is the mean
+ * of the grid's scores (cells of `stride`) over its square, sizes are patch * 2^level, and a minimum distance
+ * is refused. exhaustive: as the grid, with the texels of `level` as cells; `stride` must be 0. cascade:
+ * scores the stack's regions (regions.h), each by its channels at its centroid, at the level whose texels are
+ * as large as it, and by the best of up to four means of its vectors' cosines with the query, one for vectors
+ * that are alike, a little more where they differ; then the cells (of `stride`) that touch the best regions;
+ * of those the k best. It looks into at least keep_regions regions and into as many more as it takes for 8 k
+ * cells (on grids of 16384 cells and more: for 2 k and a 16th of all, if that is less), but once it has them
+ * passes over regions that would make them more than an eighth of all. A region or a cell that is far from
+ * every edge is left out, unless fewer than k cells would be left. Scores are the grid's, but each part is
+ * brought to [0, 1] by its range over the cells that were seen and the regions that were not looked into.
+ * Cells that were not seen have the lowest score of all where the scores are kept (keep_pass, temporal.h),
+ * and query_similarity is 0 where no vector was read. What the regions are and the means of their vectors is
+ * made once for an image, with its first question, and kept on the host. cascade with `cover`: the same
+ * regions and cells are looked at, and the scores of those cells are the quadtree's map; what was not looked
+ * at has the lowest score, so that a region in which nothing needs detail comes back as few coarse squares or
+ * as a part of one. At most k of them, clipped as the quadtree's, k not limited by the candidates; a minimum
  * distance is refused.
  *
  * overview: of k positions, columns * rows <= overview * k are squares that cover the image: a regular grid

@@ -75,6 +75,7 @@ tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input 
     cells c = {0};
     tvlm_status status = size_stack(export, &picture->info);
     for (int32_t frame = 0; status == TVLM_OK && frame < picture->frames; ++frame) {
+        export->current = picture->first_image + frame;
         const bool asked =
             queries != NULL && (queries[frame].similarity != NULL || queries[frame].vectors != NULL);
         status = score_frame(export, features != NULL ? &features[frame] : NULL,

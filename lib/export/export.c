@@ -31,6 +31,14 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
     return TVLM_OK;
 }
 
+/* Only one limit given: the other gives way. */
+static void set_limits(const struct tvlm_export_params *params, int64_t *least, int64_t *most) {
+    if (params->min_pixels > 0) *least = params->min_pixels;
+    if (params->max_pixels > 0) *most = params->max_pixels;
+    if (params->min_pixels == 0 && *least > *most) *least = *most;
+    if (params->max_pixels == 0 && *most < *least) *most = *least;
+}
+
 /* The model's processor, with what was asked in place of its defaults. */
 static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params *params,
                            tvlm_export_processor *p) {
@@ -53,11 +61,9 @@ static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params 
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d is under one patch (%d)", (int)p->side,
                          (int)p->patch);
     if (!free_size) return TVLM_OK;
-    if (params->min_pixels > 0) p->min_pixels = params->min_pixels;
-    if (params->max_pixels > 0) p->max_pixels = params->max_pixels;
-    /* Only one limit given: the other gives way. */
-    if (params->min_pixels == 0 && p->min_pixels > p->max_pixels) p->min_pixels = p->max_pixels;
-    if (params->max_pixels == 0 && p->max_pixels < p->min_pixels) p->max_pixels = p->min_pixels;
+    const bool own = params->video && p->video_max_pixels > 0; /* limits of videos */
+    set_limits(params, own ? &p->video_min_pixels : &p->min_pixels,
+               own ? &p->video_max_pixels : &p->max_pixels);
     return TVLM_OK;
 }
 
@@ -72,6 +78,7 @@ tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_par
     tvlm_export *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for an export");
     made->device = device;
+    made->current = -1;
     made->model = params->model;
     made->processor = processor;
     made->budget = params->budget;
@@ -126,11 +133,12 @@ static tvlm_status make_room(tvlm_export *export, int32_t count) {
     return TVLM_OK;
 }
 
-static tvlm_status check_images(const tvlm_export *export, const tvlm_image *images, int32_t count) {
+static tvlm_status check_images(tvlm_export *export, const tvlm_image *images, int32_t count) {
     const tvlm_log *log = &export->device->log;
     size_t row;
     if (count < 1) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no pictures");
     for (int32_t i = 0; i < count; ++i) {
+        export->current = i;
         TVLM_TRY(tvlm_stack_check_image(log, &images[i], &row));
         if (export->video && (images[i].width != images[0].width || images[i].height != images[0].height))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "frame %d has %dx%d pixels, the first one %dx%d",
@@ -149,8 +157,10 @@ static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_
     int64_t tokens = 0;
     for (int32_t i = 0; i < pictures; ++i) {
         export_picture *picture = &export->pictures[i];
+        export->current = export->video ? -1 : i;
         TVLM_TRY(tvlm_export_measure(export, &images[i], frames, &picture->info));
         picture->frames = frames;
+        picture->first_image = i;
         picture->info.first_token = (int32_t)tokens;
         tokens += picture->info.tokens;
         if (tokens > INT32_MAX)
@@ -168,9 +178,12 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
     if (scores == NULL) return no_memory(export);
     picture->scores = scores;
     TVLM_TRY(tvlm_export_reserve(export->device, pixels * 3 * (size_t)picture->frames, &picture->bytes));
-    for (int32_t frame = 0; frame < picture->frames; ++frame)
+    for (int32_t frame = 0; frame < picture->frames; ++frame) {
+        export->current = picture->first_image + frame;
         TVLM_TRY(tvlm_export_frame(export, &images[frame], frame, picture));
+    }
     TVLM_TRY(tvlm_export_score(export, features, queries, picture));
+    export->current = export->video ? -1 : picture->first_image;
     TVLM_TRY(tvlm_export_choose(export, picture));
     return tvlm_export_patches(export, picture);
 }
@@ -181,6 +194,7 @@ static tvlm_status run(tvlm_export *export, const tvlm_image *images, int32_t co
     TVLM_TRY(make_room(export, pictures));
     TVLM_TRY(measure(export, images, pictures, frames));
     export->count = pictures;
+    export->current = -1;
     TVLM_TRY(tvlm_export_share(export));
     for (int32_t i = 0; i < pictures; ++i)
         TVLM_TRY(run_picture(export, images + i, features != NULL ? features + i : NULL,
@@ -192,10 +206,18 @@ tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32
                             const struct tvlm_grid_input *features, const struct tvlm_query *queries) {
     if (export == NULL || (images == NULL && count > 0)) return TVLM_ERROR_ARGUMENT;
     export->count = 0;
+    export->current = -1;
     TVLM_TRY(check_images(export, images, count));
     const tvlm_status status = run(export, images, count, features, queries);
-    if (status != TVLM_OK) export->count = 0;
+    if (status != TVLM_OK)
+        export->count = 0;
+    else
+        export->current = -1;
     return status;
+}
+
+int32_t tvlm_export_failed_image(const tvlm_export *export) {
+    return export != NULL ? export->current : -1;
 }
 
 int32_t tvlm_export_picture_count(const tvlm_export *export) {

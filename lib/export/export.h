@@ -10,12 +10,12 @@
 /* A run's picture, or its video. Buffers are kept from run to run and grow. */
 typedef struct export_picture {
     tvlm_export_picture info;
-    int32_t frames;
-    tvlm_buffer *bytes;    /* [frames][height][width][3] */
-    tvlm_buffer *values;   /* pixel_values */
-    tvlm_buffer *selected; /* selected_pixel_values */
-    float *scores;         /* [tokens] */
-    int32_t *chosen;       /* [selected], rising, from 0 in this picture */
+    int32_t frames, first_image; /* of those that were handed in */
+    tvlm_buffer *bytes;          /* [frames][height][width][3] */
+    tvlm_buffer *values;         /* pixel_values */
+    tvlm_buffer *selected;       /* selected_pixel_values */
+    float *scores;               /* [tokens] */
+    int32_t *chosen;             /* [selected], rising, from 0 in this picture */
 } export_picture;
 
 struct tvlm_export {
@@ -34,6 +34,7 @@ struct tvlm_export {
     tvlm_buffer *upload, *table, *lookup, *tokens;
     export_picture *pictures;
     int32_t count, capacity; /* pictures of the last run; entries made */
+    int32_t current;         /* the image that is worked on; -1: none, or all */
 };
 
 /* At least `bytes` in *buffer; its content is lost when it grows. */

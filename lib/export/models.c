@@ -6,7 +6,8 @@
 
 #include "export/export.h"
 
-#define ASPECT_MAX 200
+#define ASPECT_MAX       200
+#define VALUES_BYTES_MAX (UINT64_C(1) << 33) /* whatever the device says: 2^31 numbers */
 
 #define CLIP_MEAN                                                                                            \
     { 0.48145466f, 0.4578275f, 0.40821073f }
@@ -19,12 +20,14 @@ static const struct {
     const char *name;
     tvlm_export_processor processor;
 } models[TVLM_EXPORT_MODELS] = {
-    [TVLM_EXPORT_QWEN3_VL] = {"qwen3-vl", {16, 2, 2, 0, false, 65536, 16777216, HALVES, HALVES}},
-    [TVLM_EXPORT_QWEN2_5_VL] = {"qwen2.5-vl", {14, 2, 2, 0, false, 3136, 12845056, CLIP_MEAN, CLIP_STD}},
-    [TVLM_EXPORT_QWEN2_VL] = {"qwen2-vl", {14, 2, 2, 0, false, 3136, 12845056, CLIP_MEAN, CLIP_STD}},
-    [TVLM_EXPORT_LLAVA] = {"llava", {14, 1, 1, 336, true, 0, 0, CLIP_MEAN, CLIP_STD}},
-    [TVLM_EXPORT_SIGLIP] = {"siglip", {16, 1, 1, 224, false, 0, 0, HALVES, HALVES}},
-    [TVLM_EXPORT_CLIP] = {"clip", {14, 1, 1, 224, true, 0, 0, CLIP_MEAN, CLIP_STD}},
+    [TVLM_EXPORT_QWEN3_VL] = {"qwen3-vl",
+                              {16, 2, 2, 0, false, 65536, 16777216, 4096, 25165824, HALVES, HALVES}},
+    [TVLM_EXPORT_QWEN2_5_VL] = {"qwen2.5-vl",
+                                {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD}},
+    [TVLM_EXPORT_QWEN2_VL] = {"qwen2-vl", {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD}},
+    [TVLM_EXPORT_LLAVA] = {"llava", {14, 1, 1, 336, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD}},
+    [TVLM_EXPORT_SIGLIP] = {"siglip", {16, 1, 1, 224, false, 0, 0, 0, 0, HALVES, HALVES}},
+    [TVLM_EXPORT_CLIP] = {"clip", {14, 1, 1, 224, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD}},
 };
 
 const char *tvlm_export_model_name(tvlm_export_model model) {
@@ -43,23 +46,31 @@ tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_proce
     return TVLM_OK;
 }
 
-static tvlm_status check_resize(const tvlm_export_processor *p, int32_t width, int32_t height,
-                                const tvlm_log *log) {
-    const int64_t factor = (int64_t)p->patch * p->merge;
+/* What a size is chosen by. */
+typedef struct sizing {
+    int32_t frames;      /* 1: a picture */
+    double whole;        /* frames, rounded to whole tokens */
+    int64_t least, most; /* pixels of all frames */
+    int64_t token;       /* pixels of one, all its frames */
+    int32_t side;        /* no side may be shorter */
+    const char *unit;    /* what `side` is one of */
+} sizing;
+
+static tvlm_status check_resize(const tvlm_export_processor *p, const sizing *by, int32_t width,
+                                int32_t height, const tvlm_log *log) {
     const double longer = width > height ? width : height, shorter = width > height ? height : width;
     if (p->patch < 1 || p->merge < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %d pixels, merged %d by %d", (int)p->patch,
                          (int)p->merge, (int)p->merge);
-    if (p->min_pixels < 0 || p->max_pixels < p->min_pixels)
+    if (by->least < 0 || by->most < by->least)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "from %lld to %lld pixels is no range",
-                         (long long)p->min_pixels, (long long)p->max_pixels);
-    if (p->max_pixels < factor * factor)
+                         (long long)by->least, (long long)by->most);
+    if (by->most < by->token)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "at most %lld pixels; one token has %lld",
-                         (long long)p->max_pixels, (long long)(factor * factor));
-    if (shorter < p->patch)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "a picture of %dx%d pixels has a side under one patch (%d)", (int)width, (int)height,
-                         (int)p->patch);
+                         (long long)by->most, (long long)by->token);
+    if (shorter < by->side)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a picture of %dx%d pixels has a side under one %s (%d)",
+                         (int)width, (int)height, by->unit, (int)by->side);
     if (longer / shorter > ASPECT_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a picture of %dx%d pixels has an aspect ratio of %.4g; the model takes up to %d",
@@ -67,24 +78,27 @@ static tvlm_status check_resize(const tvlm_export_processor *p, int32_t width, i
     return TVLM_OK;
 }
 
-/* In double, operation by operation as Python has it: the last bit decides ties. */
-tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
-                              const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
-    if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
-    TVLM_TRY(check_resize(processor, width, height, log));
-    const double factor = (double)processor->patch * processor->merge;
-    const double area = (double)height * width, most = (double)processor->max_pixels;
+/*
+ * transformers: smart_resize of image_processing_qwen2_vl.py (4.47.1), and of video_processing_qwen3_vl.py
+ * (4.57.1), which is the same but for the frames. In double, operation by operation as Python has it: the
+ * last bit decides ties.
+ */
+static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int32_t width, int32_t height,
+                          const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
+    TVLM_TRY(check_resize(p, by, width, height, log));
+    const double factor = (double)p->patch * p->merge;
+    const double volume = (double)by->frames * height * width, most = (double)by->most;
     double h = nearbyint(height / factor) * factor, w = nearbyint(width / factor) * factor;
-    if (h * w > most) {
-        const double beta = sqrt(area / most);
+    if (by->whole * h * w > most) {
+        const double beta = sqrt(volume / most);
         h = fmax(factor, floor(height / beta / factor) * factor);
         w = fmax(factor, floor(width / beta / factor) * factor);
-    } else if (h * w < (double)processor->min_pixels) {
-        const double beta = sqrt((double)processor->min_pixels / area);
+    } else if (by->whole * h * w < (double)by->least) {
+        const double beta = sqrt((double)by->least / volume);
         h = ceil(height * beta / factor) * factor;
         w = ceil(width * beta / factor) * factor;
     }
-    h = fmax(h, factor); /* half a token rounds to none where min_pixels is small */
+    h = fmax(h, factor); /* half a token rounds to none where the least is small */
     w = fmax(w, factor);
     if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a processed picture of %.0fx%.0f pixels is too large", w,
@@ -94,16 +108,64 @@ tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t wi
     return TVLM_OK;
 }
 
+tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
+                              const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
+    if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
+    const int64_t factor = (int64_t)processor->patch * processor->merge;
+    const sizing by = {
+        1, 1.0, processor->min_pixels, processor->max_pixels, factor * factor, processor->patch, "patch"};
+    return resize(processor, &by, width, height, log, resized_width, resized_height);
+}
+
+tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int32_t frames, int32_t width,
+                                    int32_t height, const tvlm_log *log, int32_t *resized_width,
+                                    int32_t *resized_height) {
+    if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
+    if (processor->video_max_pixels == 0)
+        return tvlm_smart_resize(processor, width, height, log, resized_width, resized_height);
+    const int32_t temporal = processor->temporal;
+    const int64_t factor = (int64_t)processor->patch * processor->merge;
+    if (temporal < 1 || frames < temporal)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "frames: %d; one token of a video has %d", (int)frames,
+                         (int)temporal);
+    const sizing by = {frames,
+                       nearbyint((double)frames / temporal) * temporal,
+                       processor->video_min_pixels,
+                       processor->video_max_pixels,
+                       factor * factor * temporal,
+                       (int32_t)factor,
+                       "token"};
+    return resize(processor, &by, width, height, log, resized_width, resized_height);
+}
+
+/* Before anything is allocated: the largest buffer of all is that of pixel_values. */
+static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_picture *info) {
+    const tvlm_export_processor *p = &export->processor;
+    const uint64_t told = export->device->info.allocation_max;
+    const uint64_t most = told > 0 && told < VALUES_BYTES_MAX ? told : VALUES_BYTES_MAX;
+    const double bytes = (double)info->width * info->height * info->grid_t * p->temporal * 3 * sizeof(float);
+    if (bytes <= (double)most) return TVLM_OK;
+    return tvlm_fail(&export->device->log, TVLM_ERROR_DEVICE_MEMORY,
+                     "%d x %d x %d pixels when processed: %.0f bytes of pixel_values; one allocation has at "
+                     "most %llu",
+                     (int)(info->grid_t * p->temporal), (int)info->width, (int)info->height, bytes,
+                     (unsigned long long)most);
+}
+
 tvlm_status tvlm_export_measure(const tvlm_export *export, const tvlm_image *image, int32_t frames,
                                 tvlm_export_picture *info) {
     const tvlm_export_processor *p = &export->processor;
     info->width = info->height = p->side;
-    if (p->side == 0)
+    if (p->side == 0 && export->video)
+        TVLM_TRY(tvlm_smart_resize_video(p, frames, image->width, image->height, &export->device->log,
+                                         &info->width, &info->height));
+    else if (p->side == 0)
         TVLM_TRY(tvlm_smart_resize(p, image->width, image->height, &export->device->log, &info->width,
                                    &info->height));
     info->grid_t = (frames - 1) / p->temporal + 1;
     info->grid_h = info->height / p->patch;
     info->grid_w = info->width / p->patch;
+    TVLM_TRY(check_bytes(export, info));
     const int64_t tokens = (int64_t)info->grid_t * (info->grid_h / p->merge) * (info->grid_w / p->merge);
     if (tokens * p->merge * p->merge > INT32_MAX)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "%lld tokens are too many",

@@ -12,6 +12,7 @@
 #define PI           3.14159265358979323846
 #define GOLDEN_ANGLE 2.39996322972865332223 /* pi (3 - sqrt 5): Vogel 1979 */
 #define SERIES       1e-4                   /* below it logarithms leave too few digits */
+#define CLOSE        1e-3                   /* relative: what follows moves positions by more */
 #define TURNED       0.7 /* fixations do not begin in the same direction: nothing is met twice at once */
 
 static inline double lower(double a, double b) { /* fmin is a call */
@@ -42,7 +43,7 @@ static double grown_inverse(double q, inverse *last) {
     for (int i = 0;; ++i) {
         const double e = exp(-w), step = (w - 1.0 + e - q) / (1.0 - e);
         w -= step;
-        if (i < 8 && fabs(step) > 1e-5 * w) continue;
+        if (i < 8 && fabs(step) > CLOSE * w) continue;
         *last = (inverse){q, w, e * (1.0 + step)};
         return 1.0 / last->decay - 1.0;
     }
@@ -90,8 +91,8 @@ static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
     for (int32_t f = 0; f < fovea->fixations; ++f) {
         const double x = fovea->x[f], y = fovea->y[f];
         farthest = fmax(farthest, hypot(fmax(x, fovea->width - x), fmax(y, fovea->height - y)));
-        s->dx[f] = cos(TURNED * f);
-        s->dy[f] = sin(TURNED * f);
+        s->dx[f] = cos(TURNED * f + fovea->turn);
+        s->dy[f] = sin(TURNED * f + fovea->turn);
     }
     s->fovea = fovea;
     s->farthest = grown(farthest / fovea->e0);
@@ -213,15 +214,20 @@ static int32_t list_rings(const tvlm_fovea *fovea, double m0, int32_t room, tvlm
         const double r = fovea->e0 * expm1(j / m0);
         const double sectors = fmax(1.0, floor(2.0 * PI * r * m0 / (r + fovea->e0) + 0.5));
         if (r > farthest) return count;
-        for (int32_t f = 0; f < fovea->fixations; ++f)
+        const double sector = 2.0 * PI / sectors, step_x = cos(sector), step_y = sin(sector);
+        for (int32_t f = 0; f < fovea->fixations; ++f) {
+            const double angle = 0.5 * (j % 2) * sector + TURNED * f + fovea->turn;
+            double next_x = cos(angle), next_y = sin(angle);
             for (int32_t s = 0; s < (int32_t)sectors; ++s) {
-                const double angle = (s + 0.5 * (j % 2)) * 2.0 * PI / sectors + TURNED * f;
-                const double dx = cos(angle), dy = sin(angle);
+                const double dx = next_x, dy = next_y;
+                next_x = dx * step_x - dy * step_y;
+                next_y = dx * step_y + dy * step_x;
                 if (j > 0 && r > tvlm_fovea_reach(fovea, f, dx, dy)) continue;
                 if (count < room)
                     placed[count] = (tvlm_placed){fovea->x[f] + r * dx, fovea->y[f] + r * dy, 0.0};
                 ++count;
             }
+        }
     }
 }
 

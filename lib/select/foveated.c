@@ -5,11 +5,17 @@
 #include "select/foveated.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/backend.h"
 #include "core/memory.h"
 
 #define FEWEST_PIXELS 1e-3 /* fixations nearer to each other are one */
+#define NARROW        3.0
+#define BEGINNINGS    32
+#define RINGS_FEWEST  8    /* fewer are no rings */
+#define TURN          0.83 /* radians: no two of them are alike, nor a quarter turn apart */
+#define GOOD          0.92 /* of the fault that is allowed: it is counted at points */
 
 static tvlm_status add_fixation(const tvlm_log *log, tvlm_fovea *fovea, double x, double y) {
     if (!(x >= 0.0 && x <= fovea->width && y >= 0.0 && y <= fovea->height))
@@ -82,6 +88,36 @@ static void raise_e0(tvlm_fovea *fovea, int32_t k, double patch) {
     while (fovea->e0 < most && foveal_side(fovea, lattice, k) < patch) fovea->e0 *= 1.1;
 }
 
+static bool spread_once(const tvlm_fovea *fovea, bool rings, int32_t k, tvlm_placed *placed) {
+    double spacing;
+    return (rings ? tvlm_fovea_log_polar : tvlm_fovea_sunflower)(fovea, k, placed, &spacing) &&
+           tvlm_fovea_spread(fovea, spacing, k, placed);
+}
+
+/*
+ * Few squares, and those of a narrow image, may come to rest around a gap: then the arrangement is turned and
+ * it all begins again, and the best is kept. `placed` has room for 2 k. False: no memory.
+ */
+static bool spread_well(tvlm_fovea *fovea, bool rings, int32_t k, tvlm_placed *placed) {
+    const bool narrow = fmax(fovea->width, fovea->height) > NARROW * fmin(fovea->width, fovea->height);
+    double least = INFINITY;
+    if (k == 1) { /* covers the image only from its middle */
+        *placed = (tvlm_placed){0.5 * fovea->width, 0.5 * fovea->height, fmax(fovea->width, fovea->height)};
+        return true;
+    }
+    for (int i = 0; i < BEGINNINGS; ++i) {
+        tvlm_placed *const next = i == 0 ? placed : placed + k;
+        fovea->turn = i * TURN;
+        if (!spread_once(fovea, rings, k, next)) return false;
+        if (k >= TVLM_FOVEA_FEW && !narrow && !rings) return true;
+        const double fault = tvlm_fovea_fault(fovea, k, next);
+        if (fault < least && i > 0) memcpy(placed, next, (size_t)k * sizeof *placed);
+        least = fmin(least, fault);
+        if (least < GOOD) return true;
+    }
+    return true;
+}
+
 static void write_positions(const tvlm_placed *placed, int32_t k, double patch, tvlm_position *positions) {
     for (int32_t i = 0; i < k; ++i) {
         const double size = fmax(placed[i].size, patch);
@@ -101,7 +137,6 @@ tvlm_status tvlm_foveated_place(int32_t width, int32_t height, const struct tvlm
     static const tvlm_log silent = {0};
     tvlm_fovea fovea = {.width = width, .height = height};
     int32_t k;
-    double spacing;
     if (positions == NULL || count == NULL) return TVLM_ERROR_ARGUMENT;
     if (params == NULL) params = &defaults;
     if (log == NULL) log = &silent;
@@ -114,11 +149,9 @@ tvlm_status tvlm_foveated_place(int32_t width, int32_t height, const struct tvlm
     fovea.e0 = (params->e0 > 0.0f ? (double)params->e0 : (double)TVLM_E0_DEFAULT) * 0.5 *
                hypot(fovea.width, fovea.height);
     raise_e0(&fovea, k, patch);
-    tvlm_placed *placed = tvlm_allocate((size_t)k, sizeof *placed);
-    const bool rings = params->arrangement == TVLM_ARRANGEMENT_LOG_POLAR;
-    const bool made = placed != NULL &&
-                      (rings ? tvlm_fovea_log_polar : tvlm_fovea_sunflower)(&fovea, k, placed, &spacing) &&
-                      tvlm_fovea_spread(&fovea, spacing, k, placed);
+    tvlm_placed *placed = tvlm_allocate((size_t)k, 2 * sizeof *placed);
+    const bool rings = params->arrangement == TVLM_ARRANGEMENT_LOG_POLAR && k >= RINGS_FEWEST;
+    const bool made = placed != NULL && spread_well(&fovea, rings, k, placed);
     if (made) write_positions(placed, k, patch, positions);
     free(placed);
     if (!made) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)k);

@@ -17,6 +17,7 @@ typedef struct tvlm_fovea {
     double x[TVLM_FIXATIONS_MAX], y[TVLM_FIXATIONS_MAX];
     int32_t fixations;
     double e0;
+    double turn; /* of the arrangements, in radians */
 } tvlm_fovea;
 
 typedef struct tvlm_placed {
@@ -39,7 +40,14 @@ double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy
 bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
 bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
 
+/* Below it squares are few: most of them touch the border of the image. */
+#define TVLM_FOVEA_FEW 200
+
 /* Moves the places apart and sets their sizes. False: no memory. */
 bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_placed *placed);
+
+/* What squares leave bare or cover twice, whichever is nearer to what is allowed, over that (5 %, 25 % of the
+ * image): at most 1 is right. Counted at 64 x 64 points. */
+double tvlm_fovea_fault(const tvlm_fovea *fovea, int32_t k, const tvlm_placed *placed);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A square with its corner at x, y; what is beyond the image does not count. */
+/* A square with its upper left corner at x, y, multiples of its side; what is beyond the image does not
+ * count. */
 typedef struct tvlm_leaf {
     double x, y, side;
     double mass;

@@ -17,9 +17,11 @@
  */
 #define FINAL_AREA      1.19
 #define MOVED_AREA      1.15 /* while they move: some pressure, or they stop where they just touch */
+#define COVERED         0.95 /* what is asked of them: foveated.h */
+#define TWICE           0.25
 #define STEPS           8
-#define STEPS_FEW       72 /* for few squares, most of which touch the border of the image; soon done */
-#define FEW             128
+#define STEPS_FEW       72  /* for few squares, most of which touch the border of the image; soon done */
+#define SLOW            140 /* squares: fewer take more steps, up to STEPS_FEW */
 #define NEIGHBOURS_KEPT 12  /* steps */
 #define STEP            0.2 /* of the shared area over the side; at the end STEP_LAST of it */
 #define STEP_LAST       0.1
@@ -67,6 +69,7 @@ double tvlm_fovea_eccentricity(const tvlm_fovea *fovea, double x, double y) {
 static void set_sizes(const spread *s, double scale) {
     const tvlm_fovea *fovea = s->fovea;
     const double *restrict x = s->x, *restrict y = s->y;
+    const double longest = higher(fovea->width, fovea->height);
     double *restrict size = s->size;
     for (int32_t f = 0; f < fovea->fixations; ++f) {
         const double fx = fovea->x[f], fy = fovea->y[f];
@@ -75,7 +78,7 @@ static void set_sizes(const spread *s, double scale) {
             size[i] = f == 0 ? square : lower(size[i], square);
         }
     }
-    for (int32_t i = 0; i < s->count; ++i) size[i] = scale * (sqrt(size[i]) + fovea->e0);
+    for (int32_t i = 0; i < s->count; ++i) size[i] = lower(scale * (sqrt(size[i]) + fovea->e0), longest);
 }
 
 /* ---- Neighbours ---- */
@@ -113,14 +116,21 @@ static bool make_room(spread *s, int32_t count) {
     return true;
 }
 
-/* Every pair that is near, once: its second is a neighbour of its first. */
-static bool find_neighbours(spread *s) {
+/*
+ * Every pair that is near, once: its second is a neighbour of its first. Sizes grow by `scale` times the
+ * distance at most, which is at most sqrt 2 times the farther of x and y: that bounds how far from a small
+ * square a large one can be that is near to it.
+ */
+static bool find_neighbours(spread *s, double scale) {
     const double *x = s->x, *y = s->y, *size = s->size;
+    const double grows = 1.0 - 0.5 * NEAR * 1.4143 * scale;
     double largest = 0.0;
     int32_t count = 0;
     for (int32_t i = 0; i < s->count; ++i) largest = higher(largest, size[i]);
     for (int32_t a = 0; a < s->count; ++a) {
-        const double most = x[a] + 0.5 * NEAR * (size[a] + largest);
+        double reach = 0.5 * NEAR * (size[a] + largest);
+        if (grows > 0.0) reach = lower(reach, NEAR * size[a] / grows);
+        const double most = x[a] + reach;
         const int32_t end = s->strip[strip_of(s, lower(most, s->fovea->width)) + 1];
         s->first[a] = count;
         if (!make_room(s, count + end - a)) return false;
@@ -178,14 +188,20 @@ static double clipped(double x, double size, double side) {
     return lower(x + 0.5 * size, side) - higher(x - 0.5 * size, 0.0);
 }
 
-/* Brings the area of all squares, as far as they are in the image, to FINAL_AREA times the image's. */
+/* What sizes are to be multiplied by for the area of all squares, as far as they are in the image, to be
+ * `area` times the image's: nearly, as it may bring some of them over its border. */
+static double scale_to(const spread *s, double area) {
+    const double width = s->fovea->width, height = s->fovea->height;
+    double sum = 0.0;
+    for (int32_t i = 0; i < s->count; ++i)
+        sum += clipped(s->x[i], s->size[i], width) * clipped(s->y[i], s->size[i], height);
+    return sqrt(area * width * height / sum);
+}
+
 static void fit_sizes(const spread *s) {
-    const double width = s->fovea->width, height = s->fovea->height, longest = higher(width, height);
+    const double longest = higher(s->fovea->width, s->fovea->height);
     for (int turn = 0; turn < 6; ++turn) {
-        double area = 0.0;
-        for (int32_t i = 0; i < s->count; ++i)
-            area += clipped(s->x[i], s->size[i], width) * clipped(s->y[i], s->size[i], height);
-        const double scale = sqrt(FINAL_AREA * width * height / area);
+        const double scale = scale_to(s, FINAL_AREA);
         for (int32_t i = 0; i < s->count; ++i) s->size[i] = lower(s->size[i] * scale, longest);
         if (fabs(scale - 1.0) < 1e-3) return;
     }
@@ -216,12 +232,14 @@ static bool begin_round(spread *s, double scale, const tvlm_placed *placed) {
     take(s, placed);
     memset(s->move_x, 0, (size_t)s->count * 4 * sizeof *s->move_x); /* and move_y, gone_x, gone_y */
     set_sizes(s, scale);
-    return find_neighbours(s);
+    return find_neighbours(s, scale);
 }
 
 bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_placed *placed) {
-    const int steps = k < FEW ? STEPS + (STEPS_FEW - STEPS) * (FEW - k) / FEW : STEPS;
-    const double scale = sqrt(MOVED_AREA) * spacing;
+    const bool few = k < TVLM_FOVEA_FEW;
+    const int steps = k < SLOW ? STEPS + (STEPS_FEW - STEPS) * (SLOW - k) / SLOW : STEPS;
+    const double most = higher(fovea->width, fovea->height) / fovea->e0;
+    double scale = sqrt(MOVED_AREA) * spacing;
     spread s = {.fovea = fovea, .count = k};
     bool made = allocate(&s);
     for (int step = 0; made && step < steps; ++step) {
@@ -231,6 +249,8 @@ bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_
         push_apart(&s);
         move_along(k, fovea->width, length, s.size, s.move_x, s.gone_x, s.x);
         move_along(k, fovea->height, length, s.size, s.move_y, s.gone_y, s.y);
+        if (few)
+            scale = lower(scale * scale_to(&s, MOVED_AREA), most); /* the law's sizes stick out by half */
         set_sizes(&s, scale);
         if ((step + 1) % NEIGHBOURS_KEPT == 0) give(&s, placed);
     }
@@ -240,4 +260,33 @@ bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_
     free(s.indices);
     free(s.neighbours);
     return made;
+}
+
+/* ---- What comes of it ---- */
+
+enum { POINTS = 64 };
+
+/* The points from a square's first to before its last, along a side. */
+static int32_t first_point(double at, double side) {
+    const double point = ceil(at / side * POINTS - 0.5);
+    return (int32_t)lower(higher(point, 0.0), POINTS);
+}
+
+double tvlm_fovea_fault(const tvlm_fovea *fovea, int32_t k, const tvlm_placed *placed) {
+    uint8_t hits[POINTS * POINTS] = {0}; /* 0, 1, 2 or more */
+    int32_t bare = 0, twice = 0;
+    for (int32_t i = 0; i < k; ++i) {
+        const double half = 0.5 * placed[i].size;
+        const int32_t left = first_point(placed[i].x - half, fovea->width);
+        const int32_t right = first_point(placed[i].x + half, fovea->width);
+        const int32_t end = first_point(placed[i].y + half, fovea->height);
+        for (int32_t y = first_point(placed[i].y - half, fovea->height); y < end; ++y)
+            for (int32_t x = left; x < right; ++x)
+                hits[y * POINTS + x] = (uint8_t)(1 | hits[y * POINTS + x] << 1);
+    }
+    for (int32_t i = 0; i < POINTS * POINTS; ++i) {
+        bare += hits[i] == 0;
+        twice += hits[i] > 1;
+    }
+    return higher(bare / ((1.0 - COVERED) * POINTS * POINTS), twice / (TWICE * POINTS * POINTS));
 }

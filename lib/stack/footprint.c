@@ -58,21 +58,36 @@ static void write_footprint(const tvlm_stack *stack, const void *list, int32_t i
     *(tvlm_footprint_place *)place = place_of(stack, (const tvlm_footprint *)list + i, first);
 }
 
+static void write_centre(const tvlm_stack *stack, const void *list, int32_t i, int32_t first, void *place) {
+    *(tvlm_point *)place = place_of(stack, (const tvlm_footprint *)list + i, first).at;
+}
+
 /* An average of identifiers is none: they are read where the ellipse has its centre. */
 static tvlm_status sample_identifiers(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
                                       const int32_t *channels, int32_t channel_count, float *out) {
-    for (int32_t c = 0; c < channel_count; ++c) {
+    const tvlm_places centres = {"footprints",
+                                 footprints,
+                                 count,
+                                 image_of,
+                                 write_centre,
+                                 sizeof(tvlm_point),
+                                 stack->device->backend->sample};
+    tvlm_status status = TVLM_OK;
+    float *values = NULL;
+    for (int32_t c = 0; status == TVLM_OK && c < channel_count; ++c) {
         tvlm_channel_info info;
-        TVLM_TRY(tvlm_stack_channel_info(stack, channels[c], &info));
-        if (!info.identifier) continue;
-        for (int32_t i = 0; i < count; ++i) {
-            const tvlm_footprint *const f = &footprints[i];
-            const tvlm_sample_point point = {f->x, f->y, place_of(stack, f, 0).at.level, f->index};
-            TVLM_TRY(tvlm_stack_sample(stack, &point, 1, &channels[c], 1,
-                                       &out[(size_t)i * (size_t)channel_count + (size_t)c]));
-        }
+        status = tvlm_stack_channel_info(stack, channels[c], &info);
+        if (status != TVLM_OK || !info.identifier) continue;
+        if (values == NULL) values = tvlm_allocate((size_t)count, sizeof *values);
+        if (values == NULL)
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to sample %d footprints",
+                             (int)count);
+        status = tvlm_stack_read_places(stack, &centres, &channels[c], 1, values);
+        for (size_t i = 0; status == TVLM_OK && i < (size_t)count; ++i)
+            out[i * (size_t)channel_count + (size_t)c] = values[i];
     }
-    return TVLM_OK;
+    free(values);
+    return status;
 }
 
 static tvlm_status check_footprints(const tvlm_stack *stack, const tvlm_footprint *footprints,
@@ -111,7 +126,8 @@ tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint 
 
 #define GRADIENTS 8 /* along a side */
 #define LATTICE   (GRADIENTS + 2)
-#define AT_ONCE   256 /* points */
+#define AT_ONCE   256  /* points */
+#define ROUND     1.01 /* axes of a smaller ratio have no direction worth the name */
 
 static const int32_t colours[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
@@ -156,11 +172,12 @@ static tvlm_footprint follow(const tvlm_sample_point *point, float size, const f
     /* Along is across turned by a quarter, and to the right. */
     double x = -sin(across.angle), y = cos(across.angle);
     if (x < 0.0 || (x == 0.0 && y < 0.0)) x = -x, y = -y;
+    if (ratio < ROUND) x = 1.0, y = 0.0;
     const double longer = (double)size * sqrt(ratio), shorter = (double)size / sqrt(ratio);
     return (tvlm_footprint){point->x,
                             point->y,
                             {(float)(longer * x), (float)(longer * y)},
-                            {(float)(-shorter * y), (float)(shorter * x)},
+                            {(float)(0.0 - shorter * y), (float)(shorter * x)}, /* not -0 */
                             point->index};
 }
 

@@ -42,6 +42,9 @@ shape g.safetensors image_grid_thw I64 2,3
 says 'patches 2x14x22, 20 of 154' export_ "$scene" "$scene" "$scene" --for qwen2-vl --video --budget 20 -o h.safetensors
 shape h.safetensors pixel_values_videos F32 616,1176
 shape h.safetensors video_grid_thw I64 1,3
+says '300x200 -> 288x192, patches 2x12x18' export_ "$scene" "$scene" "$scene" --for qwen3-vl --video -o i.safetensors
+says '300x200 -> 160x96, patches 3x6x10' export_ "$scene" "$scene" "$scene" "$scene" "$scene" --for qwen3-vl --video --max-pixels 100000 \
+    -o i.safetensors
 says '"selected": 19' export_ "$scene" --for qwen2-vl --json -o again.safetensors
 checks=$((checks + 1))
 cmp -s a.safetensors again.safetensors || complain "the same export twice differs"
@@ -123,8 +126,8 @@ if "$tvlm" video $device "$scene" "$scene" "$scene" "$small" "$scene" "$scene" "
     shape v.safetensors video_grid_thw I64 1,3
     says 'patches 1x' export_ "$work/in/v.mp4" --for qwen2-vl --video --every 4 -o e.safetensors
     rm -f v.safetensors e.safetensors
-    refused 1 'v.mp4' export_ "$work/in/v.mp4" --for qwen2-vl -o x.safetensors
-    refused 1 'v.mp4' export_ "$work/in/v.mp4" "$scene" --for qwen2-vl --video -o x.safetensors
+    refused 1 'v.mp4 is a video: --video takes its frames' export_ "$work/in/v.mp4" --for qwen2-vl -o x.safetensors
+    refused 1 'v.mp4 is a video: with --video it is the only file' export_ "$scene" "$work/in/v.mp4" --for qwen2-vl --video -o x.safetensors
     refused 1 'clip takes no video' export_ "$work/in/v.mp4" --for clip --video -o x.safetensors
     refused 2 'features is for images' export_ "$work/in/v.mp4" --for qwen2-vl --video --features "$in/features.npy" --query "$in/query.npy" -o x.safetensors
     refused 1 'is the input' export_ "$work/in/v.mp4" --for qwen2-vl --video -o "$work/in/v.mp4"
@@ -151,9 +154,18 @@ refused 1 'clip has one size' export_ "$scene" --for clip --max-pixels 5000 -o x
 refused 1 'llava takes no video' export_ "$scene" --for llava --video -o x.safetensors
 refused 1 'own size and patch' export_ "$scene" --for qwen3-vl --patch 14 -o x.safetensors
 refused 1 'frame 1 has 60x90' export_ "$scene" "$small" --for qwen2-vl --video -o x.safetensors
+refused 1 'long.ppm: .*aspect ratio' export_ "$scene" "$work/in/long.ppm" "$small" --for qwen2-vl -o x.safetensors
+refused 1 'thin.ppm: .*under one patch' export_ "$scene" "$work/in/thin.ppm" --for qwen2-vl -o x.safetensors
+refused 1 'small.png: 2 x [0-9]+ x [0-9]+ pixels when processed: [0-9]+ bytes of pixel_values; one allocation has at most [0-9]+$' \
+    export_ "$small" "$scene" --for qwen2-vl --min-pixels 1000000000 -o x.safetensors
+refused 1 'frames: 1; one token of a video has 2' export_ "$scene" --for qwen3-vl --video -o x.safetensors
 refused 1 'none.png' export_ "$scene" none.png --for qwen2-vl -o x.safetensors
 refused 1 'no folder' export_ "$scene" --for qwen2-vl -o none/x.safetensors
 refused 1 'is the input' export_ "$scene" --for qwen2-vl -o "$scene"
+printf '\0\0\0\x18ftypheic\0\0\0\0' >"$work/in/photo.heic"
+refused 1 'photo.heic is HEIF' export_ "$work/in/photo.heic" --for qwen2-vl -o x.safetensors
+printf '\0\0\0\x18ftypisom\0\0\0\0' >"$work/in/isom"
+refused 1 'isom is a video: --video' export_ "$scene" "$work/in/isom" --for qwen2-vl -o x.safetensors
 printf '\x89PNG\r\n\x1a\nbroken' >"$work/in/broken.png"
 refused 1 'broken.png' export_ "$work/in/broken.png" --for clip -o x.safetensors
 

@@ -28,6 +28,7 @@ CLASS_MOST = 28 * 28 * 1280  # the class Qwen2VLImageProcessor's own limit
 class Processor(ctypes.Structure):  # tvlm_export_processor
     _fields_ = [("patch", ctypes.c_int32), ("temporal", ctypes.c_int32), ("merge", ctypes.c_int32), ("side", ctypes.c_int32),
                 ("centre", ctypes.c_bool), ("min_pixels", ctypes.c_int64), ("max_pixels", ctypes.c_int64),
+                ("video_min_pixels", ctypes.c_int64), ("video_max_pixels", ctypes.c_int64),
                 ("mean", ctypes.c_float * 3), ("std", ctypes.c_float * 3)]
 
 
@@ -60,6 +61,41 @@ def check_sizes():
                     wrong.append((height, width, expected, h.value, w.value))
     checks.true(f"smart_resize: {tried} sizes ({refused} refused by both), {len(wrong)} differ {wrong[:3]}",
                 not wrong and tried >= 10000 and refused > 0)
+
+
+try:  # from 4.57 on; the version that requirements.txt pins has no Qwen3-VL: test_export.c has known answers
+    from transformers.models.qwen3_vl.video_processing_qwen3_vl import smart_resize as video_smart_resize
+except ImportError:
+    video_smart_resize = None
+
+
+def check_video_sizes():
+    c = ctypes.CDLL(library)
+    rng = np.random.default_rng(7)
+    wrong, refused, tried, reached = [], 0, 0, set()
+    processor = Processor()
+    assert c.tvlm_export_processor_get(0, ctypes.byref(processor)) == 0
+    for limits in [(processor.video_min_pixels, processor.video_max_pixels), (131072, 786432)]:
+        processor.video_min_pixels, processor.video_max_pixels = limits
+        for _ in range(5000):
+            frames = int(np.exp(rng.uniform(0, np.log(769))))
+            height, width = (int(side) for side in np.exp(rng.uniform(np.log(28), np.log(4000), 2)))
+            if rng.random() < 0.3:  # ties
+                height, width = height // 32 * 32 + 16 + 32, width // 32 * 32 + 16 + 32
+            w, h = ctypes.c_int32(), ctypes.c_int32()
+            got = c.tvlm_smart_resize_video(ctypes.byref(processor), frames, width, height, None, ctypes.byref(w), ctypes.byref(h))
+            try:
+                expected = video_smart_resize(frames, height, width, 2, 32, *limits)
+                volume = frames * height * width
+                reached.add("least" if volume < limits[0] else "most" if volume > limits[1] else "between")
+            except ValueError:
+                expected = None
+                refused += 1
+            tried += 1
+            if (None if got else (h.value, w.value)) != expected:
+                wrong.append((frames, height, width, expected, h.value, w.value))
+    checks.true(f"smart_resize of Qwen3-VL's videos: {tried} sizes ({refused} refused by both), {len(wrong)} differ {wrong[:3]}",
+                not wrong and tried >= 10000 and refused > 0 and len(reached) == 3)
 
 
 # ---- Processors ----
@@ -226,6 +262,28 @@ def check_video(device):
             np.unravel_index(tensors["selected_indices"], (t, h, w)), 1)) and len(tensors["selected_indices"]) == 9)
 
 
+def check_video_qwen3(device):
+    """Limits that count all frames: 130 x 90 pixels, and the size that 4.57.1 gives so many such frames."""
+    rng = np.random.default_rng(10)
+    for count, options, (width, height) in [(2, [], (128, 96)), (5, ["--max-pixels", "40000"], (96, 64)),
+                                            (8, ["--min-pixels", "131072"], (160, 128))]:
+        frames = [Image.fromarray(rng.integers(0, 256, (90, 130, 3), np.uint8)) for _ in range(count)]
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [os.path.join(folder, f"{i}.png") for i in range(count)]
+            for frame, path in zip(frames, paths):
+                frame.save(path)
+            tensors, _ = export(["--for", "qwen3-vl", "--video", *options], paths, device)
+        if video_smart_resize is not None:
+            limits = {"--min-pixels": 4096, "--max-pixels": 25165824, **({options[0]: int(options[1])} if options else {})}
+            assert video_smart_resize(count, 90, 130, 2, 32, *limits.values()) == (height, width)
+        even = [frame.resize((width, height), Image.BICUBIC) for frame in frames + frames[-1:] * (count % 2)]
+        plain = qwen(patch_size=16, image_mean=HALVES, image_std=HALVES, do_resize=False)
+        expected = plain(images=None, videos=[even], return_tensors="np")
+        checks.true(f"{device_name(device)}, qwen3-vl, video of {count} {' '.join(options)}: {tensors['video_grid_thw'].tolist()}, equal",
+                    np.array_equal(tensors["video_grid_thw"], expected["video_grid_thw"])
+                    and np.array_equal(tensors["pixel_values_videos"], expected["pixel_values_videos"]))
+
+
 def check_video_file(device):
     """A video file is its frames: as OpenCV decodes them, but for how either turns YUV to RGB."""
     rng = np.random.default_rng(9)
@@ -252,9 +310,12 @@ def check_video_file(device):
 
 
 check_sizes()
+if video_smart_resize is not None:
+    check_video_sizes()
 for device in devices(tool):
     check_modes(device)
     check_video(device)
+    check_video_qwen3(device)
     if cv2 is not None:
         check_video_file(device)
 require_photos()
