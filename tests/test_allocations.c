@@ -334,7 +334,7 @@ static void every_allocation(const char *name) {
     if (work(name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
     destroy(&o);
     int n = 1;
-    while (fail_the(n, name, &expected)) n += test_small() ? 17 : test_quick() ? 7 : 1;
+    while (fail_the(n, name, &expected)) n += test_small() ? 29 : test_quick() ? 19 : 1;
     printf("    %d allocations\n", n - 1);
     assert_true(n > 20);
 }
