@@ -48,6 +48,8 @@ static void drop(const tvlm_image *image) {
     free((void *)(uintptr_t)image->pixels);
 }
 
+enum { MOMENTS = 2 }; /* of a clip, two frames each */
+
 /* ---- What is chosen ---- */
 
 /* The question is about the lower right quarter: so are the tokens. */
@@ -131,6 +133,35 @@ static void by_frames(tvlm_device *device, tvlm_format format) {
     free(grid);
     tvlm_export_destroy(&export);
     for (int i = 0; i < 3; ++i) drop(&frames[i]);
+}
+
+/* What a moment has in both: its rows, or its tokens' scores. */
+static void same_moment(tvlm_export *clip, tvlm_export *pair, const char *name, int moment) {
+    tvlm_export_tensor whole, part;
+    unsigned char *all = take(clip, name, &whole), *some = take(pair, name, &part);
+    assert_int_equal(whole.bytes, MOMENTS * part.bytes);
+    assert_memory_equal(all + (size_t)moment * part.bytes, some, part.bytes);
+    free(all);
+    free(some);
+}
+
+/* A stream, two frames at a time as they come: the same as the moments of the whole clip. */
+static void by_pairs(tvlm_device *device, tvlm_format format) {
+    tvlm_image frames[2 * MOMENTS];
+    const int32_t width = test_small() ? 56 : 117;
+    for (uint64_t i = 0; i < 2 * MOMENTS; ++i) frames[i] = noise(20 + i, width, 59, 3);
+    const struct tvlm_export_params params = {
+        .model = TVLM_EXPORT_QWEN2_VL, .video = true, .min_pixels = 1, .format = format};
+    tvlm_export *clip = made(device, &params), *pair = made(device, &params);
+    run(clip, frames, 2 * MOMENTS, NULL);
+    for (int moment = 0; moment < MOMENTS; ++moment) {
+        run(pair, frames + 2 * moment, 2, NULL);
+        same_moment(clip, pair, "pixel_values_videos", moment);
+        same_moment(clip, pair, "scores", moment);
+    }
+    tvlm_export_destroy(&clip);
+    tvlm_export_destroy(&pair);
+    for (int i = 0; i < 2 * MOMENTS; ++i) drop(&frames[i]);
 }
 
 /* ---- Budgets ---- */
@@ -474,8 +505,8 @@ static void test_video_sizes(void **state) {
     assert_true(width == 1932 && height == 1092);
 }
 
-DEVICE_CHECKS(by_query, by_features, by_frames, budgets, pixels, repeated, native, bad_params, bad_images,
-              too_large)
+DEVICE_CHECKS(by_query, by_features, by_frames, by_pairs, budgets, pixels, repeated, native, bad_params,
+              bad_images, too_large)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_hd), cmocka_unit_test(test_video_sizes),

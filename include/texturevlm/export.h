@@ -128,10 +128,12 @@ TVLM_API void tvlm_export_destroy(tvlm_export **exported);
  * one for each picture (score.h; all zero: none), in the same frame: of vectors, where there are features to
  * answer from, or a map of similarities. Waits for the scores; the tensors are enqueued. A budget that is
  * less than all tokens is shared among several pictures in proportion to their tokens, at least one each: 1
- * is an error for two. Of a video the best tokens of the whole clip are chosen. Ties go to the lower token.
- * Errors: ARGUMENT (bad sizes, budget, no pictures, features or a query that the stack or the score refuses),
- * MEMORY, DEVICE_MEMORY (also before any work, where a picture's pixel_values are more than the device's
- * largest allocation, or than 8 GiB); the export holds nothing then.
+ * is an error for two. Of a video the best tokens of the whole clip are chosen. A stream's frames (Qwen2-VL
+ * and 2.5) may come two at a time, each pair a run: the rows and scores are those of the pair's moment in the
+ * whole clip, t is 0, the budget the pair's own, and nothing grows with the stream. Ties go to the lower
+ * token. Errors: ARGUMENT (bad sizes, budget, no pictures, features or a query that the stack or the score
+ * refuses), MEMORY, DEVICE_MEMORY (also before any work, where a picture's pixel_values are more than the
+ * device's largest allocation, or than 8 GiB); the export holds nothing then.
  */
 TVLM_API tvlm_status tvlm_export_run(tvlm_export *exported, const tvlm_image *images, int32_t count,
                                      const struct tvlm_grid_input *features,
