@@ -76,6 +76,7 @@ typedef struct tvlm_delta_report {
  * - saliency (scaled by the image's largest contrast) and clusters (regions may move anywhere), unless they
  * are carried over: then they are those of an earlier frame. The region table and the labels are carried with
  * the clusters.
+ *   In a batch they are made for all images at once, so that another image's change makes them anew too.
  * - prev_relevance, prev_saliency, fixation: they follow the flow, and are small.
  * - motion after tvlm_stack_advance, since the frame that it is compared with is another.
  * - what is generated for the images of a batch for which nothing was handed in, where for others it was

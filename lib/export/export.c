@@ -208,6 +208,7 @@ tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32
     export->count = 0;
     export->current = -1;
     TVLM_TRY(check_images(export, images, count));
+    export->current = -1;
     const tvlm_status status = run(export, images, count, features, queries);
     if (status != TVLM_OK)
         export->count = 0;

@@ -46,6 +46,8 @@ tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_proce
     return TVLM_OK;
 }
 
+#define SIDE_MOST 4096 /* of a patch, of a merged block: their product is squared below */
+
 /* What a size is chosen by. */
 typedef struct sizing {
     int32_t frames;      /* 1: a picture */
@@ -59,7 +61,7 @@ typedef struct sizing {
 static tvlm_status check_resize(const tvlm_export_processor *p, const sizing *by, int32_t width,
                                 int32_t height, const tvlm_log *log) {
     const double longer = width > height ? width : height, shorter = width > height ? height : width;
-    if (p->patch < 1 || p->merge < 1)
+    if (p->patch < 1 || p->merge < 1 || p->patch > SIDE_MOST || p->merge > SIDE_MOST)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %d pixels, merged %d by %d", (int)p->patch,
                          (int)p->merge, (int)p->merge);
     if (by->least < 0 || by->most < by->least)
@@ -108,10 +110,16 @@ static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int3
     return TVLM_OK;
 }
 
+/* 0 for what resize() refuses. */
+static int64_t factor_of(const tvlm_export_processor *p) {
+    const bool known = p->patch >= 1 && p->merge >= 1 && p->patch <= SIDE_MOST && p->merge <= SIDE_MOST;
+    return known ? (int64_t)p->patch * p->merge : 0;
+}
+
 tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
                               const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
     if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
-    const int64_t factor = (int64_t)processor->patch * processor->merge;
+    const int64_t factor = factor_of(processor);
     const sizing by = {
         1, 1.0, processor->min_pixels, processor->max_pixels, factor * factor, processor->patch, "patch"};
     return resize(processor, &by, width, height, log, resized_width, resized_height);
@@ -124,8 +132,8 @@ tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int3
     if (processor->video_max_pixels == 0)
         return tvlm_smart_resize(processor, width, height, log, resized_width, resized_height);
     const int32_t temporal = processor->temporal;
-    const int64_t factor = (int64_t)processor->patch * processor->merge;
-    if (temporal < 1 || frames < temporal)
+    const int64_t factor = factor_of(processor);
+    if (temporal < 1 || temporal > SIDE_MOST || frames < temporal)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "frames: %d; one token of a video has %d", (int)frames,
                          (int)temporal);
     const sizing by = {frames,
@@ -148,8 +156,8 @@ static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_pict
     return tvlm_fail(&export->device->log, TVLM_ERROR_DEVICE_MEMORY,
                      "%d x %d x %d pixels when processed: %.0f bytes of pixel_values; one allocation has at "
                      "most %llu",
-                     (int)(info->grid_t * p->temporal), (int)info->width, (int)info->height, bytes,
-                     (unsigned long long)most);
+                     (int)fmin((double)info->grid_t * p->temporal, (double)INT32_MAX), (int)info->width,
+                     (int)info->height, bytes, (unsigned long long)most);
 }
 
 tvlm_status tvlm_export_measure(const tvlm_export *export, const tvlm_image *image, int32_t frames,

@@ -13,9 +13,10 @@
 #define FEWEST_PIXELS 1e-3 /* fixations nearer to each other are one */
 #define NARROW        3.0
 #define BEGINNINGS    32
-#define RINGS_FEWEST  8    /* fewer are no rings */
-#define TURN          0.83 /* radians: no two of them are alike, nor a quarter turn apart */
-#define GOOD          0.92 /* of the fault that is allowed: it is counted at points */
+#define WORK          8192.0 /* of positions, fixations and shape, for which there are all of them */
+#define RINGS_FEWEST  8      /* fewer are no rings */
+#define TURN          0.83   /* radians: no two of them are alike, nor a quarter turn apart */
+#define GOOD          0.92   /* of the fault that is allowed: it is counted at points */
 
 static tvlm_status add_fixation(const tvlm_log *log, tvlm_fovea *fovea, double x, double y) {
     if (!(x >= 0.0 && x <= fovea->width && y >= 0.0 && y <= fovea->height))
@@ -94,18 +95,26 @@ static bool spread_once(const tvlm_fovea *fovea, bool rings, int32_t k, tvlm_pla
            tvlm_fovea_spread(fovea, spacing, k, placed);
 }
 
+/* Fewer where each takes long, so that no call takes seconds that need not. */
+static int beginnings_of(const tvlm_fovea *fovea, int32_t k, bool narrow) {
+    const double shape = fmax(fovea->width, fovea->height) / fmin(fovea->width, fovea->height);
+    const double work = (double)k * fovea->fixations * (narrow ? shape : 1.0);
+    return (int)fmin(fmax(BEGINNINGS * WORK / work, 1.0), BEGINNINGS);
+}
+
 /*
  * Few squares, and those of a narrow image, may come to rest around a gap: then the arrangement is turned and
  * it all begins again, and the best is kept. `placed` has room for 2 k. False: no memory.
  */
 static bool spread_well(tvlm_fovea *fovea, bool rings, int32_t k, tvlm_placed *placed) {
     const bool narrow = fmax(fovea->width, fovea->height) > NARROW * fmin(fovea->width, fovea->height);
+    const int beginnings = beginnings_of(fovea, k, narrow);
     double least = INFINITY;
     if (k == 1) { /* covers the image only from its middle */
         *placed = (tvlm_placed){0.5 * fovea->width, 0.5 * fovea->height, fmax(fovea->width, fovea->height)};
         return true;
     }
-    for (int i = 0; i < BEGINNINGS; ++i) {
+    for (int i = 0; i < beginnings; ++i) {
         tvlm_placed *const next = i == 0 ? placed : placed + k;
         fovea->turn = i * TURN;
         if (!spread_once(fovea, rings, k, next)) return false;

@@ -345,6 +345,8 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
         camera->frames = 0;
         camera->width = camera->height = 0;
         tvlm_stack_delta_forget(camera->stack, 0);
+        tvlm_stack_outdate(&camera->stack->chunks[0], TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+        camera->stack->originals[0].set = false; /* black, if somebody reads it */
         if (image == NULL) stream_drop_sent(stream, camera);
         return status;
     }
