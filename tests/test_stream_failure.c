@@ -42,6 +42,14 @@ static void hook_out(tvlm_device *device) {
 
 /* ---- The size ---- */
 
+/* Whoever reads the stack after a failure sees no frame that is half there. */
+static void check_black(tvlm_stack *stack) {
+    size_t count;
+    float *red = read_level(stack, 0, TVLM_CHANNEL_R, 0, &count);
+    for (size_t i = 0; i < count; ++i) assert_true(red[i] == 0.0f);
+    free(red);
+}
+
 /* Frames of the size that the first one has that comes through. */
 static void check_size(tvlm_device *device, tvlm_format format) {
     tvlm_stream *stream = open_stream(device, tvlm_stream_params(.layout = "r", .format = format));
@@ -65,6 +73,7 @@ static void check_size(tvlm_device *device, tvlm_format format) {
     refused(tvlm_stream_push(stream, 0, &large, tvlm_push_params(.keyframe = true), NULL), TVLM_ERROR_DEVICE,
             "no source");
     hook.fail_source = false;
+    check_black(tvlm_stream_stack(stream, 0));
     assert_int_equal(tvlm_stream_send(stream, 0, &small), TVLM_OK);
     assert_int_equal(tvlm_stream_push(stream, 0, NULL, NULL, &report), TVLM_OK);
     assert_true(report.frame == 0 && report.keyframe);
