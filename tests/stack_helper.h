@@ -41,6 +41,15 @@ static inline float *read_level(tvlm_stack *stack, int32_t index, int32_t channe
     return texels;
 }
 
+/* To the bit. */
+static inline void same_positions(const tvlm_selection *got, const tvlm_selection *expected) {
+    int32_t count, expected_count;
+    const tvlm_position *p = tvlm_selection_positions(got, &count);
+    const tvlm_position *q = tvlm_selection_positions(expected, &expected_count);
+    assert_int_equal(count, expected_count);
+    assert_memory_equal(p, q, (size_t)count * sizeof *p);
+}
+
 /* Fails unless the call was refused with that status and a line that says so. */
 static inline void refused(tvlm_status status, tvlm_status expected, const char *line) {
     assert_int_equal(status, expected);

@@ -285,14 +285,10 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     }
     for (int32_t i = 0; i < IMAGES; ++i) {
         tvlm_stack *single = random_stack(device, format, 70, 50, 83 + (uint64_t)i);
-        int32_t count, expected_count;
         tvlm_selection *got =
             select_with(batch, NULL, tvlm_select_params(.index = i, .k = 12, .overview = 0.5f));
         tvlm_selection *expected = select_with(single, NULL, tvlm_select_params(.k = 12, .overview = 0.5f));
-        const tvlm_position *p = tvlm_selection_positions(got, &count);
-        const tvlm_position *q = tvlm_selection_positions(expected, &expected_count);
-        assert_int_equal(count, expected_count);
-        assert_memory_equal(p, q, (size_t)count * sizeof *p);
+        same_positions(got, expected);
         tvlm_selection_destroy(&got);
         tvlm_selection_destroy(&expected);
         tvlm_stack_destroy(&single);

@@ -115,8 +115,7 @@ static int check(struct job *job) {
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE) return code;
     for (int i = 0; code == TOOL_DONE && i < job->count; ++i)
         code = tool_check_distinct(tool, options->output, job->paths[i]);
-    if (code == TOOL_DONE && options->scorer != NULL)
-        code = tool_check_distinct(tool, options->output, options->scorer);
+    if (code == TOOL_DONE) code = tool_check_distinct(tool, options->output, options->scorer);
     if (code == TOOL_DONE) code = questions_check_output(tool, &job->asked, options->output);
     return code;
 }

@@ -139,8 +139,9 @@ int tool_check_output(struct tool *tool, const char *path) {
 
 int tool_check_distinct(struct tool *tool, const char *output, const char *input) {
     struct stat a, b;
-    if (output == NULL || stat(output, &a) != 0 || stat(input, &b) != 0) return TOOL_DONE;
-    if (!S_ISREG(a.st_mode) || a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_DONE;
+    if (output == NULL || input == NULL || stat(output, &a) != 0 || stat(input, &b) != 0) return TOOL_DONE;
+    if (!S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode)) return TOOL_DONE;
+    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_DONE;
     tool->subject = NULL;
     return tool_fail(tool, "%s: is the input; it is not overwritten", output);
 }

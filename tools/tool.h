@@ -78,7 +78,7 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
  */
 int tool_check_output(struct tool *tool, const char *path);
 
-/* Refuses an output that is the same file as an input. NULL is fine. */
+/* Refuses an output that is the same file, or folder, as an input. NULL is fine, for either. */
 int tool_check_distinct(struct tool *tool, const char *output, const char *input);
 
 /* Two outputs that would replace each other: the same name, unless it is a device or a pipe. NULL is fine. */

@@ -165,18 +165,15 @@ static int hold(struct run *run, held_frame *held) {
 static int draw(struct run *run, const video_answer *answer) {
     char title[256];
     struct canvas canvas = {0};
-    const video_options *const options = run->options;
-    const int32_t strategy = options->strategy;
+    const int strategy = run->options->strategy;
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
-    const bool squares = strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_QUADTREE ||
-                         strategy == TVLM_STRATEGY_EXHAUSTIVE || options->overview.value > 0.0f;
+    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->overview.value > 0.0f;
+    const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
+    const tvlm_image *const image = &answer->frame->image;
     const bool drawn =
-        squares ? draw_squares(&answer->frame->image, answer->positions, answer->count,
-                               strategy == TVLM_STRATEGY_QUADTREE || options->overview.value > 0.0f, title,
-                               &canvas)
-                : draw_overlay(&answer->frame->image, &answer->grid, answer->positions, answer->count, title,
-                               &canvas);
+        squares ? draw_squares(image, answer->positions, answer->count, tree, title, &canvas)
+                : draw_overlay(image, &answer->grid, answer->positions, answer->count, title, &canvas);
     if (!drawn) return tool_fail(run->tool, "no memory for the overlay");
     const int code = video_overlay_add(&run->overlay, &canvas, answer->frame->number, answer->frame->time);
     canvas_release(&canvas);
@@ -242,11 +239,11 @@ static int check(struct tool *tool, const video_options *options, int count, cha
     if (code != TOOL_DONE) return code;
     if (options->k.given && options->k.value < 1)
         return tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
-    code = tool_check_distinct(tool, overlay, options->gaze != NULL ? options->gaze : paths[0]);
+    code = tool_check_distinct(tool, overlay, options->gaze);
     for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, overlay, paths[i]);
     if (code == TOOL_DONE) code = video_folder_check(tool, options->features);
     if (code == TOOL_DONE) code = video_folder_check(tool, options->flow);
-    return code == TOOL_DONE ? video_folder_distinct(tool, options->needs, options->features) : code;
+    return code == TOOL_DONE ? tool_check_distinct(tool, options->needs, options->features) : code;
 }
 
 static int run_video(struct tool *tool, const void *values, int operand_count, char *const *operands) {

@@ -30,13 +30,6 @@ int video_folder_make(struct tool *tool, const char *path) {
     return code;
 }
 
-int video_folder_distinct(struct tool *tool, const char *output, const char *input) {
-    struct stat a, b;
-    if (output == NULL || input == NULL || stat(output, &a) != 0 || stat(input, &b) != 0) return TOOL_DONE;
-    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_DONE;
-    return tool_fail(tool, "%s: is the input; it is not overwritten", output);
-}
-
 bool video_file_name(const char *folder, const char *ending, const video_frame *frame, bool video, char *path,
                      size_t size) {
     char stem[512];

@@ -12,7 +12,6 @@
  * distinct: refuses an output that is an input; NULL is fine. */
 int video_folder_check(struct tool *tool, const char *path);
 int video_folder_make(struct tool *tool, const char *path);
-int video_folder_distinct(struct tool *tool, const char *output, const char *input);
 
 /* FOLDER/STEM.ending for STEM.jpg, FOLDER/frame-000012.ending for frame 12 of a video. False: too long. */
 bool video_file_name(const char *folder, const char *ending, const video_frame *frame, bool video, char *path,

@@ -58,12 +58,8 @@ typedef struct sizing {
     const char *unit;    /* what `side` is one of */
 } sizing;
 
-static tvlm_status check_resize(const tvlm_export_processor *p, const sizing *by, int32_t width,
-                                int32_t height, const tvlm_log *log) {
+static tvlm_status check_resize(const sizing *by, int32_t width, int32_t height, const tvlm_log *log) {
     const double longer = width > height ? width : height, shorter = width > height ? height : width;
-    if (p->patch < 1 || p->merge < 1 || p->patch > SIDE_MOST || p->merge > SIDE_MOST)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %d pixels, merged %d by %d", (int)p->patch,
-                         (int)p->merge, (int)p->merge);
     if (by->least < 0 || by->most < by->least)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "from %lld to %lld pixels is no range",
                          (long long)by->least, (long long)by->most);
@@ -87,7 +83,7 @@ static tvlm_status check_resize(const tvlm_export_processor *p, const sizing *by
  */
 static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int32_t width, int32_t height,
                           const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
-    TVLM_TRY(check_resize(p, by, width, height, log));
+    TVLM_TRY(check_resize(by, width, height, log));
     const double factor = (double)p->patch * p->merge;
     const double volume = (double)by->frames * height * width, most = (double)by->most;
     double h = nearbyint(height / factor) * factor, w = nearbyint(width / factor) * factor;
@@ -110,16 +106,20 @@ static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int3
     return TVLM_OK;
 }
 
-/* 0 for what resize() refuses. */
-static int64_t factor_of(const tvlm_export_processor *p) {
-    const bool known = p->patch >= 1 && p->merge >= 1 && p->patch <= SIDE_MOST && p->merge <= SIDE_MOST;
-    return known ? (int64_t)p->patch * p->merge : 0;
+/* Before anything is computed from them; *factor: the side of a token. */
+static tvlm_status find_factor(const tvlm_export_processor *p, const tvlm_log *log, int64_t *factor) {
+    if (p->patch < 1 || p->merge < 1 || p->patch > SIDE_MOST || p->merge > SIDE_MOST)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %d pixels, merged %d by %d", (int)p->patch,
+                         (int)p->merge, (int)p->merge);
+    *factor = (int64_t)p->patch * p->merge;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
                               const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
     if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
-    const int64_t factor = factor_of(processor);
+    int64_t factor;
+    TVLM_TRY(find_factor(processor, log, &factor));
     const sizing by = {
         1, 1.0, processor->min_pixels, processor->max_pixels, factor * factor, processor->patch, "patch"};
     return resize(processor, &by, width, height, log, resized_width, resized_height);
@@ -132,7 +132,8 @@ tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int3
     if (processor->video_max_pixels == 0)
         return tvlm_smart_resize(processor, width, height, log, resized_width, resized_height);
     const int32_t temporal = processor->temporal;
-    const int64_t factor = factor_of(processor);
+    int64_t factor;
+    TVLM_TRY(find_factor(processor, log, &factor));
     if (temporal < 1 || temporal > SIDE_MOST || frames < temporal)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "frames: %d; one token of a video has %d", (int)frames,
                          (int)temporal);

@@ -204,7 +204,6 @@ static tvlm_status update_whole(update *u, tvlm_buffer *buffer, const tvlm_pixel
     tvlm_texture *source;
     TVLM_TRY(tvlm_stack_grid_texture(u->stack, u->chunk, TVLM_GRID_SOURCE, &source));
     tell_whole(u);
-    tvlm_stack_delta_forget(u->stack, u->plan->index); /* also if this fails */
     return tvlm_stack_source_from_buffer(u->stack, u->plan->index, buffer, pixels);
 }
 
