@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """bench/bases.py [TVLM]: what is lost when questions are answered from an embedding instead of the features.
 
 On the four photos of ../shared/data/clip/painted, for each class that covers at least three cells: the answer of

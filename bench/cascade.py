@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """cascade.py TVLM [--device NAME] [--large] [-k 64]: what the strategy cascade finds of what the grid finds, and what it reads for it.
 
 The photos of ../shared/data/clip/painted with their features; the questions are all classes that cover 3 cells or more.

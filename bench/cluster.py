@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Regions and their boundaries against people's: ../shared/data/segments, 4 photos, 5 people each; then, as pictures that no
 constant was chosen on, boundaries alone (N = 50) against the outlines of ../shared/data/boxes/coco_panoptic.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How far what a stream carries drifts: a table and a picture.
 
     bench/drift.py [--build build] [-o drift.png]

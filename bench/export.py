@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What a Qwen2-VL export of a 1024x1024 image takes, beside the same tensors from transformers' processors.
 
     bench/export.py [--tvlm TVLM] [--device NAME] [--side N]

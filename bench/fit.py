@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """fit.py [--tvlm TVLM] [--device NAME]: what `tvlm fit` learns from a dozen COCO photos.
 
 `tvlm fit --leave-one-out` on ../shared/data/boxes/coco_panoptic: each photo's 64 cells are chosen by a scorer that learnt from

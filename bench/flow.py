@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How good `tvlm flow` is: mean endpoint error in pixels on the pairs of ../shared/data/flow, at half and full size,
 beside OpenCV's DIS (fast, medium) and Farneback; and what each takes on the first pair, at its own size and at 1024x1024.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """footprint.py [--build BUILD] [--device NAME] [-o out/footprint.png]: what a long, narrow footprint sees, as a picture.
 
 A page of printed lines, drawn here. One footprint of 5 : 1 along a line stands in place of five round samples, and one round

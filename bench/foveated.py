@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """foveated.py LIBTEXTUREVLM.SO: how much of the image the squares of foveated positions cover, and how much twice; and how long
 placing them takes. Over the sizes and shapes of photographs, K, e0, arrangements, one fixation and several. Exit 1
 where any covers less than 95 % or more than 25 % twice.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """help.py [--build BUILD] [--device NAME] [--plot out/help.png] [--sheet FILE.png]: does choosing help?
 
 For budgets of 5, 10, 25 and 50 % of an image's 16x16 patches, on the 12 photos of ../shared/data/boxes/coco_panoptic: what

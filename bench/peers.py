@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """peers.py TVLM [--rounds N] [--threads N] [--device NAME] [--json FILE]: each stage beside the same done by OpenCV and PyTorch.
 
 One 1024x1024 image, the same cores, one session: `tvlm bench` of one family, then the peers' versions of it, then again,

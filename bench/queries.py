@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """queries.py TVLM [--rounds N] [--threads N] [--device NAME] [--json FILE]: questions to an image beside the same in PyTorch.
 
 Features of 64 x 64 x 768 of an image of 1024 x 1024: upload, one exact similarity, 100 queries, the image's own basis of 16,

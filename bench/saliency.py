@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How well `saliency` finds what people outlined: mean AUC over the photos of ../shared/data/boxes/coco_panoptic
 (things are foreground; photos of up to 50 % foreground), beside OpenCV's saliencies, the distance from the centre, and
 plain centre-surround; then the constants by leave-one-out, with a third writing of the definition in NumPy that the

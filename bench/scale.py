@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """scale.py TVLM [--device NAME] [--format f16|f32] [--small N] [--large N] [--rounds N]: what a larger image costs.
 
 Every family of full40 with its levels, at 1024x1024 and at 4096x4096 (`tvlm bench --json`), the smallest of the rounds, and how

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # bench/startup.sh TVLM [PHOTO [RUNS]]: `tvlm select` from start to exit on a 1024x1024 photo, in milliseconds: cold (no
 # cache of ours, none of PoCL's: every kernel compiles) and warm. Issue 2 asks for 10 s and 1 s on PoCL. Exit 1 beyond.
 # Without a PHOTO the project's own scene, at 1024x1024 (needs tvlm-scene beside TVLM).

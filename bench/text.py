@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """How well `text` finds words: of the words of ../shared/data/text/icdar2015 (not `###`, short side at least 12 pixels)
 those covered by half or more, and the share of each image that is marked; the same share of photos without words;
 beside the threshold on a plain two-polarity gradient density that finds the most words within the same limits. Then

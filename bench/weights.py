@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """weights.py LIBRARY [--device NAME] [--stride N]: which weights of information and perspective find things, without a query.
 
 The truth: the photos of ../shared/data/boxes/coco_panoptic; foreground is what COCO calls a thing. A cell is foreground

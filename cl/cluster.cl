@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.cl: SLIC (Achanta et al. 2012) in L*a*b*; pieces.cl makes one piece of each region.
  *

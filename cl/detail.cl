@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * detail.cl: laplacian (per pixel) and entropy (per cell of 16 x 16 pixels) of the source's luma.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * distance.cl: Euclidean distance to the nearest edge pixel, exact, over R = max(W, H) / 8 and at most 1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.cl: dense optical flow between two images, coarse to fine (core/constants.h has the sources).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * footprint.cl: channels averaged over ellipses: probes along the longer axis, each as wide as the shorter.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gemm.cl: the product of two matrices of floats where CLBlast would compile for many seconds: on CPUs. GPUs
  * have CLBlast (lib/opencl/gemm.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.cl: grids that an application hands in -> texels; and whether all their values are finite.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mips.cl: each level from the one before: mean (exact area average, the polyphase three-tap box where a side
  * is odd), max, min, or mode (area-weighted, ties to the lower value), chosen for each component.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * motion.cl: |Y - Y of the previous frame|, on the source's level 1.
  *

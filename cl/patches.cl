@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patches.cl: square patches of any channels around points, as planes for an encoder.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patchify.cl: frames of RGB bytes -> rows of numbers in the order of a vision-language model's encoder.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pick.cl: one component of a texture as a texture of its own.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resize.cl: bytes resized as Pillow does it (ImagingResample, 8 bit): weights of 22 bits, along rows first,
  * rounded to bytes and clamped after each pass. All in integers, so every device finds the same bytes.

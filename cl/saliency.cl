@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * saliency.cl: what stands out: centre-surround contrast (Itti, Koch & Niebur 1998) at three scales, and, for
  * the one map that combines them, how hard the border of the image is to reach (geodesic saliency: Wei et al.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample.cl: channels of many families at points, and at every texel of a new array.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scene.cl: what follows from depth where it is not handed in: occlusion and normals. Depth of 0 or less is
  * unknown: nothing follows from it, and neighbours do without it. A work-item makes RUN texels of a row: one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * self_test.cl: known answers for what drivers get wrong. lib/opencl/self_test.c knows what must come out.
  */

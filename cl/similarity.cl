@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * similarity.cl: the encoder's vectors, four components a layer, and cosines of each cell's with others.
  *

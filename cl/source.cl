@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.cl: the pixels that were handed in -> r, g, b, luma.
  *

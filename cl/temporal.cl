@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporal.cl: what was relevant, salient and looked at a frame ago, per cell: remembered when a frame ends,
  * moved into the next one along its flow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text.cl: 1 in regions of text-like strokes, read off four levels of the source.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * topk.cl: the k largest of n scores, best first; ties by lower index, NaN last.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * visual.cl: edges, edges_inv, high, low from the source's luma.
  *

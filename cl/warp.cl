@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * warp.cl: the encoder's vectors of one image moved into its next frame, and new ones mixed in.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 include_guard(GLOBAL) # the main file and ExtraTests both may include it
 # The target check-kernels: every kernel compiled offline for SPIR-V, Intel and AMD; no device needed. With
 # TVLM_CHECK_KERNELS it is part of each build. ExtraTests.cmake runs the same as tests.

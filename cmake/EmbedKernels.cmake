@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # embed_kernels(VARIABLE FILE): a custom command that writes FILE, a C source with every cl/*.cl and cl/*.clh as a
 # string (tvlm_kernel_files), and the headers that C and kernels share; VARIABLE is set to FILE.
 function(embed_kernels variable file)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Tests that are not of one function: the kernels for other makers' devices, the public headers, the installed
 # package, the format. Label "static": they need no device, so the matrix of devices runs them once.
 include(CheckKernels)
@@ -18,6 +19,7 @@ foreach(compiler spirv intel amd)
 endforeach()
 tvlm_script_test(headers ${PROJECT_SOURCE_DIR}/tests/install/headers.sh)
 tvlm_script_test(format ${PROJECT_SOURCE_DIR}/ci/format --check)
+tvlm_script_test(spdx ${PROJECT_SOURCE_DIR}/ci/check-spdx)
 if(PROJECT_IS_TOP_LEVEL AND NOT TVLM_SANITIZE) # a sanitized library only links into sanitized programs
   tvlm_script_test(install ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_BINARY_DIR})
   set_tests_properties(install PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # cmake --install: headers, the libraries, the tool, a CMake package and pkg-config files. Nothing in them holds the
 # prefix, so that the installed tree can be moved.
 option(TVLM_INSTALL "Make the install rules" ${PROJECT_IS_TOP_LEVEL})

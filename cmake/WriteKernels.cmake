@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Writes the kernel files as C arrays of bytes: string literals would run into compilers' length limits.
 string(REPLACE "," ";" FILES "${FILES}")
 set(table "")
@@ -11,5 +12,6 @@ foreach(path ${FILES})
   string(APPEND table "    {\"${name}\", (const char *)file_${index}},\n")
   math(EXPR index "${index} + 1")
 endforeach()
-file(WRITE ${OUTPUT} "#include \"opencl/kernels.h\"\n${arrays}
+file(WRITE ${OUTPUT} "/* SPDX-License-Identifier: Apache-2.0 */
+#include \"opencl/kernels.h\"\n${arrays}
 const tvlm_kernel_file tvlm_kernel_files[] = {\n${table}    {0, 0}};\n")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """qwen_pruned.py T.safetensors: a Qwen2-VL vision tower on the chosen tokens only, from
 `tvlm export photo.jpg --for qwen2-vl --budget 64 -o T.safetensors`. Random weights; a loaded model's `visual` fits as well."""
 import sys

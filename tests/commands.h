@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * commands.h: counts what goes to the device, how often the host waits for it, and how much memory is made.
  * For one file of a program that is linked with -Wl,--wrap for these functions (CMakeLists.txt).

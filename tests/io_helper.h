@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_helper.h: a folder for each test of lib/io, a log that can be asked, and files of given bytes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_samples.h: small pictures, written by Pillow and by hand, so that the readers are tested against
  * another's writer. Those named rgb hold (20x, 30y, (7x + 11y) mod 256) in 9 x 7 pixels; the JPEGs (8x + 40,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reference_helper.h: one reference device, and pictures, textures and random numbers for the tests of it.
  */

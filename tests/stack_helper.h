@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack_helper.h: what the tests of stacks, scores and selections share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_helper.h: what the tests of streams share: small frames, and a world that a camera moves over.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * support.h: what all tests share: the devices to run on, random pictures, comparisons that say what differs.
  *

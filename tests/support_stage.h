@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * support_stage.h: one operation of the backend table on the device under test and on the reference, from
  * identical inputs, and what came out compared.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_allocations.c: a whole job, with the n-th allocation failing, for every n there is: each time an error
  * that says memory and a line in the log (or, where it can do without, the same result), nothing left behind,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_basis.c: bases on every device: against the singular vectors of the same numbers by LAPACK's own SVD
  * in double; streamed in pieces; files; an image's own; embeddings and the answers from them; what is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Batches and staleness with all families present: an image of a batch is what it is alone, bit for bit, in
  * however many chunks and whatever the others have; a family that is made anew leaves the others as they are;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The strategies cascade and exhaustive: what they choose beside the grid and every texel's score, what they
  * read, that cells read alone are those read together, and what a guide says of regions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Channels of a stack as they really are: what stands behind each (tvlm_stack_has_channel), and how the
  * levels of identifiers, masks and distances follow from one another, counted texel by texel.

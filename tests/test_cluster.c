@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_cluster.c: regions on the device against the reference, stage by stage.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_delta.c: frames of which parts are made again, against the same frames made in full: bit for bit, on
  * every device, storage and format, every channel that follows from the source, at every level. And that what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_delta_upload.c: how many bytes go to the device for a frame of which a little changed: tiles of
  * whatever side, of small and of narrow images, in stacks of one image and of several. And that the result is

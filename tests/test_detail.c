@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_detail.c: laplacian and entropy against the reference.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_device.c: opening devices: by index, part of a name, storage, an application's context; kernels from a
  * folder, programs from the cache; and no OpenCL at all (in a child process).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_distance.c: the distance to the nearest edge, against the reference: of edges of pictures, and of
  * masks that no picture makes. And the reference itself against the least of all distances, counted one by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tool draws, and what it reads from the command line and writes as JSON: its functions that need no
  * device.

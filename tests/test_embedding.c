@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Embeddings: unit vectors in, unit vectors out, at any position and level, however they are read: sampled,
  * packed, scored or level by level; all components of a vector belong together. The device against the

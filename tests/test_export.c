@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_export.c: tensors for encoders: what is chosen, budgets, kinds of pixels, repeated runs, refusals. The
  * numbers are compared with the processors themselves in tests/python/check_export.py.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_flow.c: optical flow against the reference, stage by stage; and what it says of motions that are
  * known: none, a pixel, a large one, nothing in common; Middlebury's pairs, where they are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_follow.c: points that go along a flow, against the reference; and answers that are known.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_footprint.c: probes along a line against the reference; what a footprint returns against the area
  * integral of its ellipse, beside one isotropic sample; the structure tensor's axes; a page of text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_foveated.c: exactly K positions that cover the image, dense at the fixations; squares of a tree that
  * cover it without overlap; both as strategies of tvlm_select.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_further.c: what a further question costs: commands to the device and waits for it; and that what is
  * left out (levels, a program that is there, ranges emptied beforehand) is not missed.

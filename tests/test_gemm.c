@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_gemm.c: products of matrices on every device against the reference: all transpositions, offsets,
  * strides with gaps, what is already there; with CLBlast and with our own kernels wherever both run.

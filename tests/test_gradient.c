@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_gradient.c: edge_x, edge_y, rgb_var, rgb_mean against the reference.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.h: grids that are handed in. The conversion on the device against the reference and against the host;
  * what a stack makes of them (levels, sizes, replacement, planes of the application's own); what it refuses.

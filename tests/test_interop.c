@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An application's own context: pixels as cl_mem in, textures as cl_mem out, nothing copied in between.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_io_flow.c: .flo files: what is written is read, and what is none is refused with a line that says why.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pictures: each format and depth against known pixels, all orientations, and files that are none.
  */

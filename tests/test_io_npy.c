@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .npy: what is written is read, what NumPy writes is read, and all else is refused.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .safetensors: what is written is read, and what the format's own library refuses is refused.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scorers as files: what is saved is loaded, and what is no scorer is refused with a line that says why.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_io_video.c: what is written as a video is read again, frame by frame; what does not decode is left out
  * with a line each; what is no video is refused with one; nothing unfinished is left.

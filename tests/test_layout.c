@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h and the registry: every name of CHANNELS.md by number, every layout, every refusal.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Layouts: they hold the families that their channels need and no others; patch13 and scene18 as batches of
  * thumbnails, the device against the reference; full40 packed is what sampling each of its channels gives.

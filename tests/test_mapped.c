@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scorers that a query changes: against the same weights written out, and what is read, and what is refused.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_mips.c: the levels, by every rule and on every path (a launch a level, tiles and tail), against the
  * reference.

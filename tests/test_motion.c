@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_motion.c: motion and what it keeps of a frame, against the reference; and through a stack: two frames.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_overview.c: the share of a selection that shows the whole image: as small squares as there are enough
  * of, every pixel under one, the rest exactly what it would be alone, and what is refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_patches.c: patches of bundles against the reference; those on the pixel grid to the bit; borders,
  * scales, formats, and what is refused.

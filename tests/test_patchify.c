@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_patchify.c: frames of bytes cut into rows of numbers: every device against the reference to the bit,
  * and the reference against the permutation of texturevlm/export.h, read backwards.

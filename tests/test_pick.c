@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_pick.c: one component of a slice as a texture of its own: exactly what was written.
  */

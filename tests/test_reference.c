@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_reference.c: the reference backend on its own: known answers, properties, and brute force that shares
  * no line with it. Everything else is tested against the reference, so nothing here may lean on another

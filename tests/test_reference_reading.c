@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_reference_reading.c: the reference backend on its own, as test_reference.c, where what families hold
  * is read: levels, samples, packed arrays, scores, the best K.

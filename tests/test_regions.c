@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_regions.c: regions through the public functions: tables, neighbours, labels, and labels of the
  * application's own.

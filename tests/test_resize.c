@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_resize.c: resizing of bytes as Pillow does it: weights by their definition, every device against the
  * reference to the byte. tests/python/check_export.py compares with Pillow itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_saliency.c: saliency and its three scales against the reference, from identical levels of the source.
  */

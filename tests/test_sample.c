@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_sample.c: channels of bundles of textures at points and at every texel of an array, against the
  * reference.

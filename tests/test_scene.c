@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Occlusion and normals from depth: the device against the reference, and known scenes: walls, planes, steps,
  * nothing.

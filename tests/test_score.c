@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_score.c: scoring programs at grids of candidates, against the reference.
  */

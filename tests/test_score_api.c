@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * score.h: scores against a straightforward computation from sampled channels, queries, and what is refused.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select.h: the rules of selecting, positions in the pixels that were handed in, batches, and what is
  * refused.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sessions: what is found again and what is not, what goes first, the bound, and that a stack's bytes are
  * what the device gave.

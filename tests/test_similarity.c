@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_similarity.c: the encoder's vectors as they are stored, their lengths, and cosines with others: each
  * operation against the reference, and what a stack makes of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_source.c: pixels of every type and number of channels to r, g, b, luma, against the reference.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.h: sizes, levels, what is made when, batches in chunks, and what is refused. On the reference device,
  * and once more on every device under test. What families hold is tested where they are made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A backend that counts its calls and fails when told to: what a failing device leaves behind, and that
  * asking again takes no new device memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pixels into a stack: every type, resampling against its definition, the device's limit, and what is
  * refused.

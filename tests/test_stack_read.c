@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading, sampling and packing: they say the same, and refuse what they should.
  */

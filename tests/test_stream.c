@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream.c: frames of which it is known how they move: what is carried over, what is asked for, and what
  * stays where it was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_carried.c: what hangs on the whole image, carried over from frame to frame (the presets still
  * and screen do so): until when, what is exact meanwhile, that a cut ends it, and that regions go on

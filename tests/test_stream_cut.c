@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_cut.c: what is a cut, and what is not: flat and dark frames whose luma flickers by a little,
  * noise, a fade; against frames of something else, also where it is dark.

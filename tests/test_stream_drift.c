@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_drift.c: how far what is carried drifts from what it stands for. A camera goes over a world of
  * which every point has a feature vector; the vectors of frame 0 are carried along the flow that the library

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_failure.c: what a camera still knows after a push that failed: nothing. The next frame is a
  * first one, of whatever size, without a flow, features or regions of before; and what was sent is gone where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_memory.c: a stream of 10,000 small frames (TVLM_TEST_FRAMES: another number) takes no more
  * memory at the end than after the first thousands: not of the device, and not of the process.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_send.c: frames of which only what changed goes to the device, pushed at once or sent ahead: the
  * same, bit for bit, as frames that are taken whole; how many bytes go; whatever comes between a frame that

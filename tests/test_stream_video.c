@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_video.c: a stream on real frames (../shared/data/video/bedroom): how many positions jump from
  * frame to frame, with the bonus for those that stay and without; and that a cut is found where there is one,

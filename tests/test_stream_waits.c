@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_stream_waits.c: how often the host waits for the device in a stream's frame. Each wait costs a round
  * trip and leaves the device without work. And that frames make no device memory anew.

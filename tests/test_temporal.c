@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_temporal.c: what outlives a frame: remembered and moved, stage by stage against the reference; and
  * answers that are known, through a stack.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_text.c: text against the reference, stage by stage on identical inputs: sums, growth and combination
  * are integers and equal; marks are a comparison of floats, equal but for what lies at the threshold. End to

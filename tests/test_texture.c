@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_texture.c: textures hold what is written, slice by slice and level by level, in every storage; buffers
  * too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_topk.c: every method of top-K on every device, against the reference (qsort): exact, to the bit.
  */

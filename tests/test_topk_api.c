@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm_topk against qsort, on the reference device and every device under test; and what it refuses.
  */

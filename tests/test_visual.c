@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_visual.c: edges, edges_inv, high, low against the reference.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_warp.c: vectors moved along a flow and blended, against the reference; and answers that are known.
  */

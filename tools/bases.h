@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bases.h: the bases that --basis names, and embeddings in them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm bench: every stage, its time, its bytes, its share of the device's own copy bandwidth.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_delta.c: rows of what is made of a frame of which 1 % or 10 % of the tiles changed: each family that
  * is made in parts, with its levels, from tiles that are already on the device; and the whole frame,

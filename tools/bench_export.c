@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stages of `tvlm export --for qwen2-vl`, without files. */
 #include "bench_stages.h"
 

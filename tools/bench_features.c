@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The stages of questions to an image: features of 64 x 64 x 768, as an encoder for 1024 x 1024 makes them.
  */
 #include "bench_stages.h"

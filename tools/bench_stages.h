@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_stages.h: what `tvlm bench` measures: one entry a stage, with what it does and the bytes that it must
  * move.

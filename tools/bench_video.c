@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm bench --video: what a frame takes, stage by stage and as a whole, where 1 %, 10 % and all of it
  * changes, and on real frames: with delta updates, without, through a stream, and its flow alone.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench_video.h: `tvlm bench --video`: frames of a video, with and without delta updates.
  */

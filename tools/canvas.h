@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * canvas.h: a picture in memory, and what is drawn on it. Everything is clipped to the canvas.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm devices: what is there, what the self-test found, which storage would be used. */
 #include <stdio.h>
 #include <stdlib.h>

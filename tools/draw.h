@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * draw.h: the pictures that the tool makes: a selection over its photo, a score map over its photo, and a
  * sheet of all channels. Each function that makes a canvas returns false when there is no memory for it; the

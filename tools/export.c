@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm export: the tensors that a vision-language model's encoder takes, in full and of the chosen tokens. */
 #include <stdio.h>
 #include <stdlib.h>

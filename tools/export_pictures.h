@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export_pictures.h: what `tvlm export` is about: image files, or the frames of a video.
  */

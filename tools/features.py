@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/features.py: dense features of images and vectors of questions, for `tvlm select --features F.npy --query Q.npy`.
 
     tools/features.py --model transformers:openai/clip-vit-base-patch16 photo.jpg -o F.npy

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm fit: learns a scorer from photos in which somebody has marked objects, and says what it is worth. */
 #include <math.h>
 #include <stdio.h>

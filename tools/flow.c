@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm flow: the optical flow from one image to another, as .flo, as a picture, with its confidence. */
 #include <math.h>
 #include <stdlib.h>

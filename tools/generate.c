@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm generate: all channels of images, as an array and, of one image, as a contact sheet. */
 #include <limits.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inputs.h: what a person has as files beside an image, for `tvlm generate`: grids as .npy, masks and maps as
  * pictures.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.h: writes JSON text: numbers the same in every locale, floats with as many digits as they need to come
  * back the same, text as valid UTF-8. Memory that runs out is remembered and told by json_text_of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * labels.h: a label map of a person's as a file: a picture or an array.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm: the tool. Finds the command, parses its options by its table, runs it, and turns the result into an
  * exit code and at most one line of error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * options.h: options described by a table. The table drives the parser (getopt_long), the checks and --help.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm pca: bases for embeddings: trained from files of features, looked at, and measured. */
 #include <limits.h>
 #include <math.h>

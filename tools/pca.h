@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pca.h: how good a basis is: what `tvlm pca validate` measures.
  */

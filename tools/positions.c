@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "positions.h"
 
 static void write_axes(json_writer *json, const tvlm_footprint *axes) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * positions.h: the positions of a selection as JSON.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * progress.h: one bar on stderr for what takes longer than a second; only on a terminal.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * questions.h: what is asked of an image as files: the encoder's features, and the vectors of queries.
  */

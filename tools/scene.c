@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scene.c: tvlm-scene OUT.png [WIDTH HEIGHT] draws the picture that ci/demo and the README use: a calm sky
  * above a meadow with a brick house, a car, a tree, a person, a ball and a sign with words. Deterministic; no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scene_shapes.h: what scene.c draws with: colours, hashed noise, signed distances of shapes (negative
  * inside).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select_layout.h: the names of the channels that a score reads, for the stack that it is asked of.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "select_outputs.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* select_outputs.h: the files that `tvlm select` writes: their names, and whether they may be written. */
 #ifndef TVLM_TOOLS_SELECT_OUTPUTS_H
 #define TVLM_TOOLS_SELECT_OUTPUTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select_patches.h: what `tvlm select` makes of positions beyond the JSON: patches, the scores of all
  * patches, axes. All of it is computed before anything is written.

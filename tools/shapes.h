@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shapes.h: boxes, polygons and run lengths as masks: mask[height * width], set to `value` inside.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tool.h: what the commands of tvlm share: how they end, what they say, what they check, the device.
  *

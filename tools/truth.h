@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * truth.h: where the objects of a photo are, as people wrote it down: mask PNGs, COCO json (detection and
  * panoptic), YOLO txt.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tvlm video: the positions that matter, frame by frame, as lines of JSON, and drawn on the frames. */
 #include "video.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video.h: the parts of `tvlm video`: its options, and a frame's answer.
  */

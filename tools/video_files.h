@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video_files.h: folders with a file for each frame: vectors and flow that come in, masks that go out.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video_frames.h: frames in their order, from image files or out of a video. What does not decode is left out
  * with a warning.

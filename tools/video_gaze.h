@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video_gaze.h: where somebody looked, from a text file: "time,x,y" a line: seconds since the first frame,
  * pixels of the frame. Commas, blanks or tabs; '#' begins a comment; x and y "nan" while the eyes are shut.

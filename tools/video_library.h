@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video_library.h: texturevlm-video, loaded when the first video is met. Linked, it would cost every command
  * the loading of FFmpeg's hundred libraries.

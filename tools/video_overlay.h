@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video_overlay.h: annotated frames, as a PNG each in a folder, or as a video.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a stream answers of a frame, and how it is asked. */
 #include <math.h>
 #include <stdio.h>

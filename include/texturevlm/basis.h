@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * basis.h: few numbers in place of an encoder's vectors: orthonormal directions, and what lies along them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * delta.h: the next frame of a video into a stack, where most of it is as it was: only what changed is
  * uploaded, and only what lies around it is made again.

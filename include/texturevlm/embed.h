@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embed.h: the encoder's own vectors, and many questions to them at once.
  *

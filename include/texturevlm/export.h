@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export.h: the tensors that a vision-language model's encoder takes as they are, in full and of the chosen
  * tokens.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fit.h: linear scorers (score.h) learnt from images in which somebody has said what matters.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.h: dense optical flow between two images on the device: where each place of one is in the other, and
  * how sure that is.

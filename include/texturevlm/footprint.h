@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * footprint.h: sampling ellipses instead of points: what lies in a long, narrow area, read at the level of
  * its width and not of its length, as graphics hardware does for surfaces seen at an angle.

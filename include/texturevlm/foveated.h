@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * foveated.h: where to look when the place to look at is known: many small squares around the fixations, few
  * large ones far from them, which together cover the image once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.h: what an application knows of an image beside its pixels: attention, embeddings, depth, masks,
  * planes of its own. Each is a grid of any size over the image; a stack takes it in, and reads it like every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io.h: files. The header of the second library, texturevlm-io, which the first one does not need.
  *

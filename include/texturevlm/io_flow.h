@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_flow.h: optical flow as .flo files (Middlebury's): "PIEH" (the float 202021.25), width and height as
  * 32-bit integers, then u, v of every pixel as floats, row by row, all little-endian. What is above 1e9 or

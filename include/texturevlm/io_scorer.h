@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_scorer.h: linear scorers (score.h) as files.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_video.h: videos in and out, through FFmpeg's libraries. A library of its own, texturevlm-video, that
  * needs none of the others: FFmpeg brings a hundred shared objects with it, and who reads no videos should

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h: channels and layouts by number and name (CHANNELS.md).
  */

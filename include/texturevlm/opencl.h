@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * opencl.h: for applications that have an OpenCL context of their own. The only header that needs OpenCL's.
  *

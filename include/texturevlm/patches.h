@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patches.h: what stands at positions, cut out and made ready for an encoder.
  */

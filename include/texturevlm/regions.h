@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regions.h: the regions behind cluster_id, cluster_distance, cluster_size and boundary: where they are, what
  * colour, which of them touch; and regions of the application's own instead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * score.h: how much each candidate matters, and the K largest of many.
  */

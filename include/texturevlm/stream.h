@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.h: a video as a stream of frames, each of which keeps what it can from the one before.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * temporal.h: what a stack knows from one frame of a video to the next: the channels motion, prev_relevance,
  * prev_saliency and fixation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * texturevlm.h: everything but the files (io.h) and OpenCL (opencl.h).
  */

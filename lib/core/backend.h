@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backend.h: the seam. One table of functions, implemented twice (lib/opencl, lib/reference). Nothing above
  * it knows which one is under it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h: what both backends and the stack agree on about regions: how an image is divided before the
  * first pass, and how the tables that CLUSTER leaves behind (TVLM_PRODUCT_REGIONS) lie in memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * constants.h: numbers that the kernels and the C reference share. Compiled as C11 and as OpenCL C 1.2:
  * nothing but the preprocessor in here. Each number's source stands beside it.

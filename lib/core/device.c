@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part of device.h that is the same for every backend. Opening is in stack/open.c, which sees both.
  */

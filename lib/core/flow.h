@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.h: what the two backends are asked for when the flow between two sources is estimated, and the levels
  * at which they do it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * half.h: IEEE 754 binary16 as uint16_t bits, without help from the compiler or the CPU.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.h: grids as applications have them: any stride, float or half, cells of one or more values. What is
  * converted and how is the same wherever it is done: here on the host (and in the reference), in cl/input.cl

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory.h: products that cannot overflow silently, and zeroed allocations of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The two tables that everything else is derived from. A new family is its rows in `grids` and `rows`, its
  * line in TVLM_GENERATED_GRIDS (registry.h), and a function of that name in each backend.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * registry.h: the one table of families: what each stores, how large, how it is reduced, what it needs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resize.h: how a picture is resized and cut into patches for an encoder: what lib/export works out and the
  * backends follow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiles.h: which part of an image changed, and what of a grid lies above it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * basis.c: bases as objects, and the small matrices behind them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * basis.h (inside): a basis, and the linear algebra of small matrices that those who make one share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * embed.c: features into the embedding of a basis, from device memory to device memory.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * image_basis.c: a basis of an image's own features, and their embedding in a basis.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trainer.c: a basis from any number of vectors. Blocks of them are multiplied on the device, what comes of
  * it is added up on the host in double.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm_export: what is asked, the run, and the tensors that it leaves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * export/export.h: what the files of lib/export share. The public header is texturevlm/export.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pictures to bytes, as Pillow has them, on the device, and resized.
  */

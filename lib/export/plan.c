@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The weights of a resize, as Pillow has them (Resample.c: precompute_coeffs, normalize_coeffs_8bpc): Keys'
  * cubic with a = -0.5, stretched by the scale where the picture shrinks, normalised in double, then in whole

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bytes.h: integers as files hold them, whatever their alignment. le: the low byte first; be: the high byte
  * first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exif.h: the one EXIF tag that decides which way a picture is up.
  */

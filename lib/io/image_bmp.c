@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * BMP: is the file complete? stb_image reads zeros beyond its end, and whatever lies on the stack for a
  * palette index beyond the palette.

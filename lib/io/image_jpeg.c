@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JPEG: is the file complete, and which way is it up?
  * The markers are those of ITU-T T.81, Annex B: FF and a byte that is neither 0 nor FF.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The eight EXIF orientations: the upright picture's rows and columns are steps through the stored one.
  */

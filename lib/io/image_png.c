@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PNG: is the file complete and its pixel data undamaged, how deep is it, and which way is it up?
  * A chunk is a length, four letters, the content, and the CRC-32 of letters and content (PNG

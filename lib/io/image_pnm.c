@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PPM and PGM: "P2", "P3" (text), "P5", "P6" (binary); width, height and the largest value as text, with
  * comments between them; one blank; the samples, of two bytes with the high one first where the largest value

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JPEG, PNG and BMP through stb_image.
  */

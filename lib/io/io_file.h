@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * io_file.h: files that are read whole, and files that appear whole or not at all.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* .npy files that are read in pieces, so that they may be larger than memory. */
 #include <errno.h>
 #include <fcntl.h>

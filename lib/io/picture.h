@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * picture.h: what the parts of the image reader hand to each other.
  */

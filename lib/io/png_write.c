@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PNG through stb_image_write: into memory first, so that the file is whole or not there.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * .safetensors: eight bytes of header length, the header as JSON, the data. In the header each tensor has its
  * "dtype", "shape" and "data_offsets" (begin and end within the data); "__metadata__" maps strings to

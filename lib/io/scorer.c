@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "texturevlm/io_scorer.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stb_guard.h: keeps stb_image and stb_image_write from crashing, aborting or leaking.
  *

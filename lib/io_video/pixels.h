@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pixels.h: a decoded frame as RGB, turned as the file asks.
  */

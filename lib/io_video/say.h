@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * say.h: the log of texturevlm-video, which is not linked to the library that has tvlm_log_message.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * backend.h: what the files of this folder share: the device with its queue and programs, textures as OpenCL
  * sees them, and how a kernel is called.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * buffer.c: plain device memory, and the scratch that stages share.
  */

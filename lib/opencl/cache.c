@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cache.c: compiled programs on disk. A file's name is the SHA-256 of everything that its content depends on;
  * it is written to a temporary and renamed, so that a reader never sees half of one; its content carries its

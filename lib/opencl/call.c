@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.c: kernel calls: arguments in order, textures as the storage wants them, sizes rounded up to whole
  * groups.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.c: the colours, the passes of SLIC, and in what order all that follows; cl/cluster.cl says how.
  */

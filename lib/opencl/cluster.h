@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h: what the launches of cluster.cl (SLIC), pieces.cl (one piece for each region) and regions.cl
  * (what follows from labels) share.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * device.c: opening an OpenCL device, by name or from an application's context, and closing it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * distance.h: the stage after the mask, for tests with masks that no picture makes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.c: the planes, then coarse to fine the launches of cl/flow.cl: patches, densification, and two for
  * each refinement.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
 tvlm_status opencl_follow(tvlm_device *base, const tvlm_follow *follow) {

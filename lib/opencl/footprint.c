@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
 tvlm_status opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,

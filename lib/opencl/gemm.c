@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gemm.c: the product of two matrices. By CLBlast on GPUs. On CPUs its first product takes many seconds: PoCL
  * compiles all of its kernels for one product, since it asks for their binary; with the smallest parameters

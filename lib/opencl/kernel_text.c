@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernel_text.c: a kernel file as one text: its #include "..." lines replaced by the files, with #line where
  * a file begins or goes on, so that a build log points at the real file. Include guards keep each file from

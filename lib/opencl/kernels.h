@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kernels.h: the kernel files that are built into the library (generated from cl/ by
  * cmake/WriteKernels.cmake).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mips.c: the levels in as few launches as the device likes; cl/mips.cl says how.
  */

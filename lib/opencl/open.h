@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * open.h: the OpenCL backend's way in, for lib/stack/open.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pieces.c: of the labels that SLIC leaves, one piece for each region; cl/pieces.cl says how.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.c: kernels by file, options and name: built once per device, from the cache on disk where it has
  * them.

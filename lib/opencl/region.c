@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * region.c: lists of the work-groups that changed tiles touch, for kernels with REGION_IN (cl/region.clh).
  *

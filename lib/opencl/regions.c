@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regions.c: what follows from labels; cl/regions.cl says how.
  */

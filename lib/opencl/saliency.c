@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * saliency.c: scratch, and the four launches of cl/saliency.cl.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * self_test.c: known answers on this device before work starts: what drivers get wrong is switched off here,
  * not met later. FACTS: PoCL 3.1 scales the slice of normalised reads, and aborts on mip levels; drivers

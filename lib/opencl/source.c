@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * source.c: pixels to the source: all of them, or changed tiles; and which tiles changed.
  */

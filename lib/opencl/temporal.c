@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
 enum { HAS_RELEVANCE = 1, HAS_TEMPORAL = 2 }; /* as in cl/temporal.cl */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * texture.c: texture arrays in the three storages (cl/texture.clh is their other half).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * topk.c: which of the methods in cl/topk.cl finds the k best, and its launches.
  */

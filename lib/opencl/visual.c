@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_visual(tvlm_device *base, const tvlm_generate_args *args) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SLIC (Achanta et al. 2012), then what makes every region one piece: components by flood fill, the largest
  * of each label stays, the others go to a neighbour.

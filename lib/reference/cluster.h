@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h: the two halves of CLUSTER: the labels (cluster.c), and what follows from labels, whoever made
  * them (regions.c).

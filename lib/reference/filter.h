@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * filter.h: what the per-pixel families share: luma with its border, the Sobel pair, and a loop over texels.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.c: the flow between two sources, a second time: patches by Gauss-Newton, their weighted mean, the
  * variational refinement, and the confidence, each as its formula stands (core/constants.h has the sources).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reference.h: the reference backend: plain C that follows the definitions, obviously right before anything
  * else.

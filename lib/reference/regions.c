@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What follows from labels: the table of regions, and the texels of CLUSTER.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample.h: reading channels of several families at a position (the bundle sampler).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * similarity.c: cosines of the encoder's vectors with others, by their definition.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * text.h: the stages of the text family, for tests that compare each on identical inputs.
  */

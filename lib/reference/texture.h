@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * texture.h: textures of the reference backend: float RGBA texels, level after level; each level is slice
  * after slice, row after row. What is stored has been rounded to the texture's format, so a half texture

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where positions start: on a sunflower's spiral, or on rings. Both put M(e)^2 of them on a unit of area, M =
  * M0 / (e + e0), so that within a radius r of a fixation there are 2 pi M0^2 g(r / e0), g(u) = ln(1 + u) - u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cascade: regions first, then the cells that touch the best of them, then the top K. What a region has
  * to show for itself is read at one place, or was made once for the image (lib/stack/guide.c); vectors of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a score reads, counted: texels of the layers that its channels lie in, and vectors of the features.
  * Every place counts for itself: what caches save is not taken off.

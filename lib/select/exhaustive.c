@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The exhaustive strategy: every texel of a level is a candidate. What it chooses is what all others are
  * measured by.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Learning a scorer: which cells there are, and how much of each is object.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select/fit.h: what fit.c collects and solve.c learns from. The public header is texturevlm/fit.h.
  */

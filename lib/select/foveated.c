@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Positions around fixations: what is asked is checked, e0 raised where squares would be smaller than a
  * patch, an arrangement begins, spreading finishes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * foveated.h: the steps of placing positions around fixations: an arrangement that begins them, and the
  * spreading that follows. All lengths in pixels.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scorers that a query changes: a matrix takes its vector to weights.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * overview.h: a coarse regular grid of squares over the whole image, of a share of the positions.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scores that are kept for the next pass: the channel previous_pass. They stay on the device.
  */

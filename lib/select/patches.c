@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Patches: positions become centres and steps on the working image, channels a bundle, and the backend cuts
  * them out, as many at a time as fit into a bounded buffer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * quadtree.h: an image cut into squares, small ones where there is much of something.
  */

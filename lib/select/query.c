@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The question: a grid of similarities, as large as whoever asks has it, or made of vectors and the features
  * of the image.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scores as programs for the backend: groups of up to four channels, added to parts, combined.
  */

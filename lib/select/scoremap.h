@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scoremap.h: the grid's scores on the host, and their mean over any square.
  */

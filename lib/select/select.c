@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm_select: candidates, scores, ranking, and the positions they stand for.
  */

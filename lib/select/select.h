@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * select/select.h: what the files of lib/select share. The public headers are texturevlm/score.h and
  * select.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Logistic regression by Newton's method. Shares are targets between 0 and 1, so that a cell that is half
  * object pulls to even odds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spacing.h: positions that keep a distance from each other. Points fall into square buckets at least that
  * wide, so only the nine around a new point need a look.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Spreading: positions move along the gradient of the area that their squares share, until the squares, which
  * together are a little larger than the image, cover it. Squares that stick out of the image are pulled in.

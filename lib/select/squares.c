@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Strategies whose positions stand for squares of different sizes: foveated, quadtree, and the cascade where
  * it covers the image. All read a map of the grid's scores (cells of `stride`; the cascade's are those that

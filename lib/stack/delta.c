@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * delta.c: the next frame into a stack, of which only what changed is made again: texturevlm/delta.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/delta.h: what a stack keeps for the frame after (texturevlm/delta.h): the frame itself, on the host,
  * and what its tiles are. A frame comes in two steps: a *plan* says what of it is to be uploaded and changes

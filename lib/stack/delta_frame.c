@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * delta_frame.c: the frame that is kept on the host, and the next one compared with it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * delta_plan.c: what is to be uploaded of a frame: stack/delta.h. Nothing here changes the stack or the kept
  * frame, so that a plan that comes to nothing leaves no trace.

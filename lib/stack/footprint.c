@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Footprints: ellipses become probes along their longer axis, which the backend averages; and ellipses from
  * the image's own structure tensor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Grids that are handed in: one size for all images of the stack, a texture a chunk, a bit for each image
  * that has one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guides: what is known of an image before anything is asked of it, small enough for the host. Where its
  * regions are and which cells they touch, how far cells are from an edge, and the mean of the encoder's

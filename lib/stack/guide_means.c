@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a region's vectors are like: a few means of vectors that are alike. One mean would hide a bird in the
  * sky. Groups begin with the mean and the vectors farthest from all before (Gonzalez 1985), then Lloyd's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * texturevlm/input.h: what is handed in, checked, converted and put into its grid. Data of the host are
  * converted on the host, those of the device on the device.

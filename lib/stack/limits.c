@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What fits: the largest working image, and how many of them one texture array can hold.
  */

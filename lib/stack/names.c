@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Names of channels as a stack knows them: the library's, and its own planes'.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tvlm_device_open and tvlm_device_list: the one place that knows both backends.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packed arrays: channels of several families, four to a slice, in one texture a chunk.
  */

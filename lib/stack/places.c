@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Channels at places of any kind, in launches of bounded size. */
 #include "stack/places.h"
 

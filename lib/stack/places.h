@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * places.h: channels read at places of any kind: points (sample.c) and footprints (footprint.c).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Regions: what the family CLUSTER leaves behind, for the application to read, and labels of the
  * application's own in place of those that it makes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Resampling on the host, separable: the exact area average along an axis that shrinks, bilinear along one
  * that grows. Rows are made as they are needed, so a huge photo costs two rows of memory. Sums are in double:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/stack.h: the inside of a stack, for lib/stack and the modules above it. The public one is
  * texturevlm/stack.h.

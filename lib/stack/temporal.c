@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From one frame to the next: what a frame leaves behind, and what of it the next one gets. The public
  * functions are those of texturevlm/temporal.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.c: texturevlm/flow.h: which levels, whose memory.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video/flow.h: the inside of a flow, for the modules beside it.
  */

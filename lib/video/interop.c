@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interop.c: the public function of texturevlm/opencl.h that concerns streams. The only file of this folder
  * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream.c: texturevlm/stream.h: frames, in what order things happen to them, and what a camera is.
  */

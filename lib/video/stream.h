@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * video/stream.h: the inside of a stream, for its own files: stream.c (frames), interop.c, stream_cut.c,
  * stream_features.c, stream_gather.c, stream_regions.c, stream_send.c, stream_steady.c and stream_volume.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the encoder said of earlier frames, moved along with the picture, and which cells it should look at
  * again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the host wants to know of a frame is gathered in one buffer on the device, so that it waits once.
  */

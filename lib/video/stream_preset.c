@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a stream looks for, depending on what it is used for. Weights by hand: no videos with people's answers
  * were at hand.

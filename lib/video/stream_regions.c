@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Regions that keep their ids: SLIC begins at the last frame's centroids, moved along the flow, and each
  * region is what became of the one that began there.

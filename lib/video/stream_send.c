@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stream_send.c: what of a camera's next frame goes to the device, and how it gets there beside the work on
  * the present one. What is sent ahead is a plan of the stack's (stack/delta.h), which changes nothing before

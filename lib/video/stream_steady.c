@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Selections that stay where the picture does: a bonus for candidates to which the flow carries a position of
  * the last selection.

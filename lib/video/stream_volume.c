@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The last frames of some channels as the images of one packed array: a ring.
  */

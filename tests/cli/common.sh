@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # common.sh: what the scripts beside it share. They source it with their own arguments: TVLM TVLM_SCENE [DEVICE].
 # DEVICE: what --device gets; without it the default device, and the test is skipped (77) where there is none. From here
 # on they are in $work/out, an empty folder that `refused` watches; what they read goes into $work/in.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/export.sh TVLM TVLM_SCENE [DEVICE]: `tvlm export` as a user meets it: a file for every model, budgets, and one
 # clear line for whatever is wrong. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

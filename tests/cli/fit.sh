@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/fit.sh TVLM TVLM_SCENE [DEVICE]: `tvlm fit` as a user meets it: each kind of truth, what it learns from it, and
 # one clear line for whatever is wrong with it. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

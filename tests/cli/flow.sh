@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # flow.sh TVLM: what `tvlm flow` writes, and what it refuses, each with one line and no file left. On the reference device.
 set -euo pipefail
 tvlm=$(realpath -e "$1")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/foveated.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy foveated` with a query looks where the query's
 # relevance has its peak: the answer is to the byte that of the same command with the peak given as the fixation. DEVICE as
 # in common.sh.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm generate` takes beside an image: grids, masks and maps, and
 # several images at once; one clear line for whatever is wrong with them. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

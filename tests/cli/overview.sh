@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/overview.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --overview`: what the JSON says, that the rest is what it would
 # be alone, patches and pictures of it, what is refused. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/questions.sh TVLM TVLM_SCENE [DEVICE]: features and queries as files: `tvlm select` and `tvlm generate` with
 # --features, --query, --words; one clear line for whatever is wrong with them. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/run.sh TVLM TVLM_SCENE [DEVICE]: the tool as a user meets it: what it writes, and for all bad input one clear
 # line on stderr, exit 1 (wrong usage: 2), nothing on stdout and no file. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

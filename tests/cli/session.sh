@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/session.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select` with --strategy cascade and exhaustive, and with photos that
 # it has seen: what the JSON says of both, what -v counts, what is refused. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

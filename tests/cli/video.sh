@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/cli/video.sh TVLM TVLM_SCENE [DEVICE]: `tvlm video`: a line of JSON a frame, pictures and videos of them, what is left out
 # with a line, what is refused with one, and what is there after Ctrl-C. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Each public header compiles alone, as C11 and as C++17, without a warning: one that forgets an include, or uses a
 # C++ keyword, fails here and not at a user's.
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # tests/install/run.sh BUILD_FOLDER: installs into a temporary prefix, moves it, builds a C and a C++ program against
 # it as a user would (find_package and pkg-config, shared and static), and runs them and the tool.
 set -euo pipefail

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* use.h: what both programs do, in the words that C and C++ share: a status, a device, its name. */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_distance.py TVLM LIBRARY: distance against SciPy's exact Euclidean transform of the same edge pixels.
 
 The edge pixels are rebuilt from the library's own `edges` by the rule: a ridge above 0.25 (common.py, edge_pixels).

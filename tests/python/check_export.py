@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_export.py TVLM LIBRARY: `tvlm export` against the processors of transformers (requirements.txt): smart_resize on
 10,000 sizes, pixel_values of all photos for every model, videos, and what is selected of them."""
 import ctypes

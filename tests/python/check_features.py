@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_features.py TVLM: tools/features.py on tiny randomly initialised models of transformers and open_clip (each where it
 is installed; 77 where neither is): the value path against the model's own attention, made to look at nothing but itself;
 plain tokens against the model's own forward pass; grids that are not square; files; and what `tvlm select` makes of them.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_filters.py TVLM: visual, detail and gradient against OpenCV, SciPy and NumPy."""
 from common import Checks, Pictures, arguments, device_name, devices, generate, luma, need, np
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """check_flow.py TVLM: the colours of `tvlm flow --picture` against the wheel of Baker et al. 2011, written after their colorcode.cpp."""
 import os
 import tempfile

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_mips.py TVLM LIBRARY: levels of mean channels: PyTorch's avg_pool2d where sides are even, exact area averages
 anywhere; as tvlm_stack_read and as `tvlm generate --level` give them."""
 from common import Checks, Library, Pictures, arguments, device_name, devices, generate, level_size, np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """check_patches.py TVLM: the patches and patch scores that `tvlm select` writes, against PyTorch's unfold (bit for bit)."""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """`tvlm pca train` against numpy's SVD (and scikit-learn's PCA where it is installed): the angle between the subspaces,
 the mean, the shares; and a file that a Python user writes. Usage: check_pca.py TVLM [DEVICE]"""
 import json, os, struct, subprocess, sys, tempfile

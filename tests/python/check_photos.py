@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_photos.py TVLM [--photos N] [--worst PERCENT]: the selection on real photographs is the same on every device.
 
 Each OpenCL device in each storage that it can do, in both formats, against the reference device in the same format: the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_pruned.py TVLM: examples/qwen_pruned.py: a full selection gives the unpruned tower's output; a part of it what the
 tower's own blocks give with rotary angles from the exported positions. Needs transformers and torch (requirements.txt)."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """check_similarity.py TVLM: cosines of features with queries against NumPy, and what `tvlm select` chooses by them, on
 ../shared/data/clip/painted: CLIP vectors painted over COCO photos, with what is where known (clip/ in its README).
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """check_topk.py TVLM LIBRARY: tvlm_topk against NumPy's stable argsort: ties, infinities, NaN last."""
 from common import Checks, Library, arguments, device_name, devices, np
 

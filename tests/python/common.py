@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """common.py: what these checks share: the tool, the library through ctypes, pictures, and comparisons that say what differs.
 
 Each check is run as `python3 NAME.py TVLM [LIBRARY]` and exits 0 (all within tolerance), 1 (something is not), or 77
