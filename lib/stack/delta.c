@@ -3,6 +3,7 @@
  * delta.c: the next frame into a stack, of which only what changed is made again: texturevlm/delta.h.
  */
 #include "stack/delta.h"
+#include "stack/stack.h"
 
 #include "core/memory.h"
 

@@ -7,7 +7,7 @@
 #ifndef TVLM_STACK_DELTA_H
 #define TVLM_STACK_DELTA_H
 
-#include "stack/stack.h"
+#include "stack/inside.h"
 #include "texturevlm/delta.h"
 
 /* A frame in the stack's size, in host memory. */
@@ -101,6 +101,20 @@ void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index);
  */
 tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buffer *buffer,
                              tvlm_delta_report *report);
+
+/* Image `index` has other pixels than those that are kept for comparison. */
+void tvlm_stack_delta_forget(tvlm_stack *stack, int32_t index);
+
+/* All of a grid was made; `kept`: with tvlm_generate_args.keep. */
+void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, bool kept);
+
+void tvlm_stack_delta_release(tvlm_stack *stack);
+
+/* As tvlm_stack_source_from_buffer, but only tiles that differ from the source are taken
+ * (texturevlm/delta.h). */
+tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                          const tvlm_pixels *pixels, const struct tvlm_update_params *params,
+                                          struct tvlm_delta_report *report);
 
 /* ---- delta_frame.c ---- */
 

@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "stack/delta.h"
+#include "stack/stack.h"
 
 /* Whether values of a run differ by more than a limit: without a branch in the loop, so that it becomes
  * vector code. */

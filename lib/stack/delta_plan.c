@@ -7,6 +7,7 @@
 
 #include "core/memory.h"
 #include "stack/delta.h"
+#include "stack/stack.h"
 
 #define TILE_MAX 4096
 /* Beyond this share parts are as much work as the whole, and launches more. */

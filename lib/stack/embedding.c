@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The embedding as compressed features: questions to it, once they have its coordinates. Whoever has a basis
- * (select/query.c) asks here.
+ * (query.c) asks here.
  */
 #include "core/memory.h"
 #include "stack/stack.h"

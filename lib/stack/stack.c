@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making a stack, and what is known of it without looking at the device.
+ * What is known of a stack without looking at the device, and what all files of this folder share.
  */
 #include "stack/stack.h"
 
 #include <math.h>
-#include <string.h>
-
-#include "core/memory.h"
 
 /* Farther away than this a fixation says nothing, and squares of distances would leave float's range. */
 #define FIXATION_MAX 1e9f
-
-/* By then regions are the cells that they began as; squares stay in range. */
-#define COMPACTNESS_MAX 1e6f
 
 /* ---- Checks that several files share ---- */
 
@@ -44,9 +38,10 @@ tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t byt
     return TVLM_OK;
 }
 
-/* ---- Creating ---- */
+/* ---- What is known ---- */
 
-static tvlm_status set_fixation(tvlm_stack *stack, float x, float y) {
+tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
     if (!(fabsf(x) <= FIXATION_MAX && fabsf(y) <= FIXATION_MAX))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "fixation (%g, %g) is not a place near the image", (double)x, (double)y);
@@ -56,173 +51,6 @@ static tvlm_status set_fixation(tvlm_stack *stack, float x, float y) {
     stack->fixation_y = y;
     stack->farthest = (float)hypot(right, down);
     return TVLM_OK;
-}
-
-/* The families of the layout that this version does not make; silent where there are none. */
-static void log_missing_families(const tvlm_stack *stack, const char *layout) {
-    char families[512] = "";
-    size_t used = 0;
-    for (int32_t i = 0; i < stack->channel_count; ++i) {
-        tvlm_channel_info info;
-        if (tvlm_channel_get_info(stack->channels[i], &info) != TVLM_OK || info.available) continue;
-        if (strstr(families, info.family) != NULL) continue; /* no family's name is part of another's */
-        const size_t length = strlen(info.family);
-        if (used + length + 3 > sizeof families) break;
-        if (used > 0) families[used++] = ',', families[used++] = ' ';
-        memcpy(families + used, info.family, length + 1);
-        used += length;
-    }
-    if (used > 0)
-        tvlm_log_message(&stack->device->log, TVLM_LOG_INFO,
-                         "layout %.64s: 0 everywhere, not made by this version: %s", layout, families);
-}
-
-static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
-    const tvlm_log *log = &stack->device->log;
-    TVLM_TRY(tvlm_layout_parse(layout, log, 0, NULL, &stack->channel_count));
-    stack->channels = tvlm_allocate((size_t)stack->channel_count, sizeof *stack->channels);
-    if (stack->channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
-    TVLM_TRY(tvlm_layout_parse(layout, log, stack->channel_count, stack->channels, &stack->channel_count));
-    log_missing_families(stack, layout);
-    return TVLM_OK;
-}
-
-static int32_t max_layers(const tvlm_stack *stack) {
-    int32_t layers = (stack->channel_count + 3) / 4; /* of a packed array of the layout */
-    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
-        const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
-        /* What is handed in has a size of its own. */
-        if (info->size != TVLM_SIZE_GIVEN && info->layers > layers) layers = info->layers;
-    }
-    return layers;
-}
-
-static tvlm_status make_images(tvlm_stack *stack) {
-    const int32_t limit =
-        tvlm_stack_chunk_limit(stack->device, stack->width, stack->height, stack->format, max_layers(stack));
-    stack->chunk_images = limit < stack->images ? limit : stack->images;
-    stack->chunk_count = (stack->images - 1) / stack->chunk_images + 1;
-    stack->chunks = tvlm_allocate((size_t)stack->chunk_count, sizeof *stack->chunks);
-    stack->originals = tvlm_allocate((size_t)stack->images, sizeof *stack->originals);
-    stack->frames = tvlm_allocate((size_t)stack->images, sizeof *stack->frames);
-    stack->carries = tvlm_allocate((size_t)stack->images, sizeof *stack->carries);
-    stack->cameras = tvlm_allocate((size_t)stack->images, sizeof *stack->cameras);
-    if (stack->chunks == NULL || stack->originals == NULL || stack->frames == NULL ||
-        stack->carries == NULL || stack->cameras == NULL)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a batch of %d images",
-                         (int)stack->images);
-    for (int32_t i = 0; i < stack->chunk_count; ++i) {
-        const int32_t first = i * stack->chunk_images, left = stack->images - first;
-        stack->chunks[i].first = first;
-        stack->chunks[i].images = left < stack->chunk_images ? left : stack->chunk_images;
-    }
-    for (int32_t i = 0; i < stack->images; ++i) {
-        stack->originals[i].width = stack->width;
-        stack->originals[i].height = stack->height;
-    }
-    return TVLM_OK;
-}
-
-/* AUTO: half where bandwidth is what counts and the hardware converts, float elsewhere. */
-tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
-    if (format != TVLM_FORMAT_AUTO) return format;
-    return device->info.type == TVLM_DEVICE_GPU ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
-}
-
-static tvlm_status check_params(const tvlm_device *device, const struct tvlm_stack_params *params) {
-    const tvlm_log *log = &device->log;
-    if (params->width < 1 || params->height < 1)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %dx%d pixels", (int)params->width,
-                         (int)params->height);
-    if (params->images < 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
-    if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_F32)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no format %d", (int)params->format);
-    if (params->clusters < 0 || params->clusters > TVLM_CLUSTER_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d clusters; 1 to %d are possible", (int)params->clusters,
-                         TVLM_CLUSTER_MAX);
-    if (!(params->compactness >= 0.0f && params->compactness <= COMPACTNESS_MAX))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a compactness of %g; up to %g is possible",
-                         (double)params->compactness, (double)COMPACTNESS_MAX);
-    return tvlm_stack_check_size(device, params->width, params->height,
-                                 tvlm_stack_format(device, params->format));
-}
-
-static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *params) {
-    const float *fixation = params->fixation;
-    stack->width = params->width;
-    stack->height = params->height;
-    stack->images = params->images > 0 ? params->images : 1;
-    stack->levels = tvlm_level_count(stack->width, stack->height);
-    stack->format = tvlm_stack_format(stack->device, params->format);
-    stack->settings =
-        (tvlm_family_settings){.clusters = params->clusters > 0 ? params->clusters : 50,
-                               .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
-    stack->query_image = -1;
-    stack->bundle_max = TVLM_BUNDLE_MAX;
-    TVLM_TRY(set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
-                          fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));
-    TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
-    return make_images(stack);
-}
-
-tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
-                              tvlm_stack **stack) {
-    static const struct tvlm_stack_params none = {0};
-    if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
-    struct tvlm_stack_params chosen = params != NULL ? *params : none;
-    if (chosen.width == 0 && chosen.height == 0)
-        chosen.width = chosen.height = tvlm_layout_side(chosen.layout);
-    TVLM_TRY(check_params(device, &chosen));
-    tvlm_stack *made = tvlm_allocate(1, sizeof *made);
-    if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a stack");
-    made->device = device;
-    const tvlm_status status = fill(made, &chosen);
-    if (status != TVLM_OK)
-        tvlm_stack_destroy(&made);
-    else
-        *stack = made;
-    return status;
-}
-
-void tvlm_stack_destroy(tvlm_stack **stack) {
-    if (stack == NULL || *stack == NULL) return;
-    tvlm_stack *s = *stack;
-    const tvlm_backend *backend = s->device->backend;
-    for (int32_t i = 0; s->chunks != NULL && i < s->chunk_count; ++i) {
-        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-            backend->texture_destroy(s->device, &s->chunks[i].grids[grid]);
-        for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
-            backend->buffer_destroy(s->device, &s->chunks[i].products[product]);
-        tvlm_stack_features_release(s, &s->chunks[i]);
-        backend->buffer_destroy(s->device, &s->chunks[i].shares);
-        free(s->chunks[i].label_counts);
-        for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
-            backend->texture_destroy(s->device, &s->chunks[i].previous[previous]);
-    }
-    for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) backend->buffer_destroy(s->device, &s->scratch[i]);
-    free(s->chunks);
-    for (int32_t i = 0; s->frames != NULL && i < s->images; ++i) {
-        backend->buffer_destroy(s->device, &s->frames[i].scores);
-        free(s->frames[i].positions);
-    }
-    backend->texture_destroy(s->device, &s->relevance);
-    tvlm_stack_delta_release(s);
-    free(s->frames);
-    free(s->carries);
-    for (int32_t i = 0; s->originals != NULL && i < s->images; ++i)
-        tvlm_guide_release(&s->originals[i].guide);
-    free(s->originals);
-    free(s->cameras);
-    free(s->channels);
-    free(s);
-    *stack = NULL;
-}
-
-/* ---- What is known ---- */
-
-tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
-    return stack != NULL ? set_fixation(stack, x, y) : TVLM_ERROR_ARGUMENT;
 }
 
 tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) {

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "select/select.h"
+#include "stack/stack.h"
 #include "texturevlm/basis.h"
 
 /* Where a query's similarities come from, and the size of their grid. */

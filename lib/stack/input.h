@@ -1,0 +1,16 @@
+/*
+ * stack/input.h: what is handed in, from the host or from a buffer on the device.
+ */
+#ifndef TVLM_STACK_INPUT_H
+#define TVLM_STACK_INPUT_H
+
+#include "stack/inside.h"
+
+/* Of set_grid and set_user: the data are in `buffer` from `offset` on where that is not NULL. */
+tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
+                             const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset);
+tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
+                                  tvlm_reduce reduce, const struct tvlm_grid_input *input,
+                                  tvlm_buffer *buffer, size_t offset, int32_t *channel);
+
+#endif

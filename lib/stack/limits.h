@@ -1,0 +1,23 @@
+/*
+ * stack/limits.h: what fits a device.
+ */
+#ifndef TVLM_STACK_LIMITS_H
+#define TVLM_STACK_LIMITS_H
+
+#include "core/backend.h"
+
+/* AUTO becomes what suits the device; anything else stays. */
+tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format);
+
+/* Fails with a line that names the limit when a stack of that size does not fit the device. */
+tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int32_t height,
+                                  tvlm_format format);
+
+/* The largest size of the shape of width x height that the device can hold. */
+void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *width, int32_t *height);
+
+/* How many images of that size one chunk may hold when a texture has up to `layers` layers. At least 1. */
+int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
+                               int32_t layers);
+
+#endif

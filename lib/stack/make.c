@@ -1,0 +1,136 @@
+/*
+ * Making grids when something first reads them: what they need comes first, then their levels.
+ */
+#include "core/memory.h"
+#include "stack/stack.h"
+
+/* Images that nobody has set are black: one byte a pixel, uploaded once for all of them. */
+static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *source) {
+    const tvlm_backend *backend = stack->device->backend;
+    const size_t bytes = (size_t)stack->width * (size_t)stack->height;
+    const tvlm_pixels pixels = {stack->width, stack->height, 1, TVLM_PIXEL_U8, 0, (size_t)stack->width};
+    tvlm_buffer *buffer = NULL;
+    for (int32_t i = 0; i < chunk->images; ++i) {
+        if (stack->originals[chunk->first + i].set) continue;
+        if (buffer == NULL) {
+            TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
+            void *zeros = tvlm_allocate(bytes, 1);
+            if (zeros == NULL)
+                return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a black image");
+            const tvlm_status status = backend->buffer_write(stack->device, buffer, 0, bytes, zeros);
+            free(zeros);
+            TVLM_TRY(status);
+        }
+        TVLM_TRY(backend->source(stack->device, buffer, &pixels, i, source));
+        stack->originals[chunk->first + i].set = true;
+    }
+    return TVLM_OK;
+}
+
+tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_texture *out) {
+    return (tvlm_generate_args){.grids = chunk->grids,
+                                .out = out,
+                                .settings = &stack->settings,
+                                .products = chunk->products,
+                                .label_counts = chunk->label_counts,
+                                .previous = chunk->previous,
+                                .carry = tvlm_stack_carries(stack, chunk),
+                                .keep = stack->delta != NULL,
+                                .cameras = stack->cameras + chunk->first,
+                                .centres = stack->centres};
+}
+
+static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_texture *texture;
+    TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, grid, &texture));
+    if (grid == TVLM_GRID_SOURCE) {
+        TVLM_TRY(blacken(stack, chunk, texture));
+    } else if (tvlm_grid_is_given(grid)) {
+        if (grid == TVLM_GRID_FEATURES) TVLM_TRY(tvlm_stack_features_levels(stack, chunk));
+        texture = chunk->grids[grid];
+        TVLM_TRY(tvlm_stack_given_complete(stack, chunk, grid, texture));
+    } else {
+        if (backend->generate[grid] == NULL)
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
+                             "backend %s does not make the grid '%s'", backend->name,
+                             tvlm_grid_get_info(grid)->name);
+        const tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
+        TVLM_TRY(backend->generate[grid](stack->device, &args));
+        tvlm_stack_delta_made(stack, chunk, grid, args.keep);
+    }
+    if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
+    chunk->valid |= TVLM_GRID_BIT(grid);
+    return TVLM_OK;
+}
+
+/* Whether there is anything to make it of. */
+static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid) {
+    int32_t first;
+    if (grid == TVLM_GRID_QUERY || !tvlm_stack_has_previous(chunk, grid)) return false;
+    if (tvlm_grid_get_replaced(grid, &first) > 0) return stack->given[grid].images > 0;
+    if (tvlm_grid_is_given(grid)) return (chunk->given & TVLM_GRID_BIT(grid)) != 0;
+    return tvlm_grid_get_info(grid)->size != TVLM_SIZE_DEPTH ||
+           (chunk->given & TVLM_GRID_BIT(TVLM_GRID_DEPTH)) != 0;
+}
+
+/* And what replacing grids stand for, where some images have none. */
+static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        int32_t channel;
+        if ((mask & TVLM_GRID_BIT(grid)) == 0 || tvlm_grid_get_replaced((tvlm_grid)grid, &channel) == 0)
+            continue;
+        const tvlm_grid made = tvlm_channel_get_place(channel).grid;
+        for (int32_t i = 0; made < TVLM_GRID_COUNT && i < chunk->images; ++i)
+            if ((stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid)) == 0)
+                mask |= TVLM_GRID_BIT(made);
+    }
+    return mask;
+}
+
+/* Of grids that have only their level 0 so far. */
+static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if ((mask & TVLM_GRID_BIT(grid)) != 0)
+            TVLM_TRY(stack->device->backend->mips(stack->device, chunk->grids[grid]));
+    chunk->flat &= ~mask;
+    return TVLM_OK;
+}
+
+/* The registry's order satisfies every need. The query comes with a question (query.c), never from
+ * here. */
+tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    const tvlm_grid_mask stale = mask & ~chunk->valid;
+    stack->asked |= mask;
+    TVLM_TRY(make_levels(stack, chunk, mask & chunk->valid & chunk->flat));
+    const tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if ((missing & TVLM_GRID_BIT(grid)) != 0 && can_be_made(stack, chunk, (tvlm_grid)grid))
+            TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
+    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
+    for (int32_t i = 0; i < stack->chunk_count; ++i)
+        TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_texture(tvlm_stack *stack, int32_t index, int32_t channel, tvlm_texture **texture,
+                               int32_t *layer, int32_t *component, int32_t *first_image) {
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_stack_check_channel(stack, channel));
+    const tvlm_channel_place place = tvlm_stack_place(stack, channel);
+    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
+    if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(place.grid)));
+    if (place.grid >= TVLM_GRID_COUNT || (chunk->valid >> place.grid & 1) == 0)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "channel %d is not stored in a texture",
+                         (int)channel);
+    *texture = chunk->grids[place.grid];
+    *layer = place.layer;
+    *component = place.component;
+    *first_image = chunk->first;
+    return TVLM_OK;
+}

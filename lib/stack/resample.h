@@ -1,0 +1,18 @@
+/*
+ * stack/resample.h: an image in another size, on the host.
+ */
+#ifndef TVLM_STACK_RESAMPLE_H
+#define TVLM_STACK_RESAMPLE_H
+
+#include "texturevlm/image.h"
+
+/*
+ * Resamples an image to width x height: along each axis the exact area average where it shrinks, bilinear
+ * where it grows. The result is what a source holds: composited on white, clamped to [0, 1], NaN as 0; 1
+ * channel where the image is gray, else 3; row-major floats, which the caller frees. MEMORY when there is
+ * none.
+ */
+tvlm_status tvlm_resample(const tvlm_image *image, int32_t width, int32_t height, float **pixels,
+                          int32_t *channels);
+
+#endif

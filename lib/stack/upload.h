@@ -1,0 +1,20 @@
+/*
+ * stack/upload.h: pixels into the source.
+ */
+#ifndef TVLM_STACK_UPLOAD_H
+#define TVLM_STACK_UPLOAD_H
+
+#include "stack/inside.h"
+
+/* Everything that can be wrong with an image but what its pointer points to; *row its bytes a row without the
+ * gap. */
+tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image, size_t *row);
+
+/*
+ * Puts pixels that are on the device into image `index`; their size must be the stack's. Only enqueues: the
+ * buffer must not change before that work is done.
+ */
+tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                          const tvlm_pixels *pixels);
+
+#endif
