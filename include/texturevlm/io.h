@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io.h: files. The header of the second library, texturevlm-io, which the first one does not need.
+ * io.h: files. This is the header of a second library, texturevlm-io; the first one does without it.
  *
- * Pictures in (JPEG, PNG, BMP, PPM, PGM) and out (PNG), arrays as .npy, tensors as .safetensors.
+ * It reads pictures (JPEG, PNG, BMP, PPM, PGM), arrays (.npy) and named tensors (.safetensors), and it writes
+ * PNG, .npy and .safetensors:
  *
- * Reading never trusts a file: whatever it holds, the answer is a result or an error, with one line in the
- * log that names the file and what is wrong. Unless said otherwise a function fails with TVLM_ERROR_ARGUMENT
- * a NULL or a value outside the range given here, TVLM_ERROR_IO           the file cannot be opened, read or
- * written (missing, a directory, disk full), TVLM_ERROR_FORMAT       it is not what it should be, or
- * truncated, TVLM_ERROR_UNSUPPORTED  it is well formed, but of a kind that is not read here,
- *   TVLM_ERROR_MEMORY       no memory for it.
+ *     tvlm_image *image = NULL;
+ *     if (tvlm_image_load("photo.jpg", &log, &image) == TVLM_OK) {
+ *         ...
+ *         tvlm_image_destroy(&image);
+ *     }
  *
- * Writing is atomic: a file of that name appears complete or not at all, and what was there before stays
- * until then. It is written under another name (.tvlm-PID-N.tmp) in the same folder and renamed. What is not
- * an ordinary file (/dev/stdout, a FIFO) is written directly. The target of a symbolic link is replaced, not
- * the link.
+ * Reading never trusts a file: whatever it holds, the answer is a result or an error, and an error comes with
+ * one line in the log that names the file and what is wrong with it. Unless its comment says otherwise, a
+ * function fails with
  *
- * Functions are safe on any thread; one handle belongs to one thread at a time. `log` may be NULL.
+ *   TVLM_ERROR_ARGUMENT     where an argument is NULL or outside the range that is given here,
+ *   TVLM_ERROR_IO           where the file cannot be opened, read or written (missing, a full disk),
+ *   TVLM_ERROR_FORMAT       where the file is not what it should be, or is truncated,
+ *   TVLM_ERROR_UNSUPPORTED  where the file is well formed, but of a kind that is not read here,
+ *   TVLM_ERROR_MEMORY       where there is no memory for it.
+ *
+ * Writing is atomic: a file appears complete or not at all, and what had its name before stays until then.
+ * The file is written under another name (.tvlm-PID-N.tmp) in the same folder and renamed at the end. What is
+ * no ordinary file (/dev/stdout, a FIFO) is written directly. Where the path is a symbolic link, the file
+ * that it leads to is replaced, and not the link.
+ *
+ * All functions are safe on any thread; one handle belongs to one thread at a time. `log` may be NULL.
  */
 #ifndef TEXTUREVLM_IO_H
 #define TEXTUREVLM_IO_H
@@ -34,41 +44,51 @@ extern "C" {
 /* ---- Whole files ---- */
 
 /*
- * Reads all of `path` into new memory; the caller releases it with free(). A zero byte follows the content
- * and is not counted in *size, so text may be used as a string. An empty file is no error: *size is 0, *bytes
- * is not NULL. What is not an ordinary file (a pipe) is read to its end, 1 GiB at most.
+ * Reads all of `path` into new memory, which the caller releases with free().
+ *
+ * A zero byte follows the content and is not counted in *size, so that text may be used as a string. An empty
+ * file is no error: *size is 0 then, and *bytes is not NULL. What is no ordinary file (a pipe) is read to its
+ * end, but never more than 1 GiB of it.
  */
 TVLM_API tvlm_status tvlm_file_read(const char *path, const tvlm_log *log, void **bytes, size_t *size);
 
-/* Writes `size` bytes as the whole of `path`. `bytes` may be NULL when size is 0. */
+/* Writes `size` bytes as the whole content of `path`. `bytes` may be NULL where `size` is 0. */
 TVLM_API tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, const tvlm_log *log);
 
 /* ---- Pictures ---- */
 
 /*
- * Decodes JPEG, PNG, BMP, PPM or PGM, told apart by content and not by name, into a new image without row
- * gaps.
+ * Decodes a picture into a new image without gaps between its rows. The caller owns *image and releases it
+ * with tvlm_image_destroy.
  *
- * 8 bits and fewer become TVLM_PIXEL_U8, 16 bits (PNG, PPM, PGM) TVLM_PIXEL_U16. Channels stay as in the
- * file: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA, nothing composited; palettes become 3 or 4, CMYK JPEG becomes
- * 3 (without its colour profile), PPM and PGM samples are scaled to the full range. The EXIF orientation of
- * JPEG and PNG is applied: rows and columns, width and height are as a viewer shows them.
+ * JPEG, PNG, BMP, PPM and PGM are read. They are told apart by their content and not by their name. Not
+ * supported are 12-bit, arithmetic-coded and lossless JPEG, run-length-coded BMP, PBM, and every other
+ * format.
  *
- * A truncated file is an error. Limits: 2^24 pixels a side, and 2^31 - 1 bytes of pixels. Not supported:
- * 12-bit, arithmetic-coded and lossless JPEG, run-length-coded BMP, PBM, and every other format.
+ * - Pixels are TVLM_PIXEL_U8 where the file has 8 bits or fewer, and TVLM_PIXEL_U16 where it has 16 (PNG,
+ *   PPM, PGM). The samples of PPM and PGM are scaled to the full range.
+ * - Channels stay as they are in the file: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; nothing is composited. A
+ *   palette becomes 3 or 4 channels. A CMYK JPEG becomes 3, without regard to its colour profile.
+ * - The EXIF orientation of JPEG and PNG is applied, so that rows and columns, width and height are as a
+ *   viewer shows them.
  *
- * The caller owns *image and releases it with tvlm_image_destroy.
+ * A truncated file is an error. So is one that is larger than the limits, which are 2^24 pixels a side and
+ * 2^31 - 1 bytes of pixels.
  */
 TVLM_API tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **image);
 
-/* Releases what tvlm_image_load made (and no other image) and nulls it; NULL and a NULL *image are accepted.
+/*
+ * Releases what tvlm_image_load made, and no other image, and sets *image to NULL. NULL and a NULL *image are
+ * accepted.
  */
 TVLM_API void tvlm_image_destroy(tvlm_image **image);
 
 /*
- * Writes an 8-bit PNG. pixels: height rows of width * channels bytes without gaps, the first row on top.
- * channels: 1 gray, 2 gray + alpha, 3 RGB, 4 RGBA. Limits: width * channels <= 2^24, and 900 million bytes in
- * all (TVLM_ERROR_ARGUMENT beyond).
+ * Writes an 8-bit PNG.
+ *
+ * `pixels` are `height` rows of width * channels bytes, without gaps, the first row on top. `channels` is 1
+ * (gray), 2 (gray + alpha), 3 (RGB) or 4 (RGBA). width * channels is 2^24 at most, and all rows together,
+ * with one byte more for each, have 900 million bytes at most; beyond that it is TVLM_ERROR_ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_png_write(const char *path, int32_t width, int32_t height, int32_t channels,
                                     const uint8_t *pixels, const tvlm_log *log);
@@ -77,8 +97,8 @@ TVLM_API tvlm_status tvlm_png_write(const char *path, int32_t width, int32_t hei
 
 typedef enum tvlm_element {
     TVLM_ELEMENT_F32 = 0,
-    TVLM_ELEMENT_F16,  /* IEEE half, as uint16_t bits */
-    TVLM_ELEMENT_BF16, /* the upper half of a float, as uint16_t bits; .safetensors only */
+    TVLM_ELEMENT_F16,  /* an IEEE half, as the bits of a uint16_t */
+    TVLM_ELEMENT_BF16, /* the upper half of a float, as the bits of a uint16_t; only .safetensors has it */
     TVLM_ELEMENT_F64,
     TVLM_ELEMENT_U8,
     TVLM_ELEMENT_I8,
@@ -88,85 +108,117 @@ typedef enum tvlm_element {
     TVLM_ELEMENT_I32,
     TVLM_ELEMENT_U64,
     TVLM_ELEMENT_I64,
-    TVLM_ELEMENT_BOOL /* one byte, 0 or 1 */
+    TVLM_ELEMENT_BOOL /* one byte that is 0 or 1 */
 } tvlm_element;
 
-/* Bytes of one element; 0 for values outside the enum. */
+/* Returns the bytes of one element; 0 for values outside the enum. */
 TVLM_API size_t tvlm_element_size(tvlm_element type);
 
-/* "float32", "bfloat16", "bool", ...; never NULL, "unknown" for values outside the enum. Static storage. */
+/*
+ * Returns the name of a type: "float32", "bfloat16", "bool" and so on. It is never NULL, and "unknown" for
+ * values outside the enum. The string is in static storage.
+ */
 TVLM_API const char *tvlm_element_name(tvlm_element type);
 
-#define TVLM_MAX_RANK 8 /* dimensions that an array or a tensor may have */
+/* An array or a tensor has at most so many dimensions. */
+#define TVLM_MAX_RANK 8
 
 /* ---- .npy: one array (NumPy format 1.0 to 3.0) ---- */
 
-/* An array in row-major order. data: product(shape) elements, aligned for their type; changing them is
- * allowed. */
+/* An array in row-major order. */
 typedef struct tvlm_npy {
     tvlm_element type;
     int32_t rank;                 /* 0..TVLM_MAX_RANK; 0 is a single element */
-    int64_t shape[TVLM_MAX_RANK]; /* each >= 0; 1 beyond the rank */
+    int64_t shape[TVLM_MAX_RANK]; /* each is >= 0; those beyond the rank are 1 */
+
+    /* As many elements as the product of the shape, aligned for their type. The caller may change them. */
     void *data;
-    size_t size; /* bytes of data */
+    size_t size; /* bytes of `data` */
 } tvlm_npy;
 
 /*
- * Reads an array. Refused, each with its own line: column-major (Fortran) order, big-endian or structured
- * elements, complex numbers, strings, more than TVLM_MAX_RANK dimensions, fewer or more bytes than the shape
- * needs. The caller owns *array and releases it with tvlm_npy_destroy.
+ * Reads an array. The caller owns *array and releases it with tvlm_npy_destroy.
+ *
+ * Each of these is refused with a line of its own: column-major (Fortran) order, big-endian or structured
+ * elements, complex numbers, strings, more than TVLM_MAX_RANK dimensions, and fewer or more bytes than the
+ * shape needs.
  */
 TVLM_API tvlm_status tvlm_npy_read(const char *path, const tvlm_log *log, tvlm_npy **array);
 
-/* Releases what tvlm_npy_read made and nulls it; NULL and a NULL *array are accepted. */
+/* Releases what tvlm_npy_read made and sets *array to NULL. NULL and a NULL *array are accepted. */
 TVLM_API void tvlm_npy_destroy(tvlm_npy **array);
 
-/*
- * The same in pieces, of a file that may be larger than memory. open: *array says what the file holds, its
- * `data` is NULL; refused is what tvlm_npy_read refuses, and what is no ordinary file. *log is copied, so
- * only its `user` must live as long as the reader. read: the next `count` elements, row-major; ARGUMENT when
- * they are more than are left, and nothing is read then; after any other failure the reader is good for close
- * only. close: releases and nulls *reader, wherever it stands; NULL and a NULL *reader are accepted.
- */
+/* Reads an array piece by piece, so that its file may be larger than memory. */
 typedef struct tvlm_npy_reader tvlm_npy_reader;
+
+/*
+ * Opens a file and fills *array with what it holds; `data` is NULL in it. What tvlm_npy_read refuses is
+ * refused here too, and so is what is no ordinary file. *log is copied, so that only its `user` must live as
+ * long as the reader.
+ */
 TVLM_API tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log, tvlm_npy *array,
                                           tvlm_npy_reader **reader);
+
+/*
+ * Reads the next `count` elements, in row-major order. Where fewer are left it is TVLM_ERROR_ARGUMENT, and
+ * nothing is read. After any other failure the reader can only be closed.
+ */
 TVLM_API tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t count);
+
+/* Releases a reader, wherever it stands, and sets *reader to NULL. NULL and a NULL *reader are accepted. */
 TVLM_API void tvlm_npy_reader_close(tvlm_npy_reader **reader);
 
 /*
- * Writes an array: rank 0..TVLM_MAX_RANK, each shape[i] >= 0, `data` in row-major order (NULL where the shape
- * holds no element). TVLM_ELEMENT_BF16 is TVLM_ERROR_UNSUPPORTED: NumPy has no such type.
+ * Writes an array. `rank` is 0..TVLM_MAX_RANK, each shape[i] is >= 0, and `data` is in row-major order; it
+ * may be NULL where the shape holds no element. TVLM_ELEMENT_BF16 is TVLM_ERROR_UNSUPPORTED, because NumPy
+ * has no such type.
  */
 TVLM_API tvlm_status tvlm_npy_write(const char *path, tvlm_element type, int32_t rank, const int64_t *shape,
                                     const void *data, const tvlm_log *log);
 
-/*
- * The same for data that comes in pieces. open; append until the shape is filled; close. *log is copied, so
- * only its `user` must live as long as the writer. append: the next `count` elements; TVLM_ERROR_ARGUMENT
- * when they are more than the shape has left, and nothing is written then. After any other failure the writer
- * is good for close and abort only. close:  makes the file appear; releases and nulls *writer in any case.
- * TVLM_ERROR_ARGUMENT, and no file, when elements are missing; TVLM_ERROR_IO, and no file, when an append has
- * failed. abort:  releases and nulls *writer and leaves no file; NULL and a NULL *writer are accepted.
- */
+/* Writes an array piece by piece: open, then append until the shape is filled, then close. */
 typedef struct tvlm_npy_writer tvlm_npy_writer;
+
+/*
+ * Begins an array. The arguments are those of tvlm_npy_write. *log is copied, so that only its `user` must
+ * live as long as the writer.
+ */
 TVLM_API tvlm_status tvlm_npy_writer_open(const char *path, tvlm_element type, int32_t rank,
                                           const int64_t *shape, const tvlm_log *log,
                                           tvlm_npy_writer **writer);
+
+/*
+ * Writes the next `count` elements. Where they are more than the shape has left it is TVLM_ERROR_ARGUMENT,
+ * and nothing is written. After any other failure the writer can only be closed or aborted.
+ */
 TVLM_API tvlm_status tvlm_npy_writer_append(tvlm_npy_writer *writer, const void *data, size_t count);
+
+/*
+ * Makes the file appear. In any case it releases the writer and sets *writer to NULL. No file appears where
+ * elements are missing (TVLM_ERROR_ARGUMENT) or where an append has failed (TVLM_ERROR_IO).
+ */
 TVLM_API tvlm_status tvlm_npy_writer_close(tvlm_npy_writer **writer);
+
+/*
+ * Releases a writer, leaves no file, and sets *writer to NULL. NULL and a NULL *writer are accepted, so that
+ * it may be called after tvlm_npy_writer_close.
+ */
 TVLM_API void tvlm_npy_writer_abort(tvlm_npy_writer **writer);
 
 /* ---- .safetensors: named tensors and a few strings ---- */
 
-/* One tensor, in row-major order; read, `data` is aligned for its type. Strings are UTF-8. */
+/* One tensor, in row-major order. All strings of a file are UTF-8. */
 typedef struct tvlm_tensor {
     const char *name;
     tvlm_element type;
     int32_t rank;                 /* 0..TVLM_MAX_RANK; 0 is a single element */
-    int64_t shape[TVLM_MAX_RANK]; /* each >= 0; read: 1 beyond the rank */
+    int64_t shape[TVLM_MAX_RANK]; /* each is >= 0; in a tensor that was read, those beyond the rank are 1 */
+
+    /* The elements. In a tensor that was read they are aligned for their type. */
     const void *data;
-    size_t size; /* bytes of data; read: filled in; write: ignored, the shape says it */
+
+    /* Bytes of `data`. Reading fills it in; writing ignores it, because the shape tells it. */
+    size_t size;
 } tvlm_tensor;
 
 typedef struct tvlm_metadata {
@@ -174,32 +226,36 @@ typedef struct tvlm_metadata {
 } tvlm_metadata;
 
 typedef struct tvlm_safetensors {
-    const tvlm_tensor *tensors; /* in the order of their data in the file; names are distinct */
+    const tvlm_tensor *tensors; /* in the order of their data in the file; their names are distinct */
     int32_t tensor_count;
     const tvlm_metadata *metadata;
     int32_t metadata_count;
 } tvlm_safetensors;
 
 /*
- * Reads all tensors. As the format's own library does, it insists that the tensors fill the data exactly,
- * without gap or overlap, that each has the bytes its shape says, and that the header has 100 MB at most. The
- * caller owns *file, with everything in it, and releases it with tvlm_safetensors_destroy.
+ * Reads all tensors. The caller owns *file, with everything in it, and releases it with
+ * tvlm_safetensors_destroy.
+ *
+ * As the format's own library does, it insists that the tensors fill the data exactly, without gap or
+ * overlap, that each has the bytes that its shape says, and that the header has 100 MB at most.
  */
 TVLM_API tvlm_status tvlm_safetensors_read(const char *path, const tvlm_log *log, tvlm_safetensors **file);
 
-/* Releases what tvlm_safetensors_read made and nulls it; NULL and a NULL *file are accepted. */
+/* Releases what tvlm_safetensors_read made and sets *file to NULL. NULL and a NULL *file are accepted. */
 TVLM_API void tvlm_safetensors_destroy(tvlm_safetensors **file);
 
-/* The tensor of that name, owned by `file`; NULL where there is none. */
+/* Returns the tensor of that name, which `file` owns, or NULL where there is none. */
 TVLM_API const tvlm_tensor *tvlm_safetensors_find(const tvlm_safetensors *file, const char *name);
 
-/* The value of that key, owned by `file`; NULL where there is none. */
+/* Returns the value of that key of the metadata, which `file` owns, or NULL where there is none. */
 TVLM_API const char *tvlm_safetensors_metadata(const tvlm_safetensors *file, const char *key);
 
 /*
- * Writes `count` tensors and `metadata_count` pairs (either may be 0, its pointer NULL then). Names and keys
- * must be distinct and not "__metadata__". Data begin at a multiple of 8 bytes; wider elements are stored
- * first, so that each tensor is aligned without gaps, which the format forbids.
+ * Writes `count` tensors and `metadata_count` pairs of metadata. Either number may be 0, and its pointer NULL
+ * then. The names of the tensors must be distinct, and so must the keys; no tensor is called "__metadata__".
+ *
+ * The data begin at a multiple of 8 bytes. The format forbids gaps, so tensors of wider elements are stored
+ * first: each is aligned then.
  */
 TVLM_API tvlm_status tvlm_safetensors_write(const char *path, const tvlm_tensor *tensors, int32_t count,
                                             const tvlm_metadata *metadata, int32_t metadata_count,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_flow.h: optical flow as .flo files (Middlebury's): "PIEH" (the float 202021.25), width and height as
- * 32-bit integers, then u, v of every pixel as floats, row by row, all little-endian. What is above 1e9 or
- * not a number is unknown.
+ * io_flow.h: optical flow as .flo files, the format of the Middlebury benchmark.
+ *
+ * Such a file holds the letters "PIEH" (the float 202021.25), the width and the height as 32-bit integers,
+ * and then u and v of every pixel as floats, row by row. All of it is little-endian. A vector with a
+ * component that is above 1e9 or is not a number stands for a flow that is unknown.
  */
 #ifndef TEXTUREVLM_IO_FLOW_H
 #define TEXTUREVLM_IO_FLOW_H
@@ -17,19 +19,24 @@ extern "C" {
 
 typedef struct tvlm_flo {
     int32_t width, height;
-    float *vectors; /* [2 * width * height]: u, v; row-major. As they are in the file */
+    float *vectors; /* [2 * width * height]: u, v of each pixel, row by row, as they are in the file */
 } tvlm_flo;
 
 /*
- * Reads a flow; the caller releases it with tvlm_flo_destroy. Errors, besides those of io.h: FORMAT (it does
- * not begin with PIEH, a side below 1 or above 99999, fewer or more bytes than its size needs).
+ * Reads a flow, which the caller releases with tvlm_flo_destroy.
+ *
+ * It fails as io.h says. TVLM_ERROR_FORMAT means that the file does not begin with "PIEH", that a side is
+ * below 1 or above 99999, or that there are fewer or more bytes than the size needs.
  */
 TVLM_API tvlm_status tvlm_flo_read(const char *path, const tvlm_log *log, tvlm_flo **flow);
 
-/* Releases what tvlm_flo_read made and nulls it; NULL and a NULL *flow are accepted. */
+/* Releases what tvlm_flo_read made and sets *flow to NULL. NULL and a NULL *flow are accepted. */
 TVLM_API void tvlm_flo_destroy(tvlm_flo **flow);
 
-/* Writes 2 * width * height floats, sides 1 .. 99999. The file appears whole or not at all (io.h). */
+/*
+ * Writes a flow of 2 * width * height floats; both sides are 1..99999. The file appears whole or not at all,
+ * as io.h says of every file.
+ */
 TVLM_API tvlm_status tvlm_flo_write(const char *path, int32_t width, int32_t height, const float *vectors,
                                     const tvlm_log *log);
 

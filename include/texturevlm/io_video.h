@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * io_video.h: videos in and out, through FFmpeg's libraries. A library of its own, texturevlm-video, that
- * needs none of the others: FFmpeg brings a hundred shared objects with it, and who reads no videos should
- * not load them (the tool loads it when it meets a video).
+ * io_video.h: videos, read and written through FFmpeg's libraries.
+ *
+ *     tvlm_video_reader *reader = NULL;
+ *     tvlm_video_frame frame = {0};
+ *     tvlm_status status = tvlm_video_reader_open("a.mp4", tvlm_video_reader_params(.log = &log), &reader);
+ *     while (status == TVLM_OK && (status = tvlm_video_reader_next(reader, &frame)) == TVLM_OK && !frame.end)
+ *         ... frame.image ...
+ *     tvlm_video_reader_destroy(&reader);
+ *
+ * This is the header of a library of its own, texturevlm-video, which needs none of the others. FFmpeg brings
+ * a hundred shared objects with it, and who reads no videos should not load them; the tool loads this library
+ * when it meets a video.
  *
  * FFmpeg's own messages are switched off (av_log_set_level), unless the application has set a level before.
  */
@@ -24,44 +33,69 @@ extern "C" {
 typedef struct tvlm_video_reader tvlm_video_reader;
 
 struct tvlm_video_reader_params {
-    int32_t threads; /* that decode; 0: as FFmpeg thinks best, >= 0 */
-    /* Asked while there is waiting for bytes (a pipe, a camera, a network): true is the end of the video. */
+    /* How many threads decode, >= 0. 0 leaves it to FFmpeg. */
+    int32_t threads;
+
+    /*
+     * Is called while the reader waits for bytes (of a pipe, a camera, a network). True ends the video there.
+     */
     bool (*stop)(void *user);
-    void *user;
-    const tvlm_log *log; /* copied; used by every call on the reader */
+    void *user; /* goes to `stop` */
+
+    /* Is copied, and used by every call on the reader. May be NULL. */
+    const tvlm_log *log;
 };
 #define tvlm_video_reader_params(...) (&(struct tvlm_video_reader_params){__VA_ARGS__})
 
-/* All of it is as the file says; frames may differ. */
+/* What the file says about itself. The frames need not agree with it. */
 typedef struct tvlm_video_info {
-    int32_t width, height; /* as shown: after the quarter turns and mirroring that the file asks for */
-    double rate;           /* frames a second, on average; 0: not told */
-    double duration;       /* seconds; 0: not told */
-    int64_t frames;        /* about how many; 0: not told */
-    const char *codec;     /* "h264"; static storage */
+    int32_t width, height; /* as it is shown: after the quarter turns and mirroring that the file asks for */
+    double rate;           /* frames a second, on average; 0 where the file does not tell */
+    double duration;       /* in seconds; 0 where the file does not tell */
+    int64_t frames;        /* about how many there are; 0 where the file does not tell */
+    const char *codec;     /* its short name, such as "h264", in static storage */
 } tvlm_video_info;
 
 typedef struct tvlm_video_frame {
-    tvlm_image image; /* RGB, 8 bits, upright; the reader's, valid until its next call */
-    double time;      /* seconds since the first frame's */
-    int64_t number; /* 0, 1, ..: of those that were in the file; one that did not decode has its number too */
-    bool end;       /* there is no further frame: nothing else is set */
+    /* RGB of 8 bits, upright. The reader owns the pixels; they are valid until its next call. */
+    tvlm_image image;
+
+    /* Seconds since the first frame. */
+    double time;
+
+    /* Counts the frames of the file from 0. A frame that does not decode has its number too. */
+    int64_t number;
+
+    /* True behind the last frame. Nothing else is set then. */
+    bool end;
 } tvlm_video_frame;
 
 /*
- * Opens a video file, or whatever else FFmpeg reads by that name, and its best video track. Errors: ARGUMENT
- * (path NULL or empty, threads negative), IO (cannot be opened), FORMAT (no container that FFmpeg knows, no
- * video track), UNSUPPORTED (no decoder for it), MEMORY.
+ * Opens a video file, or whatever else FFmpeg reads by that name, and the best video track in it.
+ *
+ * Errors:
+ *   TVLM_ERROR_ARGUMENT     `path` is NULL or empty, or `threads` is negative,
+ *   TVLM_ERROR_IO           it cannot be opened,
+ *   TVLM_ERROR_FORMAT       it is no container that FFmpeg knows, or has no video track,
+ *   TVLM_ERROR_UNSUPPORTED  there is no decoder for it,
+ *   TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_video_reader_params *params,
                                             tvlm_video_reader **reader);
+
+/* Releases a reader and sets *reader to NULL. NULL and a NULL *reader are accepted. */
 TVLM_API void tvlm_video_reader_destroy(tvlm_video_reader **reader);
+
+/* Fills *info with what the file says about itself. */
 TVLM_API void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info);
 
 /*
- * The next frame that decodes. One that does not, or only in parts, is left out with a warning. A frame of
- * another size than those before it is returned as it is. A file that cannot be read to its end ends there,
- * with a warning. Errors: UNSUPPORTED (pixels that cannot be converted), MEMORY.
+ * Decodes the next frame.
+ *
+ * A frame that does not decode, or only in parts, is left out with a warning. A frame of another size than
+ * those before it is returned as it is. A file that cannot be read to its end ends there, with a warning.
+ *
+ * Errors: TVLM_ERROR_UNSUPPORTED, where the pixels cannot be converted to RGB, and TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame);
 
@@ -70,36 +104,58 @@ TVLM_API tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_vide
 typedef struct tvlm_video_writer tvlm_video_writer;
 
 struct tvlm_video_writer_params {
-    double rate;         /* frames a second, > 0: for the encoder and the length of the last frame; 0: 25 */
-    const tvlm_log *log; /* copied; used by every call on the writer */
+    /* Frames a second, > 0, or 0 for 25. The encoder and the length of the last frame go by it. */
+    double rate;
+
+    /* Is copied, and used by every call on the writer. May be NULL. */
+    const tvlm_log *log;
 };
 #define tvlm_video_writer_params(...) (&(struct tvlm_video_writer_params){__VA_ARGS__})
 
-/* Whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm", ...). */
+/* Tells whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm"). */
 TVLM_API bool tvlm_video_writable(const char *path);
 
 /*
- * Begins a video of that size; its format is the one of the name's ending, the codec H.264 where that and an
- * encoder are there, else what the format uses. A side that is odd loses its last row or column (4:2:0). The
- * file appears by tvlm_video_writer_finish, whole; until then it is written under another name
- * (.tvlm-PID-N.tmp) in the same folder. Errors: ARGUMENT (a side not in 2 .. 16384, no format of that ending,
- * a rate that is negative or not finite), UNSUPPORTED (no encoder), IO, MEMORY.
+ * Begins a video of frames of width x height pixels. Then come tvlm_video_writer_add for each frame and
+ * tvlm_video_writer_finish.
+ *
+ * The ending of the name decides on the format. The codec is H.264 where the format allows it and an encoder
+ * is there, and else what the format uses. Where a side is odd, its last row or column is left out, because
+ * 4:2:0 has half as many samples of colour each way.
+ *
+ * The file appears, whole, with tvlm_video_writer_finish. Until then it is written under another name
+ * (.tvlm-PID-N.tmp) in the same folder.
+ *
+ * Errors:
+ *   TVLM_ERROR_ARGUMENT     a side is not in 2..16384, no format has that ending, or the rate is negative,
+ *                           not finite or above 30000,
+ *   TVLM_ERROR_UNSUPPORTED  there is no encoder for it,
+ *   TVLM_ERROR_IO           the file cannot be written,
+ *   TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t height,
                                             const struct tvlm_video_writer_params *params,
                                             tvlm_video_writer **writer);
 
 /*
- * Appends a frame of the writer's size: 3 channels of 8 bits. `time` in seconds; one that is not later than
- * the frame before is moved right behind it. Errors: ARGUMENT (another size or type, a time that is not
- * finite), IO (disk full), MEMORY.
+ * Appends a frame. It has the size of the writer and 3 channels of 8 bits. `time` is in seconds; a frame that
+ * is not later than the one before is moved right behind it.
+ *
+ * Errors: TVLM_ERROR_ARGUMENT (another size or type, or a time that is not within 1e9 seconds),
+ * TVLM_ERROR_IO (the disk is full, say), TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time);
 
-/* Completes the file, gives it its name and releases the writer, also when that fails. Errors: IO, MEMORY. */
+/*
+ * Completes the file and gives it its name. In any case it releases the writer and sets *writer to NULL.
+ * Errors: TVLM_ERROR_IO, TVLM_ERROR_MEMORY; no file appears then.
+ */
 TVLM_API tvlm_status tvlm_video_writer_finish(tvlm_video_writer **writer);
 
-/* Releases a writer without leaving a file; after finish there is nothing to do. */
+/*
+ * Releases a writer without leaving a file, and sets *writer to NULL. NULL and a NULL *writer are accepted,
+ * so that it may be called after tvlm_video_writer_finish, when there is nothing left to do.
+ */
 TVLM_API void tvlm_video_writer_destroy(tvlm_video_writer **writer);
 
 #ifdef __cplusplus

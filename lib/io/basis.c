@@ -14,7 +14,7 @@
 
 /* ---- Reading ---- */
 
-/* Lines of the library about the content begin with the file's name. */
+/* The file that is read. What tvlm_basis_create says about its content gets the path before it. */
 typedef struct source {
     const char *path;
     const tvlm_log *log;
@@ -25,8 +25,10 @@ static void with_path(void *user, tvlm_log_level level, const char *message) {
     tvlm_log_message(from->log, level, "%s: %s", from->path, message);
 }
 
-/* A tensor of floats or doubles as floats, of the shape [rows, columns] or, rows 0, [columns]. NULL where
- * there is none. free() it. */
+/*
+ * Reads a tensor of floats or doubles as floats. Its shape is [rows, columns], or [columns] where `rows` is
+ * 0. *out is NULL where there is no such tensor; free() releases it.
+ */
 static tvlm_status read_floats(const source *from, const tvlm_safetensors *file, const char *name,
                                int64_t rows, int64_t columns, float **out) {
     const tvlm_tensor *tensor = tvlm_safetensors_find(file, name);
@@ -52,7 +54,7 @@ static tvlm_status read_floats(const source *from, const tvlm_safetensors *file,
     return TVLM_OK;
 }
 
-/* What the metadata say, where they say it. */
+/* Compares a number of the metadata, where they have it, with what the tensors say. */
 static tvlm_status check_number(const source *from, const tvlm_safetensors *file, const char *key,
                                 int32_t expected) {
     const char *text = tvlm_safetensors_metadata(file, key);
@@ -86,7 +88,7 @@ static tvlm_status read_metadata(const source *from, const tvlm_safetensors *fil
                          from->path, centred);
     if (centred != NULL) params->centred = strcmp(centred, "true") == 0;
     for (int32_t i = 0; centred == NULL && params->mean != NULL && i < params->dimension; ++i)
-        if (params->mean[i] != 0.0f) params->centred = true; /* NaN too: it is refused then */
+        if (params->mean[i] != 0.0f) params->centred = true; /* so does NaN, which is refused later */
     if (params->centred && params->mean == NULL)
         return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: is centred, but has no tensor 'mean'",
                          from->path);

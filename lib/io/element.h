@@ -14,23 +14,27 @@
 #error "lib/io reads and writes little-endian files without swapping bytes"
 #endif
 
-/* As NumPy writes it without its byte order ("f4"); NULL where NumPy has no such type. `type` is in the enum.
+/*
+ * Returns a type's name in a .npy file, without the sign of the byte order ("f4"); NULL where NumPy has no
+ * such type. `type` is in the enum.
  */
 const char *tvlm_io_npy_name(tvlm_element type);
 
-/* As .safetensors writes it ("F32"). `type` is in the enum. */
+/* Returns a type's name in a .safetensors file ("F32"). `type` is in the enum. */
 const char *tvlm_io_safetensors_name(tvlm_element type);
 
-/* False where no type has that name. */
+/* Find the type of that name; false where there is none. */
 bool tvlm_io_from_npy_name(const char *name, tvlm_element *type);
 bool tvlm_io_from_safetensors_name(const char *name, tvlm_element *type);
 
-/* *elements = the product of the shape, *bytes = its size; false when either does not fit or a side is
- * negative. */
+/*
+ * Sets *elements to the product of the shape and *bytes to its size. False where one of them does not fit
+ * into a size_t, or where a side is negative.
+ */
 bool tvlm_io_shape_size(tvlm_element type, int32_t rank, const int64_t *shape, size_t *elements,
                         size_t *bytes);
 
-/* Checks what a caller wants written: the type, the rank, the shape, its size. `what` names it in the log. */
+/* Checks the type, rank, shape and size of what a caller wants written. `what` names it in the log. */
 tvlm_status tvlm_io_check_shape(const tvlm_log *log, const char *what, tvlm_element type, int32_t rank,
                                 const int64_t *shape, size_t *elements, size_t *bytes);
 

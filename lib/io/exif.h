@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /*
- * The orientation (1..8) in an EXIF block that begins with its TIFF header ("II*" or "MM*"). 1, upright,
- * where there is none or the block is damaged: a bad tag is no reason not to show a picture. `bytes` may be
- * NULL if size is 0.
+ * Returns the orientation (1..8) in an EXIF block, which begins with its TIFF header ("II*" or "MM*"). It is
+ * 1, upright, where there is none or where the block is damaged, because a bad tag is no reason not to show a
+ * picture. `bytes` may be NULL where `size` is 0.
  */
 int tvlm_io_exif_orientation(const uint8_t *bytes, size_t size);
 

@@ -15,15 +15,19 @@
 #include "texturevlm/io.h"
 
 /* Some systems refuse to read or write more than INT_MAX bytes in one call. */
-#define PIECE            ((size_t)1 << 30)
+#define PIECE ((size_t)1 << 30)
+/*
+ * The name of a temporary file: the folder, the process and a number. It adds less than the room to the
+ * folder.
+ */
 #define TEMPORARY_FORMAT "%.*s.tvlm-%ld-%d.tmp"
-#define TEMPORARY_ROOM   64 /* what the format adds to the folder */
+#define TEMPORARY_ROOM   64
 
 struct tvlm_io_output {
     tvlm_log log;
     char *path;      /* as the caller wrote it, for messages */
-    char *target;    /* what is replaced; NULL: written directly */
-    char *temporary; /* what is written; NULL: nothing to remove */
+    char *target;    /* the file that is replaced; NULL where the path is written directly */
+    char *temporary; /* the file that is written; NULL where there is none to remove */
     int fd;
     bool failed;
 };
@@ -73,7 +77,9 @@ static int standard_stream(const char *path) {
     return -1;
 }
 
-/* Sets the target: the path, or what it leads to where it is a symbolic link; NULL where that does not exist.
+/*
+ * Sets the target: the path itself or, where that is a symbolic link, what it leads to. NULL where the link
+ * leads to nothing.
  */
 static tvlm_status find_target(tvlm_io_output *output) {
     struct stat link;
@@ -112,7 +118,7 @@ static tvlm_status open_temporary(tvlm_io_output *output) {
 static tvlm_status open_replacement(tvlm_io_output *output, const struct stat *existing) {
     tvlm_status status = find_target(output);
     if (status != TVLM_OK) return status;
-    if (output->target == NULL) /* a link to nothing: only the system can create what it names */
+    if (output->target == NULL) /* the link leads to nothing: only the system can create what it names */
         return adopt(output, open(output->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     /* A rename would also replace a file that its owner has protected. */
     if (existing != NULL && access(output->target, W_OK) != 0) return cannot_write(output, errno);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: .flo files.
+ * flow.c: reads and writes .flo files.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "texturevlm/io_flow.h"
 
 #define HEADER   12
-#define SIDE_MAX 99999 /* as Middlebury's own reader */
+#define SIDE_MAX 99999 /* the limit of Middlebury's own reader */
 
 static tvlm_status unusable(const tvlm_log *log, const char *path, const char *what) {
     return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s is not a usable .flo file: %s", path, what);

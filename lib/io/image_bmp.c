@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * BMP: is the file complete? stb_image reads zeros beyond its end, and whatever lies on the stack for a
- * palette index beyond the palette.
+ * image_bmp.c: checks that a BMP is complete. stb_image reads zeros beyond its end, and whatever lies on the
+ * stack for a palette index beyond the palette.
  */
 #include "io/picture.h"
 
 enum { file_header = 14, core_header = 12, info_header = 40 };
 
 struct bitmap {
-    uint32_t offset, header; /* where the pixels begin; bytes of the second header */
+    uint32_t offset; /* where the pixels begin */
+    uint32_t header; /* bytes of the second header */
     uint32_t width, height, bits, compression;
     size_t stride; /* bytes from one row to the next */
 };
@@ -22,7 +23,7 @@ static tvlm_status truncated(const tvlm_io_source *source) {
                      source->path, source->size);
 }
 
-/* A negative height is a picture with its first row on top. */
+/* A negative height means that the first row is on top. */
 static uint32_t magnitude(uint32_t value) {
     return value > INT32_MAX ? 0u - value : value;
 }
@@ -51,10 +52,10 @@ static bool is_depth(uint32_t bits) {
     return bits == 1 || bits == 4 || bits == 8 || bits == 16 || bits == 24 || bits == 32;
 }
 
-/* The palette as stb_image counts it: what lies between the headers and the pixels. */
+/* Counts the palette as stb_image does: it is what lies between the headers and the pixels. */
 static size_t palette_colors(const struct bitmap *bitmap) {
     uint32_t used = file_header + bitmap->header, entry = 4;
-    if (bitmap->header == core_header) used += 12, entry = 3; /* it takes the header for 12 bytes longer */
+    if (bitmap->header == core_header) used += 12, entry = 3; /* stb_image adds 12 bytes to it */
     return bitmap->offset > used ? (bitmap->offset - used) / entry : 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JPEG: is the file complete, and which way is it up?
- * The markers are those of ITU-T T.81, Annex B: FF and a byte that is neither 0 nor FF.
+ * image_jpeg.c: checks that a JPEG is complete, and finds which way is up.
+ *
+ * The markers are those of ITU-T T.81, Annex B: an FF byte and one that is neither 0 nor FF.
  */
 #include <string.h>
 
@@ -13,9 +14,9 @@ enum { marker_dht = 0xC4, marker_soi = 0xD8, marker_eoi = 0xD9, marker_sos = 0xD
 struct walk {
     const tvlm_io_source *source;
     size_t at;
-    size_t entropy_bytes; /* of all scans so far */
+    size_t entropy_bytes; /* entropy-coded bytes of all scans so far */
     uint64_t pixels;      /* of the frame; 0 before its header */
-    int orientation;      /* 0: none met */
+    int orientation;      /* 0 where none was met */
 };
 
 static tvlm_status damaged(const struct walk *walk, const char *what) {
@@ -29,18 +30,17 @@ static tvlm_status truncated(const struct walk *walk) {
                      walk->source->path, walk->source->size);
 }
 
-/* Every frame header, C0 to CF, except the tables C4 and CC and the reserved C8. */
+/* Frame headers are C0 to CF, but for the tables C4 and CC and the reserved C8. */
 static bool is_frame(int marker) {
     return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
-/* Markers without a segment: restarts, and TEM. */
+/* Restarts and TEM are markers without a segment. */
 static bool stands_alone(int marker) {
     return (marker >= 0xD0 && marker <= 0xD7) || marker == 0x01;
 }
 
-/* Moves behind the next marker; -1 at the end of the file. Bytes in between are passed over, as decoders do.
- */
+/* Moves behind the next marker, over whatever is before it, as decoders do. -1 at the end of the file. */
 static int next_marker(struct walk *walk) {
     const uint8_t *bytes = walk->source->bytes;
     size_t size = walk->source->size;
@@ -78,8 +78,8 @@ static tvlm_status read_frame(struct walk *walk, int marker, const uint8_t *segm
 }
 
 /*
- * Huffman tables: a byte of class and number, the count of codes of each length 1..16, then a byte for each
- * code. stb_image writes beyond its own tables when there are more than 256.
+ * A Huffman table has a byte of class and number, the number of codes of each length 1..16, and then a byte
+ * for each code. stb_image writes beyond its own tables where there are more than 256 codes.
  */
 static tvlm_status check_tables(const struct walk *walk, const uint8_t *segment, size_t size) {
     while (size > 0) {
@@ -115,9 +115,9 @@ static tvlm_status read_segment(struct walk *walk, int marker) {
 }
 
 /*
- * Every 8x8 block of the largest component costs a bit at least, and the component has at least a quarter of
- * the frame's samples. So 2048 pixels a byte refuse no valid file, but a small one that claims to be
- * enormous.
+ * Every 8x8 block of the largest component costs a bit at least, and that component has at least a quarter of
+ * the frame's samples. So a limit of 2048 pixels a byte refuses no valid file, but it refuses a small one
+ * that claims to be enormous.
  */
 static bool enough_data(const struct walk *walk) {
     return walk->entropy_bytes > 0 && walk->pixels / 2048 <= walk->entropy_bytes;

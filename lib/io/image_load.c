@@ -20,7 +20,7 @@ struct signature {
     const char *bytes;
 };
 
-/* The formats that are read, and those that people try. */
+/* The formats that are read, and those that people try to read. */
 static const struct signature signatures[] = {
     {FORMAT_JPEG, "JPEG", 0, 3, "\xFF\xD8\xFF"},
     {FORMAT_PNG, "PNG", 0, 8, "\x89PNG\r\n\x1A\n"},

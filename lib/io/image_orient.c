@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The eight EXIF orientations: the upright picture's rows and columns are steps through the stored one.
+ * image_orient.c: brings pictures upright. In each of the eight EXIF orientations, the rows and columns of
+ * the upright picture are steps through the stored one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +9,20 @@
 #include "core/memory.h"
 #include "io/picture.h"
 
-/* Where the upright picture's first pixel is stored, and the bytes to the next one in its row and in its
- * column. */
+/* How to walk through the stored picture to get the upright one. */
 struct steps {
-    const uint8_t *first;
-    ptrdiff_t across, down;
-    int32_t width, height;
+    const uint8_t *first;   /* the upright picture's first pixel */
+    ptrdiff_t across, down; /* bytes to the next pixel of its row, and of its column */
+    int32_t width, height;  /* of the upright picture */
 };
 
 /*
- * EXIF 2.32, 4.6.4: "the 0th row is the visual ..., the 0th column is the visual ...". 1 top, left; 2 top,
- * right; 3 bottom, right; 4 bottom, left; 5 left, top; 6 right, top; 7 right, bottom; 8 left, bottom.
+ * EXIF 2.32, 4.6.4, says where the first row and the first column of the stored picture are to be seen:
+ *
+ *   1  top, left      5  left, top
+ *   2  top, right     6  right, top
+ *   3  bottom, right  7  right, bottom
+ *   4  bottom, left   8  left, bottom
  */
 static struct steps find_steps(const tvlm_io_picture *picture, int orientation, ptrdiff_t pixel) {
     bool turned = orientation >= 5; /* stored rows are columns */
@@ -37,8 +41,8 @@ static struct steps find_steps(const tvlm_io_picture *picture, int orientation, 
 }
 
 /*
- * Copies in squares, because one of the two pictures is walked through against its rows. Inlined with a
- * constant `pixel`, the copy of one is an instruction or two.
+ * Copies in squares, because one of the two pictures is walked through against its rows. It is inlined with a
+ * constant `pixel`, so that copying one pixel is an instruction or two.
  */
 static inline void copy_squares(const struct steps *steps, uint8_t *out, size_t pixel) {
     enum { side = 32 };

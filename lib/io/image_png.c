@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PNG: is the file complete and its pixel data undamaged, how deep is it, and which way is it up?
- * A chunk is a length, four letters, the content, and the CRC-32 of letters and content (PNG
- * specification, 5.3).
+ * image_png.c: checks that a PNG is complete and its pixel data undamaged, and finds how deep it is and which
+ * way is up.
+ *
+ * A chunk is a length, four letters, the content, and the CRC-32 of letters and content (PNG specification,
+ * 5.3).
  */
 #include <string.h>
 
@@ -73,7 +75,7 @@ static tvlm_status next_chunk(struct walk *walk, struct chunk *chunk) {
 }
 
 static tvlm_status read_header(struct walk *walk, const struct chunk *chunk) {
-    static const size_t channels[] = {1, 0, 3, 4, 2, 0, 4}; /* by colour type; a palette is 3 or 4 */
+    static const size_t channels[] = {1, 0, 3, 4, 2, 0, 4}; /* by colour type; a palette gets 3 or 4 */
     if (chunk->size != header_size) return damaged(walk, "its header has a wrong length");
     uint32_t width = tvlm_io_be32(chunk->content), height = tvlm_io_be32(chunk->content + 4);
     uint8_t depth = chunk->content[8], color = chunk->content[9];

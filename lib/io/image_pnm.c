@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PPM and PGM: "P2", "P3" (text), "P5", "P6" (binary); width, height and the largest value as text, with
- * comments between them; one blank; the samples, of two bytes with the high one first where the largest value
- * is above 255.
+ * image_pnm.c: PPM and PGM.
+ *
+ * A file begins with "P2" or "P3" where its samples are text, and with "P5" or "P6" where they are binary.
+ * Width, height and the largest value follow as text, with comments between them, and then one blank and the
+ * samples. Binary samples have one byte, or two with the high one first where the largest value is above 255.
  */
 #include "io/picture.h"
 
@@ -45,7 +47,7 @@ static void skip_blanks(struct reader *reader) {
     }
 }
 
-/* A decimal number of at most eight digits: more than any limit here. */
+/* Reads a decimal number of at most eight digits, which is more than any limit here needs. */
 static bool read_number(struct reader *reader, uint32_t *number) {
     const uint8_t *bytes = reader->source->bytes;
     size_t digits = 0;
@@ -82,8 +84,10 @@ static tvlm_status read_header(struct reader *reader, tvlm_io_picture *picture) 
     return TVLM_OK;
 }
 
-/* Refuses what the file cannot hold before memory is asked for it: a sample of text has two bytes, but the
- * last. */
+/*
+ * Refuses what the file cannot hold, before memory is asked for it. A sample of text has two bytes at least,
+ * except for the last one.
+ */
 static tvlm_status check_size(struct reader *reader, const tvlm_io_picture *picture) {
     size_t left = reader->source->size - reader->at, sample = picture->type == TVLM_PIXEL_U16 ? 2 : 1, needed;
     if (!tvlm_multiply((size_t)picture->width, (size_t)picture->height, &reader->samples) ||

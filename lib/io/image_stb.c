@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * JPEG, PNG and BMP through stb_image.
+ * image_stb.c: decodes JPEG, PNG and BMP with stb_image.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@
 struct decoded {
     tvlm_io_guard guard;
     int width, height, channels;
-    void *block, *pixels; /* NULL without success */
-    bool escaped;         /* left by the guard */
+    void *block, *pixels; /* NULL where it failed */
+    bool escaped;         /* stb_image was left through the guard */
 };
 
 static void *call_stb(const tvlm_io_source *source, bool sixteen_bits, struct decoded *decoded) {
@@ -55,7 +55,7 @@ static void decode(const tvlm_io_source *source, bool sixteen_bits, struct decod
     decoded->block = tvlm_io_guard_end(&decoded->guard, decoded->pixels);
 }
 
-/* stb_image's own words, where it has any: its test for PNG leaves some behind for every other format. */
+/* Returns stb_image's own words, where it has any. Its test for PNG leaves words behind that mean nothing. */
 static const char *find_reason(const struct decoded *decoded) {
     const char *reason = decoded->escaped ? NULL : stbi_failure_reason();
     return reason != NULL && strcmp(reason, "bad png sig") != 0 ? reason : "its data are damaged";

@@ -36,7 +36,7 @@ static bool accept_word(struct parser *parser, const char *word) {
     return true;
 }
 
-/* A quoted string without escapes, printable, of fewer than `room` characters. */
+/* Reads a quoted string of printable characters without escapes; with its zero it fits into `room`. */
 static bool accept_string(struct parser *parser, char *text, size_t room) {
     size_t length = 0;
     char quote = '\'';
@@ -54,7 +54,7 @@ static bool accept_string(struct parser *parser, char *text, size_t room) {
     return true;
 }
 
-/* A number >= 0; Python 2 wrote an L after it. */
+/* Reads a number >= 0. Python 2 wrote an L after it. */
 static bool accept_number(struct parser *parser, int64_t *number) {
     int64_t value = 0;
     skip_blanks(parser);
@@ -97,7 +97,7 @@ static const char *read_order(struct parser *parser) {
                                "numpy.ascontiguousarray(it)");
 }
 
-/* (), (3,), (3, 4) or (3, 4,) */
+/* Reads a tuple: (), (3,), (3, 4) or (3, 4,). */
 static const char *read_shape(struct parser *parser) {
     tvlm_npy *array = parser->array;
     if (!accept(parser, '(')) return "its shape is not a tuple";
@@ -114,7 +114,7 @@ static const char *read_shape(struct parser *parser) {
     return NULL;
 }
 
-/* Each of the three keys once, and no other. */
+/* Reads one entry. Each of the three keys may come once, and no other. */
 static const char *read_entry(struct parser *parser) {
     char key[32];
     if (!accept_string(parser, key, sizeof key)) return "a key of its header is not a string";
@@ -151,7 +151,7 @@ const char *tvlm_io_npy_parse(const char *text, size_t size, tvlm_npy *array, tv
 
 size_t tvlm_io_npy_format(tvlm_element type, int32_t rank, const int64_t *shape,
                           char header[TVLM_IO_NPY_HEADER_ROOM]) {
-    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* and version 1.0 */
+    static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0}; /* the end is version 1.0 */
     char *text = header + TVLM_IO_NPY_PRELUDE;
     size_t room = TVLM_IO_NPY_HEADER_ROOM - TVLM_IO_NPY_PRELUDE, used;
     used = (size_t)snprintf(text, room, "{'descr': '%c%s', 'fortran_order': False, 'shape': (",

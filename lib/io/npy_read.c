@@ -10,7 +10,7 @@
 
 struct npy_file {
     tvlm_npy array; /* first, so that a pointer to it is one to all */
-    uint8_t *bytes; /* the whole file; the data lie in it */
+    uint8_t *bytes; /* the whole file, in which the data lie */
     size_t size;
 };
 
@@ -18,7 +18,7 @@ static tvlm_status unusable(const tvlm_log *log, const char *path, tvlm_status s
     return tvlm_fail(log, status, "%s is not a usable .npy file: %s", path, what);
 }
 
-/* *offset: where the text begins; *length: its bytes. NULL, or what is wrong. */
+/* Sets *offset to where the text begins and *length to its bytes. Returns NULL, or what is wrong. */
 static const char *find_text(const uint8_t *bytes, size_t size, size_t *offset, size_t *length) {
     if (size < 8 || memcmp(bytes, "\x93NUMPY", 6) != 0) return "it does not begin with the magic bytes";
     if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0) return "its version is not 1.0, 2.0 or 3.0";
@@ -49,8 +49,10 @@ tvlm_status tvlm_io_npy_head(const uint8_t *bytes, size_t size, const char *path
     return TVLM_OK;
 }
 
-/* Points the array at its data. An old file's data may lie anywhere: they are then moved to where they are
- * aligned. */
+/*
+ * Points the array at its data. The data of old files may lie anywhere; they are moved to where they are
+ * aligned.
+ */
 static void place_data(struct npy_file *file, size_t offset) {
     size_t element = tvlm_element_size(file->array.type), aligned = offset / element * element;
     if (aligned != offset) memmove(file->bytes + aligned, file->bytes + offset, file->array.size);

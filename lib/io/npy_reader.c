@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* .npy files that are read in pieces, so that they may be larger than memory. */
+/*
+ * npy_reader.c: reads .npy files in pieces, so that they may be larger than memory.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,11 +20,11 @@ struct tvlm_npy_reader {
     int fd;
     char *path;
     tvlm_log log;
-    size_t element; /* bytes of one */
+    size_t element; /* bytes of one element */
     size_t left;    /* elements still to come */
 };
 
-/* As many bytes as there are, up to `size`: *got. */
+/* Reads up to `size` bytes, as many as there are, and sets *got to their number. */
 static tvlm_status read_up_to(const tvlm_npy_reader *reader, void *bytes, size_t size, size_t *got) {
     *got = 0;
     while (*got < size) {
@@ -36,11 +38,11 @@ static tvlm_status read_up_to(const tvlm_npy_reader *reader, void *bytes, size_t
     return TVLM_OK;
 }
 
-/* Leaves the file where its data begin. */
+/* Reads the header, and leaves the file where its data begin. */
 static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head, tvlm_npy *array) {
     size_t got, offset;
     tvlm_status status = read_up_to(reader, head, TVLM_IO_NPY_HEAD_MAX, &got);
-    if (got < TVLM_IO_NPY_HEAD_MAX) size = got; /* that is all there is */
+    if (got < TVLM_IO_NPY_HEAD_MAX) size = got; /* the file ends here */
     if (status == TVLM_OK) status = tvlm_io_npy_head(head, size, reader->path, &reader->log, array, &offset);
     if (status != TVLM_OK) return status;
     if (lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)

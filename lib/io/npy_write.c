@@ -9,7 +9,7 @@
 struct tvlm_npy_writer {
     tvlm_io_output *output;
     tvlm_log log;
-    size_t element; /* bytes of one */
+    size_t element; /* bytes of one element */
     size_t left;    /* elements still to come */
 };
 

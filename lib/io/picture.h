@@ -12,8 +12,9 @@
 #include "io/bytes.h"
 #include "texturevlm/io.h"
 
-#define TVLM_IO_SIDE_MAX   (1 << 24)           /* pixels a side */
-#define TVLM_IO_PIXELS_MAX ((size_t)INT32_MAX) /* bytes of pixels: stb_image counts them with int */
+/* A side has at most so many pixels, and all pixels so many bytes, which stb_image counts with int. */
+#define TVLM_IO_SIDE_MAX   (1 << 24)
+#define TVLM_IO_PIXELS_MAX ((size_t)INT32_MAX)
 
 /* A picture file in memory. */
 typedef struct tvlm_io_source {
@@ -23,7 +24,7 @@ typedef struct tvlm_io_source {
     size_t size;
 } tvlm_io_source;
 
-/* Decoded pixels, rows without gaps. free(block) releases them; `pixels` lies somewhere in it. */
+/* Decoded pixels without gaps between rows. They lie somewhere in `block`, which free() releases. */
 typedef struct tvlm_io_picture {
     void *block;
     uint8_t *pixels;
@@ -32,21 +33,24 @@ typedef struct tvlm_io_picture {
 } tvlm_io_picture;
 
 /*
- * Is the file complete, and what does stb_image not tell? stb_image fills what is missing with gray or zeros,
- * so each format is walked through first. *orientation: the EXIF orientation, 1..8, 1 where there is none.
+ * Check that a file is complete, and find what stb_image does not tell. stb_image fills what is missing with
+ * gray or zeros, so the whole of a file is walked through before it is decoded. *orientation becomes the EXIF
+ * orientation, 1..8; 1 where there is none.
  */
 tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, int *orientation);
 tvlm_status tvlm_io_check_png(const tvlm_io_source *source, int *orientation, bool *sixteen_bits);
 tvlm_status tvlm_io_check_bmp(const tvlm_io_source *source);
 
-/* JPEG, PNG and BMP through stb_image, after their check. */
+/* Decodes JPEG, PNG or BMP with stb_image. The file has passed its check. */
 tvlm_status tvlm_io_decode_stb(const tvlm_io_source *source, bool sixteen_bits, tvlm_io_picture *picture);
 
-/* PPM and PGM by our own reader: stb_image leaves their 16-bit samples in file order and ignores their
- * maximum. */
+/*
+ * Decodes PPM or PGM. stb_image could read them too, but it leaves 16-bit samples in the order of the file
+ * and ignores the largest value that the file declares.
+ */
 tvlm_status tvlm_io_decode_pnm(const tvlm_io_source *source, tvlm_io_picture *picture);
 
-/* Brings the picture upright: orientation 1..8 as EXIF numbers them. On failure it is as before. */
+/* Brings the picture upright; `orientation` is 1..8 as in EXIF. On failure it stays as it was. */
 tvlm_status tvlm_io_orient(const tvlm_io_source *source, int orientation, tvlm_io_picture *picture);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PNG through stb_image_write: into memory first, so that the file is whole or not there.
+ * png_write.c: writes PNG with stb_image_write. It is made in memory first, so that the file is whole or not
+ * there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,9 @@
 #pragma GCC diagnostic pop
 #endif
 
-/* stb_image_write counts with int: it sums up to 128 a byte over a row, and doubles what it has compressed.
+/*
+ * stb_image_write counts with int. It sums up to 128 for each byte of a row, and doubles the room for what it
+ * has compressed.
  */
 #define ROW_MAX   (1 << 24)
 #define IMAGE_MAX 900000000

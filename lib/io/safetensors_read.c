@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * .safetensors: eight bytes of header length, the header as JSON, the data. In the header each tensor has its
- * "dtype", "shape" and "data_offsets" (begin and end within the data); "__metadata__" maps strings to
- * strings.
+ * safetensors_read.c: reads .safetensors.
+ *
+ * A file has eight bytes that tell the length of its header, then the header as JSON, then the data. The
+ * header has an object for each tensor with its "dtype", "shape" and "data_offsets" (begin and end within the
+ * data). Its "__metadata__" maps strings to strings.
  */
 #include <cJSON.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@
 
 #define PRELUDE    ((size_t)8)
 #define HEADER_MAX ((size_t)100 * 1000 * 1000)
-#define EXACT_MAX  9007199254740992.0 /* 2^53: integers beyond are not exact in cJSON's doubles */
+#define EXACT_MAX  9007199254740992.0 /* 2^53: cJSON has numbers as doubles, and larger ones are not exact */
 
 /* A tensor and where its data lie in the file's data. */
 struct entry {
@@ -26,9 +28,9 @@ struct entry {
 
 struct safetensors_file {
     tvlm_safetensors view; /* first, so that a pointer to it is one to all */
-    const char *path;      /* for messages, */
-    const tvlm_log *log;   /* during tvlm_safetensors_read only */
-    uint8_t *bytes;        /* the whole file */
+    const char *path;      /* for messages; valid during tvlm_safetensors_read only, as is the log */
+    const tvlm_log *log;
+    uint8_t *bytes; /* the whole file */
     size_t size;
     const uint8_t *data;
     size_t data_size;
@@ -54,7 +56,7 @@ static tvlm_status out_of_memory(const struct safetensors_file *file) {
 
 /* ---- The header ---- */
 
-/* cJSON wants text that ends with a zero, and some versions read on without one. */
+/* Parses the header. cJSON wants text that ends with a zero, and some versions read on without one. */
 static tvlm_status parse_text(struct safetensors_file *file, size_t length) {
     char *text = malloc(length + 1);
     const char *end = NULL;
@@ -204,12 +206,12 @@ static bool is_aligned(const tvlm_tensor *tensor) {
     return (uintptr_t)tensor->data % tvlm_element_size(tensor->type) == 0;
 }
 
-/* Bytes of a copy, so that the next one is aligned for any type. */
+/* Returns the bytes that a copy takes, so that the next one is aligned for any type. */
 static size_t padded(const tvlm_tensor *tensor) {
     return (tensor->size + 7) / 8 * 8;
 }
 
-/* The format promises no alignment. What lies badly is copied; the copies are smaller than twice the file. */
+/* Copies what is not aligned, for the format promises no alignment. The copies stay below twice the file. */
 static tvlm_status align_tensors(struct safetensors_file *file) {
     size_t total = 0;
     for (int32_t i = 0; i < file->view.tensor_count; i++)

@@ -33,7 +33,7 @@ static int by_string(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* `names` is sorted by this. */
+/* Refuses names of which two are equal. Sorts `names`. */
 static tvlm_status check_distinct(const struct job *job, const char **names, int32_t count) {
     qsort(names, (size_t)count, sizeof *names, by_string);
     for (int32_t i = 1; i < count; i++)
@@ -137,7 +137,7 @@ static bool fill_header(const struct job *job, cJSON *header) {
     return true;
 }
 
-/* The header as text; NULL without memory. cJSON_free() it. */
+/* Returns the header as text, which cJSON_free() releases; NULL where there is no memory. */
 static char *print_header(const struct job *job) {
     cJSON *header = cJSON_CreateObject();
     char *text = header != NULL && fill_header(job, header) ? cJSON_PrintUnformatted(header) : NULL;
@@ -147,7 +147,7 @@ static char *print_header(const struct job *job) {
 
 /* ---- The file ---- */
 
-/* The length, the text, and blanks up to a multiple of eight. */
+/* Writes the length, the text, and blanks up to a multiple of eight. */
 static tvlm_status write_header(tvlm_io_output *output, const char *text) {
     size_t length = strlen(text), padding = (8 - length % 8) % 8;
     uint8_t prelude[8];
@@ -165,7 +165,7 @@ static tvlm_status write_file(const struct job *job, const char *header) {
     status = write_header(output, header);
     for (int32_t i = 0; i < job->count && status == TVLM_OK; i++)
         status = tvlm_io_output_write(output, job->entries[i].tensor->data, job->entries[i].size);
-    return tvlm_io_output_commit(&output); /* knows whether a write has failed */
+    return tvlm_io_output_commit(&output); /* it knows whether a write has failed */
 }
 
 static tvlm_status run(struct job *job, const tvlm_tensor *tensors) {

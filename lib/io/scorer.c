@@ -15,14 +15,14 @@
 
 /* ---- Reading ---- */
 
-/* Number of names in a list, which is one more than there are commas. */
+/* Counts the names of a list: there is one more than there are commas. */
 static int32_t count_names(const char *names) {
     int32_t count = 1;
     for (; *names != '\0'; ++names) count += *names == ',';
     return count;
 }
 
-/* One name after the other: sets channels[0 .. count). */
+/* Sets one number of `channels` for each name. */
 static tvlm_status parse_names(const char *path, const tvlm_stack *stack, const tvlm_log *log,
                                const char *names, int32_t *channels) {
     for (int32_t i = 0;; ++i) {
@@ -67,7 +67,7 @@ static tvlm_status find_weights(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-/* A tensor of one number; 0 when it is not there. */
+/* Reads a tensor of one number; the number is 0 where there is no such tensor. */
 static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
                                const char *name, float *number) {
     const tvlm_tensor *const tensor = tvlm_safetensors_find(file, name);
@@ -79,7 +79,7 @@ static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm
     return check_finite(path, log, name, number, 1);
 }
 
-/* *tensor is NULL when it is not there. */
+/* Sets *found to the query weights, or to NULL where there are none. */
 static tvlm_status find_query_weights(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
                                       int64_t channels, const tvlm_tensor **found) {
     const tvlm_tensor *const tensor = *found = tvlm_safetensors_find(file, "query_weights");
@@ -94,10 +94,10 @@ static tvlm_status find_query_weights(const char *path, const tvlm_log *log, con
     return check_finite(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
 }
 
-/* One block of memory: the scorer, its weights, `dimension` rows of query weights, its channels. */
+/* Allocates one block for the scorer, its weights, `dimension` rows of query weights and its channels. */
 static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, int32_t dimension, float **weights,
                                     float **query_weights, int32_t **numbers) {
-    const size_t weight_count = (size_t)channels * (size_t)taps; /* all are small */
+    const size_t weight_count = (size_t)channels * (size_t)taps; /* all of these are small */
     const size_t query_count = (size_t)channels * (size_t)dimension;
     tvlm_scorer *const scorer =
         tvlm_allocate(1, sizeof *scorer + (weight_count + query_count) * sizeof(float) +
@@ -202,7 +202,7 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-/* The names with commas between them; `names` has room for TVLM_CHANNEL_NAME_SIZE each. */
+/* Writes the names with commas between them. There is room for TVLM_CHANNEL_NAME_SIZE bytes each. */
 static tvlm_status join_names(const char *path, const tvlm_log *log, const tvlm_scorer *scorer, char *names) {
     size_t length = 0;
     for (int32_t i = 0; i < scorer->channel_count; ++i) {

@@ -2,9 +2,9 @@
 /*
  * stb_guard.h: keeps stb_image and stb_image_write from crashing, aborting or leaking.
  *
- * Both use some memory without looking whether they got it, and assert() what a damaged file may break. Here
- * every block they hold is known, so that a failed allocation or assertion leaves them by longjmp and nothing
- * is lost:
+ * Both use some memory without looking whether they got it, and assert() what a damaged file may break. The
+ * guard knows every block that they hold, so that a failed allocation or assertion can leave them by longjmp,
+ * and nothing is lost:
  *
  *     tvlm_io_guard_begin(guard);
  *     if (setjmp(guard->escape) == 0)
@@ -26,20 +26,23 @@
 
 typedef struct tvlm_io_guard {
     jmp_buf escape;
-    struct tvlm_io_guard_block *blocks; /* all that stb holds */
-    bool out_of_memory;                 /* why it was left, if it was */
+    struct tvlm_io_guard_block *blocks; /* all blocks that stb holds */
+    bool out_of_memory;                 /* stb was left because there was no memory, not for an assertion */
 } tvlm_io_guard;
 
+/* Puts the guard in force on this thread. */
 void tvlm_io_guard_begin(tvlm_io_guard *guard);
 
 /*
- * Releases every block but the one of `result` (NULL: all), and returns what free() takes for that one.
- * Memory from stb is zeroed, so that pixels that a damaged file leaves out are black and not whatever was
- * there.
+ * Releases every block but the one of `result`, and returns what free() takes for that one. Where `result` is
+ * NULL, all are released and NULL is returned.
  */
 void *tvlm_io_guard_end(tvlm_io_guard *guard, void *result);
 
-/* What stb is compiled with. */
+/*
+ * stb is compiled with these. Memory is zeroed, so that pixels that a damaged file leaves out are black and
+ * not whatever was there before.
+ */
 void *tvlm_io_guard_malloc(size_t size);
 void *tvlm_io_guard_realloc(void *memory, size_t size);
 void tvlm_io_guard_free(void *memory);

@@ -19,14 +19,15 @@ static bool reserve(uint8_t **bytes, size_t *capacity, size_t size) {
     return true;
 }
 
-/* The colours as the frame says that they are coded; what it does not say is swscale's guess. */
+/* Reads colours as the frame says that they are coded. What it does not say, swscale guesses. */
 static void set_colors(struct SwsContext *scaler, const AVFrame *frame) {
     const bool full = frame->color_range == AVCOL_RANGE_JPEG || frame->format == AV_PIX_FMT_YUVJ420P ||
                       frame->format == AV_PIX_FMT_YUVJ422P || frame->format == AV_PIX_FMT_YUVJ444P;
     const int *const table = sws_getCoefficients(
         frame->colorspace == AVCOL_SPC_UNSPECIFIED ? SWS_CS_DEFAULT : (int)frame->colorspace);
+    /* It fails for formats that are RGB already, where there is nothing to set. */
     (void)sws_setColorspaceDetails(scaler, table, full, sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16,
-                                   1 << 16); /* refused for formats that are RGB already: nothing to say */
+                                   1 << 16);
 }
 
 static void turn_pixels(const uint8_t *in, int32_t width, int32_t height, video_turn turn, uint8_t *out) {

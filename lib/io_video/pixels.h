@@ -11,20 +11,26 @@
 
 #include "texturevlm/image.h"
 
-/* How what is shown lies in what is stored: the pixel at x, y is read at x, y, or at y, x (across), which are
- * then counted from the other side (back_x, back_y). */
+/* How the picture that is shown lies in the one that is stored. */
 typedef struct video_turn {
-    bool across, back_x, back_y;
+    bool across; /* the pixel that is shown at x, y is stored at y, x */
+    bool back_x; /* the column that is read is counted from the right */
+    bool back_y; /* the row that is read is counted from below */
 } video_turn;
 
 typedef struct video_pixels {
     struct SwsContext *scaler;
-    uint8_t *rgb, *turned; /* turned: only where there is something to turn */
+    uint8_t *rgb;    /* the pixels as they are stored */
+    uint8_t *turned; /* the pixels as they are shown; NULL as long as there is nothing to turn */
     size_t capacity, turned_capacity;
 } video_pixels;
 
-/* Returns 0 or FFmpeg's error. */
+/*
+ * Makes *image of a frame. Its pixels belong to `pixels` and are valid until the next call. Returns 0 or
+ * FFmpeg's error.
+ */
 int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, video_turn turn, tvlm_image *image);
+
 void video_pixels_release(video_pixels *pixels);
 
 #endif

@@ -25,8 +25,8 @@ struct tvlm_video_reader {
     tvlm_video_info info;
     video_turn turn;
     int64_t number;
-    int64_t first; /* timestamp of the first frame; AV_NOPTS_VALUE before it */
-    bool draining; /* the container is at its end */
+    int64_t first; /* the timestamp of the first frame; AV_NOPTS_VALUE before it */
+    bool draining; /* the container is at its end, and the decoder gives what it still holds */
 };
 
 static int must_stop(void *user) {
@@ -63,9 +63,9 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
 }
 
 /*
- * What phones write instead of turning the pixels. The matrix takes a place p, q of what is stored to
- * (a p + c q, b p + d q) of what is shown; a, b, c, d stand at 0, 1, 3, 4. Angles between quarters go to the
- * nearest one.
+ * Phones do not turn the pixels; they write a matrix. It takes a place p, q of what is stored to
+ * (a p + c q, b p + d q) of what is shown, where a, b, c, d are its numbers 0, 1, 3 and 4. An angle between
+ * quarter turns goes to the nearest one.
  */
 static video_turn turn_of(const AVStream *stream) {
 #if LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 15, 100)
@@ -179,7 +179,7 @@ void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info
 
 /* ---- Frames ---- */
 
-/* A frame that is left out keeps its number. */
+/* Leaves out a frame, which keeps its number. */
 static void skip(tvlm_video_reader *reader, int code) {
     char words[AV_ERROR_MAX_STRING_SIZE] = "unknown";
     av_strerror(code, words, sizeof words);
@@ -187,7 +187,7 @@ static void skip(tvlm_video_reader *reader, int code) {
                (long long)reader->number++, words);
 }
 
-/* Gives the decoder the track's next packet, or the end. 0, or an error of that packet. */
+/* Gives the decoder the track's next packet, or the end. Returns 0 or an error of that packet. */
 static int feed(tvlm_video_reader *reader) {
     AVPacket *const packet = reader->packet;
     int code;
@@ -209,7 +209,7 @@ static int feed(tvlm_video_reader *reader) {
     return avcodec_send_packet(reader->decoder, NULL);
 }
 
-/* The next frame of the decoder into reader->frame: 0, AVERROR_EOF, or AVERROR(ENOMEM). */
+/* Puts the next frame into reader->frame. Returns 0, AVERROR_EOF or AVERROR(ENOMEM). */
 static int decode(tvlm_video_reader *reader) {
     for (;;) {
         int code = avcodec_receive_frame(reader->decoder, reader->frame);

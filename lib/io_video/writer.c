@@ -16,8 +16,10 @@
 #include "io_video/say.h"
 #include "texturevlm/io_video.h"
 
-/* Ticks of a second: whole numbers for 24, 25, 29.97, 30, 50 and 60 frames a second; MPEG-4 allows up to
- * 65535. */
+/*
+ * A second has so many ticks. A frame has a whole number of them at 24, 25, 29.97, 30, 50 and 60 frames a
+ * second. MPEG-4 allows up to 65535.
+ */
 #define TICKS        30000
 #define RATE_DEFAULT 25.0
 #define SIDE_MAX     16384
@@ -25,8 +27,10 @@
 
 struct tvlm_video_writer {
     tvlm_log log;
-    char *path, *target, *temporary; /* target: what the path leads to; temporary: NULL once it is renamed */
-    int32_t width, height;           /* of the frames that come */
+    char *path;            /* as the caller wrote it, for messages */
+    char *target;          /* what the path leads to */
+    char *temporary;       /* the file that is written; NULL once it is renamed */
+    int32_t width, height; /* of the frames that come */
     double rate;
     AVFormatContext *container;
     AVCodecContext *encoder;
@@ -35,7 +39,7 @@ struct tvlm_video_writer {
     AVFrame *frame;
     struct SwsContext *scaler;
     AVRational tick; /* of the encoder's clock, in seconds */
-    int64_t last;    /* timestamp of the last frame; -1 before the first */
+    int64_t last;    /* the timestamp of the last frame; -1 before the first */
     bool failed;
 };
 
@@ -47,7 +51,7 @@ bool tvlm_video_writable(const char *path) {
 
 /* ---- The file ---- */
 
-/* The file that is written until the end: beside the target, of a name that nobody has. */
+/* Creates the file that is written until the end. It lies beside the target and has a name that is free. */
 static tvlm_status make_temporary(tvlm_video_writer *writer) {
     const char *const slash = strrchr(writer->target, '/');
     const int folder = slash != NULL ? (int)(slash - writer->target + 1) : 0;
@@ -110,12 +114,12 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
     encoder->time_base = writer->tick;
     encoder->framerate = av_d2q(writer->rate, 1001000);
     encoder->color_range = AVCOL_RANGE_MPEG;
-    encoder->colorspace = AVCOL_SPC_SMPTE170M; /* what swscale makes of RGB */
+    encoder->colorspace = AVCOL_SPC_SMPTE170M; /* this is what swscale makes of RGB */
     encoder->gop_size = 60;
     encoder->thread_count = 0;
     if (writer->container->oformat->flags & AVFMT_GLOBALHEADER) encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     if (encoder->codec_id == AV_CODEC_ID_H264) {
-        (void)av_opt_set(encoder->priv_data, "preset", "veryfast", 0); /* not every encoder has these */
+        (void)av_opt_set(encoder->priv_data, "preset", "veryfast", 0); /* not every encoder has these two */
         (void)av_opt_set(encoder->priv_data, "crf", "20", 0);
     } else if (encoder->codec_id == AV_CODEC_ID_VP8 || encoder->codec_id == AV_CODEC_ID_VP9) {
         (void)av_opt_set(encoder->priv_data, "deadline", "realtime", 0);
@@ -128,7 +132,7 @@ static void set_encoder(tvlm_video_writer *writer, AVCodecContext *encoder) {
     }
 }
 
-/* Opens that encoder if it is there and the container takes it. */
+/* Opens that encoder, where it is there and the container takes it. */
 static bool try_encoder(tvlm_video_writer *writer, const AVCodec *codec) {
     const AVOutputFormat *const format = writer->container->oformat;
     if (codec == NULL || avformat_query_codec(format, codec->id, FF_COMPLIANCE_NORMAL) != 1) return false;
@@ -228,7 +232,7 @@ tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t heig
 
 /* ---- Frames ---- */
 
-/* Gives the encoder a frame, or the end (NULL), and the file what comes out. */
+/* Gives the encoder a frame, or NULL for the end, and writes what comes out. */
 static tvlm_status encode(tvlm_video_writer *writer, const AVFrame *frame) {
     AVPacket *const packet = writer->packet;
     int code = avcodec_send_frame(writer->encoder, frame);
