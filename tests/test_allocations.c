@@ -162,7 +162,8 @@ static tvlm_status cut(objects *o, results *r, tvlm_strategy strategy) {
     tvlm_selection *selection = NULL;
     int32_t count = 0;
     TVLM_TRY(tvlm_select(
-        o->stack, NULL, tvlm_select_params(.k = SQUARES, .strategy = strategy, .stride = 4.0f, .patch = 4.0f),
+        o->stack, NULL,
+        tvlm_select_params(.k = SQUARES, .strategy = strategy, .score.stride = 4.0f, .patch = 4.0f),
         &selection));
     const tvlm_position *positions = tvlm_selection_positions(selection, &count);
     assert_in_range(count, 1, SQUARES);
@@ -186,7 +187,7 @@ static tvlm_status search(objects *o, int which, tvlm_position *found) {
     TVLM_TRY(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
                                  tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2)));
     TVLM_TRY(tvlm_select(stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
-                         tvlm_select_params(.k = K, .stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE),
+                         tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE),
                          &selection));
     const tvlm_position *positions = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, K);
@@ -217,9 +218,9 @@ static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
             stream, 0, TVLM_CHANNEL_FEATURE_0,
             tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2),
             frame > 0 ? mask : NULL));
-    TVLM_TRY(tvlm_stream_select(stream, 0, NULL,
-                                tvlm_select_params(.k = K, .stride = 4.0f, .patch = 4.0f, .overview = 0.4f),
-                                &selection));
+    TVLM_TRY(tvlm_stream_select(
+        stream, 0, NULL, tvlm_select_params(.k = K, .score.stride = 4.0f, .patch = 4.0f, .overview = 0.4f),
+        &selection));
     const tvlm_position *positions = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, K);
     memcpy(r->seen[frame], positions, K * sizeof *positions);
@@ -251,7 +252,8 @@ static tvlm_status ask(objects *o, results *r) {
     tvlm_selection_destroy(&o->selection);
     tvlm_packed_destroy(&o->packed);
     TVLM_TRY(tvlm_select(o->stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2),
-                         tvlm_select_params(.k = K, .stride = 4.0f, .min_distance = 5.0f), &o->selection));
+                         tvlm_select_params(.k = K, .score.stride = 4.0f, .min_distance = 5.0f),
+                         &o->selection));
     const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
     assert_int_equal(count, K);
     memcpy(r->positions, positions, sizeof r->positions);

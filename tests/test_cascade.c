@@ -88,7 +88,7 @@ static void check_linear(tvlm_device *device, tvlm_format format, int32_t taps, 
         tvlm_selection *selection =
             chosen(stack, &query,
                    tvlm_select_params(.k = keep > 12 ? (int32_t)cells : 1, .strategy = TVLM_STRATEGY_CASCADE,
-                                      .stride = stride, .scorer = &scorer, .keep_regions = keep,
+                                      .score.stride = stride, .score.scorer = &scorer, .keep_regions = keep,
                                       .cull_distance = 2.0f));
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         assert_int_equal(count, keep > 12 ? cells : 1);
@@ -154,7 +154,7 @@ static void check_parts(tvlm_device *device, tvlm_format format) {
 static void check_cover(tvlm_stack *stack, const struct tvlm_query *query, const float weights[3]) {
     for (int32_t k = 22; k <= 300; k += 278) {
         const struct tvlm_select_params params = {.k = k,
-                                                  .weights = weights,
+                                                  .score.weights = weights,
                                                   .strategy = TVLM_STRATEGY_CASCADE,
                                                   .keep_regions = 1,
                                                   .cull_distance = 2.0f,
@@ -211,11 +211,11 @@ static void check_few(tvlm_device *device, tvlm_format format) {
         TVLM_OK);
     const float weights[3] = {0.0f, 0.0f, 1.0f};
     const struct tvlm_query query = {.vectors = vector, .dimension = 4};
-    tvlm_selection *selection = chosen(stack, &query, tvlm_select_params(.k = 2, .weights = weights));
+    tvlm_selection *selection = chosen(stack, &query, tvlm_select_params(.k = 2, .score.weights = weights));
     tvlm_selection_get_report(selection, &grid);
     tvlm_selection_destroy(&selection);
     selection = chosen(stack, &query,
-                       tvlm_select_params(.k = 2, .weights = weights, .strategy = TVLM_STRATEGY_CASCADE,
+                       tvlm_select_params(.k = 2, .score.weights = weights, .strategy = TVLM_STRATEGY_CASCADE,
                                           .keep_regions = 1, .cull_distance = 2.0f));
     tvlm_selection_get_report(selection, &cascade);
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
@@ -300,8 +300,8 @@ static void check_pass(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = featured_stack(device, format, 12, 0.0f);
     size_t texels;
     int32_t count;
-    tvlm_selection *selection =
-        chosen(stack, NULL, tvlm_select_params(.k = 4, .strategy = TVLM_STRATEGY_CASCADE, .keep_pass = true));
+    tvlm_selection *selection = chosen(
+        stack, NULL, tvlm_select_params(.k = 4, .strategy = TVLM_STRATEGY_CASCADE, .score.keep_pass = true));
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     float *const pass = read_level(stack, 0, TVLM_CHANNEL_PREVIOUS_PASS, 0, &texels);
     assert_int_equal(texels, CELLS);
@@ -321,8 +321,9 @@ static void check_exhaustive(tvlm_device *device, tvlm_format format) {
         float *const scores = malloc((size_t)all * sizeof *scores);
         int32_t *const best = malloc((size_t)all * sizeof *best), count;
         tvlm_selection_info info;
-        tvlm_selection *selection = chosen(
-            stack, NULL, tvlm_select_params(.k = 30, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .level = level));
+        tvlm_selection *selection =
+            chosen(stack, NULL,
+                   tvlm_select_params(.k = 30, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = level));
         assert_int_equal(
             tvlm_score(stack, NULL, tvlm_score_params(.dense = true, .level = level), (size_t)all, scores),
             TVLM_OK);
@@ -353,14 +354,14 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     const struct tvlm_select_params cascade = {.k = 3, .strategy = TVLM_STRATEGY_CASCADE};
 #define REFUSED(query, line, ...)                                                                            \
     refused(tvlm_select(stack, query, tvlm_select_params(__VA_ARGS__), &selection), TVLM_ERROR_ARGUMENT, line)
-    REFUSED(NULL, "takes a level", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .stride = 16.0f);
-    REFUSED(NULL, "level 8", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .level = 8);
-    REFUSED(NULL, "level -1", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .level = -1);
+    REFUSED(NULL, "takes a level", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.stride = 16.0f);
+    REFUSED(NULL, "level 8", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = 8);
+    REFUSED(NULL, "level -1", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = -1);
     REFUSED(NULL, "regions to keep", .strategy = TVLM_STRATEGY_CASCADE, .keep_regions = -1);
     REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cull_distance = -1.0f);
     REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cull_distance = NAN);
     REFUSED(NULL, "only 90 candidates", .strategy = TVLM_STRATEGY_CASCADE, .k = CELLS + 1);
-    REFUSED(NULL, "there is no strategy", .strategy = (tvlm_strategy)5);
+    REFUSED(NULL, "there is no strategy", .strategy = (tvlm_strategy)6);
     refused(
         tvlm_select(stack, tvlm_query(.vectors = vector, .dimension = DIMENSION + 1), &cascade, &selection),
         TVLM_ERROR_ARGUMENT, "11 dimensions, but the features have 10");
@@ -482,8 +483,8 @@ static void compare_with_reference(const test_target *target, tvlm_device *refer
         const bool exhaustive = strategies[i % 3] == TVLM_STRATEGY_EXHAUSTIVE;
         const struct tvlm_select_params params = {.k = K,
                                                   .strategy = strategies[i % 3],
-                                                  .stride = exhaustive ? 0.0f : 4.0f,
-                                                  .level = 2,
+                                                  .score.stride = exhaustive ? 0.0f : 4.0f,
+                                                  .score.level = 2,
                                                   .keep_regions = 3};
         assert_int_equal(choose_on(target->device, target->format, q, &params, got), K);
         assert_int_equal(choose_on(reference, target->format, q, &params, expected), K);

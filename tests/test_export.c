@@ -63,7 +63,7 @@ static void by_query(tvlm_device *device, tvlm_format format) {
     for (size_t b = 0; b < (test_small() ? 1 : 3); ++b) {
         tvlm_export *export =
             made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = budgets[b],
-                                            .weights = query_only, .format = format));
+                                            .score.weights = query_only, .format = format));
         tvlm_export_tensor tensor;
         run(export, &image, 1, &query);
         int64_t *positions = take(export, "selected_positions", &tensor);
@@ -95,7 +95,7 @@ static void by_features(tvlm_device *device, tvlm_format format) {
     const int32_t tokens = test_small() ? 4 : 8, quarter = tokens * tokens / 4;
     const tvlm_image image = noise(1, 28 * tokens, 28 * tokens, 3);
     tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = quarter,
-                                                          .weights = query_only, .format = format));
+                                                          .score.weights = query_only, .format = format));
     tvlm_export_tensor tensor;
     if (tvlm_export_run(export, &image, 1, &features, &query) != TVLM_OK) fail_msg("%s", test_last_log());
     int64_t *positions = take(export, "selected_positions", &tensor);
@@ -120,8 +120,8 @@ static void by_frames(tvlm_device *device, tvlm_format format) {
     const int32_t columns = test_small() ? 2 : 4; /* of tokens, in 2 rows */
     for (uint64_t i = 0; i < 3; ++i) frames[i] = noise(i, 28 * columns, 56, 3);
     tvlm_export *export =
-        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .video = true, .weights = query_only,
-                                        .budget = 4, .format = format));
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .video = true,
+                                        .score.weights = query_only, .budget = 4, .format = format));
     run(export, frames, 3, queries);
     assert_int_equal(tvlm_export_picture_count(export), 1);
     int64_t *grid = take(export, "video_grid_thw", &tensor);
@@ -210,8 +210,8 @@ static void budgets(tvlm_device *device, tvlm_format format) {
 /* A square of the middle, in new memory. */
 static float *square(tvlm_device *device, const tvlm_image *image, size_t *bytes) {
     const int32_t side = test_small() ? 28 : 56;
-    tvlm_export *export =
-        made(device, tvlm_export_params(.model = TVLM_EXPORT_CLIP, .side = side, .weights = place_only));
+    tvlm_export *export = made(
+        device, tvlm_export_params(.model = TVLM_EXPORT_CLIP, .side = side, .score.weights = place_only));
     tvlm_export_tensor tensor;
     run(export, image, 1, NULL);
     float *const values = take(export, "pixel_values", &tensor);
@@ -319,7 +319,7 @@ static void native(tvlm_device *device, tvlm_format format) {
     const tvlm_image images[2] = {small ? noise(8, 56, 28, 3) : noise(8, 90, 60, 3),
                                   small ? noise(9, 30, 60, 3) : noise(9, 64, 100, 3)};
     tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .min_pixels = 784,
-                                                          .weights = place_only, .format = format));
+                                                          .score.weights = place_only, .format = format));
     cl_mem values = NULL, selected = NULL;
     tvlm_export_tensor all, some;
     tvlm_export_picture first;
@@ -356,7 +356,9 @@ static void bad_params(tvlm_device *device, tvlm_format format) {
         {{.model = (tvlm_export_model)-1}, "no model -1"},
         {{.budget = -1}, "budget of -1"},
         {{.budget = 5, .all = true}, "all tokens, and a budget"},
-        {{.weights = nan_weight}, "weight 1"},
+        {{.score.weights = nan_weight}, "weight 1"},
+        {{.score.stride = 8.0f}, "takes weights and scorer"},
+        {{.score.keep_pass = true}, "takes weights and scorer"},
         {{.model = TVLM_EXPORT_CLIP, .max_pixels = 1000}, "clip has one size"},
         {{.model = TVLM_EXPORT_LLAVA, .video = true}, "llava takes no video"},
         {{.model = TVLM_EXPORT_QWEN3_VL, .patch = 14}, "own size and patch"},
@@ -384,8 +386,8 @@ static void bad_images(tvlm_device *device, tvlm_format format) {
                  {100, 1, "side under one patch"},
                  {0, 5, "0x5 pixels"}};
     uint8_t *black = calloc(3201 * 16, 3);
-    tvlm_export *export =
-        made(device, tvlm_export_params(.min_pixels = 1024, .weights = place_only)); /* one token of good */
+    tvlm_export *export = made(
+        device, tvlm_export_params(.min_pixels = 1024, .score.weights = place_only)); /* one token of good */
     tvlm_export_tensor tensor;
     float value;
     (void)format;

@@ -291,11 +291,11 @@ static void check_quadtree(tvlm_device *device, tvlm_format format) {
     tvlm_selection *selection = NULL;
     int32_t count;
     static const float information[] = {1, 0, 0};
-    assert_int_equal(
-        tvlm_select(stack, NULL,
-                    tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .k = 60, .weights = information),
-                    &selection),
-        TVLM_OK);
+    assert_int_equal(tvlm_select(stack, NULL,
+                                 tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .k = 60,
+                                                    .score.weights = information),
+                                 &selection),
+                     TVLM_OK);
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_true(count > 20 && count <= 60);
     for (int32_t i = 0; i < count; ++i) {
@@ -331,7 +331,7 @@ static void test_refusals(void **state) {
     refused(
         tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .k = -3), &selection),
         TVLM_ERROR_ARGUMENT, "k is -3");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .index = 2),
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .score.index = 2),
                         &selection),
             TVLM_ERROR_ARGUMENT, "image 2");
     assert_null(selection);

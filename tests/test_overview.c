@@ -120,7 +120,7 @@ static void check_selection(tvlm_stack *stack, const struct tvlm_query *query,
                   (int32_t)((double)params->overview * params->k + 1e-3));
     check_distinct(p, count);
     if (params->min_distance == 0.0f) assert_int_equal(count, params->k);
-    assert_int_equal(stack->frames[params->index].position_count, count - squares);
+    assert_int_equal(stack->frames[params->score.index].position_count, count - squares);
     alone.k = params->k - squares;
     alone.overview = 0.0f;
     if (alone.k > 0) {
@@ -154,21 +154,23 @@ static void check_shares(tvlm_device *device, tvlm_format format) {
 /* Other strides and patches, the other strategies, a minimum distance. */
 static void check_strategies(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 11);
-    check_selection(stack, NULL, tvlm_select_params(.k = 15, .stride = 32, .patch = 8, .overview = 1), 32, 8);
+    check_selection(stack, NULL, tvlm_select_params(.k = 15, .score.stride = 32, .patch = 8, .overview = 1),
+                    32, 8);
     check_selection(
         stack, NULL,
         tvlm_select_params(.k = 20, .strategy = TVLM_STRATEGY_CASCADE, .keep_regions = 2, .overview = 0.5f),
         16, 16);
     if (!test_small()) {
-        check_selection(stack, NULL, tvlm_select_params(.k = 273, .stride = 4, .overview = 0.5f), 16, 16);
-        check_selection(stack, NULL, tvlm_select_params(.k = 273, .stride = 4, .overview = 1), 16, 16);
-        check_selection(
-            stack, NULL,
-            tvlm_select_params(.k = 40, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .level = 2, .overview = 0.25f),
-            16, 16);
-        check_selection(stack, NULL,
-                        tvlm_select_params(.k = 40, .stride = 4, .min_distance = 25, .overview = 0.25f), 16,
+        check_selection(stack, NULL, tvlm_select_params(.k = 273, .score.stride = 4, .overview = 0.5f), 16,
                         16);
+        check_selection(stack, NULL, tvlm_select_params(.k = 273, .score.stride = 4, .overview = 1), 16, 16);
+        check_selection(stack, NULL,
+                        tvlm_select_params(.k = 40, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = 2,
+                                           .overview = 0.25f),
+                        16, 16);
+        check_selection(stack, NULL,
+                        tvlm_select_params(.k = 40, .score.stride = 4, .min_distance = 25, .overview = 0.25f),
+                        16, 16);
     }
     tvlm_stack_destroy(&stack);
 }
@@ -206,7 +208,7 @@ static void check_ties(tvlm_device *device, tvlm_format format) {
         tvlm_stack_create(device, tvlm_stack_params(.width = 64, .height = 64, .format = format), &stack),
         TVLM_OK);
     tvlm_selection *selection =
-        select_with(stack, NULL, tvlm_select_params(.k = 10, .overview = 0.5f, .weights = information));
+        select_with(stack, NULL, tvlm_select_params(.k = 10, .overview = 0.5f, .score.weights = information));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, 10);
     for (int32_t i = 0; i < count; ++i) assert_true(p[i].score == 0.0f);
@@ -287,7 +289,7 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 0; i < IMAGES; ++i) {
         tvlm_stack *single = random_stack(device, format, 70, 50, 83 + (uint64_t)i);
         tvlm_selection *got =
-            select_with(batch, NULL, tvlm_select_params(.index = i, .k = 12, .overview = 0.5f));
+            select_with(batch, NULL, tvlm_select_params(.score.index = i, .k = 12, .overview = 0.5f));
         tvlm_selection *expected = select_with(single, NULL, tvlm_select_params(.k = 12, .overview = 0.5f));
         same_positions(got, expected);
         tvlm_selection_destroy(&got);

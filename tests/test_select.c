@@ -52,7 +52,7 @@ static void check_ranking(tvlm_device *device, tvlm_format format) {
     assert_int_equal(count, 7);
     tvlm_selection_destroy(&selection);
     if (!test_small()) {
-        selection = select_with(stack, tvlm_select_params(.stride = 4));
+        selection = select_with(stack, tvlm_select_params(.score.stride = 4));
         assert_non_null(tvlm_selection_positions(selection, &count));
         assert_int_equal(count, 273);
         tvlm_selection_destroy(&selection);
@@ -70,7 +70,7 @@ static void check_clipped(tvlm_device *device, tvlm_format format) {
     assert_int_equal(
         tvlm_stack_create(device, tvlm_stack_params(.width = 40, .height = 21, .format = format), &stack),
         TVLM_OK);
-    tvlm_selection *selection = select_with(stack, tvlm_select_params(.weights = information));
+    tvlm_selection *selection = select_with(stack, tvlm_select_params(.score.weights = information));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
     assert_true(info.width == 40 && info.height == 21 && info.columns == 3 && info.rows == 2);
@@ -96,7 +96,7 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
         tvlm_stack_create_for_image(device, &image,
                                     tvlm_stack_params(.width = 64, .height = 48, .format = format), &stack),
         TVLM_OK);
-    tvlm_selection *selection = select_with(stack, tvlm_select_params(.stride = 32, .patch = 8));
+    tvlm_selection *selection = select_with(stack, tvlm_select_params(.score.stride = 32, .patch = 8));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
     assert_true(info.width == 128 && info.height == 96 && info.columns == 2 && info.rows == 2);
@@ -106,7 +106,7 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
         assert_true(p[i].size == 64.0f && p[i].level == 2.0f);
     }
     tvlm_selection_destroy(&selection);
-    selection = select_with(stack, tvlm_select_params(.stride = 8, .k = 1));
+    selection = select_with(stack, tvlm_select_params(.score.stride = 8, .k = 1));
     assert_true(tvlm_selection_positions(selection, NULL)[0].level == 0.0f); /* never below 0 */
     tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
@@ -117,9 +117,9 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
 static void check_spacing(tvlm_stack *stack, float distance, int32_t k) {
     enum { ALL = 38 * 21 };
     int32_t all_count, count, kept = 0;
-    tvlm_selection *all = select_with(stack, tvlm_select_params(.stride = 4, .k = ALL));
+    tvlm_selection *all = select_with(stack, tvlm_select_params(.score.stride = 4, .k = ALL));
     tvlm_selection *spaced =
-        select_with(stack, tvlm_select_params(.stride = 4, .k = k, .min_distance = distance));
+        select_with(stack, tvlm_select_params(.score.stride = 4, .k = k, .min_distance = distance));
     const tvlm_position *ranked = tvlm_selection_positions(all, &all_count);
     const tvlm_position *got = tvlm_selection_positions(spaced, &count);
     const tvlm_position *chosen[ALL] = {NULL};
@@ -172,7 +172,7 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 0; i < 5; ++i) {
         tvlm_stack *single = random_stack(device, format, 83 + (uint64_t)i);
         tvlm_selection *got = NULL, *expected = NULL;
-        assert_int_equal(tvlm_select(batch, &query, tvlm_select_params(.index = i), &got), TVLM_OK);
+        assert_int_equal(tvlm_select(batch, &query, tvlm_select_params(.score.index = i), &got), TVLM_OK);
         assert_int_equal(tvlm_select(single, &query, NULL, &expected), TVLM_OK);
         same_positions(got, expected);
         tvlm_selection_destroy(&got);
@@ -217,25 +217,28 @@ static void test_select_refusals(void **state) {
     REFUSE_SELECT("k is 500, but there are only 60 candidates", .k = 500);
     REFUSE_SELECT("k is 61, but there are only 60 candidates", .k = 61, .min_distance = 10);
     REFUSE_SELECT("k is -1", .k = -1);
-    REFUSE_SELECT("stride 0.5", .stride = 0.5f);
-    REFUSE_SELECT("stride -16", .stride = -16.0f);
-    REFUSE_SELECT("stride nan", .stride = NAN);
-    REFUSE_SELECT("stride inf", .stride = INFINITY);
+    REFUSE_SELECT("stride 0.5", .score.stride = 0.5f);
+    REFUSE_SELECT("stride -16", .score.stride = -16.0f);
+    REFUSE_SELECT("stride nan", .score.stride = NAN);
+    REFUSE_SELECT("stride inf", .score.stride = INFINITY);
     REFUSE_SELECT("patch of nan", .patch = NAN);
     REFUSE_SELECT("patch of -1", .patch = -1.0f);
     REFUSE_SELECT("minimum distance of nan", .min_distance = NAN);
     REFUSE_SELECT("minimum distance of -2", .min_distance = -2.0f);
-    REFUSE_SELECT("image 1 of a stack of 1", .index = 1);
-    REFUSE_SELECT("image -1 of a stack of 1", .index = -1);
+    REFUSE_SELECT("image 1 of a stack of 1", .score.index = 1);
+    REFUSE_SELECT("image -1 of a stack of 1", .score.index = -1);
     REFUSE_SELECT("no strategy 9", .strategy = (tvlm_strategy)9);
-    REFUSE_SELECT("weight 0 is nan", .weights = bad[0]);
-    REFUSE_SELECT("weight 1 is -1", .weights = bad[1]);
-    REFUSE_SELECT("weight 2 is inf", .weights = bad[2]);
+    REFUSE_SELECT("weight 0 is nan", .score.weights = bad[0]);
+    REFUSE_SELECT("weight 1 is -1", .score.weights = bad[1]);
+    REFUSE_SELECT("weight 2 is inf", .score.weights = bad[2]);
     assert_int_equal(tvlm_select(NULL, NULL, NULL, &selection), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_select(stack, NULL, NULL, NULL), TVLM_ERROR_ARGUMENT);
     assert_null(selection);
     tvlm_selection_destroy(&selection);
     tvlm_selection_destroy(NULL);
+    assert_int_equal(TVLM_STRATEGY_DEFAULT, 0);
+    assert_true(TVLM_STRATEGY_GRID != TVLM_STRATEGY_DEFAULT);
+    assert_string_equal(tvlm_strategy_name(TVLM_STRATEGY_DEFAULT), "grid");
     assert_string_equal(tvlm_strategy_name(TVLM_STRATEGY_GRID), "grid");
     assert_non_null(tvlm_strategy_name((tvlm_strategy)9));
     assert_int_equal(tvlm_strategy_find("grid"), TVLM_STRATEGY_GRID);

@@ -77,7 +77,7 @@ static float *cosines_of(const float *vectors, size_t cells, const float *querie
 /* query_similarity after a question, as it is stored. */
 static float *asked(tvlm_stack *stack, int32_t index, const struct tvlm_query *query, size_t *count) {
     tvlm_selection *selection = NULL;
-    if (tvlm_select(stack, query, tvlm_select_params(.index = index, .k = 1), &selection) != TVLM_OK)
+    if (tvlm_select(stack, query, tvlm_select_params(.score.index = index, .k = 1), &selection) != TVLM_OK)
         fail_msg("%s", test_last_log());
     tvlm_selection_destroy(&selection);
     return read_level(stack, index, TVLM_CHANNEL_QUERY_SIMILARITY, 0, count);
@@ -472,7 +472,8 @@ static void check_pass(tvlm_device *device, tvlm_format format) {
     /* A selection keeps its own: of other cells, so that the last one goes. */
     tvlm_selection *selection = NULL;
     assert_int_equal(tvlm_select(stack, NULL,
-                                 tvlm_select_params(.k = 1, .stride = 32, .scorer = &ramp, .keep_pass = true),
+                                 tvlm_select_params(.k = 1, .score.stride = 32, .score.scorer = &ramp,
+                                                    .score.keep_pass = true),
                                  &selection),
                      TVLM_OK);
     tvlm_selection_destroy(&selection);

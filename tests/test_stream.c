@@ -378,9 +378,9 @@ static void check_look_back(tvlm_device *device, tvlm_format format) {
     for (int frame = 0; frame < 5; ++frame) {
         tvlm_selection *selection = NULL;
         push_gray(stream, 20 * frame);
-        assert_int_equal(
-            tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.k = 1, .scorer = &scorer), &selection),
-            TVLM_OK);
+        assert_int_equal(tvlm_stream_select(stream, 0, NULL,
+                                            tvlm_select_params(.k = 1, .score.scorer = &scorer), &selection),
+                         TVLM_OK);
         const float score = tvlm_selection_positions(selection, NULL)->score;
         assert_true(fabsf(score - (frame >= 2 ? (float)(20 * (frame - 2)) / 255.0f : 0.0f) -
                           (frame > 0 ? TVLM_STEADINESS_DEFAULT : 0.0f)) < 2e-4f);

@@ -409,9 +409,9 @@ static void check_streams(tvlm_device *device, tvlm_format format) {
                 tvlm_selection *selection = NULL;
                 set_frame(stacks[s], index, (uint64_t)(10 * frame + i));
                 if (frame > 0 && i % 2 == 0) set_flow(stacks[s], index, 7.0f - (float)i, 3.0f, 1.0f);
-                assert_int_equal(
-                    tvlm_select(stacks[s], NULL, tvlm_select_params(.k = 7, .index = index), &selection),
-                    TVLM_OK);
+                assert_int_equal(tvlm_select(stacks[s], NULL,
+                                             tvlm_select_params(.k = 7, .score.index = index), &selection),
+                                 TVLM_OK);
                 tvlm_selection_destroy(&selection);
             }
         }

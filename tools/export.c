@@ -177,18 +177,17 @@ static void name_image(struct job *job) {
 
 static int process(struct job *job) {
     const export_options *const options = job->options;
-    const struct tvlm_export_params params = {.model = (tvlm_export_model)job->model,
-                                              .min_pixels = options->min_pixels.value,
-                                              .max_pixels = options->max_pixels.value,
-                                              .side = options->size.value,
-                                              .patch = options->patch.value,
-                                              .budget = options->budget.value,
-                                              .all = options->all > 0,
-                                              .video = options->video > 0,
-                                              .format = (tvlm_format)options->common.format,
-                                              .weights =
-                                                  options->weights.given ? options->weights.values : NULL,
-                                              .scorer = job->scorer};
+    const struct tvlm_export_params params = {
+        .model = (tvlm_export_model)job->model,
+        .min_pixels = options->min_pixels.value,
+        .max_pixels = options->max_pixels.value,
+        .side = options->size.value,
+        .patch = options->patch.value,
+        .budget = options->budget.value,
+        .all = options->all > 0,
+        .video = options->video > 0,
+        .format = (tvlm_format)options->common.format,
+        .score = {.weights = options->weights.given ? options->weights.values : NULL, .scorer = job->scorer}};
     const char *const subject = job->tool->subject;
     job->tool->subject = NULL; /* of the options */
     int code = tool_open_device(job->tool, &options->common, &job->device);

@@ -214,8 +214,8 @@ static worth worth_of_random(const struct run *run, const struct photo *photo) {
 
 static int measure(struct run *run, tvlm_stack *stack, const tvlm_scorer *scorer, const struct photo *photo,
                    worth *result) {
-    const struct tvlm_select_params params = {
-        .k = chosen_of(run, photo), .stride = run->stride, .scorer = scorer};
+    const struct tvlm_select_params params = {.k = chosen_of(run, photo),
+                                              .score = {.stride = run->stride, .scorer = scorer}};
     tvlm_selection *selection = NULL;
     double objects = 0.0, known = 0.0;
     int32_t count;

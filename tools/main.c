@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "strategies.h"
 #include "tool.h"
 
 static const tool_command *const commands[] = {
@@ -104,5 +105,6 @@ static int run(struct tool *tool, int argc, char **argv) {
 int main(int argc, char **argv) {
     struct tool tool;
     tool_start(&tool);
+    strategies_name();
     return tool_end(&tool, run(&tool, argc, argv));
 }

@@ -14,6 +14,7 @@
 #include "select_layout.h"
 #include "select_outputs.h"
 #include "select_patches.h"
+#include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
@@ -22,7 +23,7 @@ typedef struct select_options {
     tool_common common;
     option_integer k;
     const char *output, *overlay, *heatmap, *scorer;
-    int strategy; /* tvlm_strategy */
+    int strategy; /* of `strategies` */
     option_number stride, patch, min_distance;
     option_triple weights;
     option_points fixations;
@@ -38,7 +39,6 @@ typedef struct select_options {
     basis_options basis;
 } select_options;
 
-static const char *const strategies[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade", NULL};
 static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
 static const option_spec specs[] = {
@@ -189,7 +189,7 @@ static struct tvlm_score_params score_params_of(const struct run *run) {
     const select_options *const options = run->options;
     return (struct tvlm_score_params){
         .stride = options->stride.value,
-        .dense = options->strategy == TVLM_STRATEGY_EXHAUSTIVE,
+        .dense = strategies_at(options->strategy) == TVLM_STRATEGY_EXHAUSTIVE,
         .level = options->level.value,
         .weights = options->weights.given ? options->weights.values : NULL,
         .scorer = run->scorer,
@@ -205,17 +205,14 @@ static int find_positions(struct run *run, struct job *job) {
     if (code != TOOL_DONE) return code;
     struct tvlm_select_params params = {
         .k = options->k.value,
-        .strategy = (tvlm_strategy)options->strategy,
-        .stride = options->stride.value,
+        .strategy = strategies_at(options->strategy),
+        .score = score_params_of(run),
         .patch = options->patch.value,
         .min_distance = options->min_distance.value,
-        .weights = options->weights.given ? options->weights.values : NULL,
-        .scorer = run->scorer,
         .fixations = fixations.values,
         .fixation_count = fixations.count,
         .e0 = options->e0.value,
         .arrangement = (tvlm_arrangement)options->arrangement,
-        .level = options->level.value,
         .keep_regions = options->keep_regions.value,
         .cull_distance = options->cull_distance.value,
         .cover = options->cover > 0,
@@ -230,7 +227,7 @@ static int find_positions(struct run *run, struct job *job) {
     code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &info.columns, &info.rows));
     if (code != TOOL_DONE) return code;
     const int64_t candidates =
-        options->strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)info.columns * info.rows;
+        info.strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)info.columns * info.rows;
     job->k = options->k.given              ? options->k.value
              : candidates < TVLM_K_DEFAULT ? (int32_t)candidates
                                            : TVLM_K_DEFAULT;
@@ -247,7 +244,7 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
     const bool squares = job->positions[0].column < 0; /* not only cells of the grid */
-    const bool tree = run->options->strategy != TVLM_STRATEGY_FOVEATED;
+    const bool tree = strategies_at(run->options->strategy) != TVLM_STRATEGY_FOVEATED;
     if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
     if (squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
                 : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
@@ -291,7 +288,7 @@ static void write_selection(struct run *run, const struct job *job) {
         (run->several || run->questions.several))
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
-    json_string(json, "strategy", tvlm_strategy_name((tvlm_strategy)run->options->strategy));
+    json_string(json, "strategy", tvlm_strategy_name(strategies_at(run->options->strategy)));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
@@ -466,7 +463,7 @@ static void say_session(const struct run *run) {
 
 /* Options of other strategies. */
 static int check_strategy(struct tool *tool, const select_options *options) {
-    const int strategy = options->strategy;
+    const tvlm_strategy strategy = strategies_at(options->strategy);
     if (strategy != TVLM_STRATEGY_FOVEATED &&
         (options->fixations.count > 0 || options->e0.given || options->arrangement != 0))
         return tool_usage(tool, "--fixation, --e0 and --arrangement are for --strategy foveated");

@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 #include "progress.h"
+#include "strategies.h"
 #include "video_overlay.h"
-
-static const char *const strategies[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
@@ -166,7 +165,7 @@ static int hold(struct run *run, held_frame *held) {
 static int draw(struct run *run, const video_answer *answer) {
     char title[256];
     struct canvas canvas = {0};
-    const int strategy = run->options->strategy;
+    const tvlm_strategy strategy = strategies_at(run->options->strategy);
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
     const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->overview.value > 0.0f;

@@ -16,7 +16,7 @@
 typedef struct video_options {
     tool_common common;
     option_integer k, every, frames, keyframe, tile;
-    int preset, strategy; /* one of video_presets, tvlm_strategy */
+    int preset, strategy; /* of video_presets, of `strategies` */
     int no_delta;
     option_number rate, stride, patch, min_distance, steadiness, cut, threshold, carry, overview;
     option_triple weights;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "video.h"
@@ -279,13 +280,13 @@ int video_session_select(video_session *session, video_answer *answer) {
     const video_options *const options = session->options;
     const struct tvlm_select_params params = {
         .k = options->k.value,
-        .strategy = (tvlm_strategy)options->strategy,
-        .stride = options->stride.value,
+        .strategy = strategies_at(options->strategy),
+        .score = {.stride = options->stride.value,
+                  .weights = options->weights.given ? options->weights.values : NULL,
+                  .scorer = session->scorer},
         .patch = options->patch.value,
         .min_distance = options->min_distance.value,
         .overview = options->overview.value,
-        .weights = options->weights.given ? options->weights.values : NULL,
-        .scorer = session->scorer,
     };
     struct tvlm_query storage;
     tvlm_selection_info info;

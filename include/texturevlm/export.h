@@ -108,9 +108,10 @@ struct tvlm_export_params {
     bool all;       /* every token; not together with a budget */
     bool video;     /* Qwen-VL: the pictures are consecutive frames, of one size, of one video: two of them a
                        token */
-    tvlm_format format;        /* of the stack that is scored */
-    const float *weights;      /* as in tvlm_score_params; copied */
-    const tvlm_scorer *scorer; /* the same; must live as long as the export */
+    tvlm_format format; /* of the stack that is scored */
+    /* How tokens are scored: `weights`, which are copied, and `scorer`, which must live as long as the export.
+     * The candidates are the tokens of each picture: the other members are refused. */
+    struct tvlm_score_params score;
 };
 #define tvlm_export_params(...) (&(struct tvlm_export_params){__VA_ARGS__})
 

@@ -28,7 +28,8 @@ typedef struct tvlm_position {
 } tvlm_position;
 
 typedef enum tvlm_strategy {
-    TVLM_STRATEGY_GRID = 0, /* the best cells of a regular grid */
+    TVLM_STRATEGY_DEFAULT = 0, /* the grid for now; a later version may mean another */
+    TVLM_STRATEGY_GRID,        /* the best cells of a regular grid */
     TVLM_STRATEGY_FOVEATED, /* dense around fixations, sparse far from them, covering the image: foveated.h */
     TVLM_STRATEGY_QUADTREE, /* squares, large and small, that cover the image: small where the score is */
     TVLM_STRATEGY_EXHAUSTIVE, /* the best texels of a level */
@@ -52,14 +53,13 @@ typedef enum tvlm_arrangement {
 struct tvlm_select_params {
     int32_t k; /* 1 .. candidates; 0: 273, or as many as there are */
     tvlm_strategy strategy;
-    int32_t index;        /* image of the batch */
-    float stride;         /* side of a cell in pixels of the working image, >= 1; 0: 16 */
-    float patch;          /* side of the encoder's patch in pixels; 0: 16 */
-    float min_distance;   /* between positions, in pixels of the working image, greedy by rank; 0: none.
-                             Fewer than k are then no error */
-    const float *weights; /* as in tvlm_score_params */
-    const tvlm_scorer *scorer;
-    bool keep_pass; /* as in tvlm_score_params */
+    /* Which image, its candidates and how they are scored. The candidates are cells of `stride`, of the
+     * exhaustive strategy texels of `level`. `dense` need not be set; it is refused with any other strategy,
+     * and so is a level. */
+    struct tvlm_score_params score;
+    float patch;        /* side of the encoder's patch in pixels; 0: 16 */
+    float min_distance; /* between positions, in pixels of the working image, greedy by rank; 0: none.
+                           Fewer than k are then no error */
     /* Of the foveated strategy: as in tvlm_foveated_params, but in pixels of the working image, and without
      * fixations it is the candidate of the highest score (of the query's part alone, where there is one) of a
      * grid of 16 cells along the longer side. */
@@ -67,7 +67,6 @@ struct tvlm_select_params {
     int32_t fixation_count;
     float e0;
     tvlm_arrangement arrangement;
-    int32_t level; /* of the exhaustive strategy: whose texels are the candidates; 0: every pixel */
     /* Of the cascade. */
     int32_t keep_regions; /* the best of the regions that are looked into, 1 .. ; 0: 10 */
     float cull_distance;  /* regions and cells at least that far from an edge (the channel distance, 1: an
@@ -132,9 +131,9 @@ TVLM_API void tvlm_selection_destroy(tvlm_selection **selection);
 TVLM_API const tvlm_position *tvlm_selection_positions(const tvlm_selection *selection, int32_t *count);
 
 typedef struct tvlm_selection_info {
-    int32_t width, height; /* of the image as it was handed in */
-    int32_t columns, rows; /* of the candidates */
-    tvlm_strategy strategy;
+    int32_t width, height;                   /* of the image as it was handed in */
+    int32_t columns, rows;                   /* of the candidates */
+    tvlm_strategy strategy;                  /* that chose: never TVLM_STRATEGY_DEFAULT */
     int32_t overview_columns, overview_rows; /* of the squares that come first; 0: there is no overview */
 } tvlm_selection_info;
 TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
@@ -155,7 +154,8 @@ typedef struct tvlm_selection_report {
 } tvlm_selection_report;
 TVLM_API void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report);
 
-/* "grid", "foveated", "quadtree", "exhaustive", "cascade"; never NULL. The strategy of that name, or -1. */
+/* "grid", "foveated", "quadtree", "exhaustive", "cascade"; never NULL; TVLM_STRATEGY_DEFAULT has the name of
+ * the strategy that it means. The strategy of that name, or -1. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 TVLM_API int tvlm_strategy_find(const char *name);
 

@@ -17,6 +17,18 @@ tvlm_status tvlm_export_reserve(tvlm_device *device, size_t bytes, tvlm_buffer *
     return device->backend->buffer_create(device, bytes, buffer);
 }
 
+static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_params *score) {
+    if (score->index != 0 || score->stride != 0.0f || score->level != 0 || score->dense || score->keep_pass)
+        return tvlm_fail(
+            log, TVLM_ERROR_ARGUMENT,
+            "an export scores its tokens: of the score's parameters it takes weights and scorer");
+    for (int i = 0; score->weights != NULL && i < 3; ++i)
+        if (!(score->weights[i] >= 0.0f) || !isfinite(score->weights[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
+                             i, (double)score->weights[i]);
+    return TVLM_OK;
+}
+
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_params *params) {
     if ((int)params->model < 0 || (int)params->model >= TVLM_EXPORT_MODELS)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no model %d", (int)params->model);
@@ -25,11 +37,7 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
                          (int)params->budget);
     if (params->all && params->budget > 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "all tokens, and a budget of %d", (int)params->budget);
-    for (int i = 0; params->weights != NULL && i < 3; ++i)
-        if (!(params->weights[i] >= 0.0f) || !isfinite(params->weights[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weight %d is %g; weights are finite and not negative",
-                             i, (double)params->weights[i]);
-    return TVLM_OK;
+    return check_score(log, &params->score);
 }
 
 /* Only one limit given: the other gives way. */
@@ -86,9 +94,9 @@ tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_par
     made->all = params->all;
     made->video = params->video;
     made->format = params->format;
-    made->scorer = params->scorer;
-    made->weighted = params->weights != NULL;
-    if (made->weighted) memcpy(made->weights, params->weights, sizeof made->weights);
+    made->scorer = params->score.scorer;
+    made->weighted = params->score.weights != NULL;
+    if (made->weighted) memcpy(made->weights, params->score.weights, sizeof made->weights);
     *export = made;
     return TVLM_OK;
 }

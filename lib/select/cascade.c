@@ -201,7 +201,7 @@ static void combine(const cascade *c, seen *s) {
 
 /* What a stream adds for positions that stay (lib/video/steady.c), as score.c does. */
 static void add_bonus(cascade *c) {
-    const tvlm_frame *const frame = &c->stack->frames[c->params->index];
+    const tvlm_frame *const frame = &c->stack->frames[c->params->score.index];
     if (frame->bonus == NULL || frame->bonus_columns != c->grid->columns ||
         frame->bonus_rows != c->grid->rows)
         return;
@@ -296,12 +296,12 @@ static tvlm_status score_regions(cascade *c) {
         const tvlm_region *const region = &c->guide->table[r];
         const float side = sqrtf((float)region->pixels);
         const float level = fminf(log2f(side), (float)(c->stack->levels - 1));
-        place_taps((tvlm_sample_point){region->x, region->y, level, c->params->index}, side, side, taps,
+        place_taps((tvlm_sample_point){region->x, region->y, level, c->params->score.index}, side, side, taps,
                    points + (size_t)r * (size_t)taps);
     }
     const tvlm_status status = score_places(c, &c->regions, taps, points);
     for (int32_t r = 0; r < c->regions.count; ++r)
-        bytes += tvlm_cost_of_candidate(c->stack, c->params->index, &c->program,
+        bytes += tvlm_cost_of_candidate(c->stack, c->params->score.index, &c->program,
                                         points[(size_t)r * (size_t)taps].level);
     free(points);
     for (int32_t r = 0; c->vectors && r < c->regions.count; ++r)
@@ -428,7 +428,7 @@ static tvlm_status answer_cells(cascade *c, const bool *marked, int32_t *cells, 
         if (marked[i]) cells[c->vector_count++] = i;
     TVLM_TRY(tvlm_sparse_query_cells(c->stack, &c->sparse, cells, c->vector_count, similarities));
     for (int32_t i = 0; i < c->vector_count; ++i) map[cells[i]] = similarities[i];
-    return tvlm_sparse_query_upload(c->stack, c->params->index, &c->sparse, map);
+    return tvlm_sparse_query_upload(c->stack, c->params->score.index, &c->sparse, map);
 }
 
 static tvlm_status ask_cells(cascade *c, const tvlm_sample_point *points, size_t count) {
@@ -464,13 +464,14 @@ static tvlm_status score_cells(cascade *c) {
         const int32_t column = c->listed[n] % columns, row = c->listed[n] / columns;
         place_taps((tvlm_sample_point){middle(column, c->grid->step_x, c->stack->width),
                                        middle(row, c->grid->step_y, c->stack->height), c->grid->level,
-                                       c->params->index},
+                                       c->params->score.index},
                    c->grid->step_x, c->grid->step_y, taps, points + n * (size_t)taps);
     }
     tvlm_status status = ask_cells(c, points, count * (size_t)taps);
     if (status == TVLM_OK) status = score_places(c, &c->cells, taps, points);
     free(points);
-    size_t bytes = count * tvlm_cost_of_candidate(c->stack, c->params->index, &c->program, c->grid->level);
+    size_t bytes =
+        count * tvlm_cost_of_candidate(c->stack, c->params->score.index, &c->program, c->grid->level);
     if (c->vectors)
         bytes += (size_t)c->vector_count * (size_t)c->sparse.count * tvlm_cost_of_vector(&c->sparse.features);
     c->stages[1] = (tvlm_select_stage){"cells", c->cells.count, c->k, bytes};
@@ -490,18 +491,18 @@ static tvlm_status keep_scores(const cascade *c, bool pass) {
     for (int32_t n = 0; n < c->cells.count; ++n) lowest = fminf(lowest, c->cells.scores[n]);
     for (size_t i = 0; i < count; ++i) scores[i] = isfinite(lowest) ? lowest : 0.0f;
     for (int32_t n = 0; n < c->cells.count; ++n) scores[c->listed[n]] = c->cells.scores[n];
-    tvlm_status status = tvlm_stack_scores(c->stack, c->params->index, c->grid, &buffer);
+    tvlm_status status = tvlm_stack_scores(c->stack, c->params->score.index, c->grid, &buffer);
     if (status == TVLM_OK)
         status = backend->buffer_write(c->stack->device, buffer, 0, count * sizeof *scores, scores);
-    if (status == TVLM_OK) c->stack->frames[c->params->index].scored = true;
-    if (status == TVLM_OK && pass) status = tvlm_pass_keep(c->stack, c->params->index, c->grid, buffer);
+    if (status == TVLM_OK) c->stack->frames[c->params->score.index].scored = true;
+    if (status == TVLM_OK && pass) status = tvlm_pass_keep(c->stack, c->params->score.index, c->grid, buffer);
     free(scores);
     return status;
 }
 
 /* A map of similarities made elsewhere is a channel like any other; of vectors the means come first. */
 static tvlm_status prepare(cascade *c) {
-    const int32_t index = c->params->index;
+    const int32_t index = c->params->score.index;
     const bool vectors = c->query != NULL && c->query->vectors != NULL;
     if (vectors) TVLM_TRY(tvlm_sparse_query_begin(c->stack, index, c->query, &c->sparse));
     c->vectors = vectors && reads_query(&c->program);

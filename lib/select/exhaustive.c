@@ -7,11 +7,10 @@
 
 tvlm_status tvlm_exhaustive_score(const tvlm_log *log, const struct tvlm_select_params *params,
                                   struct tvlm_score_params *score) {
-    if (params->stride != 0.0f)
+    if (params->score.stride != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a stride of %g pixels: the strategy exhaustive takes a level, not a stride",
-                         (double)params->stride);
+                         (double)params->score.stride);
     score->dense = true;
-    score->level = params->level;
     return TVLM_OK;
 }

@@ -9,6 +9,7 @@
 #include "select/overview.h"
 #include "select/select.h"
 #include "select/spacing.h"
+#include "select/strategy.h"
 
 struct tvlm_selection {
     tvlm_selection_info info;
@@ -17,7 +18,11 @@ struct tvlm_selection {
     tvlm_position *positions;
 };
 
-static const char *const strategy_names[] = {"grid", "foveated", "quadtree", "exhaustive", "cascade"};
+static const char *const strategy_names[] = {
+    [TVLM_STRATEGY_GRID] = "grid",         [TVLM_STRATEGY_FOVEATED] = "foveated",
+    [TVLM_STRATEGY_QUADTREE] = "quadtree", [TVLM_STRATEGY_EXHAUSTIVE] = "exhaustive",
+    [TVLM_STRATEGY_CASCADE] = "cascade",
+};
 #define STRATEGY_COUNT ((int)(sizeof strategy_names / sizeof strategy_names[0]))
 
 /* What was asked, checked and completed. */
@@ -67,11 +72,7 @@ static tvlm_status resolve_overview(task *t) {
 static tvlm_status resolve(task *t) {
     const struct tvlm_select_params *params = t->params;
     const tvlm_log *log = &t->stack->device->log;
-    t->score = (struct tvlm_score_params){.index = params->index,
-                                          .stride = params->stride,
-                                          .weights = params->weights,
-                                          .scorer = params->scorer,
-                                          .keep_pass = params->keep_pass};
+    t->score = params->score;
     if (params->strategy == TVLM_STRATEGY_EXHAUSTIVE) TVLM_TRY(tvlm_exhaustive_score(log, params, &t->score));
     TVLM_TRY(tvlm_score_candidates(t->stack, &t->score, &t->candidates));
     t->count = tvlm_candidate_count(&t->candidates);
@@ -137,7 +138,7 @@ static tvlm_status space_out(const task *t, int32_t ranked, tvlm_ranked *ranking
 /* Working pixels to pixels of the image as it was handed in. A square that became a rectangle keeps its area.
  */
 static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
-    const tvlm_stack_image *original = &t->stack->originals[t->params->index];
+    const tvlm_stack_image *original = &t->stack->originals[t->params->score.index];
     const double scale_x = (double)original->width / t->stack->width;
     const double scale_y = (double)original->height / t->stack->height;
     const float stride = t->candidates.step_x;
@@ -170,13 +171,13 @@ static tvlm_status fill_positions(const task *t, const tvlm_ranked *ranking, int
     const int32_t first = tvlm_overview_size(&t->overview);
     for (int32_t i = 0; i < count; ++i) positions[first + i] = position_of(t, &ranking[i]);
     if (first == 0) return TVLM_OK;
-    return tvlm_overview_place(t->stack, t->params->index, &t->candidates, &t->overview, (double)t->patch,
-                               positions);
+    return tvlm_overview_place(t->stack, t->params->score.index, &t->candidates, &t->overview,
+                               (double)t->patch, positions);
 }
 
 static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32_t count,
                                 tvlm_selection **selection) {
-    const tvlm_stack_image *original = &t->stack->originals[t->params->index];
+    const tvlm_stack_image *original = &t->stack->originals[t->params->score.index];
     const tvlm_selection_info info = {.width = original->width,
                                       .height = original->height,
                                       .columns = t->candidates.columns,
@@ -199,7 +200,7 @@ static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32
 /* For the next frame's fixation (texturevlm/temporal.h). */
 static tvlm_status keep_positions(const task *t, const tvlm_ranked *ranking, int32_t count) {
     float *kept;
-    TVLM_TRY(tvlm_stack_keep_positions(t->stack, t->params->index, count, &kept));
+    TVLM_TRY(tvlm_stack_keep_positions(t->stack, t->params->score.index, count, &kept));
     for (int32_t i = 0; i < count; ++i) {
         kept[2 * i] = (float)centre_x(t, &ranking[i]);
         kept[2 * i + 1] = (float)centre_y(t, &ranking[i]);
@@ -232,9 +233,11 @@ static tvlm_status choose(task *t, const struct tvlm_query *query, tvlm_selectio
 
 tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                         const struct tvlm_select_params *params, tvlm_selection **selection) {
-    static const struct tvlm_select_params defaults = {0};
-    task t = {.stack = stack, .params = params != NULL ? params : &defaults};
+    struct tvlm_select_params resolved = {0};
+    task t = {.stack = stack, .params = &resolved};
     if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
+    if (params != NULL) resolved = *params;
+    resolved.strategy = tvlm_strategy_meant(resolved.strategy);
     TVLM_TRY(check_params(&stack->device->log, t.params));
     if (t.params->cover && t.params->strategy != TVLM_STRATEGY_CASCADE)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "to cover the image is for the cascade");
@@ -265,12 +268,17 @@ void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_r
     if (selection != NULL && report != NULL) *report = selection->report;
 }
 
+tvlm_strategy tvlm_strategy_meant(tvlm_strategy strategy) {
+    return strategy == TVLM_STRATEGY_DEFAULT ? TVLM_STRATEGY_GRID : strategy;
+}
+
 const char *tvlm_strategy_name(tvlm_strategy strategy) {
-    return (int)strategy >= 0 && (int)strategy < STRATEGY_COUNT ? strategy_names[strategy] : "unknown";
+    const int meant = (int)tvlm_strategy_meant(strategy);
+    return meant > 0 && meant < STRATEGY_COUNT ? strategy_names[meant] : "unknown";
 }
 
 int tvlm_strategy_find(const char *name) {
-    for (int i = 0; name != NULL && i < STRATEGY_COUNT; ++i)
+    for (int i = TVLM_STRATEGY_GRID; name != NULL && i < STRATEGY_COUNT; ++i)
         if (strcmp(name, strategy_names[i]) == 0) return i;
     return -1;
 }

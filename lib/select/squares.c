@@ -55,11 +55,7 @@ static tvlm_status read_cascade(squares *s, const struct tvlm_score_params *scor
 }
 
 static tvlm_status read_map(squares *s) {
-    const struct tvlm_score_params score = {.index = s->params->index,
-                                            .stride = s->params->stride,
-                                            .weights = s->params->weights,
-                                            .scorer = s->params->scorer,
-                                            .keep_pass = s->params->keep_pass};
+    const struct tvlm_score_params score = s->params->score;
     const bool cascade = s->params->strategy == TVLM_STRATEGY_CASCADE;
     tvlm_candidates cells;
     TVLM_TRY(tvlm_score_candidates(s->stack, &score, &cells));
@@ -77,10 +73,10 @@ static tvlm_status find_peak(const squares *s, float fixation[2]) {
     tvlm_device *device = s->stack->device;
     const bool asked = s->query != NULL;
     const float longest = (float)(s->stack->width > s->stack->height ? s->stack->width : s->stack->height);
-    const struct tvlm_score_params score = {.index = s->params->index,
+    const struct tvlm_score_params score = {.index = s->params->score.index,
                                             .stride = fmaxf(1.0f, longest / (float)COARSE_CELLS),
-                                            .weights = asked ? relevance : s->params->weights,
-                                            .scorer = asked ? NULL : s->params->scorer};
+                                            .weights = asked ? relevance : s->params->score.weights,
+                                            .scorer = asked ? NULL : s->params->score.scorer};
     tvlm_candidates cells;
     tvlm_buffer *buffer, *best;
     tvlm_ranked peak;
@@ -188,11 +184,11 @@ static tvlm_status best_first(const squares *s) {
 
 /* Working pixels to pixels of the image as it was handed in. */
 static tvlm_status deliver(squares *s, tvlm_selection **selection) {
-    const tvlm_stack_image *original = &s->stack->originals[s->params->index];
+    const tvlm_stack_image *original = &s->stack->originals[s->params->score.index];
     const double scale_x = (double)original->width / s->stack->width;
     const double scale_y = (double)original->height / s->stack->height;
     float *kept;
-    TVLM_TRY(tvlm_stack_keep_positions(s->stack, s->params->index, s->count, &kept));
+    TVLM_TRY(tvlm_stack_keep_positions(s->stack, s->params->score.index, s->count, &kept));
     for (int32_t i = 0; i < s->count; ++i) {
         tvlm_position *p = &s->positions[i];
         kept[2 * i] = p->x;
@@ -225,7 +221,7 @@ tvlm_status tvlm_select_squares(tvlm_stack *stack, const struct tvlm_query *quer
                                 const struct tvlm_select_params *params, tvlm_selection **selection) {
     squares s = {.stack = stack, .params = params, .query = query};
     const tvlm_log *log = &stack->device->log;
-    TVLM_TRY(tvlm_stack_check_index(stack, params->index));
+    TVLM_TRY(tvlm_stack_check_index(stack, params->score.index));
     if (params->min_distance > 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a minimum distance is for the strategy grid; %s covers all",

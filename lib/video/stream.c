@@ -366,9 +366,11 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
     stream_camera *camera = &stream->cameras[index];
     if (camera->frames == 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d has no frame yet", (int)index);
-    if (chosen.index != 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "image %d of a camera; its index is 0", (int)chosen.index);
-    if (chosen.scorer == NULL && chosen.weights == NULL) chosen.scorer = stream->params.scorer;
+    if (chosen.score.index != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "image %d of a camera; its index is 0",
+                         (int)chosen.score.index);
+    if (chosen.score.scorer == NULL && chosen.score.weights == NULL)
+        chosen.score.scorer = stream->params.scorer;
     TVLM_TRY(stream_make_bonus(stream, camera, &chosen));
     return tvlm_select(camera->stack, query, &chosen, selection);
 }

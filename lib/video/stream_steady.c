@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "select/strategy.h"
 #include "video/stream.h"
 
 tvlm_status stream_keep_positions(stream_camera *camera) {
@@ -83,11 +84,11 @@ static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float s
 tvlm_status stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
                               const struct tvlm_select_params *params) {
     tvlm_frame *frame = &camera->stack->frames[0];
-    const float step = params->stride > 0.0f ? params->stride : TVLM_STRIDE_DEFAULT;
+    const float step = params->score.stride > 0.0f ? params->score.stride : TVLM_STRIDE_DEFAULT;
     frame->bonus = NULL;
-    if (stream->steadiness <= 0.0f || camera->former_count == 0 || params->strategy != TVLM_STRATEGY_GRID)
-        return TVLM_OK;
-    TVLM_TRY(tvlm_score_size(camera->stack, tvlm_score_params(.stride = params->stride),
+    const bool grid = tvlm_strategy_meant(params->strategy) == TVLM_STRATEGY_GRID;
+    if (stream->steadiness <= 0.0f || camera->former_count == 0 || !grid) return TVLM_OK;
+    TVLM_TRY(tvlm_score_size(camera->stack, tvlm_score_params(.stride = params->score.stride),
                              &frame->bonus_columns, &frame->bonus_rows));
     TVLM_TRY(reserve_bonus(camera, (size_t)frame->bonus_columns * (size_t)frame->bonus_rows));
     give_bonus(stream, camera, step);
