@@ -139,8 +139,8 @@ tvlm_status opencl_self_test(opencl_device *device, bool images_matter, opencl_a
 tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
                           cl_kernel *kernel);
 void opencl_programs_destroy(opencl_device *device);
-/* source.c: a kernel file with its includes in it, and #line where files begin. free() it. */
-tvlm_status opencl_source(const opencl_device *device, const char *file, char **text);
+/* kernel_text.c: a kernel file with its includes in it, and #line where files begin. free() it. */
+tvlm_status opencl_kernel_source(const opencl_device *device, const char *file, char **text);
 /* cache.c */
 tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
                               size_t *size);
@@ -149,31 +149,12 @@ void opencl_cache_store(const opencl_device *device, const char *key, const unsi
 tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options,
                              char key[65]);
 
-/* texture.c, buffer.c */
-tvlm_status opencl_texture_create(tvlm_device *device, const tvlm_texture *shape, tvlm_texture **texture);
-void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture);
-tvlm_status opencl_texture_read(tvlm_device *device, tvlm_texture *texture, int32_t level, int32_t slice,
-                                float *rgba);
-tvlm_status opencl_texture_write(tvlm_device *device, tvlm_texture *texture, int32_t slice,
-                                 const float *rgba);
-tvlm_status opencl_texture_copy(tvlm_device *device, const tvlm_texture *from, tvlm_texture *to);
+/* texture.c */
 size_t opencl_texel_bytes(const tvlm_texture *texture);
 /* Texels of one slice before `level`. */
 size_t opencl_level_offset(const tvlm_texture *texture, int32_t level);
-tvlm_status opencl_buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer);
-void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer);
-tvlm_status opencl_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
-                                const void *host);
-tvlm_status opencl_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
-                               void *host);
-tvlm_status opencl_buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host);
-tvlm_status opencl_buffer_arrive(tvlm_device *device, tvlm_buffer *buffer);
-tvlm_status opencl_buffer_copy(tvlm_device *device, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
-                               size_t to_offset, size_t bytes);
-tvlm_status opencl_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer);
-tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle);
-tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]);
-/* As opencl_buffer_write: `host` may be reused when it returns. What is small does not wait for the queue. */
+/* buffer.c. As tvlm_opencl_buffer_write: `host` may be reused when it returns. What is small waits for
+ * nothing. */
 tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, const void *host);
 void opencl_staging_release(opencl_device *device);
 /* scratch[which] with at least so many bytes */
@@ -258,67 +239,12 @@ tvlm_status opencl_call_run_region(opencl_call *call, const opencl_region *regio
                                    size_t group_height);
 void opencl_regions_destroy(opencl_device *device);
 
-/* One file a family or stage. */
-#define TVLM_OPENCL_PROTOTYPE(ID, name)                                                                      \
-    tvlm_status tvlm_opencl_##name(tvlm_device *device, const tvlm_generate_args *args);
-TVLM_GENERATED_GRIDS(TVLM_OPENCL_PROTOTYPE)
-tvlm_status opencl_source_convert(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                  int32_t image, tvlm_texture *out);
-tvlm_status opencl_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input, int32_t image,
-                         tvlm_texture *out);
-tvlm_status opencl_input_check(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
-                               int64_t *first);
-tvlm_status opencl_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                bool packed, const tvlm_tiles *tiles, tvlm_texture *out);
-tvlm_status opencl_source_changed(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                  int32_t image, const tvlm_texture *source, int32_t side, float threshold,
-                                  int32_t *changed);
-tvlm_status opencl_mips(tvlm_device *device, tvlm_texture *texture);
-tvlm_status opencl_mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles);
-tvlm_status opencl_sample(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
-                          tvlm_buffer *points, int32_t count, tvlm_buffer *out);
-tvlm_status opencl_footprint(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
-                             int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out);
-tvlm_status opencl_patches(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_patch_plan *plan,
-                           tvlm_buffer *places, int32_t count, tvlm_buffer *out);
-tvlm_status opencl_pack(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
-                        tvlm_texture *out);
-tvlm_status opencl_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs, float level,
-                             int32_t slot, tvlm_texture *out);
-tvlm_status opencl_score_add(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count);
-tvlm_status opencl_warp(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
-tvlm_status opencl_follow(tvlm_device *device, const tvlm_follow *follow);
-tvlm_status opencl_pick(tvlm_device *device, const tvlm_texture *from, int32_t slice, int32_t component,
-                        tvlm_texture *out);
-tvlm_status opencl_blend(tvlm_device *device, const tvlm_texture *old, const tvlm_texture *fresh,
-                         tvlm_buffer *weights, tvlm_texture *out);
-tvlm_status opencl_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
-                         int32_t group_count, const tvlm_score_combination *combination,
-                         const tvlm_candidates *candidates, tvlm_buffer *scores);
-/* resize.c, patchify.c */
-tvlm_status opencl_resize(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                          tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset);
-tvlm_status opencl_patchify(tvlm_device *device, tvlm_buffer *pixels, const tvlm_patchify *layout,
-                            tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out);
-/* motion.c, temporal.c */
-tvlm_status opencl_remember_luma(tvlm_device *device, const tvlm_texture *source, int32_t image,
-                                 tvlm_texture *out);
-tvlm_status opencl_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out);
-tvlm_status opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
-/* flow.c */
-tvlm_status opencl_flow(tvlm_device *device, const tvlm_flow_args *args);
-tvlm_status opencl_topk(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result);
-tvlm_status opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm);
-tvlm_status opencl_feature_lengths(tvlm_device *device, const tvlm_features *features);
-tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix);
-tvlm_status opencl_similarity_cells(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
-                                    tvlm_buffer *cells, int32_t count, tvlm_buffer *cosines);
-tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
-                              tvlm_texture *out);
-tvlm_status opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
-                           int32_t count);
-tvlm_status opencl_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how, int32_t image,
-                        tvlm_texture *out);
-tvlm_status opencl_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image, tvlm_texture *out);
+/* Every operation (core/operations.h) and the generator of every family: one file a family or stage. */
+#define OPENCL_OPERATION(name)     tvlm_##name##_operation tvlm_opencl_##name;
+#define OPENCL_GENERATOR(ID, name) tvlm_generate_operation tvlm_opencl_##name;
+TVLM_OPERATIONS(OPENCL_OPERATION)
+TVLM_GENERATED_GRIDS(OPENCL_GENERATOR)
+#undef OPENCL_OPERATION
+#undef OPENCL_GENERATOR
 
 #endif

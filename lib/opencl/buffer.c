@@ -6,7 +6,7 @@
 
 #include "opencl/backend.h"
 
-tvlm_status opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **buffer) {
+tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **buffer) {
     opencl_device *device = (opencl_device *)base;
     cl_int error = CL_SUCCESS;
     opencl_buffer *made = tvlm_allocate(1, sizeof *made);
@@ -23,7 +23,7 @@ tvlm_status opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **
     return TVLM_OK;
 }
 
-tvlm_status opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **buffer) {
+tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **buffer) {
     opencl_device *device = (opencl_device *)base;
     cl_context context = NULL;
     cl_mem memory = handle;
@@ -44,9 +44,9 @@ tvlm_status opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **bu
     return TVLM_OK;
 }
 
-void opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
+void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
-    (void)opencl_buffer_arrive(device, *buffer); /* the host memory it comes from may go next */
+    (void)tvlm_opencl_buffer_arrive(device, *buffer); /* the host memory it comes from may go next */
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
     free(*buffer);
@@ -94,8 +94,8 @@ void opencl_staging_release(opencl_device *device) {
     }
 }
 
-tvlm_status opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
-                                const void *host) {
+tvlm_status tvlm_opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                     const void *host) {
     return opencl_write((opencl_device *)base, ((opencl_buffer *)buffer)->memory, offset, bytes, host);
 }
 
@@ -111,10 +111,10 @@ static tvlm_status open_uploads(opencl_device *device) {
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateCommandQueue");
 }
 
-tvlm_status opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size_t bytes, const void *host) {
+tvlm_status tvlm_opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size_t bytes, const void *host) {
     opencl_device *device = (opencl_device *)base;
     opencl_buffer *to = (opencl_buffer *)buffer;
-    TVLM_TRY(opencl_buffer_arrive(base, buffer));
+    TVLM_TRY(tvlm_opencl_buffer_arrive(base, buffer));
     TVLM_TRY(open_uploads(device));
     cl_int error =
         clEnqueueWriteBuffer(device->uploads, to->memory, CL_FALSE, 0, bytes, host, 0, NULL, &to->arrival);
@@ -126,7 +126,7 @@ tvlm_status opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size_t by
     return TVLM_OK;
 }
 
-tvlm_status opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
+tvlm_status tvlm_opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
     opencl_buffer *to = (opencl_buffer *)buffer;
     if (to->arrival == NULL) return TVLM_OK;
     const cl_int error = clWaitForEvents(1, &to->arrival);
@@ -135,8 +135,8 @@ tvlm_status opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clWaitForEvents");
 }
 
-tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
-                               void *host) {
+tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                    void *host) {
     opencl_device *device = (opencl_device *)base;
     if (bytes == 0) return TVLM_OK;
     const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
@@ -144,8 +144,8 @@ tvlm_status opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t of
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueReadBuffer");
 }
 
-tvlm_status opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
-                               size_t to_offset, size_t bytes) {
+tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
+                                    size_t to_offset, size_t bytes) {
     opencl_device *device = (opencl_device *)base;
     if (bytes == 0) return TVLM_OK;
     const cl_int error =
@@ -170,7 +170,7 @@ tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_me
     return TVLM_OK;
 }
 
-tvlm_status opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
+tvlm_status tvlm_opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
     (void)device;
     *handle = ((opencl_buffer *)buffer)->memory;
     return TVLM_OK;

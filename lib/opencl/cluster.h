@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.h: what the launches of cluster.cl (SLIC), pieces.cl (one piece for each region) and regions.cl
- * (what follows from labels) share.
+ * cluster.h: what the launches of cluster.cl (slic.c), pieces.cl (pieces.c: one piece for each region) and
+ * regions.cl (regions.c: what follows from labels) share. cluster.c calls the three, and none of them another
+ * one, but that pieces.c asks slic.c what its last pass was.
  */
 #ifndef TVLM_OPENCL_CLUSTER_H
 #define TVLM_OPENCL_CLUSTER_H
@@ -37,8 +38,6 @@ typedef struct opencl_slic_pass {
     cl_int last;
 } opencl_slic_pass;
 
-opencl_slic_pass opencl_cluster_pass(const opencl_cluster *cluster, int32_t pass);
-
 /* How many regions there are before any is lost. */
 static inline int32_t opencl_cluster_cells(const opencl_cluster *cluster) {
     return cluster->plan.columns * cluster->plan.rows;
@@ -48,18 +47,39 @@ static inline int32_t opencl_cluster_texels(const opencl_cluster *cluster) {
     return cluster->width * cluster->height;
 }
 
-/* A kernel of any of them, one work-item for so many of `count` things, y or z the image. */
-tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file, const char *name,
-                                 opencl_call *call);
-tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t each, int32_t images);
+static inline int32_t opencl_cluster_groups(int32_t count, int32_t each) {
+    return (count + each - 1) / each;
+}
 
-/* The ids of the centres in place of the dense ones of image 0. */
-tvlm_status opencl_cluster_take_ids(const opencl_cluster *cluster);
+/* How many pixels of a row a work-item makes. */
+static inline int32_t opencl_cluster_run(const opencl_cluster *cluster) {
+    return cluster->device->tuning.tile_width / cluster->device->tuning.tile_group_width;
+}
 
-/* cluster->labels from cluster->first. */
+/* Begins a call of a kernel of any of the three files. */
+static inline tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file,
+                                               const char *name, opencl_call *call) {
+    return opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, call);
+}
+
+/* Runs a work-item for each `each` of `count` things; y is the image. */
+static inline tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t count, int32_t each,
+                                                  int32_t images) {
+    const opencl_tuning *tuning = &call->device->tuning;
+    const size_t size[2] = {(size_t)opencl_cluster_groups(count, each), (size_t)images};
+    const size_t group[2] = {(size_t)tuning->tile_group_width * (size_t)tuning->tile_group_height, 1};
+    return opencl_call_run(call, 2, size, group);
+}
+
+/* slic.c: cluster->colours from a level of the source; cluster->first from them; and what a pass is given. */
+tvlm_status opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level);
+tvlm_status opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source);
+opencl_slic_pass opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass);
+
+/* pieces.c: cluster->labels from cluster->first. */
 tvlm_status opencl_pieces(const opencl_cluster *cluster);
 
-/* The table and the texels from cluster->labels. */
+/* regions.c: the table and the texels from cluster->labels. */
 tvlm_status opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out);
 
 #endif

@@ -9,11 +9,11 @@
 #include "opencl/open.h"
 #include "texturevlm/opencl.h"
 
-static void device_destroy(tvlm_device *base) {
+void tvlm_opencl_destroy(tvlm_device *base) {
     opencl_device *device = (opencl_device *)base;
     if (device == NULL) return;
     if (device->queue != NULL) clFinish(device->queue);
-    opencl_texture_destroy(base, &device->empty);
+    tvlm_opencl_texture_destroy(base, &device->empty);
     opencl_programs_destroy(device);
     opencl_staging_release(device);
     opencl_regions_destroy(device);
@@ -29,67 +29,17 @@ static void device_destroy(tvlm_device *base) {
     free(device);
 }
 
-static tvlm_status device_finish(tvlm_device *base) {
+tvlm_status tvlm_opencl_finish(tvlm_device *base) {
     const cl_int error = clFinish(((opencl_device *)base)->queue);
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clFinish");
 }
 
+#define OPERATION(name)     .name = tvlm_opencl_##name,
 #define GENERATOR(ID, name) [TVLM_GRID_##ID] = tvlm_opencl_##name,
-
 static const tvlm_backend opencl_backend = {
-    .name = "opencl",
-    .destroy = device_destroy,
-    .finish = device_finish,
-    .buffer_create = opencl_buffer_create,
-    .buffer_destroy = opencl_buffer_destroy,
-    .buffer_write = opencl_buffer_write,
-    .buffer_read = opencl_buffer_read,
-    .buffer_copy = opencl_buffer_copy,
-    .texture_create = opencl_texture_create,
-    .texture_destroy = opencl_texture_destroy,
-    .texture_read = opencl_texture_read,
-    .texture_write = opencl_texture_write,
-    .texture_native = opencl_texture_native,
-    .buffer_native = opencl_buffer_native,
-    .buffer_wrap = opencl_buffer_wrap,
-    .source = opencl_source_convert,
-    .source_tiles = opencl_source_tiles,
-    .source_changed = opencl_source_changed,
-    .mips = opencl_mips,
-    .mips_tiles = opencl_mips_tiles,
-    .input = opencl_input,
-    .input_check = opencl_input_check,
-    .generate = {TVLM_GENERATED_GRIDS(GENERATOR)},
-    .remember_luma = opencl_remember_luma,
-    .remember = opencl_remember,
-    .relevance = opencl_relevance,
-    .flow = opencl_flow,
-    .sample = opencl_sample,
-    .footprint = opencl_footprint,
-    .patches = opencl_patches,
-    .pack = opencl_pack,
-    .score = opencl_score,
-    .topk = opencl_topk,
-    .resize = opencl_resize,
-    .patchify = opencl_patchify,
-    .gemm = opencl_gemm,
-    .feature_lengths = opencl_feature_lengths,
-    .feature_matrix = opencl_feature_matrix,
-    .similarity = opencl_similarity,
-    .similarity_cells = opencl_similarity_cells,
-    .cosines = opencl_cosines,
-    .maps = opencl_maps,
-    .keep_pass = opencl_keep_pass,
-    .score_add = opencl_score_add,
-    .warp = opencl_warp,
-    .blend = opencl_blend,
-    .follow = opencl_follow,
-    .pack_slot = opencl_pack_slot,
-    .pick = opencl_pick,
-    .buffer_send = opencl_buffer_send,
-    .buffer_arrive = opencl_buffer_arrive,
-    .texture_copy = opencl_texture_copy,
-};
+    .name = "opencl", TVLM_OPERATIONS(OPERATION).generate = {TVLM_GENERATED_GRIDS(GENERATOR)}};
+#undef OPERATION
+#undef GENERATOR
 
 /*
  * PoCL keeps what it compiled itself, kernel by kernel as they are launched; asked for a program's binary it
@@ -249,7 +199,7 @@ tvlm_status opencl_empty_create(opencl_device *device) {
                                      .format = TVLM_FORMAT_F32,
                                      .extent_x = 1.0f,
                                      .extent_y = 1.0f};
-    return opencl_texture_create(&device->base, &one, &device->empty);
+    return tvlm_opencl_texture_create(&device->base, &one, &device->empty);
 }
 
 /* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile
@@ -289,7 +239,7 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
     tvlm_status status = take_folders(made, params);
     if (status == TVLM_OK) status = prepare(made, params->storage, params->test_all);
     if (status != TVLM_OK) {
-        device_destroy(&made->base);
+        tvlm_opencl_destroy(&made->base);
         return status;
     }
     *device = &made->base;

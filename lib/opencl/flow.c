@@ -170,7 +170,7 @@ static tvlm_status result(const flow_job *job, int forward) {
     return opencl_call_run_tiles(&call, here.s[0], here.s[1], 1);
 }
 
-tvlm_status opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {
+tvlm_status tvlm_opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {
     flow_job job = {.device = (opencl_device *)base, .args = args, .directions = 2};
     int now = 0;
     place_levels(&job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
-tvlm_status opencl_follow(tvlm_device *base, const tvlm_follow *follow) {
+tvlm_status tvlm_opencl_follow(tvlm_device *base, const tvlm_follow *follow) {
     const size_t size = (size_t)follow->count;
     opencl_call call;
     if (follow->count == 0) return TVLM_OK;

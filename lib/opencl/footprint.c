@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
-tvlm_status opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
-                             int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out) {
+tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
+                                  int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
     char options[48];

@@ -129,7 +129,7 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
     return opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
 }
 
-tvlm_status opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {
+tvlm_status tvlm_opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {
     opencl_device *d = (opencl_device *)device;
     if (d->tuning.gemm_run == 0 && !d->clblast_asked) load_library(d);
     return d->tuning.gemm_run > 0 || d->clblast_sgemm == NULL ? by_panels(d, gemm) : by_library(d, gemm);

@@ -18,8 +18,8 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
     return TVLM_OK;
 }
 
-tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
-                               int64_t *first) {
+tvlm_status tvlm_opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
+                                    int64_t *first) {
     opencl_device *device = (opencl_device *)base;
     const size_t values = (size_t)input->columns * (size_t)input->channels;
     const size_t size[2] = {(values + CHECK_SPAN - 1) / CHECK_SPAN, (size_t)input->rows};
@@ -38,8 +38,8 @@ tvlm_status opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_
     return TVLM_OK;
 }
 
-tvlm_status opencl_input(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input, int32_t image,
-                         tvlm_texture *out) {
+tvlm_status tvlm_opencl_input(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input, int32_t image,
+                              tvlm_texture *out) {
     const float *low = input->low, *high = input->high, *fill = input->fill;
     opencl_call call;
     TVLM_TRY(begin((opencl_device *)base, "input", out->format, data, input, &call));

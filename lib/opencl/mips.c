@@ -211,7 +211,7 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
 
 /* ---- backend.h ---- */
 
-tvlm_status opencl_mips(tvlm_device *base, tvlm_texture *out) {
+tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     opencl_texture *texture = (opencl_texture *)out;
     mips_job job = {device, texture, NULL, NULL, device->tuning.mips_run, 1};
@@ -230,7 +230,7 @@ tvlm_status opencl_mips(tvlm_device *base, tvlm_texture *out) {
 /* On CPUs: texels of a row that a work-item makes: few, since above a tile there are few. */
 enum { RUN_IN_TILES = 16 };
 
-tvlm_status opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const tvlm_tiles *tiles) {
+tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const tvlm_tiles *tiles) {
     opencl_device *device = (opencl_device *)base;
     opencl_texture *texture = (opencl_texture *)out;
     const int32_t run = device->tuning.mips_run;
@@ -238,7 +238,7 @@ tvlm_status opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const tvlm_t
     if (out->levels == 1) return TVLM_OK;
     /* In mip-mapped storage all levels are copied in from scratch, whatever was made of them. */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS)
-        return opencl_mips(base, out);
+        return tvlm_opencl_mips(base, out);
     if (base->info.storage == TVLM_STORAGE_IMAGE) {
         TVLM_TRY(make_carry(device, texture));
         job.scratch = texture->carry;

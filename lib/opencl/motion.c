@@ -32,8 +32,8 @@ tvlm_status tvlm_opencl_motion(tvlm_device *base, const tvlm_generate_args *args
     return opencl_call_run_rows(&call, device->tuning.run);
 }
 
-tvlm_status opencl_remember_luma(tvlm_device *base, const tvlm_texture *source, int32_t image,
-                                 tvlm_texture *out) {
+tvlm_status tvlm_opencl_remember_luma(tvlm_device *base, const tvlm_texture *source, int32_t image,
+                                      tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     opencl_call call;
     TVLM_TRY(begin(device, NULL, "motion_remember", out->format, &call));

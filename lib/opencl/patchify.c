@@ -3,8 +3,8 @@
 
 #include "opencl/backend.h"
 
-tvlm_status opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const tvlm_patchify *layout,
-                            tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out) {
+tvlm_status tvlm_opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const tvlm_patchify *layout,
+                                 tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
     const bool whole = device->tuning.scan_rows;
     const int32_t rows = layout->count * layout->merge * layout->merge;

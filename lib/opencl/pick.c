@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/backend.h"
 
-tvlm_status opencl_pick(tvlm_device *base, const tvlm_texture *from, int32_t slice, int32_t component,
-                        tvlm_texture *out) {
+tvlm_status tvlm_opencl_pick(tvlm_device *base, const tvlm_texture *from, int32_t slice, int32_t component,
+                             tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(opencl_call_begin((opencl_device *)base, "pick.cl", "pick", out->format, "", &call));
     opencl_call_input(&call, from);

@@ -69,8 +69,24 @@ static tvlm_status number(const opencl_cluster *cluster) {
     return opencl_call_run(&call, 2, size, group);
 }
 
+/* The ids of the centres in place of the dense ones of image 0. */
+static tvlm_status take_ids(const opencl_cluster *cluster) {
+    const int32_t cells = opencl_cluster_cells(cluster);
+    cl_int *ids = tvlm_allocate((size_t)cells, sizeof *ids);
+    if (ids == NULL) return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for ids");
+    for (int32_t i = 0; i < cells; ++i) ids[i] = cluster->centres[i].id;
+    const tvlm_status status =
+        opencl_write(cluster->device, cluster->work, (size_t)cluster->dense * sizeof *ids,
+                     (size_t)cells * sizeof *ids, ids);
+    free(ids);
+    TVLM_TRY(status);
+    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells,
+                                             0, sizeof cells, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "ids of regions");
+}
+
 static tvlm_status offer(const opencl_cluster *cluster) {
-    const opencl_slic_pass last = opencl_cluster_pass(cluster, CLUSTER_PASSES - 1);
+    const opencl_slic_pass last = opencl_slic_pass_of(cluster, CLUSTER_PASSES - 1);
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_offer", &call));
     opencl_call_memory(&call, cluster->colours);
@@ -120,7 +136,7 @@ tvlm_status opencl_pieces(const opencl_cluster *cluster) {
     TVLM_TRY(over_roots(cluster, "pieces_largest"));
     TVLM_TRY(over_roots(cluster, "pieces_main"));
     TVLM_TRY(number(cluster));
-    if (cluster->centres != NULL) TVLM_TRY(opencl_cluster_take_ids(cluster));
+    if (cluster->centres != NULL) TVLM_TRY(take_ids(cluster));
     TVLM_TRY(offer(cluster));
     TVLM_TRY(settle(cluster));
     return spread(cluster);

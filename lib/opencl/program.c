@@ -98,7 +98,7 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
 static tvlm_status build(const opencl_device *device, const char *file, const char *options,
                          cl_program *program) {
     char *text = NULL, key[65];
-    TVLM_TRY(opencl_source(device, file, &text));
+    TVLM_TRY(opencl_kernel_source(device, file, &text));
     tvlm_status status = opencl_cache_key(device, text, options, key);
     if (status == TVLM_OK) {
         *program = load_binary(device, key, options);

@@ -6,18 +6,10 @@
 
 #define DOWN 16 /* as in regions.cl */
 
-static int32_t run(const opencl_cluster *cluster) {
-    return cluster->device->tuning.tile_width / cluster->device->tuning.tile_group_width;
-}
-
-static int32_t groups(int32_t count, int32_t each) {
-    return (count + each - 1) / each;
-}
-
 /* A work-item for `run` pixels of a row. */
 static tvlm_status run_rows(opencl_call *call, const opencl_cluster *cluster) {
-    return opencl_call_run_pixels(call, groups(cluster->width, run(cluster)), cluster->height,
-                                  cluster->images);
+    return opencl_call_run_pixels(call, opencl_cluster_groups(cluster->width, opencl_cluster_run(cluster)),
+                                  cluster->height, cluster->images);
 }
 
 static void pass_plane(opencl_call *call, const opencl_cluster *cluster) {
@@ -45,8 +37,8 @@ static tvlm_status gradient(const opencl_cluster *cluster) {
 static tvlm_status table(const opencl_cluster *cluster) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
-    const size_t size[3] = {(size_t)groups(cluster->width, run(cluster)),
-                            (size_t)groups(cluster->height, DOWN), (size_t)cluster->images};
+    const size_t size[3] = {(size_t)opencl_cluster_groups(cluster->width, opencl_cluster_run(cluster)),
+                            (size_t)opencl_cluster_groups(cluster->height, DOWN), (size_t)cluster->images};
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_sum", &call));
     opencl_call_memory(&call, cluster->colours);

@@ -45,8 +45,8 @@ static tvlm_status columns(opencl_device *device, tvlm_buffer *table, const tvlm
     return opencl_call_run_pixels(&call, (3 * plan->x.size + run - 1) / run, plan->y.size, 1);
 }
 
-tvlm_status opencl_resize(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                          tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset) {
+tvlm_status tvlm_opencl_resize(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                               tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset) {
     opencl_device *device = (opencl_device *)base;
     cl_mem between;
     TVLM_TRY(opencl_scratch(device, SCRATCH_A, (size_t)plan->x.size * (size_t)plan->rows * 3, &between));

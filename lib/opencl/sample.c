@@ -11,8 +11,8 @@ static tvlm_format format_of(const tvlm_bundle *bundle) {
     return bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
 }
 
-tvlm_status opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
-                          tvlm_buffer *points, int32_t count, tvlm_buffer *out) {
+tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
+                               int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
     char options[48];
     cl_mem memory;
@@ -49,12 +49,12 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * count);
 }
 
-tvlm_status opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
-                        tvlm_texture *out) {
+tvlm_status tvlm_opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
+                             tvlm_texture *out) {
     return pack(base, bundle, refs, level, 0, out->images, out);
 }
 
-tvlm_status opencl_pack_slot(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
-                             int32_t slot, tvlm_texture *out) {
+tvlm_status tvlm_opencl_pack_slot(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
+                                  float level, int32_t slot, tvlm_texture *out) {
     return pack(base, bundle, refs, level, slot, 1, out);
 }

@@ -148,9 +148,9 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
     return opencl_call_run(&call, 1, &items, &group);
 }
 
-tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
-                         int32_t group_count, const tvlm_score_combination *combination,
-                         const tvlm_candidates *candidates, tvlm_buffer *scores) {
+tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
+                              int32_t group_count, const tvlm_score_combination *combination,
+                              const tvlm_candidates *candidates, tvlm_buffer *scores) {
     opencl_device *device = (opencl_device *)base;
     const size_t count = (size_t)candidates->columns * (size_t)candidates->rows;
     const float *w = combination->weight;
@@ -175,7 +175,7 @@ tvlm_status opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvl
     return TVLM_OK;
 }
 
-tvlm_status opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count) {
+tvlm_status tvlm_opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count) {
     opencl_call call;
     TVLM_TRY(opencl_call_begin((opencl_device *)base, "score.cl", "score_add", TVLM_FORMAT_F32, "", &call));
     opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
@@ -186,7 +186,7 @@ tvlm_status opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_buffer
 
 #define PASS_SPAN 64 /* as in cl/score.cl */
 
-tvlm_status opencl_keep_pass(tvlm_device *base, tvlm_buffer *scores, int32_t image, tvlm_texture *out) {
+tvlm_status tvlm_opencl_keep_pass(tvlm_device *base, tvlm_buffer *scores, int32_t image, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     const size_t count = (size_t)out->width * (size_t)out->height;
     cl_mem range;

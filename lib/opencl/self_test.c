@@ -49,13 +49,13 @@ static tvlm_status filled(opencl_device *device, tvlm_format format, int32_t lev
     const tvlm_texture shape = shape_of(format, levels);
     const size_t size[3] = {WIDTH, HEIGHT, SLICES};
     opencl_call call;
-    TVLM_TRY(opencl_texture_create(&device->base, &shape, texture));
+    TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, texture));
     tvlm_status status = opencl_call_begin(device, "self_test.cl", "self_test_write", format, "", &call);
     if (status == TVLM_OK) {
         opencl_call_output(&call, *texture);
         status = opencl_call_run(&call, 3, size, NULL);
     }
-    if (status != TVLM_OK) opencl_texture_destroy(&device->base, texture);
+    if (status != TVLM_OK) tvlm_opencl_texture_destroy(&device->base, texture);
     return status;
 }
 
@@ -65,10 +65,10 @@ static tvlm_status read_back(opencl_device *device, const char *kernel, const tv
     tvlm_buffer *in = NULL, *out = NULL;
     opencl_call call;
     const size_t bytes = count * sizeof(cl_float4);
-    tvlm_status status = opencl_buffer_create(&device->base, bytes, &out);
+    tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &out);
     if (status == TVLM_OK && points != NULL) {
-        status = opencl_buffer_create(&device->base, bytes, &in);
-        if (status == TVLM_OK) status = opencl_buffer_write(&device->base, in, 0, bytes, points);
+        status = tvlm_opencl_buffer_create(&device->base, bytes, &in);
+        if (status == TVLM_OK) status = tvlm_opencl_buffer_write(&device->base, in, 0, bytes, points);
     }
     if (status == TVLM_OK)
         status = opencl_call_begin(device, "self_test.cl", kernel, texture->format, "", &call);
@@ -78,9 +78,9 @@ static tvlm_status read_back(opencl_device *device, const char *kernel, const tv
         opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
         status = opencl_call_run(&call, points != NULL ? 1 : 3, size, NULL);
     }
-    if (status == TVLM_OK) status = opencl_buffer_read(&device->base, out, 0, bytes, results);
-    opencl_buffer_destroy(&device->base, &in);
-    opencl_buffer_destroy(&device->base, &out);
+    if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, out, 0, bytes, results);
+    tvlm_opencl_buffer_destroy(&device->base, &in);
+    tvlm_opencl_buffer_destroy(&device->base, &out);
     return status;
 }
 
@@ -135,9 +135,9 @@ static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, 
     tvlm_texture *texture = NULL;
     tvlm_buffer *buffer = NULL;
     opencl_call call;
-    TVLM_TRY(opencl_texture_create(&device->base, &shape, &texture));
-    tvlm_status status = opencl_buffer_create(&device->base, bytes, &buffer);
-    if (status == TVLM_OK) status = opencl_buffer_write(&device->base, buffer, 0, bytes, values);
+    TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &texture));
+    tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &buffer);
+    if (status == TVLM_OK) status = tvlm_opencl_buffer_write(&device->base, buffer, 0, bytes, values);
     if (status == TVLM_OK)
         status = opencl_call_begin(device, "self_test.cl", "self_test_store", TVLM_FORMAT_F16, "", &call);
     if (status == TVLM_OK) {
@@ -145,9 +145,9 @@ static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, 
         opencl_call_output(&call, texture);
         status = opencl_call_run(&call, 1, size, NULL);
     }
-    if (status == TVLM_OK) status = opencl_texture_read(&device->base, texture, 0, 0, rows);
-    opencl_buffer_destroy(&device->base, &buffer);
-    opencl_texture_destroy(&device->base, &texture);
+    if (status == TVLM_OK) status = tvlm_opencl_texture_read(&device->base, texture, 0, 0, rows);
+    tvlm_opencl_buffer_destroy(&device->base, &buffer);
+    tvlm_opencl_texture_destroy(&device->base, &texture);
     return status;
 }
 
@@ -188,7 +188,7 @@ static tvlm_status test_levels(opencl_device *device, bool *passed) {
                                      {{2.5f, 1.5f, 7.0f, 1.5f}},
                                      {{2.5f, 1.5f, 0.0f, 9.0f}}};
     TVLM_TRY(filled(device, TVLM_FORMAT_F32, 3, &texture));
-    tvlm_status status = opencl_mips(&device->base, texture);
+    tvlm_status status = tvlm_opencl_mips(&device->base, texture);
     if (status == TVLM_OK) status = read_back(device, "self_test_sample", texture, points, size, COUNT, got);
     if (status == TVLM_OK) {
         double worst = 0.0;
@@ -201,7 +201,7 @@ static tvlm_status test_levels(opencl_device *device, bool *passed) {
         report(device, "levels", good, "largest error %.2g", worst);
         *passed = *passed && good;
     }
-    opencl_texture_destroy(&device->base, &texture);
+    tvlm_opencl_texture_destroy(&device->base, &texture);
     return status;
 }
 
@@ -216,7 +216,7 @@ static tvlm_status test_loops(opencl_device *device) {
     tvlm_buffer *out = NULL;
     opencl_call call;
     for (int i = 0; i < TURNS; ++i) expected = expected * 1664525u + 1013904223u;
-    TVLM_TRY(opencl_buffer_create(&device->base, sizeof got, &out));
+    TVLM_TRY(tvlm_opencl_buffer_create(&device->base, sizeof got, &out));
     tvlm_status status =
         opencl_call_begin(device, "self_test.cl", "self_test_loop", TVLM_FORMAT_F32, "", &call);
     if (status == TVLM_OK) {
@@ -224,8 +224,8 @@ static tvlm_status test_loops(opencl_device *device) {
         opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
         status = opencl_call_run(&call, 1, &one, NULL);
     }
-    if (status == TVLM_OK) status = opencl_buffer_read(&device->base, out, 0, sizeof got, &got);
-    opencl_buffer_destroy(&device->base, &out);
+    if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, out, 0, sizeof got, &got);
+    tvlm_opencl_buffer_destroy(&device->base, &out);
     TVLM_TRY(status);
     device->short_loops = got != expected;
     report(device, "long_loops", got == expected,
@@ -244,7 +244,7 @@ static tvlm_status test_storage(opencl_device *device, const char *storage, bool
         tvlm_status status = test_slices(device, texture, name, passed);
         snprintf(name, sizeof name, "%s_bilinear_f%d", storage, half ? 16 : 32);
         if (status == TVLM_OK) status = test_bilinear(device, texture, name, passed);
-        opencl_texture_destroy(&device->base, &texture);
+        tvlm_opencl_texture_destroy(&device->base, &texture);
         TVLM_TRY(status);
     }
     snprintf(name, sizeof name, "%s_half", storage);
@@ -266,7 +266,7 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
     device->cl_std = opencl_language(device, storage);
     tvlm_status status = opencl_empty_create(device);
     if (status == TVLM_OK) status = test_storage(device, tvlm_storage_name(storage), able, nearest);
-    opencl_texture_destroy(&device->base, &device->empty);
+    tvlm_opencl_texture_destroy(&device->base, &device->empty);
     opencl_programs_destroy(device); /* the next storage builds its own */
     device->base.log = log;
     if (status != TVLM_OK && buffers && device->kernel_dir != NULL) return status;

@@ -30,15 +30,15 @@ static tvlm_status run_cells(opencl_call *call, const tvlm_texture *texture) {
     return opencl_call_run(call, 3, size, group);
 }
 
-tvlm_status opencl_feature_lengths(tvlm_device *device, const tvlm_features *features) {
+tvlm_status tvlm_opencl_feature_lengths(tvlm_device *device, const tvlm_features *features) {
     opencl_call call;
     TVLM_TRY(begin(features, device, "feature_lengths", &call));
     opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
     return run_cells(&call, features->texture);
 }
 
-tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
-                              tvlm_texture *out) {
+tvlm_status tvlm_opencl_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
+                                   tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(begin(features, device, "similarity", &call));
     opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
@@ -47,8 +47,9 @@ tvlm_status opencl_similarity(tvlm_device *device, const tvlm_features *features
     return run_cells(&call, features->texture);
 }
 
-tvlm_status opencl_similarity_cells(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,
-                                    tvlm_buffer *cells, int32_t count, tvlm_buffer *cosines) {
+tvlm_status tvlm_opencl_similarity_cells(tvlm_device *device, const tvlm_features *features,
+                                         tvlm_buffer *query, tvlm_buffer *cells, int32_t count,
+                                         tvlm_buffer *cosines) {
     const opencl_tuning *tuning = &((opencl_device *)device)->tuning;
     const size_t lanes = (size_t)tuning->cosine_lanes;
     const size_t in_group = (size_t)tuning->cosine_width * (size_t)tuning->cosine_height;
@@ -64,7 +65,8 @@ tvlm_status opencl_similarity_cells(tvlm_device *device, const tvlm_features *fe
     return opencl_call_run(&call, 2, size, group);
 }
 
-tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, tvlm_buffer *matrix) {
+tvlm_status tvlm_opencl_feature_matrix(tvlm_device *device, const tvlm_features *features,
+                                       tvlm_buffer *matrix) {
     const tvlm_texture *texture = features->texture;
     opencl_call call;
     TVLM_TRY(begin(features, device, "feature_matrix", &call));
@@ -74,8 +76,8 @@ tvlm_status opencl_feature_matrix(tvlm_device *device, const tvlm_features *feat
                                   (texture->layers + MATRIX_LAYERS - 1) / MATRIX_LAYERS);
 }
 
-tvlm_status opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
-                           int32_t count) {
+tvlm_status tvlm_opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
+                                int32_t count) {
     const int32_t cells = features->texture->width * features->texture->height;
     opencl_call call;
     TVLM_TRY(
@@ -87,8 +89,8 @@ tvlm_status opencl_cosines(tvlm_device *device, const tvlm_features *features, t
     return opencl_call_run_list(&call, (size_t)cells, (size_t)count);
 }
 
-tvlm_status opencl_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how, int32_t image,
-                        tvlm_texture *out) {
+tvlm_status tvlm_opencl_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
+                             int32_t image, tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(opencl_call_begin((opencl_device *)device, "similarity.cl", "maps", out->format, "", &call));
     opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);

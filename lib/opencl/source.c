@@ -24,8 +24,8 @@ static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const c
     return TVLM_OK;
 }
 
-tvlm_status opencl_source_convert(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                  int32_t image, tvlm_texture *out) {
+tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                               int32_t image, tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out->format, &call));
     opencl_call_output(&call, out);
@@ -62,8 +62,8 @@ static tvlm_status list_tiles(opencl_device *device, const tvlm_tiles *tiles, cl
     return status;
 }
 
-tvlm_status opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
+tvlm_status tvlm_opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                     bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     cl_mem list;
     size_t count;
@@ -81,9 +81,9 @@ tvlm_status opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, const tv
     return opencl_call_run(&call, 2, size, group);
 }
 
-tvlm_status opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
-                                  int32_t image, const tvlm_texture *source, int32_t side, float threshold,
-                                  int32_t *changed) {
+tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                       int32_t image, const tvlm_texture *source, int32_t side,
+                                       float threshold, int32_t *changed) {
     opencl_device *device = (opencl_device *)base;
     const size_t columns = (size_t)((source->width + side - 1) / side),
                  rows = (size_t)((source->height + side - 1) / side),

@@ -7,7 +7,7 @@ static tvlm_status begin(tvlm_device *device, const char *name, const tvlm_textu
     return opencl_call_begin((opencl_device *)device, "temporal.cl", name, out->format, "", call);
 }
 
-tvlm_status opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out) {
+tvlm_status tvlm_opencl_relevance(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(begin(device, "temporal_relevance", out, &call));
     opencl_call_memory(&call, ((const opencl_buffer *)scores)->memory);
@@ -19,7 +19,7 @@ static void input_or_empty(opencl_call *call, const tvlm_texture *texture) {
     opencl_call_input(call, texture != NULL ? texture : call->device->empty);
 }
 
-tvlm_status opencl_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out) {
+tvlm_status tvlm_opencl_remember(tvlm_device *device, const tvlm_remember_args *args, tvlm_texture *out) {
     const int32_t relevance = args->relevance != NULL ? HAS_RELEVANCE : 0;
     const int32_t temporal = args->temporal != NULL ? HAS_TEMPORAL : 0;
     const float reach = TVLM_FIXATION_REACH * args->sigma;

@@ -106,7 +106,7 @@ static tvlm_status memory_create(opencl_device *device, opencl_texture *texture)
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateBuffer (texture)");
 }
 
-tvlm_status opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, tvlm_texture **texture) {
+tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, tvlm_texture **texture) {
     opencl_device *device = (opencl_device *)base;
     opencl_texture *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
@@ -128,7 +128,7 @@ tvlm_status opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, 
     return TVLM_OK;
 }
 
-void opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
+void tvlm_opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     opencl_texture *gone = (opencl_texture *)*texture;
     if (gone == NULL) return;
     if (((opencl_device *)device)->releases_early) (void)clFinish(((opencl_device *)device)->queue);
@@ -184,8 +184,8 @@ static cl_int transfer_out(const opencl_device *device, const slice_place *place
                                texels, 0, NULL, NULL);
 }
 
-tvlm_status opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice,
-                                float *rgba) {
+tvlm_status tvlm_opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice,
+                                     float *rgba) {
     opencl_device *device = (opencl_device *)base;
     const slice_place place = place_of(device, (opencl_texture *)texture, level, slice);
     const bool half = texture->format == TVLM_FORMAT_F16;
@@ -199,7 +199,8 @@ tvlm_status opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "reading a texture");
 }
 
-tvlm_status opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32_t slice, const float *rgba) {
+tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32_t slice,
+                                      const float *rgba) {
     opencl_device *device = (opencl_device *)base;
     const slice_place place = place_of(device, (opencl_texture *)texture, 0, slice);
     if (texture->format != TVLM_FORMAT_F16) {
@@ -214,7 +215,7 @@ tvlm_status opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32
     return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "writing a texture");
 }
 
-tvlm_status opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
+tvlm_status tvlm_opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
     (void)device;
     handles[0] = ((opencl_texture *)texture)->level0;
     handles[1] = ((opencl_texture *)texture)->rest;
@@ -228,7 +229,7 @@ static cl_int copy_image(opencl_device *device, cl_mem from, cl_mem to, int32_t 
     return clEnqueueCopyImage(device->queue, from, to, origin, origin, region, 0, NULL, NULL);
 }
 
-tvlm_status opencl_texture_copy(tvlm_device *base, const tvlm_texture *from, tvlm_texture *to) {
+tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from, tvlm_texture *to) {
     opencl_device *device = (opencl_device *)base;
     const opencl_texture *source = (const opencl_texture *)from, *result = (const opencl_texture *)to;
     const size_t slices = slices_of(from);

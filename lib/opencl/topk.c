@@ -195,7 +195,8 @@ static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n,
                                           : by_sorting(device, kept, k, result);
 }
 
-tvlm_status opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result) {
+tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, int32_t k,
+                             tvlm_buffer *result) {
     opencl_device *device = (opencl_device *)base;
     const opencl_tuning *tuning = &device->tuning;
     const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};

@@ -3,7 +3,7 @@
 
 #include "opencl/backend.h"
 
-tvlm_status opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *out) {
+tvlm_status tvlm_opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     const cl_float2 limits = {{warp->confidence, warp->longest}};
     opencl_call call;
@@ -21,8 +21,8 @@ tvlm_status opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *
     return opencl_call_run_pixels(&call, out->width, out->height, out->layers);
 }
 
-tvlm_status opencl_blend(tvlm_device *base, const tvlm_texture *old, const tvlm_texture *fresh,
-                         tvlm_buffer *weights, tvlm_texture *out) {
+tvlm_status tvlm_opencl_blend(tvlm_device *base, const tvlm_texture *old, const tvlm_texture *fresh,
+                              tvlm_buffer *weights, tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(opencl_call_begin((opencl_device *)base, "warp.cl", "warp_blend", out->format, "", &call));
     opencl_call_input(&call, old);

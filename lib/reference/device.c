@@ -6,16 +6,16 @@
 #include "core/memory.h"
 #include "reference/reference.h"
 
-static void destroy(tvlm_device *device) {
+void tvlm_reference_destroy(tvlm_device *device) {
     free(device);
 }
 
-static tvlm_status finish(tvlm_device *device) {
+tvlm_status tvlm_reference_finish(tvlm_device *device) {
     (void)device; /* every call has done its work when it returns */
     return TVLM_OK;
 }
 
-static tvlm_status buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
+tvlm_status tvlm_reference_buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
     reference_buffer *created = tvlm_allocate(1, sizeof *created);
     unsigned char *data = tvlm_allocate(bytes, 1);
     if (created == NULL || data == NULL) {
@@ -31,7 +31,7 @@ static tvlm_status buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer 
     return TVLM_OK;
 }
 
-static void buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
+void tvlm_reference_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (buffer == NULL || *buffer == NULL) return;
     tvlm_device_gives(device, (*buffer)->bytes);
     free(reference_data(*buffer));
@@ -39,33 +39,22 @@ static void buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     *buffer = NULL;
 }
 
-static tvlm_status buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
-                                const void *host) {
+tvlm_status tvlm_reference_buffer_write(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                        const void *host) {
     (void)device;
     if (bytes > 0) memcpy((unsigned char *)reference_data(buffer) + offset, host, bytes);
     return TVLM_OK;
 }
 
-static tvlm_status buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
-                               void *host) {
+tvlm_status tvlm_reference_buffer_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                                       void *host) {
     (void)device;
     if (bytes > 0) memcpy(host, (const unsigned char *)reference_data(buffer) + offset, bytes);
     return TVLM_OK;
 }
 
-/* There is but one thing at a time: it has arrived when it is sent. */
-static tvlm_status buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host) {
-    return buffer_write(device, buffer, 0, bytes, host);
-}
-
-static tvlm_status buffer_arrive(tvlm_device *device, tvlm_buffer *buffer) {
-    (void)device;
-    (void)buffer;
-    return TVLM_OK;
-}
-
-static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
-                               size_t to_offset, size_t bytes) {
+tvlm_status tvlm_reference_buffer_copy(tvlm_device *device, tvlm_buffer *from, size_t from_offset,
+                                       tvlm_buffer *to, size_t to_offset, size_t bytes) {
     (void)device;
     if (bytes > 0)
         memcpy((unsigned char *)reference_data(to) + to_offset,
@@ -73,88 +62,16 @@ static tvlm_status buffer_copy(tvlm_device *device, tvlm_buffer *from, size_t fr
     return TVLM_OK;
 }
 
-#define GENERATE(ID, function) [TVLM_GRID_##ID] = tvlm_reference_##function,
-static tvlm_status no_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
-    (void)texture;
-    handles[0] = handles[1] = NULL;
-    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
-                     "the reference device has no OpenCL memory to hand out");
-}
-
-static tvlm_status no_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
-    (void)buffer;
-    *handle = NULL;
-    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED,
-                     "the reference device has no OpenCL memory to hand out");
-}
-
-static tvlm_status no_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer) {
-    (void)handle;
-    *buffer = NULL;
-    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the reference device cannot read OpenCL memory");
-}
-
-/* All of them: the same as what lies above the tiles. */
-static tvlm_status mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles) {
-    (void)tiles;
-    return tvlm_reference_mips(device, texture);
-}
-
+#define OPERATION(name)     .name = tvlm_reference_##name,
+#define PLAIN(name)         .name = tvlm_plain_##name,
+#define GENERATOR(ID, name) [TVLM_GRID_##ID] = tvlm_reference_##name,
 static const tvlm_backend reference_backend = {
     .name = "reference",
-    .destroy = destroy,
-    .finish = finish,
-    .buffer_create = buffer_create,
-    .buffer_destroy = buffer_destroy,
-    .buffer_write = buffer_write,
-    .buffer_read = buffer_read,
-    .buffer_copy = buffer_copy,
-    .texture_create = tvlm_reference_texture_create,
-    .texture_destroy = tvlm_reference_texture_destroy,
-    .texture_read = tvlm_reference_texture_read,
-    .texture_write = tvlm_reference_texture_write,
-    .texture_native = no_texture_native,
-    .buffer_native = no_buffer_native,
-    .buffer_wrap = no_buffer_wrap,
-    .source = tvlm_reference_source,
-    .source_tiles = tvlm_reference_source_tiles,
-    .source_changed = tvlm_reference_source_changed,
-    .mips = tvlm_reference_mips,
-    .mips_tiles = mips_tiles,
-    .input = tvlm_reference_input,
-    .input_check = tvlm_reference_input_check,
-    .generate = {TVLM_GENERATED_GRIDS(GENERATE)},
-    .remember_luma = tvlm_reference_remember_luma,
-    .remember = tvlm_reference_remember,
-    .relevance = tvlm_reference_relevance,
-    .flow = tvlm_reference_flow,
-    .sample = tvlm_reference_sample,
-    .footprint = tvlm_reference_footprint,
-    .patches = tvlm_reference_patches,
-    .pack = tvlm_reference_pack,
-    .score = tvlm_reference_score,
-    .topk = tvlm_reference_topk,
-    .resize = tvlm_reference_resize,
-    .patchify = tvlm_reference_patchify,
-    .gemm = tvlm_reference_gemm,
-    .feature_lengths = tvlm_reference_feature_lengths,
-    .feature_matrix = tvlm_reference_feature_matrix,
-    .similarity = tvlm_reference_similarity,
-    .similarity_cells = tvlm_reference_similarity_cells,
-    .cosines = tvlm_reference_cosines,
-    .maps = tvlm_reference_maps,
-    .keep_pass = tvlm_reference_keep_pass,
-    .score_add = tvlm_reference_score_add,
-    .warp = tvlm_reference_warp,
-    .blend = tvlm_reference_blend,
-    .follow = tvlm_reference_follow,
-    .pack_slot = tvlm_reference_pack_slot,
-    .pick = tvlm_reference_pick,
-    .buffer_send = buffer_send,
-    .buffer_arrive = buffer_arrive,
-    .texture_copy = tvlm_reference_texture_copy,
-};
-#undef GENERATE
+    TVLM_NEEDED_OPERATIONS(OPERATION) TVLM_OPTIONAL_OPERATIONS(PLAIN).generate = {
+        TVLM_GENERATED_GRIDS(GENERATOR)}};
+#undef OPERATION
+#undef PLAIN
+#undef GENERATOR
 
 /* The host's memory; where it cannot be asked, as much as can be addressed. */
 static uint64_t host_memory(void) {

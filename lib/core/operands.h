@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operands.h: what the operations of a backend work on: its device, its memory, and the arguments of those
+ * operations that take more than a few.
+ */
+#ifndef TVLM_CORE_OPERANDS_H
+#define TVLM_CORE_OPERANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/constants.h"
+#include "core/flow.h"
+#include "core/input.h"
+#include "core/registry.h"
+#include "core/resize.h"
+#include "core/tiles.h"
+#include "texturevlm/device.h"
+#include "texturevlm/image.h"
+
+typedef struct tvlm_backend tvlm_backend;
+
+/* Each backend's device begins with this. */
+struct tvlm_device {
+    const tvlm_backend *backend;
+    tvlm_log log;
+    tvlm_device_info info;
+    uint64_t tiles_made;    /* tvlm_tiles.serial of the last ones */
+    size_t held, held_most; /* bytes of device memory that the backend has, and the most that it ever had */
+};
+
+static inline void tvlm_device_takes(tvlm_device *device, size_t bytes) {
+    device->held += bytes;
+    if (device->held > device->held_most) device->held_most = device->held;
+}
+static inline void tvlm_device_gives(tvlm_device *device, size_t bytes) {
+    device->held -= bytes;
+}
+
+/* Memory of the device; each backend's own buffer begins with this. */
+typedef struct tvlm_buffer {
+    size_t bytes;
+} tvlm_buffer;
+
+/*
+ * An array of RGBA textures with levels; each backend's own texture begins with this. extent is what the grid
+ * covers of level 0 of the image, in pixels: at level n the position x lies at texel coordinate x * W_n /
+ * extent.
+ */
+typedef struct tvlm_texture {
+    int32_t width, height;  /* of level 0 of the grid */
+    int32_t layers, images; /* slice = image * layers + layer */
+    int32_t levels;         /* held: 1, or all of them down to 1 x 1 */
+    tvlm_format format;     /* never AUTO */
+    float extent_x, extent_y;
+    uint8_t reduce[4];
+    size_t bytes; /* device memory taken, all levels; set by texture_create */
+} tvlm_texture;
+
+/*
+ * Several textures that one kernel reads (a *bundle*), and what the formulas need. All textures hold the same
+ * images. A channel in it is a TVLM_REF (constants.h).
+ */
+typedef struct tvlm_bundle {
+    int32_t count; /* of textures, <= TVLM_BUNDLE_MAX; unused ones are NULL */
+    tvlm_texture *textures[TVLM_BUNDLE_MAX];
+    bool unit;                    /* some references to it have TVLM_REF_LAYERS */
+    float width, height;          /* of the image */
+    float fixation_x, fixation_y; /* pixels */
+    float farthest;               /* distance from the fixation to the farthest corner, pixels, > 0 */
+} tvlm_bundle;
+
+/* A point to sample; the layout of float4. */
+typedef struct tvlm_point {
+    float x, y, level, image;
+} tvlm_point;
+
+/* A patch to cut out: its centre, and the distance of its texels in pixels. The layout of two float4. */
+typedef struct tvlm_patch_place {
+    tvlm_point at;
+    float step_x, step_y, unused[2];
+} tvlm_patch_place;
+
+/* What is cut out. A value is stored as (value - mean) / deviation, rounded to `format` (never AUTO). */
+typedef struct tvlm_patch_plan {
+    int32_t side, channels, count4; /* count4: channels / 4, rounded up */
+    const int32_t *refs;            /* [4 * count4], as the two that follow */
+    const float *mean, *deviation;
+    bool reflect; /* positions beyond the image are mirrored; otherwise they are the edge's */
+    tvlm_format format;
+} tvlm_patch_plan;
+
+/* Probes along a line, centred on a point: the step between them in pixels. The layout of two float4. */
+typedef struct tvlm_footprint_place {
+    tvlm_point at;
+    float step_x, step_y, probes, unused;
+} tvlm_footprint_place;
+
+/* Candidates: cell (c, r) is [c step_x, (c+1) step_x) x ..., clipped to the image; its centre is the
+ * candidate. */
+typedef struct tvlm_candidates {
+    int32_t columns, rows;
+    float step_x, step_y; /* pixels */
+    float level;          /* of the image, at which channels are read */
+    int32_t image;        /* of the bundle */
+} tvlm_candidates;
+
+/*
+ * A step of a scoring program: up to four channels, added to one part:
+ * part += sum over c, taps of min(cap[c], weight[tap][c] * value(c, tap)). With taps == 1 only weight[4]
+ * counts (the centre).
+ */
+typedef struct tvlm_score_group {
+    int32_t refs[4];
+    int32_t part; /* 0 .. TVLM_SCORE_PARTS - 1 */
+    int32_t taps; /* 1 or 9 */
+    float cap[4]; /* INFINITY: none */
+    float weight[TVLM_SCORE_TAPS][4];
+} tvlm_score_group;
+
+/* How parts become a score: s = bias + sum weight[p] * n(part p), n the map of [min, max] over the candidates
+ * to [0, 1] (all equal: 0) where normalise[p], else the identity. A part of weight 0 is not looked at. */
+typedef struct tvlm_score_combination {
+    float bias;
+    float weight[TVLM_SCORE_PARTS];
+    bool normalise[TVLM_SCORE_PARTS];
+} tvlm_score_combination;
+
+/* Pixels in a device buffer: see tvlm_image. */
+typedef struct tvlm_pixels {
+    int32_t width, height, channels;
+    tvlm_pixel_type type;
+    size_t offset, row_stride; /* bytes */
+} tvlm_pixels;
+
+/*
+ * What a generator leaves behind for others beside its texture: a plain buffer for each chunk, made or grown
+ * by tvlm_product_reserve, valid as long as the grid that made it.
+ */
+typedef enum tvlm_product {
+    TVLM_PRODUCT_LABELS = 0,   /* CLUSTER: the region of each pixel, int32, image after image */
+    TVLM_PRODUCT_REGIONS,      /* CLUSTER: the region tables: core/cluster.h */
+    TVLM_PRODUCT_LABELS_GIVEN, /* handed in for CLUSTER: dense labels as in LABELS */
+    /* tvlm_generate_args.keep; each backend's own */
+    TVLM_PRODUCT_DISTANCE_MASK,
+    TVLM_PRODUCT_DISTANCE_COLUMNS,
+    TVLM_PRODUCT_TEXT_STROKES,
+    TVLM_PRODUCT_TEXT_MARKS,
+    TVLM_PRODUCT_TEXT_GROWN,
+    TVLM_PRODUCT_COUNT
+} tvlm_product;
+
+/* How families are made: the stack's parameters, defaults filled in. */
+typedef struct tvlm_family_settings {
+    int32_t clusters;  /* regions asked for */
+    float compactness; /* of SLIC */
+} tvlm_family_settings;
+
+/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c).
+ */
+typedef enum tvlm_previous {
+    TVLM_PREVIOUS_LUMA = 0, /* level 1 of the source: Y, and 1 where there was a frame (else 0, 0) */
+    TVLM_PREVIOUS_STATE, /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame
+                          */
+    TVLM_PREVIOUS_COUNT
+} tvlm_previous;
+
+/* How one image's state comes into the present frame. */
+typedef struct tvlm_carry {
+    bool flow;        /* along grids[TVLM_GRID_FLOW]; otherwise it stays where it is */
+    float confidence; /* the least that counts; where there is less, the state is cleared */
+} tvlm_carry;
+
+/* A pinhole camera, in pixels of the working image. */
+typedef struct tvlm_camera {
+    float fx, fy, cx, cy;
+} tvlm_camera;
+
+/* Where a region begins in place of the middle of its cell: core/cluster.h. */
+typedef struct tvlm_cluster_centre {
+    int32_t id;    /* that its region gets; of an image's cells each has another one, 0 .. cells - 1 */
+    bool known;    /* otherwise it begins in the middle of its cell */
+    float x, y;    /* pixels */
+    float l, a, b; /* CIE L*a*b* */
+} tvlm_cluster_centre;
+
+typedef struct tvlm_generate_args {
+    tvlm_texture *const *grids; /* what the registry says that this one needs, with all levels */
+    tvlm_texture *out;
+    const tvlm_family_settings *settings;
+    tvlm_buffer **products;      /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
+    const int32_t *label_counts; /* of each image: regions of its map in LABELS_GIVEN, 0: it has none; NULL:
+                                    no image has */
+    tvlm_texture *const
+        *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or NULL in it, where no frame was kept: all is 0 */
+    const tvlm_carry *carry;            /* [out->images]; not looked at without `previous` */
+    const tvlm_camera *cameras;         /* [out->images], of grids made from depth */
+    const tvlm_cluster_centre *centres; /* CLUSTER: [cells of the plan], where regions of image 0 begin, and
+                                           what ids they get; NULL: middles, dense ids */
+    /* NULL: all is made. Otherwise `out` holds what was made of the last frame with `keep`, and only what
+     * these tiles touch need be made; what is made besides is the same as it was. */
+    const tvlm_tiles *tiles;
+    bool keep; /* what lies between the stages stays in products, for when tiles come */
+} tvlm_generate_args;
+
+/* What becomes of a frame when the next one comes: one image's slice of TVLM_PREVIOUS_STATE. */
+typedef struct tvlm_remember_args {
+    int32_t image;                 /* of the chunk */
+    const tvlm_texture *relevance; /* one image, all levels; NULL: 0 everywhere */
+    const tvlm_texture *saliency;  /* of the chunk, all levels; in its first layer, */
+    int32_t component;             /* this one */
+    const tvlm_texture *temporal;  /* the chunk's grid of this frame; NULL: there was no fixation yet */
+    tvlm_buffer *positions;        /* x, y in pixels of the working image, `count` of them */
+    int32_t count;
+    float decay, sigma; /* of the fixation; sigma in pixels */
+} tvlm_remember_args;
+
+/*
+ * c = alpha * op(a) * op(b) + beta * c, in floats, row-major: op(a) is m x k, op(b) k x n, c m x n; op
+ * transposes what is asked for, so that a is stored as k x m then. Offsets and the strides from row to row
+ * (lda, ldb, ldc) are in floats. With beta == 0 what was in c does not matter. c overlaps neither a nor b.
+ * m, n, k >= 1.
+ */
+typedef struct tvlm_gemm {
+    int32_t m, n, k;
+    bool transpose_a, transpose_b;
+    tvlm_buffer *a, *b, *c;
+    size_t a_offset, b_offset, c_offset;
+    int32_t lda, ldb, ldc;
+    float alpha, beta;
+} tvlm_gemm;
+
+/* The encoder's vectors of one image, level 0 of a texture, and what their lengths are divided out by. */
+typedef struct tvlm_features {
+    const tvlm_texture *texture;
+    int32_t image;        /* of the texture */
+    tvlm_buffer *inverse; /* floats, width * height of them for each image: 1 / length, 0 of a zero vector */
+    int32_t dimension;    /* of the vectors: 4 * layers or up to 3 less; components behind it are 0 */
+    int32_t index;        /* of the batch */
+} tvlm_features;
+
+/*
+ * Vectors of an earlier frame in the next one: textures of one image, level 0, one size. Where each cell came
+ * from is kept as a path, which is composed with each flow, so that vectors are filtered once and not with
+ * every frame. A path is four floats a cell: x and y in pixels, 1 where it is known (else 0), unused.
+ */
+typedef struct tvlm_warp {
+    const tvlm_texture *from;  /* of the earlier frame; 0 where `known` is */
+    const tvlm_texture *flow;  /* backward: u, v, confidence, all levels; NULL: nothing moves */
+    float width, height;       /* of the image */
+    float confidence, longest; /* the least and the most that count: of confidence, of pixels */
+    tvlm_buffer *known;        /* float, of each cell of `from`: 1 where it has a vector, else 0 */
+    tvlm_buffer *path, *next;  /* from the last frame to the earlier one; becomes: from this one */
+} tvlm_warp;
+
+/*
+ * Points of the last frame in the present one: p with p + flow(p) = where the point was, to which each step
+ * comes closer; p begins there. Points are x, y in pixels. Where one of them is not finite, there it stays.
+ */
+typedef struct tvlm_follow {
+    const tvlm_texture *flow; /* backward: u, v, confidence of one image, all levels */
+    float level;              /* of the image, at which it is read */
+    float confidence;         /* the least that counts: what is less moves nothing; -INFINITY: all does */
+    int32_t steps;
+    tvlm_buffer *from, *to;        /* may be the same, where no point is written on another */
+    size_t from_offset, to_offset; /* floats, below 2^31: where the first one is, and where it goes, */
+    int32_t from_stride, count;    /* floats from one to the next; in `to` that is 2 */
+} tvlm_follow;
+
+#endif

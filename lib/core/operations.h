@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * operations.h: what a backend can do. Each operation has a function type, tvlm_NAME_operation, whose comment
+ * is its manual, and an entry in the list at the end, from which struct tvlm_backend, the tables of both
+ * backends and the prototypes of their functions are made: tvlm_opencl_NAME and tvlm_reference_NAME.
+ *
+ * Conventions:
+ * - Work is enqueued in order. Only what ends in _read, what says so below, and finish wait for it.
+ * - Arguments were checked above. An operation reports what only it can know (device memory, errors of a
+ *   driver): it logs that through device->log and leaves nothing half made.
+ * - An operation works on all images of the textures that it is given, where it takes no image.
+ */
+#ifndef TVLM_CORE_OPERATIONS_H
+#define TVLM_CORE_OPERATIONS_H
+
+#include "core/operands.h"
+
+/* ---- The device ---- */
+
+/* Waits for what is enqueued and frees all that belongs to the device, and the device. */
+typedef void tvlm_destroy_operation(tvlm_device *device);
+
+/* Waits until everything that was enqueued is done. */
+typedef tvlm_status tvlm_finish_operation(tvlm_device *device);
+
+/* ---- Buffers ---- */
+
+/* The content of a new buffer is undefined. */
+typedef tvlm_status tvlm_buffer_create_operation(tvlm_device *device, size_t bytes, tvlm_buffer **buffer);
+
+/* Sets *buffer to NULL. Work that was enqueued may still use the buffer. */
+typedef void tvlm_buffer_destroy_operation(tvlm_device *device, tvlm_buffer **buffer);
+
+/* The host memory may be reused when this returns. */
+typedef tvlm_status tvlm_buffer_write_operation(tvlm_device *device, tvlm_buffer *buffer, size_t offset,
+                                                size_t bytes, const void *host);
+
+typedef tvlm_status tvlm_buffer_read_operation(tvlm_device *device, tvlm_buffer *buffer, size_t offset,
+                                               size_t bytes, void *host);
+
+/* `from` and `to` are different buffers. */
+typedef tvlm_status tvlm_buffer_copy_operation(tvlm_device *device, tvlm_buffer *from, size_t from_offset,
+                                               tvlm_buffer *to, size_t to_offset, size_t bytes);
+
+/*
+ * A write that waits for no work, and that no work waits for: it goes through a queue of its own where there
+ * is one. Nothing that was enqueued may still use the buffer. Until buffer_arrive, which waits for this write
+ * and for nothing else, the host memory must stay as it is and nobody uses the buffer.
+ */
+typedef tvlm_status tvlm_buffer_send_operation(tvlm_device *device, tvlm_buffer *buffer, size_t bytes,
+                                               const void *host);
+typedef tvlm_status tvlm_buffer_arrive_operation(tvlm_device *device, tvlm_buffer *buffer);
+
+/* What the backend itself works with (cl_mem), which the caller does not own. */
+typedef tvlm_status tvlm_buffer_native_operation(tvlm_device *device, tvlm_buffer *buffer, void **handle);
+
+/* Makes a buffer of the application's own memory, which is retained until buffer_destroy. */
+typedef tvlm_status tvlm_buffer_wrap_operation(tvlm_device *device, void *handle, tvlm_buffer **buffer);
+
+/* ---- Textures ---- */
+
+/*
+ * Makes a texture as `shape` says, whose `bytes` is not looked at. Its content is undefined. The status is
+ * DEVICE_MEMORY, with a line in the log, where it is too large.
+ */
+typedef tvlm_status tvlm_texture_create_operation(tvlm_device *device, const tvlm_texture *shape,
+                                                  tvlm_texture **texture);
+
+/* Sets *texture to NULL. Work that was enqueued may still use the texture. */
+typedef void tvlm_texture_destroy_operation(tvlm_device *device, tvlm_texture **texture);
+
+/* Reads one slice of one level as width * height RGBA floats. */
+typedef tvlm_status tvlm_texture_read_operation(tvlm_device *device, tvlm_texture *texture, int32_t level,
+                                                int32_t slice, float *rgba);
+
+/* Writes one slice of level 0. */
+typedef tvlm_status tvlm_texture_write_operation(tvlm_device *device, tvlm_texture *texture, int32_t slice,
+                                                 const float *rgba);
+
+/* Copies all levels; `to` has the shape of `from`. */
+typedef tvlm_status tvlm_texture_copy_operation(tvlm_device *device, const tvlm_texture *from,
+                                                tvlm_texture *to);
+
+/* What the backend itself works with: one or two cl_mem, which the caller does not own. */
+typedef tvlm_status tvlm_texture_native_operation(tvlm_device *device, tvlm_texture *texture,
+                                                  void *handles[2]);
+
+/* Makes levels 1 and up of all slices from level 0. */
+typedef tvlm_status tvlm_mips_operation(tvlm_device *device, tvlm_texture *texture);
+
+/* Makes what lies above the tiles, grown by their reach; the rest of the levels is up to date. */
+typedef tvlm_status tvlm_mips_tiles_operation(tvlm_device *device, tvlm_texture *texture,
+                                              const tvlm_tiles *tiles);
+
+/* ---- What is handed in ---- */
+
+/* Turns pixels into r, g, b and luma in level 0 of one image: clamped to [0, 1], NaN to 0, composited on
+ * white. */
+typedef tvlm_status tvlm_source_operation(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                          int32_t image, tvlm_texture *out);
+
+/*
+ * Does the same with the pixels of the tiles alone. `packed`: layout->offset is where the first of them
+ * begins, and each has side x side pixels without gaps, in the order of the tiles (row-major), also where the
+ * image ends before.
+ */
+typedef tvlm_status tvlm_source_tiles_operation(tvlm_device *device, tvlm_buffer *pixels,
+                                                const tvlm_pixels *layout, bool packed,
+                                                const tvlm_tiles *tiles, tvlm_texture *out);
+
+/* Finds which tiles of `side` pixels (of one image, row-major) would differ from the source by more than
+ * `threshold` in r, g, b or luma: changed[tile] is 1 for those, else 0. Waits. */
+typedef tvlm_status tvlm_source_changed_operation(tvlm_device *device, tvlm_buffer *pixels,
+                                                  const tvlm_pixels *layout, int32_t image,
+                                                  const tvlm_texture *source, int32_t side, float threshold,
+                                                  int32_t *changed);
+
+/* Puts a grid that was handed in into level 0 of one image of `out`, all layers: what is not finite becomes
+ * 0, vectors become unit vectors, and all else is clamped. */
+typedef tvlm_status tvlm_input_operation(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                                         int32_t image, tvlm_texture *out);
+
+/* Finds the first value that is not finite: its number is (row * columns + column) * channels + channel; -1:
+ * all are finite. Waits. */
+typedef tvlm_status tvlm_input_check_operation(tvlm_device *device, tvlm_buffer *data,
+                                               const tvlm_input *input, int64_t *first);
+
+/* ---- Families ---- */
+
+/* Makes level 0 of args->out for all its images. Each generated grid has an operation of its own, named in
+ * TVLM_GENERATED_GRIDS (registry.h). */
+typedef tvlm_status tvlm_generate_operation(tvlm_device *device, const tvlm_generate_args *args);
+
+/* Keeps one image of the source in its slice of TVLM_PREVIOUS_LUMA. */
+typedef tvlm_status tvlm_remember_luma_operation(tvlm_device *device, const tvlm_texture *source,
+                                                 int32_t image, tvlm_texture *out);
+
+/* Keeps everything else of a frame in the image's slice of TVLM_PREVIOUS_STATE. */
+typedef tvlm_status tvlm_remember_operation(tvlm_device *device, const tvlm_remember_args *args,
+                                            tvlm_texture *out);
+
+/* Puts out->width * out->height floats into level 0 of the only slice of `out`: clamped to [0, 1], NaN to
+ * 0. */
+typedef tvlm_status tvlm_relevance_operation(tvlm_device *device, tvlm_buffer *scores, tvlm_texture *out);
+
+/* Finds the flow between two sources: core/flow.h. Asked again for the same size it allocates nothing. */
+typedef tvlm_status tvlm_flow_operation(tvlm_device *device, const tvlm_flow_args *args);
+
+/* ---- Reading channels ---- */
+
+/* Reads count4 groups of four channels each (refs[4 * count4]) at `count` points (tvlm_point) into
+ * out[point * 4 * count4 + channel], floats. */
+typedef tvlm_status tvlm_sample_operation(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                          int32_t count4, tvlm_buffer *points, int32_t count,
+                                          tvlm_buffer *out);
+
+/* Averages the probes at each tvlm_footprint_place; `out` is laid out as for sample. */
+typedef tvlm_status tvlm_footprint_operation(tvlm_device *device, const tvlm_bundle *bundle,
+                                             const int32_t *refs, int32_t count4, tvlm_buffer *places,
+                                             int32_t count, tvlm_buffer *out);
+
+/* Cuts a patch at each tvlm_patch_place: out[patch][channel][side][side] of plan->format. */
+typedef tvlm_status tvlm_patches_operation(tvlm_device *device, const tvlm_bundle *bundle,
+                                           const tvlm_patch_plan *plan, tvlm_buffer *places, int32_t count,
+                                           tvlm_buffer *out);
+
+/* Samples at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
+typedef tvlm_status tvlm_pack_operation(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
+                                        float level, tvlm_texture *out);
+
+/* Does the same with a bundle of one image, into image `slot` of `out` alone. */
+typedef tvlm_status tvlm_pack_slot_operation(tvlm_device *device, const tvlm_bundle *bundle,
+                                             const int32_t *refs, float level, int32_t slot,
+                                             tvlm_texture *out);
+
+/* Copies level 0 of one component of a slice, exactly, to component 0 of slice 0 of `out`, which has its
+ * size; the other components become 0. */
+typedef tvlm_status tvlm_pick_operation(tvlm_device *device, const tvlm_texture *from, int32_t slice,
+                                        int32_t component, tvlm_texture *out);
+
+/* ---- Scores ---- */
+
+/* Scores all candidates: scores[columns * rows], floats. */
+typedef tvlm_status tvlm_score_operation(tvlm_device *device, const tvlm_bundle *bundle,
+                                         const tvlm_score_group *groups, int32_t group_count,
+                                         const tvlm_score_combination *combination,
+                                         const tvlm_candidates *candidates, tvlm_buffer *scores);
+
+/* scores[i] += bonus[i], floats. */
+typedef tvlm_status tvlm_score_add_operation(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus,
+                                             int32_t count);
+
+/* Finds the k best of n scores: k pairs (index, bits of the score), best first, ties by the lower index, NaN
+ * last. 1 <= k <= n < 2^28. */
+typedef tvlm_status tvlm_topk_operation(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k,
+                                        tvlm_buffer *result);
+
+/* Keeps out->width * out->height scores in component 0 of one image of `out`, brought to [0, 1] by the
+ * smallest and the largest of those that are numbers (0 where all are equal, or none is). */
+typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *scores, int32_t image,
+                                             tvlm_texture *out);
+
+/* ---- The encoder's vectors ---- */
+
+/* The product of two matrices: tvlm_gemm says which. */
+typedef tvlm_status tvlm_gemm_operation(tvlm_device *device, const tvlm_gemm *gemm);
+
+/* Fills in features->inverse for that image. */
+typedef tvlm_status tvlm_feature_lengths_operation(tvlm_device *device, const tvlm_features *features);
+
+/* Copies the image's vectors as a matrix: matrix[cell * dimension + i], floats. */
+typedef tvlm_status tvlm_feature_matrix_operation(tvlm_device *device, const tvlm_features *features,
+                                                  tvlm_buffer *matrix);
+
+/*
+ * Puts the cosine of each cell with a unit vector (4 * layers floats) into component 0 of level 0 of image
+ * features->image of `out`, which has the features' size; the other components become 0.
+ */
+typedef tvlm_status tvlm_similarity_operation(tvlm_device *device, const tvlm_features *features,
+                                              tvlm_buffer *query, tvlm_texture *out);
+
+/* Does the same for `count` cells (row * width + column) only, summed alike: that of cells[n] goes to
+ * cosines[n]. */
+typedef tvlm_status tvlm_similarity_cells_operation(tvlm_device *device, const tvlm_features *features,
+                                                    tvlm_buffer *query, tvlm_buffer *cells, int32_t count,
+                                                    tvlm_buffer *cosines);
+
+/* Turns the products of `count` unit vectors with each cell, products[query * cells + cell], into cosines in
+ * [-1, 1]. */
+typedef tvlm_status tvlm_cosines_operation(tvlm_device *device, const tvlm_features *features,
+                                           tvlm_buffer *products, int32_t count);
+
+/* Puts cosines, as they lie there, into level 0 of one image of `out`: each as a channel, or their largest or
+ * mean in component 0 (TVLM_MAPS_*); the other components become 0. */
+typedef tvlm_status tvlm_maps_operation(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
+                                        int32_t image, tvlm_texture *out);
+
+/* ---- From frame to frame ---- */
+
+/* Moves vectors: tvlm_warp. Cells that no vector comes from become 0, and their paths are not known. */
+typedef tvlm_status tvlm_warp_operation(tvlm_device *device, const tvlm_warp *warp, tvlm_texture *out);
+
+/* out = old + weights[cell] (fresh - old), for level 0 of textures of one image and one size. */
+typedef tvlm_status tvlm_blend_operation(tvlm_device *device, const tvlm_texture *old,
+                                         const tvlm_texture *fresh, tvlm_buffer *weights, tvlm_texture *out);
+
+/* Moves points: tvlm_follow. */
+typedef tvlm_status tvlm_follow_operation(tvlm_device *device, const tvlm_follow *follow);
+
+/* ---- What models take ---- */
+
+/*
+ * Resizes pixels (TVLM_PIXEL_U8; alpha is not read) to plan->y.size rows of plan->x.size RGB bytes without
+ * gaps, from byte `offset` of `out` on: along rows, rounded to bytes, then along columns, rounded again.
+ * `table` holds the weights of both axes.
+ */
+typedef tvlm_status tvlm_resize_operation(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                                          tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out,
+                                          size_t offset);
+
+/*
+ * Makes out[count * merge^2][3 * temporal * patch^2] floats: values[channel * 256 + byte] of the frames'
+ * bytes, for tokens 0 .. count - 1, or for those that tokens[count] lists (NULL: none).
+ */
+typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pixels,
+                                            const tvlm_patchify *layout, tvlm_buffer *values,
+                                            tvlm_buffer *tokens, tvlm_buffer *out);
+
+/* ---- The list ---- */
+
+/* X(name). These a backend must have. */
+#define TVLM_NEEDED_OPERATIONS(X)                                                                            \
+    X(destroy)                                                                                               \
+    X(finish)                                                                                                \
+    X(buffer_create)                                                                                         \
+    X(buffer_destroy)                                                                                        \
+    X(buffer_write)                                                                                          \
+    X(buffer_read)                                                                                           \
+    X(buffer_copy)                                                                                           \
+    X(texture_create)                                                                                        \
+    X(texture_destroy)                                                                                       \
+    X(texture_read)                                                                                          \
+    X(texture_write)                                                                                         \
+    X(texture_copy)                                                                                          \
+    X(mips)                                                                                                  \
+    X(source)                                                                                                \
+    X(source_tiles)                                                                                          \
+    X(source_changed)                                                                                        \
+    X(input)                                                                                                 \
+    X(input_check)                                                                                           \
+    X(remember_luma)                                                                                         \
+    X(remember)                                                                                              \
+    X(relevance)                                                                                             \
+    X(flow)                                                                                                  \
+    X(sample)                                                                                                \
+    X(footprint)                                                                                             \
+    X(patches)                                                                                               \
+    X(pack)                                                                                                  \
+    X(pack_slot)                                                                                             \
+    X(pick)                                                                                                  \
+    X(score)                                                                                                 \
+    X(score_add)                                                                                             \
+    X(topk)                                                                                                  \
+    X(keep_pass)                                                                                             \
+    X(gemm)                                                                                                  \
+    X(feature_lengths)                                                                                       \
+    X(feature_matrix)                                                                                        \
+    X(similarity)                                                                                            \
+    X(similarity_cells)                                                                                      \
+    X(cosines)                                                                                               \
+    X(maps)                                                                                                  \
+    X(warp)                                                                                                  \
+    X(blend)                                                                                                 \
+    X(follow)                                                                                                \
+    X(resize)                                                                                                \
+    X(patchify)
+
+/* These a backend need not have: the table of one without them names tvlm_plain_NAME (plain.c), which does
+ * with the operations above what can be done so, and refuses the rest with a line. */
+#define TVLM_OPTIONAL_OPERATIONS(X)                                                                          \
+    X(buffer_send)                                                                                           \
+    X(buffer_arrive)                                                                                         \
+    X(buffer_native)                                                                                         \
+    X(buffer_wrap)                                                                                           \
+    X(texture_native)                                                                                        \
+    X(mips_tiles)
+
+#define TVLM_OPERATIONS(X) TVLM_NEEDED_OPERATIONS(X) TVLM_OPTIONAL_OPERATIONS(X)
+
+#define TVLM_PLAIN(operation) tvlm_##operation##_operation tvlm_plain_##operation;
+TVLM_OPTIONAL_OPERATIONS(TVLM_PLAIN)
+#undef TVLM_PLAIN
+
+#endif

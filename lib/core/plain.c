@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * plain.c: the operations that a backend need not have, done with those that every backend has. What stands
+ * for something that only a driver has (memory to hand out or to take over) refuses with a line.
+ */
+#include "core/backend.h"
+
+/* It has arrived when it is sent. */
+tvlm_status tvlm_plain_buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host) {
+    return device->backend->buffer_write(device, buffer, 0, bytes, host);
+}
+
+tvlm_status tvlm_plain_buffer_arrive(tvlm_device *device, tvlm_buffer *buffer) {
+    (void)device;
+    (void)buffer;
+    return TVLM_OK;
+}
+
+static tvlm_status nothing_to_hand_out(const tvlm_device *device) {
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the %s device has no OpenCL memory to hand out",
+                     device->backend->name);
+}
+
+tvlm_status tvlm_plain_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
+    (void)buffer;
+    *handle = NULL;
+    return nothing_to_hand_out(device);
+}
+
+tvlm_status tvlm_plain_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
+    (void)texture;
+    handles[0] = handles[1] = NULL;
+    return nothing_to_hand_out(device);
+}
+
+tvlm_status tvlm_plain_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer) {
+    (void)handle;
+    *buffer = NULL;
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the %s device cannot read OpenCL memory",
+                     device->backend->name);
+}
+
+/* All of the levels are made, what lies above the tiles among them. */
+tvlm_status tvlm_plain_mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles) {
+    (void)tiles;
+    return device->backend->mips(device, texture);
+}

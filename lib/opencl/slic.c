@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slic.c: the colours and the passes of SLIC; cl/cluster.cl says how.
+ */
+#include "opencl/cluster.h"
+
+tvlm_status opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level) {
+    const cl_int2 place = {{level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}};
+    const int32_t width = tvlm_level_side(source->width, level),
+                  height = tvlm_level_side(source->height, level);
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_lab", &call));
+    opencl_call_input(&call, source);
+    opencl_call_memory(&call, cluster->colours);
+    opencl_call_bytes(&call, sizeof place, &place);
+    opencl_call_int(&call, level);
+    return opencl_call_run_pixels(&call, opencl_cluster_groups(width, opencl_cluster_run(cluster)), height,
+                                  cluster->images);
+}
+
+static float scale_of(int32_t side, int32_t level_side) {
+    return (float)((double)side / (double)level_side);
+}
+
+static int32_t pass_level(const opencl_cluster *cluster, int32_t pass) {
+    return pass < TVLM_CLUSTER_COARSE_PASSES ? cluster->plan.coarse : 0;
+}
+
+static cl_float2 pass_scale(const opencl_cluster *cluster, int32_t pass) {
+    const int32_t level = pass_level(cluster, pass);
+    const cl_float2 scale = {{scale_of(cluster->width, tvlm_level_side(cluster->width, level)),
+                              scale_of(cluster->height, tvlm_level_side(cluster->height, level))}};
+    return scale;
+}
+
+/* Cells are cut into blocks of a tile's width; down, work-items take up to `rows` rows each, all about the
+ * same. */
+opencl_slic_pass opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass) {
+    const opencl_tuning *tuning = &cluster->device->tuning;
+    const tvlm_cluster_plan *plan = &cluster->plan;
+    const int32_t level = pass_level(cluster, pass), sums = opencl_cluster_cells(cluster) * TVLM_CLUSTER_SUMS;
+    const int32_t width = tvlm_level_side(cluster->width, level),
+                  height = tvlm_level_side(cluster->height, level);
+    const int32_t cell_width = opencl_cluster_groups(width, plan->columns),
+                  cell_height = opencl_cluster_groups(height, plan->rows);
+    const int32_t most = tuning->tile_group_height > 1 ? 4 : 64;
+    const int32_t down = opencl_cluster_groups(cell_height, most * tuning->tile_group_height);
+    const int32_t rows =
+        opencl_cluster_groups(opencl_cluster_groups(cell_height, down), tuning->tile_group_height);
+    const opencl_slic_pass made = {
+        .size = {{width, height, level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}},
+        .cells = {{plan->columns, plan->rows, opencl_cluster_groups(cell_width, tuning->tile_width), down}},
+        /* Before the first pass there was none; the last one leaves no sums: theirs are zero. */
+        .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums,
+                    rows}},
+        .cell = {{scale_of(cluster->width, plan->columns), scale_of(cluster->height, plan->rows)}},
+        .scale = pass_scale(cluster, pass),
+        .scale_before = pass_scale(cluster, pass > 0 ? pass - 1 : 0),
+        .weight = plan->weight,
+        .last = pass == CLUSTER_PASSES - 1};
+    return made;
+}
+
+static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
+    const opencl_slic_pass made = opencl_slic_pass_of(cluster, pass);
+    const opencl_tuning *tuning = &cluster->device->tuning;
+    const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
+    const size_t size[3] = {(size_t)(made.cells.s[0] * made.cells.s[2]) * group[0],
+                            (size_t)(made.cells.s[1] * made.cells.s[3]) * group[1], (size_t)cluster->images};
+    opencl_call call;
+    TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_assign", &call));
+    opencl_call_memory(&call, cluster->colours);
+    opencl_call_memory(&call, cluster->work);
+    opencl_call_memory(&call, cluster->first);
+    opencl_call_bytes(&call, sizeof made, &made);
+    return opencl_call_run(&call, 3, size, group);
+}
+
+/* As in cl/regions.clh: words of a region's sums. */
+enum { SUM_COUNT = 0, SUM_X = 6, SUM_WORDS = 2 };
+
+/* Centres handed in, as the sums that the first pass finds before it, and the ids in place of dense ones. */
+static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_cluster_centre *centres) {
+    const opencl_slic_pass first = opencl_slic_pass_of(cluster, 0);
+    const int32_t cells = opencl_cluster_cells(cluster);
+    const size_t words = (size_t)cells * TVLM_CLUSTER_SUMS;
+    cl_uint *table = tvlm_allocate(words, sizeof *table);
+    if (table == NULL)
+        return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for centres");
+    for (int32_t i = 0; i < cells; ++i) {
+        cl_uint *own = table + (size_t)i * TVLM_CLUSTER_SUMS;
+        int64_t sums[5];
+        if (!centres[i].known) continue;
+        tvlm_cluster_centre_sums(&centres[i], first.scale_before.s[0], first.scale_before.s[1], sums);
+        own[SUM_COUNT] = TVLM_CLUSTER_CENTRE_PIXELS;
+        for (int k = 0; k < 5; ++k) own[SUM_X + SUM_WORDS * k] = (cl_uint)sums[k];
+    }
+    const tvlm_status status =
+        opencl_write(cluster->device, cluster->work, (size_t)first.tables.s[1] * sizeof *table,
+                     words * sizeof *table, table);
+    free(table);
+    return status;
+}
+
+tvlm_status opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source) {
+    if (cluster->plan.coarse > 0) TVLM_TRY(opencl_cluster_colours(cluster, source, 1));
+    if (cluster->centres != NULL) TVLM_TRY(write_centres(cluster, cluster->centres));
+    for (int32_t pass = 0; pass < CLUSTER_PASSES; ++pass) TVLM_TRY(assign(cluster, pass));
+    return TVLM_OK;
+}
