@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.cl: SLIC (Achanta et al. 2012) in L*a*b*; pieces.cl makes one piece of each region.
+ * cluster.cl: superpixels by SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012) in L*a*b*. The
+ * result is a label for each pixel; pieces.cl then makes each region one connected piece.
  *
- * 1. cluster_lab: a level of the source in L*a*b*, in whole steps: from here on every device computes the
- * same.
- * 2. cluster_assign: each pixel to the nearest of nine centres; centres from the sums of the pass before, its
- * own sums for the next one. A work-group lies in one cell, so that its pixels share their candidates.
+ * 1. cluster_lab converts a level of the source to L*a*b* in whole steps. The kernels after it compute with
+ *    whole numbers, or with floats that are only added and multiplied, so every device finds the same.
+ * 2. cluster_assign is one pass of SLIC: it gives each pixel to the nearest of nine centres, those of its own
+ *    cell and of the eight cells around it. It computes the centres from the sums of the pass before, and
+ *    adds up the sums for the next pass. The host runs passes on level 1 first, and then on level 0.
  *
- * Everywhere z (or y of a list) is the image. Plane-sized buffers hold image after image; `work` holds, for
- * each image, `stride` words of small tables.
+ * A work-group lies within one cell, so that all its pixels share the nine candidates. Work-items collect the
+ * sums of a run of equal labels in registers, then in local memory for the group, and then in global memory.
+ * On CPUs a group is one work-item, and its loops over RUN pixels of a row vectorise.
+ *
+ * In all kernels the last dimension of the launch is the image. Buffers of a value for each pixel hold image
+ * after image. `work` holds small tables, those of image n from word n * (words of an image) on.
  */
 #include "colour.clh"
 #include "slic.clh"
 
 /* ---- 1. Colours ---- */
 
-/* srgb_to_lab of colour.clh in whole steps. No vectors, and static so that it is inlined: else PoCL does not
- * vectorise. */
+/* srgb_to_lab of colour.clh in whole steps, packed (regions.clh). It uses no vectors and is static, so that
+ * it is inlined: otherwise PoCL does not vectorise the loop that calls it. */
 static inline uint packed_lab(float red, float green, float blue) {
     const float r = srgb_to_linear(red), g = srgb_to_linear(green), b = srgb_to_linear(blue);
     const float x = lab_curve(TVLM_XYZ_XR * r + TVLM_XYZ_XG * g + TVLM_XYZ_XB * b);
     const float y = lab_curve(TVLM_XYZ_YR * r + TVLM_XYZ_YG * g + TVLM_XYZ_YB * b);
     const float z = lab_curve(TVLM_XYZ_ZR * r + TVLM_XYZ_ZG * g + TVLM_XYZ_ZB * b);
-    /* No step is below 0, so that conversions round down. */
+    /* No sum is below 0, so the conversion to int rounds down, and adding 0.5 rounds to nearest. */
     const int l = (int)((116.0f * y - 16.0f) * TVLM_LAB_STEPS + 0.5f);
     const int a = (int)(500.0f * (x - y) * TVLM_LAB_STEPS + (TVLM_LAB_ZERO + 0.5f));
     const int c = (int)(200.0f * (y - z) * TVLM_LAB_STEPS + (TVLM_LAB_ZERO + 0.5f));
@@ -30,8 +36,9 @@ static inline uint packed_lab(float red, float green, float blue) {
 }
 
 /*
- * `place`: first word of this level in an image's colours, words of an image. Work-item RUN texels of a row;
- * in arrays of numbers, not of colours, so that the second loop vectorises.
+ * Converts one level of the source. place = (first word of this level in an image's colours, words of an
+ * image). Work-item (n, y, image) converts RUN texels of row y. The components lie in three arrays of floats,
+ * so that the second loop vectorises.
  */
 kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, const int2 place, const int level) {
     const int x = (int)get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
@@ -53,15 +60,19 @@ kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, const int
 
 /* ---- 2. SLIC ---- */
 
+/* Candidate c is the centre of the cell at column c % 3 - 1 and row c / 3 - 1 from the group's own. */
 #define CANDIDATES 9
-#define LOCAL_SUMS 6 /* count, x, y, L, a, b; x and y from the corner of the group's block */
+/* The group's sums for a candidate: count, x, y, L, a, b. x and y count from the corner of the group's block,
+ * so that 32 bits hold them. */
+#define LOCAL_SUMS 6
 
+/* The sums of a run of pixels with one label, which is a candidate's number; -1: there is no run. */
 typedef struct run_sums {
     int label;
     uint count, x, y, l, a, b;
 } run_sums;
 
-/* Into the group's sums. */
+/* Adds a run to the group's sums in local memory. */
 inline void flush_run(local uint *sums, const run_sums *run) {
     if (run->label < 0) return;
     local uint *to = sums + run->label * LOCAL_SUMS;
@@ -82,7 +93,7 @@ inline void flush_run(local uint *sums, const run_sums *run) {
 #endif
 }
 
-/* Pixels first .. end - 1 of a row, `x` and `y` the place of number 0 in the block. */
+/* Adds pixels first .. end - 1 of a row to a run. Pixel 0 of `colours` is at (x, y) in the group's block. */
 inline void add_run(run_sums *run, const uint *colours, int first, int end, int x, int y) {
     uint l = 0, a = 0, b = 0;
     const uint n = end - first;
@@ -99,8 +110,10 @@ inline void add_run(run_sums *run, const uint *colours, int first, int end, int 
     run->b += b;
 }
 
-/* The nearest of the candidates for RUN pixels of a row; ties to the lower one. Those that do not exist are
- * far away. */
+/*
+ * which[i] is the nearest candidate of pixel i of RUN pixels of a row; ties go to the lower number. x is the
+ * first pixel's centre in texels of the level, `step` the pixels in a texel, and y is in pixels.
+ */
 inline void nearest_row(local const centre *centres, const uint *colours, float x, float y, float step,
                         float weight, int *which) {
     float least[RUN], l[RUN], a[RUN], b[RUN];
@@ -123,8 +136,10 @@ inline void nearest_row(local const centre *centres, const uint *colours, float 
     }
 }
 
+/* Where the centre of a candidate lies whose cell does not exist: no pixel is nearest to it. */
 #define FAR_AWAY 1e15f
 
+/* Computes the nine candidates of cell (column, row), divided among the group's work-items. */
 inline void load_centres(global const uint *lab, global const uint *sums, const slic_pass *pass, int column,
                          int row, local centre *centres) {
     for (int c = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0); c < CANDIDATES; c += GROUP) {
@@ -136,7 +151,7 @@ inline void load_centres(global const uint *lab, global const uint *sums, const 
     }
 }
 
-/* The group's sums into those of the regions; (x, y) is the corner of its block. */
+/* Adds the group's sums to those of the regions (regions.clh). (x, y) is the corner of the group's block. */
 inline void store_sums(local const uint *sums, global uint *to, const slic_pass *pass, int column, int row,
                        int x, int y) {
     for (int c = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0); c < CANDIDATES; c += GROUP) {
@@ -153,6 +168,11 @@ inline void store_sums(local const uint *sums, global uint *to, const slic_pass 
     }
 }
 
+/*
+ * One pass of SLIC. Work-group (x, y, image) makes a block of cell (x / pass.cells.z, y / pass.cells.w):
+ * TILE_W texels across, and pass.tables.w rows for each row of work-items. It adds the block to the sums of
+ * this pass, or, in the last pass, writes labels: the number of the cell, counted row after row.
+ */
 TILE_KERNEL void cluster_assign(global const uint *restrict colours, global uint *work,
                                 global int *restrict labels, const slic_pass pass) {
     local centre centres[CANDIDATES];
@@ -165,7 +185,8 @@ TILE_KERNEL void cluster_assign(global const uint *restrict colours, global uint
     for (int i = lane; i < CANDIDATES * LOCAL_SUMS; i += GROUP) sums[i] = 0u;
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    /* The cell, this group's block of it, this work-item's strip of that. */
+    /* (right, bottom) is the end of the cell, (block_x, block_y) the corner of this group's block, and (x,
+     * first) that of this work-item's strip of the block. */
     const int right = (column + 1) * pass.size.x / pass.cells.x,
               bottom = (row + 1) * pass.size.y / pass.cells.y;
     const int block_x = column * pass.size.x / pass.cells.x + (int)get_group_id(0) % pass.cells.z * TILE_W;

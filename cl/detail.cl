@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * detail.cl: laplacian (per pixel) and entropy (per cell of 16 x 16 pixels) of the source's luma.
+ * detail.cl: two measures of detail in the source's luma:
+ *
+ *   - laplacian, for each pixel: a quarter of the sum of its four neighbours, less the pixel;
+ *   - entropy, for each cell of 16 x 16 pixels: Shannon's entropy of a histogram of 16 bins, over its largest
+ *     value of 4 bits. A cell at the image's edge counts only the pixels that the image has.
+ *
+ * laplacian uses the tiles of tile.clh. How entropy is laid out stands at its kernel.
  */
 // check-kernels: -DLANES=16 -DCELLS=4
 // check-kernels: -DTILE_LIST=1
@@ -9,6 +15,7 @@
 #define BORDER 1
 #define W      BORDERED_W(BORDER)
 
+/* Writes the laplacian of a tile: at the image's edge pixels repeat. */
 TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
     const int image = GROUP_Z;
@@ -26,15 +33,17 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
 
 #define CELL TVLM_ENTROPY_CELL
 #define BINS TVLM_ENTROPY_BINS
-/* A work-group does CELLS cells, LANES work-items each: 4 x 16 on GPUs, 1 x 1 on CPUs. */
+/* A work-group makes CELLS cells with LANES work-items each: 4 cells with 16 on GPUs, 1 cell with 1 on
+ * CPUs. */
 #ifndef LANES
 #define LANES 16
 #define CELLS 4
 #endif
 
 /*
- * Work-item (lane, cell): counts columns of the cell into bins of its own, then sums bins over the lanes: no
- * atomics, and integers until the last step, so every device finds the same counts.
+ * Writes the entropy of CELLS cells beside each other. Work-item (lane, cell) counts every LANES-th column of
+ * its cell into bins of its own; then the lanes divide the bins among themselves, and each sums its bins over
+ * all lanes. That needs no atomics, and counts are integers, so every device finds the same ones.
  */
 kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTURE_IN(source),
                                                                            TEXTURE_OUT(result) REGION_IN) {

@@ -1,34 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.cl: Euclidean distance to the nearest edge pixel, exact, over R = max(W, H) / 8 and at most 1.
+ * distance.cl: the exact Euclidean distance of each pixel from the nearest edge pixel, over R = max(W, H) / 8
+ * and at most 1. It is the two-pass distance transform of Meijster, Roerdink & Hesselink (2000), first along
+ * columns and then along rows. Since the distance saturates at R, no step looks farther than `reach`, which
+ * is R rounded up; this makes it cheaper than jump flooding, which would not be exact.
  *
- * 1. distance_mask: edge pixels (ridges of `edges`) as bits, 32 rows of a column in a word.
- * 2. columns: each pixel's distance to the nearest edge pixel of its column, at most `reach` (ceil of R),
- * else reach + 1. distance_columns_search from the bits (a GPU has a work-item for each pixel),
- * distance_columns_scan by a pass down and one up, many columns at a time (CPUs).
- * 3. rows: sqrt of the least (x - i)^2 + column[i]^2 over i. distance_rows_search looks outwards until no
- * farther i can be nearer; distance_rows_envelope walks the lower envelope of the parabolas (Meijster,
- * Roerdink & Hesselink 2000), one row a work-item, a few steps a pixel whatever the distance. The distance
- * saturates at R, so nothing ever looks farther: exact, and cheaper than flooding (FACTS.md).
+ * 1. distance_mask finds edge pixels (ridges of the channel `edges`) and stores them as bits, 32 rows of a
+ *    column in a word.
+ * 2. Each pixel gets its distance from the nearest edge pixel of its column, or reach + 1 where that is more
+ *    than `reach`:
+ *      - distance_columns_search looks up and down in the bits, one work-item for each pixel (GPUs);
+ *      - distance_columns_scan passes over the rows once down and once up, many columns at a time (CPUs).
+ * 3. Each pixel gets the square root of the least (x - i)^2 + column[i]^2 over all i in its row:
+ *      - distance_rows_search looks outwards from x until no farther i can be nearer (GPUs);
+ *      - distance_rows_envelope walks along the lower envelope of those parabolas, one row for each
+ *        work-item, in a few steps for each pixel whatever the distance (CPUs).
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DTILE_LIST=1
 #include "tile.clh"
 
-/* Bits of `column` of an image: word (row / 32, x) at (row / 32) * width + x. */
+/* The mask of an image is words_of(height) rows of words: bit row % 32 of word (row / 32) * width + x is
+ * pixel (x, row). */
 inline int words_of(int height) {
     return (height + 31) / 32;
 }
 
-/* A pixel is an edge pixel where `edges` is high and largest across the direction in which it falls off
- * faster. */
+/* A pixel is an edge pixel where `edges` is high, and is a maximum along that axis on which it falls off
+ * faster. Of two equal maxima beside each other it is the later one. */
 inline bool is_ridge(float e, float left, float right, float up, float down) {
     const bool across_x = left + right <= up + down;
     const float before = across_x ? left : up, after = across_x ? right : down;
     return e > TVLM_DISTANCE_EDGE && e >= before && e > after;
 }
 
-/* Work-item: a word, or on CPUs (RUN > 1) RUN words beside each other. z is the image. */
+/* Work-item (n, word, image) makes RUN words beside each other: 1 on GPUs, more on CPUs. */
 #ifndef RUN
 #define RUN 1
 #endif
@@ -56,7 +62,10 @@ kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask REGION_
     for (int i = 0; i < min(RUN, w - first); ++i) mask[(image * words + word) * w + first + i] = bits[i];
 }
 
-/* Work-item a pixel; z is the image. */
+/*
+ * Work-item (x, y, image) makes one pixel: columns[(image * height + y) * width + x] becomes the distance
+ * from the nearest edge pixel of the column, or reach + 1.
+ */
 kernel void distance_columns_search(global const uint *restrict mask, const int2 size, const int reach,
                                     global ushort *restrict columns REGION_IN) {
     const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z, words = words_of(size.y);
@@ -64,7 +73,8 @@ kernel void distance_columns_search(global const uint *restrict mask, const int2
     global const uint *restrict column = mask + image * words * size.x + x;
     const int word = y / 32, bit = y % 32;
     int best = reach + 1;
-    /* Bits at or above this row, nearest first: highest of the words upwards. */
+    /* First upwards from this row: in each word the highest bit is the nearest. Then downwards: the
+     * lowest. */
     for (int n = word; n >= 0 && y - 32 * n - 31 <= best; --n) {
         const uint bits = n == word ? column[n * size.x] << (31 - bit) >> (31 - bit) : column[n * size.x];
         if (bits != 0) {
@@ -75,14 +85,15 @@ kernel void distance_columns_search(global const uint *restrict mask, const int2
     for (int n = word; n < words && 32 * n - y <= best; ++n) {
         const uint bits = n == word ? column[n * size.x] >> bit << bit : column[n * size.x];
         if (bits != 0) {
-            best = min(best, 32 * n + 31 - (int)clz(bits & (~bits + 1u)) - y); /* the lowest bit set */
+            /* bits & -bits is the lowest bit that is set. */
+            best = min(best, 32 * n + 31 - (int)clz(bits & (~bits + 1u)) - y);
             break;
         }
     }
     columns[(image * size.y + y) * size.x + x] = (ushort)best;
 }
 
-/* Work-item SCAN columns beside each other; z is the image. */
+/* The same as distance_columns_search. Work-item (n, 0, image) makes SCAN whole columns beside each other. */
 #define SCAN 64
 kernel void distance_columns_scan(global const uint *restrict mask, const int2 size, const int reach,
                                   global ushort *restrict columns REGION_IN) {
@@ -105,13 +116,15 @@ kernel void distance_columns_scan(global const uint *restrict mask, const int2 s
         }
 }
 
+/* The texel for a squared distance in pixels; `range` is R. */
 inline float4 channel_of(int square, float range) {
     return (float4)(min(1.0f, sqrt((float)square) / range), 0.0f, 0.0f, 0.0f);
 }
 
 /*
- * Work-group ROW pixels of a row, with `reach` on either side in local memory (ROW + 2 reach of them); y is
- * the row, z the image.
+ * A work-group makes ROW pixels of a row, one for each work-item; y is the row and z the image. `near` is
+ * local memory for ROW + 2 reach values: the columns' distances of those pixels and of `reach` pixels on
+ * either side. No work-item returns before the barrier.
  */
 #define ROW 256
 kernel __attribute__((reqd_work_group_size(ROW, 1, 1))) void
@@ -136,14 +149,14 @@ distance_rows_search(global const ushort *restrict columns, const int reach, con
     texel_store(result, start + lane, y, image, channel_of(best, range));
 }
 
-/* How far a parabola at i of that height stands at x. */
+/* The squared distance of pixel x from the edge pixel that column i has at distance `height`. */
 inline int parabola(int x, int i, int height) {
     return (x - i) * (x - i) + height * height;
 }
 
 /*
- * Work-item y a row; z is the image. places, starts: a row's envelope, in local memory: parabola places[q] is
- * the lowest from starts[q] on.
+ * Work-item (0, y, image) makes a row. Its envelope is in local memory, an int for each pixel in each of the
+ * two arrays: from x = starts[q] on, the parabola of column places[q] is the lowest, up to starts[q + 1].
  */
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
 distance_rows_envelope(global const ushort *restrict columns, const int reach, const float range,

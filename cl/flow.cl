@@ -1,25 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.cl: dense optical flow between two images, coarse to fine (core/constants.h has the sources).
+ * flow.cl: dense optical flow between two images, from their luma, coarse to fine. The method is that of DIS
+ * (Kroeger, Timofte, Dai & Van Gool 2016) with the variational refinement of Brox, Bruhn, Papenberg &
+ * Weickert (2004); constants.h names all sources at TVLM_FLOW_*.
  *
- * Luma is taken from the sources once, into plain planes with a replicated border of PAD texels; all else
- * reads those. A *level* is (width, height, row stride, place of texel (0, 0)). Both directions are made by
- * the same launches: in direction d the template is plane d and the target plane 1 - d. A flow is two planes,
- * u then v, in texels of its level.
+ *   1. flow_planes copies luma from the sources into plain planes, once for all levels.
+ *   On each level, from the coarsest to the finest:
+ *   2. flow_patches moves square patches of the one image to where they fit the other one best, by
+ *      Gauss-Newton steps (inverse-compositional: the Hessian is that of the template), from the coarser
+ *      level's flow.
+ *   3. flow_densify blends the four patches over each texel into a flow.
+ *   4. flow_system sets up the linear equations of the refinement, and flow_solve takes some sweeps towards
+ *      their solution. The host repeats both a few times (tvlm_flow_refinements).
+ *   At the end:
+ *   5. flow_result makes pixels of the image out of the flow, and a confidence from the flow in both
+ *      directions and the images' difference along it.
+ *
+ * What the kernels share:
+ *
+ *   - `planes` holds the levels of luma of the one image, then those of the other, `total` floats each. A
+ *     level has a border of PAD replicated texels on each side, so that patches can reach out of the image.
+ *   - A `level` argument is (width, height, row stride, index of texel (0, 0) in the plane).
+ *   - Each launch makes both directions, up to the level whose backward flow is kept for the confidence, and
+ *     one from there on. In direction d, plane d is the template and plane 1 - d the target.
+ *   - A flow is two planes of width * height floats, u and then v, in texels of its level. The flows of the
+ *     two directions lie `half_` floats apart.
  */
 #include "tile.clh"
 
 // check-kernels: -DRUN=1 -DLANES=8 -DROWS=1
 // check-kernels: -DRUN=16 -DLANES=1 -DROWS=4 -DGROUP_W=1 -DGROUP_H=1 -DTILE_W=64 -DTILE_H=16
 
+/* How many texels a work-item of flow_planes makes. */
 #ifndef RUN
-#define RUN 1 /* texels of a work-item of flow_planes */
+#define RUN 1
 #endif
+/* How many work-items share a patch in flow_patches: 8 on GPUs, 1 on CPUs. */
 #ifndef LANES
-#define LANES 8 /* work-items to a patch: 1 on CPUs */
+#define LANES 8
 #endif
+/* How many rows of four texels a work-item of flow_densify makes: 1 on GPUs, 4 on CPUs. */
 #ifndef ROWS
-#define ROWS 1 /* of four texels, made by a work-item of flow_densify: 4 on CPUs */
+#define ROWS 1
 #endif
 
 #define PAD    TVLM_FLOW_PAD
@@ -28,7 +50,11 @@
 
 /* ---- Planes ---- */
 
-/* Of both images, level after level from `levels.x` to `levels.y`; a row's stride is a multiple of 16. */
+/*
+ * Writes the planes of both images, level after level from levels.x to levels.y. A row's stride is a multiple
+ * of 16 floats. images = the image of `from` and the image of `to` in their batches. Work-item (n, which)
+ * makes RUN texels of one image's plane; a plane has `total` of them.
+ */
 kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, const int2 levels,
                         const int total, global float *restrict planes) {
     const int index = get_global_id(0) * RUN, which = get_global_id(1);
@@ -54,7 +80,8 @@ kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, con
     }
 }
 
-/* Bilinear at texel coordinates (texel centres at whole numbers), clamped to the edge. */
+/* The bilinear value of a plane at (x, y) in texels of the level, clamped to the edge. Texel centres are at
+ * whole numbers. */
 inline float plane_at(global const float *plane, int4 level, float x, float y) {
     x = clamp(x, 0.0f, level.x - 1.0f);
     y = clamp(y, 0.0f, level.y - 1.0f);
@@ -65,7 +92,7 @@ inline float plane_at(global const float *plane, int4 level, float x, float y) {
     return top + (bottom - top) * ay;
 }
 
-/* The same of a flow of size.x x size.y texels. */
+/* The same for a flow of size.x x size.y texels. */
 inline float2 flow_at(global const float *flow, int2 size, float x, float y) {
     x = clamp(x, 0.0f, size.x - 1.0f);
     y = clamp(y, 0.0f, size.y - 1.0f);
@@ -84,15 +111,18 @@ inline float2 flow_at(global const float *flow, int2 size, float x, float y) {
 
 /* ---- Patches ---- */
 
+/* The rows of a patch that one work-item has, and the patches that a work-group of 64 has. */
 #define PATCH_ROWS (PATCH / LANES)
-#define PATCHES    (64 / LANES) /* of a group */
+#define PATCHES    (64 / LANES)
 
+/* The sum of the components. */
 inline float sum8(float8 v) {
     const float4 s = v.lo + v.hi;
     return (s.x + s.y) + (s.z + s.w);
 }
 
-/* What the lanes of a patch have, summed. All work-items of the group call it. */
+/* The sum of `mine` over the work-items of a patch. All work-items of the group must call it, since it has
+ * barriers. */
 inline float4 share(float4 mine, local float4 *board) {
 #if LANES == 1
     return mine;
@@ -107,17 +137,21 @@ inline float4 share(float4 mine, local float4 *board) {
 #endif
 }
 
-/* The first texels of patch (i, j): of those that would reach out of the image, the last ones inside. */
+/* The first texel of patch `index` = (i, j). A patch that would reach out of the image is moved inside. */
 inline int2 patch_origin(int2 index, int4 level) {
     return clamp((index - 1) * STRIDE, (int2)(0), max((int2)(level.x, level.y) - PATCH, (int2)(0)));
 }
 
-/* Where a patch that begins at `origin` is looked for: as far out as the border goes. */
+/* Where a patch that begins at `origin` stands in the target after `step`, clamped to what the border
+ * holds. */
 inline float2 patch_place(float2 origin, float2 step, int4 level) {
     return clamp(origin + step, (float2)(-PAD), (float2)(level.x, level.y) + (float2)(PAD - PATCH - 2));
 }
 
-/* Of the differences d of the target, `step` away, from the template: sum (d - mean)^2, sum d gx, sum d gy.
+/*
+ * Compares a patch with the target at `step`. Of the differences d, less their mean, it returns the sum of
+ * squares and the sums of d gx and d gy. texels, gx and gy are this work-item's rows of the template, the
+ * first of which is `row`.
  */
 inline float4 compare(global const float *target, int4 level, float2 origin, float2 step, int row,
                       const float8 *texels, const float8 *gx, const float8 *gy, local float4 *board) {
@@ -132,7 +166,8 @@ inline float4 compare(global const float *target, int4 level, float2 origin, flo
         sum += d[i];
         top = bottom;
     }
-    /* In two passes: where the images differ by much more than their texture, one would be all rounding. */
+    /* The mean is subtracted before squaring: where the images differ by much more than their texture, a
+     * difference of two sums would be all rounding. */
     const float mean = share((float4)(sum8(sum), 0.0f, 0.0f, 0.0f), board).x * (1.0f / (PATCH * PATCH));
     for (int i = 0; i < PATCH_ROWS; ++i) {
         const float8 own = d[i] - mean;
@@ -143,17 +178,24 @@ inline float4 compare(global const float *target, int4 level, float2 origin, flo
     return share((float4)(sum8(squares), sum8(bx), sum8(by), 0.0f), board);
 }
 
+/* Whether an error is less by more than rounding. */
 inline bool better(float error, float least) {
     return error < TVLM_FLOW_GAIN * least - TVLM_FLOW_NOTHING;
 }
 
-/* The coarser level's flow at a point of this one, in texels of this one. */
+/* The coarser level's flow at a point of this level; both are in texels of this level. */
 inline float2 coarser_at(global const float *flow, int2 size, int4 level, float2 at) {
     const float2 scale = (float2)((float)level.x / size.x, (float)level.y / size.y);
     return flow_at(flow, size, at.x / scale.x - 0.5f, at.y / scale.y - 0.5f) * scale;
 }
 
-/* coarser: of both directions, coarser_half floats apart; coarser_size.x == 0: this is the coarsest. */
+/*
+ * Finds the step of each patch: patches[direction * count + j * counts.x + i], in texels of the level.
+ * `coarser` is the coarser level's flow of coarser_size texels, the directions coarser_half floats apart;
+ * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch,
+ * PATCH_ROWS rows each; y of the launch is the direction. In the last group work-items beyond the last patch
+ * repeat it, since they must pass the barriers of the others.
+ */
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
 flow_patches(global const float *restrict planes, const int total, const int4 level,
              global const float *restrict coarser, const int2 coarser_size, const int coarser_half,
@@ -190,7 +232,8 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     const float a = hessian.x + regular, b = hessian.y, c = hessian.z + regular;
     const float inverse = 1.0f / (a * c - b * b);
 
-    /* Where to start: what the coarser level has here, or to one of the four sides. */
+    /* A patch starts from the coarser level's flow at its centre or SPREAD to one of the four sides,
+     * whichever fits best. */
     float2 best = 0.0f;
     float4 least = 0.0f;
     if (coarser_size.x > 0) {
@@ -208,7 +251,8 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     } else {
         least = compare(target, level, origin, best, row, texels, gx, gy, board);
     }
-    /* No work-item leaves early: the lanes of other patches wait in share. */
+    /* No work-item leaves early, since those of other patches wait in `share`. A patch takes steps as long as
+     * its error falls and it stays within PATCH texels of its start. */
     const float2 start = best;
     bool falling = true;
     const int steps = coarser_size.x > 0 ? TVLM_FLOW_STEPS : TVLM_FLOW_FIRST;
@@ -225,7 +269,11 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     if (row == 0 && wanted < patch_count) patches[direction * patch_count + patch] = best;
 }
 
-/* Every texel: the mean of the four patches over it, weighted by the inverse of their differences there. */
+/*
+ * Makes the flow at every texel: the mean of the steps of the four patches over it, weighted by the inverse
+ * of their absolute differences there. Work-item (i, n, direction) makes STRIDE x ROWS texels, which lie
+ * under the same four patches. counts = patches in a row and rows of patches.
+ */
 kernel void flow_densify(global const float *restrict planes, const int total, const int4 level,
                          global const float2 *restrict patches, const int2 counts, const int half_,
                          global float *restrict flow) {
@@ -272,11 +320,23 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
 /* ---- Refinement ---- */
 
 /*
- * The equations at every texel, (A + sum w) (u, v) = r + sum w (u, v)' over the four neighbours: planes of
- * (height + 1) * width floats, the first row of which is 0: the three of the inverse of A + sum w, the two of
- * r, and w to the right and downwards, 0 where there is no neighbour.
+ * The equations of the refinement. At every texel, with sums over the four neighbours' weights w and their
+ * flow (u, v)':
+ *
+ *     (A + sum w) (u, v) = r + sum w (u, v)'
+ *
+ * A system is SYSTEM_PLANES planes of (height + 1) * width floats: three for the symmetric inverse of A + sum
+ * w, two for r, and two for w towards the right and downwards, 0 where there is no neighbour. The first row
+ * of each plane lies above the image; of the weights it is 0, for the texels of row 0 that look up.
  */
 #define SYSTEM_PLANES 7
+
+/*
+ * Sets up the equations at the flow that there is. They are the Euler-Lagrange equations of Brox et al. with
+ * constraints on brightness and gradient, normalised as by Zimmer, Bruhn & Weickert (2011), and a smoothness
+ * term; robust norms and images are linearised at the present flow. The layout is that of tile.clh, z the
+ * direction.
+ */
 
 TILE_KERNEL void flow_system(global const float *restrict planes, const int total, const int4 level,
                              global const float *restrict flow, const int half_,
@@ -347,19 +407,27 @@ TILE_KERNEL void flow_system(global const float *restrict planes, const int tota
         out[5 * size + to] = right;
         out[6 * size + to] = down;
     }
-    if (TILE_Y == 0) /* the rows before the first: the weights that texels of row 0 find above them */
+    /* The weights above row 0. */
+    if (TILE_Y == 0)
         for (int tx = get_local_id(0); tx < min(TILE_W, level.x - TILE_X); tx += GROUP_W)
             if (get_local_id(1) == 0)
                 out[5 * size + TILE_X + tx - level.x] = out[6 * size + TILE_X + tx - level.x] = 0.0f;
 }
 
 /*
- * SWEEPS of Chebyshev's semi-iteration: a sweep needs the neighbours' last values only, so that a tile with
- * as many texels around it as there are sweeps is exact, and one launch does them all.
+ * One launch takes SWEEPS sweeps of Chebyshev's semi-iteration (over Jacobi's). A sweep reads only the last
+ * values of the four neighbours. Therefore a tile with as many texels around it as there are sweeps gives
+ * exactly what sweeps over the whole image would. A ring of zeros around that is read, but always with weight
+ * 0.
  */
 #define SWEEPS  TVLM_FLOW_SWEEPS
-#define SOLVE_W (TILE_W + 2 * SWEEPS + 2) /* and a ring of zeros that no weight reaches */
+#define SOLVE_W (TILE_W + 2 * SWEEPS + 2)
 #define SOLVE_H (TILE_H + 2 * SWEEPS + 2)
+
+/*
+ * Improves the flow by SWEEPS sweeps. level = width and height; z is the direction. A work-group makes a
+ * tile, which is larger than the group on GPUs too, with two copies of the flow in local memory.
+ */
 
 TILE_KERNEL void flow_solve(const int2 level, global const float *restrict systems,
                             global const float *restrict flow, const int half_,
@@ -371,7 +439,8 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
     global const float *i11 = systems + direction * SYSTEM_PLANES * size + level.x, *i12 = i11 + size,
                        *i22 = i12 + size, *r1 = i22 + size, *r2 = r1 + size, *right = r2 + size,
                        *down = right + size;
-    const int left = TILE_X - SWEEPS - 1, top = TILE_Y - SWEEPS - 1; /* of the ring */
+    /* The corner of the ring. */
+    const int left = TILE_X - SWEEPS - 1, top = TILE_Y - SWEEPS - 1;
     for (int ty = get_local_id(1); ty < SOLVE_H; ty += GROUP_H)
         for (int tx = get_local_id(0); tx < SOLVE_W; tx += GROUP_W) {
             const int x = left + tx, y = top + ty, at = ty * SOLVE_W + tx;
@@ -386,7 +455,7 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
     for (int sweep = 0; sweep < SWEEPS; ++sweep) {
         local const float *u = sweep & 1 ? u1 : u0, *v = sweep & 1 ? v1 : v0;
         local float *un = sweep & 1 ? u0 : u1, *vn = sweep & 1 ? v0 : v1;
-        /* Of the border ever less is needed. */
+        /* Each sweep needs one texel less of the border than the one before. */
         const int border = SWEEPS - 1 - sweep;
         const int y0 = max(0, TILE_Y - border), y1 = min(level.y, TILE_Y + TILE_H + border);
         const int x0 = max(0, TILE_X - border), x1 = min(level.x, TILE_X + TILE_W + border);
@@ -418,13 +487,18 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
 
 #define WINDOW TVLM_FLOW_WINDOW
 
-/* u, v in pixels of level 0 (`scale` of them are a texel) and the confidence. */
+/*
+ * Writes result[3 * texel] = u, v in pixels of level 0 (`scale` pixels are one texel) and the confidence that
+ * constants.h defines at TVLM_FLOW_RELATIVE; it is 0 where the flow leaves the image. `forward` is the flow
+ * of direction 0, and `backwards` are both directions of a flow of back_size texels. The layout is that of
+ * tile.clh.
+ */
 TILE_KERNEL void flow_result(global const float *restrict planes, const int total, const int4 level,
                              global const float *restrict forward, global const float *restrict backwards,
                              const int half_, const int2 back_size, const float2 scale,
                              global float *restrict result) {
     local float change[BORDERED(WINDOW)], luma[BORDERED(WINDOW)];
-    global const float *backward = backwards + half_; /* of the second direction */
+    global const float *backward = backwards + half_;
     const int area = level.x * level.y;
     FOR_BORDERED(WINDOW, tx, ty) {
         const int x = clamp(TILE_X + tx - WINDOW, 0, level.x - 1),
@@ -442,7 +516,8 @@ TILE_KERNEL void flow_result(global const float *restrict planes, const int tota
         for (int j = 0; j <= 2 * WINDOW; ++j)
             for (int i = 0; i <= 2 * WINDOW; ++i) {
                 const int at = BORDERED_AT(WINDOW, tx + i, ty + j);
-                /* about the centre's luma, so that flat windows do not cancel */
+                /* Luma is taken about that of the centre, so that the variance of flat windows does not
+                 * cancel. */
                 const float own = luma[at] - luma[BORDERED_AT(WINDOW, tx + WINDOW, ty + WINDOW)];
                 squares += change[at] * change[at];
                 sum += own;

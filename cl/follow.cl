@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * follow.cl: where points of the last frame are in the present one.
+ * follow.cl: finds where points of the last frame are in the present one, given the flow from the present
+ * frame back to the last.
  */
 #include "texture.clh"
 
 /*
- * p with p + flow(p) = where the point was, which each step comes closer to; flow of less than `least`
- * confidence moves nothing. places: where the first point is among the floats of `from`, how far the next one
- * is, where the first result goes in `to` (x, y after x, y), how many there are. from and to may be one
- * buffer. Work-item a point.
+ * Work-item i follows point i: it looks for the p with p + flow(p) = where the point was, by `steps` steps of
+ * fixed-point iteration. Flow whose confidence is below `least` moves nothing. `level` is the level of the
+ * image at which the flow is read; points are in pixels of the image.
+ *
+ * places = (index in `from` of the first point's x, floats from one point to the next, index in `to` of the
+ * first result's x, how many points there are). y follows x, and results follow each other. `from` and `to`
+ * may be one buffer.
  */
 kernel void follow(TEXTURE_IN(flow), const float level, const float least, const int steps, const int4 places,
                    global const float *from, global float *to) {
@@ -16,7 +20,7 @@ kernel void follow(TEXTURE_IN(flow), const float level, const float least, const
     if (i >= places.w) return;
     const float2 was = vload2(0, from + places.x + i * places.y);
     float2 now = was;
-    /* What is not finite stays: it cannot be looked up. */
+    /* A point that is not finite stays as it is, since the flow cannot be read there. */
     for (int step = 0; step < steps && isfinite(now.x) && isfinite(now.y); ++step) {
         const float4 back = texel_sample(flow, now.x, now.y, 0, level);
         if (back.z >= least) now = was - back.xy;

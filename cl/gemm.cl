@@ -1,20 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.cl: the product of two matrices of floats where CLBlast would compile for many seconds: on CPUs. GPUs
- * have CLBlast (lib/opencl/gemm.c).
+ * gemm.cl: computes C = alpha A B + beta C of matrices of floats on CPUs, where CLBlast would compile for
+ * many seconds. GPUs use CLBlast (lib/opencl/gemm.c).
  *
- * The right matrix is brought into panels of PANEL columns first, row after row, 0 beyond its last column:
- * whatever way it lay, the inner loop reads whole vectors, and no work-item asks where the matrix ends. A
- * work-item then makes ROWS x PANEL values at a time, which stay in registers, for RUN rows.
+ * gemm_pack first copies B into panels of PANEL columns, row after row, with 0 beyond its last column.
+ * Whatever way B lay, the inner loop of gemm then reads whole vectors, and no work-item asks where B ends.
+ * gemm makes blocks of ROWS x PANEL values, which stay in registers while it goes along the inner dimension.
+ *
+ * Element (row, column) of a matrix is at offset + row * its row stride + column * its column stride, in
+ * floats.
  */
 #define PANEL 16
 #define ROWS  4
+/* How many rows of the result a work-item makes. */
 #ifndef RUN
 #define RUN 32
 #endif
-#define LINES 64 /* of a panel that one work-item packs */
+/* How many rows of a panel a work-item of gemm_pack copies. */
+#define LINES 64
 
-/* (row, column) of a matrix is at offset + row * its row stride + column * its column stride, in floats. */
+/* Copies `b`, of `rows` x `columns`, into panels. Work-item (n, panel) copies LINES rows of one panel. */
 kernel void gemm_pack(global const float *b, ulong offset, ulong row_stride, ulong column_stride, int rows,
                       int columns, global float *panels) {
     const int panel = get_global_id(1), first = get_global_id(0) * LINES, last = min(first + LINES, rows);
@@ -27,7 +32,7 @@ kernel void gemm_pack(global const float *b, ulong offset, ulong row_stride, ulo
                 i < count ? from[(ulong)row * row_stride + (ulong)i * column_stride] : 0.0f;
 }
 
-/* One row of the result, as far as it goes. */
+/* Writes the first `count` values of a row of a block. With beta = 0 the old values are not read. */
 inline void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha,
                        float beta) {
     float values[PANEL];
@@ -38,6 +43,8 @@ inline void gemm_store(float16 sum, global float *to, ulong column_stride, int c
     }
 }
 
+/* Makes `c`, of m x n, from `a`, of m x k, and the panels of B. Work-item (n, panel) makes RUN rows of one
+ * panel. */
 kernel void gemm(global const float *a, ulong a_offset, ulong a_row, ulong a_column,
                  global const float *panels, global float *c, ulong c_offset, ulong c_row, ulong c_column,
                  int m, int n, int k, float alpha, float beta) {
@@ -48,7 +55,7 @@ kernel void gemm(global const float *a, ulong a_offset, ulong a_row, ulong a_col
     for (int row = first; row < last; row += ROWS) {
         global const float *rows[ROWS];
         float16 sums[ROWS];
-        /* Beyond the last row the last one is made again, and not stored. */
+        /* A block that reaches beyond the last row computes the last row again, and does not store it. */
         for (int r = 0; r < ROWS; ++r) {
             rows[r] = a + a_offset + (ulong)min(row + r, last - 1) * a_row;
             sums[r] = (float16)(0.0f);

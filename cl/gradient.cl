@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gradient.cl: edge_x, edge_y (signed Sobel / 4), rgb_var, rgb_mean (over the 3x3 neighbourhood and three
- * colours).
+ * gradient.cl: four channels for each pixel of the source, from its 3x3 neighbourhood (at the image's edge
+ * pixels repeat):
+ *
+ *   - edge_x and edge_y: Sobel's derivatives of luma, over 4, with their sign;
+ *   - rgb_var: four times the variance of the 27 values r, g and b, at most 1;
+ *   - rgb_mean: their mean.
+ *
+ * The layout is that of tile.clh.
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DTILE_LIST=1
@@ -10,18 +16,19 @@
 #define BORDER 1
 #define W      BORDERED_W(BORDER)
 
-/* Of a 3x3 neighbourhood around p[0]. */
+/* The sum of the 3x3 neighbourhood of p[0] in an array with the tile's border. */
 inline float box_sum(local const float *p) {
     return (p[-W - 1] + p[-W] + p[-W + 1]) + (p[-1] + p[0] + p[1]) + (p[W - 1] + p[W] + p[W + 1]);
 }
 
+/* Writes a tile. Local memory holds each pixel's luma and the sum and sum of squares of its three colours. */
 TILE_KERNEL void gradient(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)], sums[BORDERED(BORDER)], squares[BORDERED(BORDER)];
     const int image = GROUP_Z;
     FOR_BORDERED(BORDER, tx, ty) {
         const float4 texel =
             texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0);
-        /* About mid-gray: squares lose less that way. */
+        /* Colours are taken about mid-gray, since the variance then loses less to rounding. */
         const float r = texel.x - 0.5f, g = texel.y - 0.5f, b = texel.z - 0.5f;
         const int at = BORDERED_AT(BORDER, tx, ty);
         luma[at] = texel.w;

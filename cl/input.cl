@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * input.cl: grids that an application hands in -> texels; and whether all their values are finite.
+ * input.cl: copies a grid that an application hands in into a texture, and finds its first value that is not
+ * finite.
  *
- * Values are float or half (INPUT_HALF), the channels of a cell beside each other, rows a stride apart.
+ * The grid is `shape` = (columns, rows, channels) of values in a buffer: the channels of a cell lie beside
+ * each other, and rows begin `row_stride` bytes apart, the first at byte `offset`. Values are float, or half
+ * where INPUT_HALF is 1. Both kernels run the same on GPUs and CPUs.
  */
 // check-kernels: -DINPUT_HALF=0
 // check-kernels: -DINPUT_HALF=1
@@ -18,10 +21,16 @@
 #define INPUT_LOAD(row, index) ((global const float *)(row))[index]
 #endif
 
-#define CHECK_SPAN   1024 /* values of a row that a work-item of input_check looks at */
-#define INPUT_LAYERS 8    /* that a work-item of input writes; of unit vectors it writes all */
+/* How many values of a row a work-item of input_check looks at. */
+#define CHECK_SPAN 1024
+/* How many layers of a cell a work-item of input writes. It writes all layers of unit vectors. */
+#define INPUT_LAYERS 8
 
-/* shape: columns, rows, channels. Work-item (span of a row, row); *first begins as TVLM_INPUT_NONE. */
+/*
+ * Finds the first value in reading order that is not finite: *first becomes its index, counted over all rows
+ * without the padding between them. *first begins as TVLM_INPUT_NONE, and stays so where all values are
+ * finite. Work-item (n, y) looks at the n-th span of CHECK_SPAN values of row y.
+ */
 kernel void input_check(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                         const int4 shape, global int *restrict first) {
     const int y = get_global_id(1), width = shape.x * shape.z, begin = (int)get_global_id(0) * CHECK_SPAN;
@@ -35,14 +44,20 @@ kernel void input_check(global const uchar *restrict data, const ulong offset, c
     if (found != TVLM_INPUT_NONE) atomic_min(first, y * width + found);
 }
 
-/* `value` as the texture holds it but for the length of vectors. */
+/* A value as the texture holds it, except that vectors are scaled later: 0 where it is not finite, then what
+ * `mode` (TVLM_INPUT_*) says. */
 inline float input_value(float value, int mode, float low, float high) {
     value = isfinite(value) ? value : 0.0f;
     if (mode == TVLM_INPUT_BINARY) return value >= 0.5f ? 1.0f : 0.0f;
     return mode == TVLM_INPUT_CLAMP ? clamp(value, low, high) : value;
 }
 
-/* One work-item a cell and some of its layers; of unit vectors all, since their length is that of all. */
+/*
+ * Writes one image of the texture. Work-item (x, y, n) writes the n-th INPUT_LAYERS layers of cell (x, y).
+ * With TVLM_INPUT_UNIT work-item (x, y, 0) writes all layers, since the length of a vector needs all its
+ * components. low and high are the range of each component with TVLM_INPUT_CLAMP; `fill` is what components
+ * beyond the last channel hold.
+ */
 kernel void input(global const uchar *restrict data, const ulong offset, const ulong row_stride,
                   const int4 shape, const int mode, const float4 low, const float4 high, const float4 fill,
                   const int image, TEXTURE_OUT(result)) {
@@ -53,7 +68,8 @@ kernel void input(global const uchar *restrict data, const ulong offset, const u
     const int first = x * shape.z;
     float largest = 1.0f, length = 1.0f;
     if (unit) {
-        /* Over the largest first: squares of what float can hold need not be finite. */
+        /* Components are divided by the largest before they are squared: the square of a finite float may
+         * overflow. */
         float sum = 0.0f;
         largest = 0.0f;
         for (int i = 0; i < shape.z; ++i)

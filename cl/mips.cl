@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mips.cl: each level from the one before: mean (exact area average, the polyphase three-tap box where a side
- * is odd), max, min, or mode (area-weighted, ties to the lower value), chosen for each component.
+ * mips.cl: makes the further levels of a texture, each from the level before, by area. Each component has a
+ * rule of its own (TVLM_REDUCE_*):
  *
- * mips_tile makes up to three levels in one launch: a work-group keeps what it made in local memory, with the
- * border that odd sides need, as a launch a level is bound by launch latency. mips_tail makes all that is
- * left once a level fits one work-group. mips_level makes one level, one work-item a texel: better on CPUs,
- * where a launch is cheap and local memory is not.
+ *   - mean: the exact average over the area; where a side is odd, this is the polyphase box filter of three
+ *     taps;
+ *   - max and min: over all texels that the area touches;
+ *   - mode: the value that covers most of the area, and of values that tie the lowest.
  *
- * Levels are read from level 0, or from where they are carried between launches: in buffer storage the
- * texture itself, otherwise a scratch buffer that holds levels CARRY_FIRST.. as buffer storage would (an
- * image is never read while it is written). Of a texture that is made in parts it is the texture's own, and
- * keeps the other parts. In mip-mapped storage the host copies the levels from the scratch buffer.
+ * Three kernels share that work:
  *
- * Compiled with MIPS_RULE for the rule that all components have, or MIPS_MIXED (as `rules` says).
+ *   - mips_level makes one level. On CPUs it makes all of them: there a launch is cheap and local memory is
+ *     not.
+ *   - mips_tile makes up to three levels in one launch, since on GPUs a launch takes longer than a small
+ *     level. A work-group keeps what it made in local memory, with the border that odd sides need.
+ *   - mips_tail makes all levels that are left once a level fits one work-group.
+ *
+ * The tricky step is where a launch reads the level that an earlier launch made, since a kernel may not read
+ * an image that it writes:
+ *
+ *   - In buffer storage it reads the texture itself.
+ *   - Otherwise it reads a scratch buffer, which holds levels CARRY_FIRST and up in the order of buffer
+ *     storage. A texture that is made in parts keeps a scratch buffer of its own, so that the other parts
+ *     stay.
+ *   - In mipmapped storage kernels write the levels to the scratch buffer only, and the host copies them from
+ *     there.
+ *
+ * The host compiles with MIPS_RULE = the rule that all components share, or with MIPS_MIXED where they
+ * differ; then `rules` has the rule of each component. mips.cl knows the storages because it writes levels
+ * above 0, which texture.clh does not offer.
  */
 // check-kernels: -DMIPS_RULE=4
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1 -DCARRY_FIRST=3
@@ -40,6 +55,7 @@
 #define LEVELS    base, scratch
 #endif
 
+/* One texel of level 0, or of a level that is carried between launches. x and y must lie inside. */
 inline float4 level_load(LEVELS_IO, int4 size, int slices, int level, int x, int y, int slice) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
 #if TVLM_STORAGE == STORAGE_BUFFER
@@ -51,7 +67,10 @@ inline float4 level_load(LEVELS_IO, int4 size, int slices, int level, int x, int
 #endif
 }
 
-/* `carry`: the level that the next launch reads. */
+/*
+ * Writes one texel of a level from 1 on. In image storage only level `carry`, the one that the next launch
+ * reads, is also written to the scratch buffer.
+ */
 inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, int x, int y, int slice,
                         float4 value) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
@@ -68,8 +87,11 @@ inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, 
 #endif
 }
 
-/* Along one axis of `side` texels, texel i of the next level covers taps 2i .. with these areas, of `area_of`
- * in all. */
+/*
+ * Along an axis of `side` texels, texel i of the next level covers `taps_of` texels from 2i on. Tap number
+ * `tap` of them has area `tap_area` of `area_of` in all: two equal areas where the side is even, and three
+ * that shift with i where it is odd. A side of 1 stays as it is.
+ */
 inline int taps_of(int side) {
     return side == 1 ? 1 : 2 + (side & 1);
 }
@@ -82,7 +104,7 @@ inline int tap_area(int side, int i, int tap) {
 }
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
-/* The value with the largest area, the lower of those that tie. */
+/* The value with the largest area, and of those that tie the lowest. */
 inline float mode_of(const float *values, const int *areas, int count) {
     float best = values[0];
     int most = -1;
@@ -97,7 +119,8 @@ inline float mode_of(const float *values, const int *areas, int count) {
     return best;
 }
 
-/* Four equal areas: the lowest value that is there twice, else the lowest. */
+/* The mode of four equal areas: the lowest value that occurs twice or more, else the lowest of all. Two pairs
+ * of two tie, and three of a kind are found as a pair. */
 inline float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
     const float4 none = INFINITY;
     const float4 first = min(min(select(none, a, a == b), select(none, a, a == c)), select(none, a, a == d));
@@ -106,7 +129,7 @@ inline float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
     return select(twice, least, twice == none);
 }
 
-/* By the rule of each component. */
+/* Reduces four equal areas by the rule of each component. */
 inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     float4 value = 0.25f * ((a + b) + (c + d));
     value = select(value, max(max(a, b), max(c, d)), rules == TVLM_REDUCE_MAX);
@@ -116,7 +139,7 @@ inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     return value;
 }
 
-/* `component` of texels, where that is a mode. */
+/* Sets one component of `value` to the mode of `texels`, if that is the component's rule. */
 #define MODE_OF(value, component, rules, texels, areas, count)                                               \
     if ((rules).component == TVLM_REDUCE_MODE) {                                                             \
         float own[9];                                                                                        \
@@ -126,8 +149,8 @@ inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 #endif
 
 /*
- * The body of a reduction, whatever LOAD(x, y) reads: texel (i, j) of the level after one of w x h texels. A
- * macro, since OpenCL C has no functions as arguments.
+ * REDUCE sets `value` to texel (i, j) of the level after one of w x h texels, which LOAD(x, y) reads. It is a
+ * macro because OpenCL C has no function pointers. REDUCE_FOUR is the short form for four equal areas.
  */
 #if MIPS_RULE == TVLM_REDUCE_MEAN
 #define REDUCE_FOUR(a, b, c, d) (0.25f * (((a) + (b)) + ((c) + (d))))
@@ -185,7 +208,10 @@ inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     } while (0)
 #endif
 
-/* Level `level` + 1 from `level`. Work-item RUN texels of a row; z is the slice. */
+/*
+ * Makes level `level` + 1 from `level`. Work-item (n, j, slice) makes RUN texels of row j. `slices` is the
+ * number of slices of the whole texture, and `size` is (width, height, layers, levels) of it.
+ */
 #ifndef RUN
 #define RUN 1
 #endif
@@ -196,7 +222,7 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
     const int next_w = level_side(size.x, level + 1), next_h = level_side(size.y, level + 1);
     if (first >= next_w || j >= next_h) return;
 #if TVLM_STORAGE == STORAGE_BUFFER && defined(REDUCE_FOUR)
-    /* Even sides: two rows in, one out, where they lie. */
+    /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
     if ((w % 2 == 0) & (h % 2 == 0)) {
         const int top = level_offset(size, slices, level) + (slice * h + 2 * j) * w;
         const int out = level_offset(size, slices, level + 1) + (slice * next_h + j) * next_w;
@@ -218,13 +244,20 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
     }
 }
 
-#define TILE   16 /* a work-group's own texels of the first level it makes; half as many of the second, ... */
-#define SPAN_1 19 /* with the border: 2 * 9 + 1 */
-#define SPAN_2 9  /* 2 * 4 + 1 */
+/*
+ * A work-group of mips_tile makes TILE x TILE texels of its first level, half as many in each direction of
+ * the second, and a quarter of the third. For the odd sides of the later levels it computes a border as well,
+ * so that 4 texels of the third level need SPAN_2 = 2 * 4 + 1 of the second, and these SPAN_1 = 2 * 9 + 1 of
+ * the first. Texels of the border are not stored, since another group does so.
+ */
+#define TILE   16
+#define SPAN_1 19
+#define SPAN_2 9
 
 /*
- * Levels `level` + 1 .. `level` + `made` (1 to 3) from `level`. Every work-item comes to every barrier and to
- * the end: PoCL 3.1 runs what follows a return between barriers for work-items that have returned.
+ * Makes levels `level` + 1 .. `level` + `made` (1 to 3) from `level`; z is the slice. Work-items divide the
+ * texels of each level among themselves. Each of them passes every barrier and reaches the end: after a
+ * return between barriers PoCL 3.1 still runs what follows for the work-items that have returned.
  */
 kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVELS_IO, const int4 size,
                                                                            const int slices, const int level,
@@ -280,10 +313,14 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
     }
 }
 
-#define TAIL       32 /* level `level` + 1 is at most so large */
+/* mips_tail begins where level `level` + 1 has at most TAIL texels along each side. */
+#define TAIL       32
 #define TAIL_LANES 256
 
-/* All levels after `level`, in one work-group a slice. */
+/*
+ * Makes all levels after `level`, with one work-group for each slice (z). Levels alternate between two arrays
+ * in local memory, since each is made from the one before.
+ */
 kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void
 mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules REGION_IN) {
     local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * motion.cl: |Y - Y of the previous frame|, on the source's level 1.
+ * motion.cl: the absolute difference of luma from that of the previous frame, at most 1, on the source's
+ * level 1.
  *
- * The previous frame is a texture of that size: Y, and 1 where there was a frame.
+ * The previous frame is a texture of that size with two components: luma, and 1 where an image of the batch
+ * has a previous frame (0 where it has none, so that its motion is 0). Work-items make RUN texels of a row: 1
+ * on GPUs, more on CPUs, where the loops over them vectorise.
  */
 #include "region.clh"
 #include "texture.clh"
@@ -12,14 +15,15 @@
 // check-kernels: -DTILE_LIST=1
 
 #ifndef RUN
-#define RUN 1 /* texels of a work-item; more on CPUs */
+#define RUN 1
 #endif
 
-/* The last one of a single texel is its own level 1. */
+/* The level that is compared: 1, or 0 of a source that is a single texel and has no level 1. */
 inline int half_level(int4 source_size) {
     return min(1, source_size.w - 1);
 }
 
+/* Writes the channel of all images. Work-item (n, y, image) makes RUN texels of row y. */
 kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result) REGION_IN) {
     const int first = ITEM_X * RUN, y = ITEM_Y, image = ITEM_Z;
     if (first >= result_size.x || y >= result_size.y) return;
@@ -36,13 +40,15 @@ kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)
         texel_store(result, first + i, y, image, (float4)(values[i], 0.0f, 0.0f, 0.0f));
 }
 
-/* No image of the batch has a previous frame. */
+/* Writes 0 everywhere, where no image of the batch has a previous frame. Work-item (x, y, image) makes a
+ * texel. */
 kernel void motion_none(TEXTURE_OUT(result) REGION_IN) {
     const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z;
     if (x < result_size.x && y < result_size.y) texel_store(result, x, y, image, (float4)(0.0f));
 }
 
-/* What the next frame needs of this one: its own slice of `previous`. */
+/* Keeps what the next frame needs of one image in its slice of `previous`. Work-item (n, y) makes RUN
+ * texels. */
 kernel void motion_remember(TEXTURE_IN(source), const int image, TEXTURE_OUT(previous)) {
     const int first = get_global_id(0) * RUN, y = get_global_id(1);
     if (first >= previous_size.x || y >= previous_size.y) return;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patches.cl: square patches of any channels around points, as planes for an encoder.
+ * patches.cl: cuts square patches of any channels (bundle.clh) out of the images, normalised and laid out in
+ * planes, as an encoder takes them. Texels of a patch need not be pixels: a patch has a step between its
+ * texels and is read at a level, so it can cover any area.
+ *
+ * OUT_HALF 1 writes half instead of float. REFLECT 1 mirrors the image at its edges; otherwise what lies
+ * beyond an edge repeats it.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1 -DOUT_HALF=1
@@ -23,7 +28,7 @@ typedef float out_t;
 #define OUT_STORE(out, index, value) (out)[index] = (value)
 #endif
 
-/* Mirrored at the edges of the image, as often as it takes. Inside nothing is done to it. */
+/* A coordinate mirrored at 0 and `side` as often as it takes. Inside it stays as it is, to the bit. */
 inline float reflected(float x, float side) {
     if (x >= 0.0f && x <= side) return x;
     const float period = 2.0f * side, into = x - floor(x / period) * period;
@@ -31,10 +36,15 @@ inline float reflected(float x, float side) {
 }
 
 /*
- * out[patch][channel][side][side] = (value - mean) / deviation. plan: refs[count4], means[count4],
- * deviations[count4] (the latter two as floats). places: two for a patch, (x, y in pixels, level, image) of
- * its centre and (step between its texels in x, in y, -, -). Work-item RUN texels of a row; z is (patch,
- * group of four channels). With REFLECT compiled with RUN 1: folded rows are no rows.
+ * Writes out[patch][channel][side][side] = (value - mean) / deviation.
+ *
+ *   - `plan` has count4 entries each of references, means, and deviations, the latter two as the bits of
+ *     floats.
+ *   - `places` has two entries for each of the `count` patches: (x and y of its centre in pixels, level,
+ *     image), and (pixels from one of its texels to the next in x and in y, unused, unused).
+ *
+ * Work-item (n, row, patch * count4 + group) makes RUN texels of a row, of up to four channels. With REFLECT
+ * the host compiles with RUN 1, since mirrored points are not a row.
  */
 kernel void patches(BUNDLE_IN, global const int4 *restrict plan, const int count4, const int channels,
                     global const float4 *restrict places, const int count, const int side,

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patchify.cl: frames of RGB bytes -> rows of numbers in the order of a vision-language model's encoder.
+ * patchify.cl: makes rows of numbers from frames of RGB bytes, in the order in which the encoder of a
+ * vision-language model takes them (Qwen2-VL and its successors).
  *
- * Row ((t * blocks_y + by) * blocks_x + bx) * MERGE^2 + my * MERGE + mx, column ((c * TEMPORAL + tt) * PATCH
- * + py) * PATCH + px holds the byte of frame t * TEMPORAL + tt, channel c, at ((by * MERGE + my) * PATCH +
- * py, (bx * MERGE + mx) * PATCH + px), as values[c * 256 + byte]: scaled and normalised on the host, so that
- * the numbers are the processor's own to the bit.
+ * A token is MERGE x MERGE patches of PATCH x PATCH pixels in TEMPORAL frames. A row of the result is one
+ * patch of a token, in all its frames and colours:
+ *
+ *     row     ((t * blocks_y + by) * blocks_x + bx) * MERGE^2 + my * MERGE + mx
+ *     column  ((c * TEMPORAL + tt) * PATCH + py) * PATCH + px
+ *     holds   values[c * 256 + byte], byte being colour c of frame t * TEMPORAL + tt at
+ *             y = (by * MERGE + my) * PATCH + py, x = (bx * MERGE + mx) * PATCH + px
+ *
+ * The host scales and normalises the 256 values of each colour in advance, so that the numbers are those of
+ * the model's own processor to the bit. After the last frame that frame repeats.
  */
 #include "constants.h"
 
@@ -15,14 +22,15 @@
 #define TEMPORAL 2
 #define MERGE    2
 #endif
-/* 1: a work-item makes one channel of a row (CPUs). 0: one number (GPUs). */
+/* With 1 a work-item makes all numbers of one colour of a row (CPUs), with 0 it makes one number (GPUs). */
 #ifndef WHOLE_LINES
 #define WHOLE_LINES 0
 #endif
 
 #define COLUMNS (3 * TEMPORAL * PATCH * PATCH)
 
-/* Byte (0, 0), red, of a row's patch in frame 0 of its token; *frame is that frame. */
+/* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token.
+ * `blocks` is how many tokens lie beside and below each other. */
 inline ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks, int *frame) {
     const int place = row / (MERGE * MERGE), inner = row % (MERGE * MERGE);
     const int token = listed ? tokens[place] : place;
@@ -32,7 +40,10 @@ inline ulong patch_begin(int row, global const int *tokens, int listed, int4 siz
     return ((ulong)y * size.x + x) * 3;
 }
 
-/* size: width, height, frames, rows */
+/*
+ * size = (width, height, frames, rows of the result). With `listed` the result has only the tokens that
+ * `tokens` lists, in that order; otherwise it has all. Work-item (column or colour, row).
+ */
 kernel void patchify(global const uchar *restrict pixels, const int4 size, const int2 blocks,
                      global const float *restrict values, global const int *restrict tokens, const int listed,
                      global float *restrict result) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pick.cl: one component of a texture as a texture of its own.
+ * pick.cl: copies one component of a texture into a texture of its own.
  */
 #include "texture.clh"
 
-/* Level 0 of one slice, exactly, into component 0 of the result, which has its size; the others become 0. */
+/* Copies level 0 of one slice, to the bit, into component 0 of the result, which has the same size. The other
+ * components become 0. Work-item (x, y) copies one texel. */
 kernel void pick(TEXTURE_IN(from), const int slice, const int component, TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);
     if (x >= result_size.x || y >= result_size.y) return;

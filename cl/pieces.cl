@@ -1,25 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieces.cl: of the labels that SLIC leaves, one piece for each region.
+ * pieces.cl: makes each region that SLIC left one connected piece, and numbers the regions 0 .. n - 1. A
+ * piece is a set of pixels of one label that are connected over their four sides. The largest piece of each
+ * label, its main piece, keeps the label; all others go to a region beside them.
  *
- * 1. pieces_link, pieces_merge: pieces of equal label by union-find, tile by tile, then across the tiles'
- * edges; the root of a piece is its first pixel.
- * 2. pieces_count, pieces_largest, pieces_main, pieces_dense: sizes; the largest piece of each label is its
- * main one; labels that have one become 0 .. n - 1.
- * 3. pieces_offer, pieces_settle, pieces_spread, pieces_rescue: all other pieces go to a neighbour.
+ * 1. Pieces are found by union-find: pieces_link within each tile, then pieces_merge across the tiles' edges.
+ *    The root of a piece is its first pixel in reading order, whatever the order in which work-items unite.
+ * 2. pieces_count adds up the sizes of pieces; pieces_largest and pieces_main find each label's main piece
+ *    (of equal ones the first); pieces_dense numbers the labels that are in use.
+ * 3. Every other piece takes the label of that main piece beside it whose colour is most like the colour of a
+ *    pixel that touches it (pieces_offer). A piece that touches none takes what its neighbour ends with
+ *    (pieces_settle). pieces_spread hands that to all pixels, and pieces_rescue covers the one case that is
+ *    left.
  *
- * Planes and `work` as in cluster.cl.
+ * Buffers of a value for each pixel, and `work`, are as in cluster.cl: image after image. `tables` says where
+ * in an image's words of `work` things lie: (words of an image, largest piece of each label, main piece of
+ * each label, new number of each label). A main piece is stored as count - its first pixel, so that 0 means
+ * that there is none; `count` is the number of pixels.
+ *
+ * pieces_link uses the tiles of tile.clh. Other kernels go over SPAN pixels in each work-item: 1 on GPUs.
  */
 #include "slic.clh"
 
 /* ---- 1. Pieces ---- */
 
+/* The root of a pixel's piece. Parents never come after their children, and the root is its own parent. */
 inline int find_local(local const int *parents, int at) {
     while (parents[at] != at) at = parents[at];
     return at;
 }
 
-/* While others move parents on: an atomic that changes nothing reads. */
+/* The same while other work-items change parents: an atomic that changes nothing reads the present value. */
 inline int find_moving_local(local int *parents, int at) {
 #if GROUP > 1
     for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
@@ -29,6 +40,10 @@ inline int find_moving_local(local int *parents, int at) {
 #endif
 }
 
+/*
+ * Makes the pieces of p and q one: the later root gets the earlier one as its parent. Where another work-item
+ * gave the later root a parent in the meantime, it is that parent's piece which must still be united.
+ */
 inline void unite_local(local int *parents, int p, int q) {
     for (;;) {
         p = find_moving_local(parents, p);
@@ -47,8 +62,11 @@ inline void unite_local(local int *parents, int p, int q) {
     }
 }
 
-/* parents: the first pixel of the piece within the tile; sizes: at those pixels of how many it is, elsewhere
- * 0. */
+/*
+ * Finds the pieces within each tile. A pixel's parent becomes the first pixel of its piece in the tile.
+ * `sizes` has the number of pixels at those first pixels, and 0 elsewhere. A pixel need not unite upwards
+ * where its left neighbour has done so for the same two pieces.
+ */
 TILE_KERNEL void pieces_link(global const int *restrict all_labels, const int2 size,
                              global int *restrict all_parents, global int *restrict all_sizes) {
     local int ids[TILE_W * TILE_H], counts[TILE_W * TILE_H], parents[TILE_W * TILE_H];
@@ -82,6 +100,7 @@ TILE_KERNEL void pieces_link(global const int *restrict all_labels, const int2 s
     FOR_TILE(size, tx, ty) all_sizes[plane + (TILE_Y + ty) * size.x + TILE_X + tx] = counts[ty * TILE_W + tx];
 }
 
+/* The same three functions on the parents of the whole image. */
 inline int find(global const int *parents, int at) {
     for (int up = parents[at]; up != at; up = parents[at]) at = up;
     return at;
@@ -104,8 +123,10 @@ inline void unite(global int *parents, int p, int q) {
     }
 }
 
-/* A list: the pixels right of the tiles' vertical edges, edge after edge, then those under the horizontal
- * ones. */
+/*
+ * Unites pieces across the tiles' edges. Work-item (at, image) looks at one pixel of a list: first the pixels
+ * to the right of the tiles' vertical edges, edge after edge, then those under the horizontal ones.
+ */
 kernel void pieces_merge(global const int *restrict all_labels, const int2 size, global int *all_parents) {
     const int tall = (size.x - 1) / TILE_W * size.y, wide = (size.y - 1) / TILE_H * size.x;
     const int at = get_global_id(0);
@@ -117,7 +138,8 @@ kernel void pieces_merge(global const int *restrict all_labels, const int2 size,
     const int p = y * size.x + x, across = vertical ? 1 : size.x, along = vertical ? size.x : 1;
     global const int *labels = all_labels + plane;
     if (labels[p] != labels[p - across]) return;
-    /* The pair before it in the same two tiles has joined them already. */
+    /* Where the pair of pixels before it in the same two tiles has the same label, it has united them
+     * already. */
     const bool first = vertical ? y % TILE_H == 0 : x % TILE_W == 0;
     if (!first && labels[p - along] == labels[p] && labels[p - along - across] == labels[p]) return;
     unite(all_parents + plane, p, p - across);
@@ -125,11 +147,12 @@ kernel void pieces_merge(global const int *restrict all_labels, const int2 size,
 
 /* ---- 2. Sizes ---- */
 
-/* for each pixel p of a list of `count` that is this work-item's */
+/* Loops over the pixels p of `count` that are this work-item's. */
 #define FOR_SPAN(count, p)                                                                                   \
     for (int p = (int)get_global_id(0) * SPAN; p < min((int)(get_global_id(0) + 1) * SPAN, count); ++p)
 
-/* What tiles counted goes to the roots; in its place stays -1 - root. */
+/* Adds the sizes that the tiles counted to those of the roots. The first pixel of a piece in a tile, unless
+ * it is the root, then has -1 - root in place of its size. */
 kernel void pieces_count(global const int *restrict all_parents, const int count, global int *all_sizes) {
     const size_t plane = (size_t)get_global_id(1) * count;
     global const int *parents = all_parents + plane;
@@ -142,13 +165,13 @@ kernel void pieces_count(global const int *restrict all_parents, const int count
     }
 }
 
-/* The piece of a pixel, after pieces_count. */
+/* The root of a pixel's piece, found in two steps after pieces_count. */
 inline int piece_of(global const int *parents, global const int *sizes, int p) {
     const int in_tile = parents[p];
     return parents[in_tile] == in_tile ? in_tile : -1 - sizes[in_tile];
 }
 
-/* Offsets into an image's words of `work`: largest, main (count - the first pixel of it), dense. */
+/* Finds the size of each label's largest piece. */
 kernel void pieces_largest(global const int *restrict all_parents, const int count,
                            global const int *restrict all_labels, global const int *restrict all_sizes,
                            global int *work, const int4 tables) {
@@ -159,7 +182,8 @@ kernel void pieces_largest(global const int *restrict all_parents, const int cou
     }
 }
 
-/* Sizes of roots become offers: there is none yet. */
+/* Finds each label's main piece: of its largest pieces the first. The sizes of roots then become offers
+ * (pieces_offer), of which there is none yet. */
 kernel void pieces_main(global const int *restrict all_parents, const int count,
                         global const int *restrict all_labels, global int *restrict all_sizes,
                         global int *work, const int4 tables) {
@@ -173,9 +197,14 @@ kernel void pieces_main(global const int *restrict all_parents, const int count,
     }
 }
 
+/* The work-items of pieces_dense's group. */
 #define LANES 64
 
-/* One group an image: numbers the labels in use; the first word of the region table is how many there are. */
+/*
+ * Numbers the labels in use, of `labels` labels, with one work-group for each image (y): each work-item
+ * counts those of its share, and numbers them from the sum of the shares before. The number of regions goes
+ * to the first word of the image's region table, which has `words` words.
+ */
 kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
 pieces_dense(global int *work, const int4 tables, const int labels, global int *regions, const int words) {
     local int counts[LANES];
@@ -197,15 +226,15 @@ pieces_dense(global int *work, const int4 tables, const int labels, global int *
 
 /* ---- 3. One piece each ---- */
 
-/* The label of the kept piece that q is in; -1: q is outside, or in a piece that is not kept. */
+/* The label of pixel q if its piece is a main piece, else -1. */
 inline int kept_label(global const int *parents, global const int *sizes, global const int *labels,
                       global const int *mains, int count, int q) {
     const int label = labels[q];
     return mains[label] == count - piece_of(parents, sizes, q) ? label : -1;
 }
 
-/* How far a colour is from that of a region as the last pass saw it, coarsely, and the region: the lower, the
- * better. */
+/* An offer of a region to a pixel, as one number: the squared distance of the pixel's colour from the
+ * region's mean in the last pass, in coarse steps, and then the label. The lower, the better. */
 inline int offer_of(global const uint *lab, global const uint *sums, const slic_pass *pass, uint colour,
                     int label) {
     const centre mean = centre_of(lab, sums, pass, label % pass->cells.x, label / pass->cells.x);
@@ -214,8 +243,8 @@ inline int offer_of(global const uint *lab, global const uint *sums, const slic_
     return (int)min(apart, 1048574.0f) * TVLM_CLUSTER_MAX + label;
 }
 
-/* To the roots of pieces that are not kept: the best of what is beside them. `pass` is the last one. Results
- * there are none yet. */
+/* Leaves the best offer to each piece that is not a main piece at its root in `all_sizes`. `pass` is the last
+ * pass of SLIC. Also sets all results to TVLM_CLUSTER_NONE. */
 kernel void pieces_offer(global const uint *restrict colours, global const int *restrict all_parents,
                          global int *all_sizes, global const int *restrict all_labels, global const int *work,
                          const int4 tables, const slic_pass pass, global int *restrict all_results) {
@@ -243,10 +272,15 @@ kernel void pieces_offer(global const uint *restrict colours, global const int *
 }
 
 /*
- * What the roots of pieces end with, dense: their own label where the piece is kept, else that of the best
- * offer; without one, what the piece above its first pixel ends with (left of it in the top row), and so on:
- * first pixels only decrease. Whoever knows already, is asked: `result` is TVLM_CLUSTER_NONE before. -1: that
- * ends at pixel 0 without an offer.
+ * Finds the number of the region that each piece ends with, and leaves it as the result of the root:
+ *
+ *   - a main piece keeps its own label;
+ *   - another piece takes the label of its best offer;
+ *   - without an offer it ends with what the piece above its first pixel ends with (left of it in the top
+ *     row). That can repeat, but ends: each step leads to a pixel that comes earlier.
+ *
+ * Results are -1 where this arrives at pixel 0 without an offer. Pieces on the way whose result is known
+ * already are asked for it.
  */
 kernel void pieces_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
                           global const int *restrict all_labels, global const int *restrict work,
@@ -275,10 +309,12 @@ kernel void pieces_settle(global const int *restrict all_parents, global const i
     }
 }
 
-/* count - the first pixel in reading order that ends somewhere, where pixel 0 does not. */
+/* The word of an image that names the first pixel in reading order that has a region, as count - that pixel,
+ * in case that pixel 0 has none; 0: pixel 0 has one. It lies before the largest pieces. */
 #define RESCUE(work, image, tables) ((work) + (size_t)(image) * (tables).x + (tables).y - 1)
 
-/* From the roots to all pixels. */
+/* Hands the result of each root to all pixels of its piece, and finds the pixel of RESCUE: one with a region
+ * whose predecessor has none. */
 kernel void pieces_spread(global const int *restrict all_parents, global const int *restrict all_sizes,
                           global int *work, const int4 tables, const int2 size, global int *all_results) {
     const int count = size.x * size.y, image = get_global_id(1);
@@ -294,7 +330,7 @@ kernel void pieces_spread(global const int *restrict all_parents, global const i
     }
 }
 
-/* What ends nowhere goes where the first pixel goes that ends somewhere: the two touch. */
+/* Gives pixels without a region that of the pixel of RESCUE, which touches them. */
 kernel void pieces_rescue(global const int *restrict work, const int4 tables, const int count,
                           global int *all_results) {
     const int image = get_global_id(1), rescue = *RESCUE(work, image, tables);

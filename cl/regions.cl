@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions.cl: what follows from labels, whoever made them.
+ * regions.cl: makes the table of regions (tvlm_region) and the four channels of the family from labels,
+ * whether SLIC made them or the application handed them in.
  *
- * 1. regions_gradient: the colour gradient of each pixel: magnitude, and which of four ways it points.
- * 2. regions_sum, regions_table: sums over each region, the table from them.
- * 3. regions_reach: farthest pixels and neighbours, at the regions' edges.
- * 4. regions_store: the four channels. boundary: see constants.h.
+ * 1. regions_gradient finds the colour gradient of each pixel: its magnitude, and which of four ways it
+ *    points.
+ * 2. regions_sum adds up sums over each region, and regions_table makes the table from them.
+ * 3. regions_reach looks at the regions' edges, for their neighbours and their farthest pixels.
+ * 4. regions_store writes the channels: the region's number, the distance from its centroid over the radius,
+ *    its share of the image, and whether the pixel lies on a boundary (defined at TVLM_BOUNDARY_* in
+ *    constants.h).
  *
- * Integers, and floats that are only added and multiplied, so that every device finds the same.
+ * Everything is computed in integers, or in floats that are only added and multiplied, so that every device
+ * finds the same. Work-items make RUN pixels of a row: 1 on GPUs, and many on CPUs, where a group is one
+ * work-item. In all kernels the last dimension of the launch is the image.
  */
 #include "regions.clh"
 
-#define BORDER              2
-#define INNER               1
+/* The gradient needs smoothed colours in a border of INNER, and those need colours in a border of BORDER. */
+#define BORDER 2
+#define INNER  1
+/* The gradient of a pixel in one int: the way it points (0 right, 1 down and right, 2 down, 3 down and left)
+ * and the magnitude, in L*a*b* units a pixel times TVLM_BOUNDARY_STEPS. */
 #define TOWARDS(gradient)   ((gradient) >> 16)
 #define MAGNITUDE(gradient) ((gradient)&65535)
 
@@ -26,7 +35,7 @@ static inline int root_of(uint value) {
     return (int)root;
 }
 
-/* (1 2 1) x (1 2 1), a quarter of it. */
+/* The binomial filter (1 2 1) x (1 2 1) around at[0], over 4: four times the mean. */
 static inline int smoothed(local const short *at) {
     local const short *up = at - BORDERED_W(BORDER), *down = at + BORDERED_W(BORDER);
     return (up[-1] + 2 * up[0] + up[1] + 2 * (at[-1] + 2 * at[0] + at[1]) + down[-1] + 2 * down[0] +
@@ -34,6 +43,11 @@ static inline int smoothed(local const short *at) {
            2;
 }
 
+/*
+ * Smooths the colours and takes Sobel's derivatives of L, a and b. The gradient is that of the structure
+ * tensor (Di Zenzo 1986), with its trace for the square of the magnitude. size = (width, height, first word
+ * of level 0 in an image's colours, words of an image). The layout is that of tile.clh.
+ */
 TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const int4 size,
                                   global int *restrict all_gradients) {
     local short colours[3][BORDERED(BORDER)], smooth[3][BORDERED(INNER)];
@@ -64,7 +78,8 @@ TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const
             xy += gx * gy;
             yy += gy * gy;
         }
-        /* Comparisons, not abs: Oclgrind does not know what LLVM makes of that. */
+        /* (along, across) points in twice the gradient's angle. These are comparisons instead of abs, because
+         * Oclgrind does not know what LLVM makes of abs. */
         const int along = xx - yy, across = 2 * xy;
         const bool flat = along >= across && along >= -across, steep = -along >= across && -along >= -across;
         const int towards = flat ? 0 : steep ? 2 : across > 0 ? 1 : 3;
@@ -74,11 +89,14 @@ TILE_KERNEL void regions_gradient(global const uint *restrict all_colours, const
 
 /* ---- 2. The table ---- */
 
+/* The sums of a run of pixels with one label (-1: there is no run): its box, and sums as in regions.clh. x
+ * and y count from the corner of the group's block, so that 32 bits hold them. */
 typedef struct run_sums {
     int label, left, right, top, bottom;
-    uint count, x, y, l, a, b, gradient; /* x and y from the corner of the group's block */
+    uint count, x, y, l, a, b, gradient;
 } run_sums;
 
+/* Adds a run to the sums of its region. */
 inline void flush_run(global uint *sums, const run_sums *run, int2 size, int2 corner) {
     if (run->label < 0) return;
     global uint *own = sums + run->label * TVLM_CLUSTER_SUMS;
@@ -95,7 +113,7 @@ inline void flush_run(global uint *sums, const run_sums *run, int2 size, int2 co
     add_wide(own + SUM_GRADIENT, run->gradient);
 }
 
-/* Pixels first .. end - 1 of a row of them at (x, y). */
+/* Adds pixels first .. end - 1 of a row to a run. Pixel 0 of the row is at (x, y) in the image. */
 inline void add_run(run_sums *run, global const uint *lab, global const int *gradients, int first, int end,
                     int x, int y, int2 corner) {
     uint l = 0, a = 0, b = 0, gradient = 0;
@@ -119,8 +137,9 @@ inline void add_run(run_sums *run, global const uint *lab, global const int *gra
 }
 
 /*
- * A group's sums of the first regions that it meets, so that the global ones are not waited for by every
- * work-item; what finds no slot goes there at once. Whole numbers: which is where does not matter.
+ * A group adds up the first SLOTS regions that it meets in local memory, so that its work-items rarely wait
+ * for each other at the sums in global memory. A run that finds no slot goes to global memory at once. Which
+ * run goes where does not matter, since the sums are whole numbers.
  */
 #define SLOTS 8
 
@@ -129,6 +148,7 @@ typedef struct group_sums {
     run_sums sums[SLOTS];
 } group_sums;
 
+/* The slot of a label, taken if there is none yet; -1: all slots have other labels. */
 inline int slot_of(local group_sums *group, int label) {
     for (int slot = 0; slot < SLOTS; ++slot) {
         const int before = atomic_cmpxchg(&group->labels[slot], -1, label);
@@ -137,6 +157,7 @@ inline int slot_of(local group_sums *group, int label) {
     return -1;
 }
 
+/* Adds a run to the group's sums, or to those of its region. */
 inline void share_run(local group_sums *group, global uint *sums, const run_sums *run, int2 size,
                       int2 corner) {
     if (run->label < 0) return;
@@ -159,16 +180,20 @@ inline void share_run(local group_sums *group, global uint *sums, const run_sums
     atomic_add(&own->gradient, run->gradient);
 }
 
-/* One work-item is the whole group on CPUs. */
+/* On CPUs one work-item is the whole group, and shares with nobody. */
 #if GROUP > 1
 #define FLUSH(run) share_run(&shared, sums, run, size.xy, corner)
 #else
 #define FLUSH(run) flush_run(sums, run, size.xy, corner)
 #endif
 
-#define DOWN 16 /* rows of a work-item */
+/* How many rows a work-item of regions_sum goes over. */
+#define DOWN 16
 
-/* Work-item RUN x DOWN pixels; `table`: words of an image in `work`, first word of the sums. */
+/*
+ * Adds up the sums of all regions. Work-item (n, m, image) goes over RUN x DOWN pixels. table = (words of an
+ * image in `work`, first word of the sums in them); the sums begin as 0.
+ */
 TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
                              global const int *restrict all_gradients, global const int *restrict all_labels,
                              const int4 size, global uint *work, const int2 table) {
@@ -212,7 +237,7 @@ TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
 #endif
 }
 
-/* tvlm_region (texturevlm/regions.h), the radius squared. */
+/* tvlm_region of texturevlm/regions.h, except that `radius` is still the square of the radius. */
 typedef struct region {
     float x, y;
     int pixels;
@@ -221,12 +246,16 @@ typedef struct region {
     float radius, texture;
 } region;
 
-/* Of an image in the region tables: `layout`: words of an image, first word of the neighbours, words of a row
- * of them. */
+/*
+ * The regions of an image. An image's table is a header of TVLM_REGION_HEADER words, the regions, and a
+ * matrix of bits that says which regions are neighbours. layout = (words of an image, first word of that
+ * matrix, words of a row of it).
+ */
 #define REGIONS(tables, image, layout)                                                                       \
     ((global region *)((tables) + (size_t)(image) * (layout).x + TVLM_REGION_HEADER))
 
-/* Work-item a region; `capacity` of them. */
+/* Makes one region of the table from its sums. Work-item (id, image); there are `capacity` regions, and those
+ * without pixels become zero. */
 kernel void regions_table(global const uint *restrict work, const int2 table, const int2 size,
                           const int capacity, global int *restrict tables, const int4 layout) {
     const int id = get_global_id(0), image = get_global_id(1);
@@ -251,17 +280,22 @@ kernel void regions_table(global const uint *restrict work, const int2 table, co
 
 /* ---- 3. Edges of regions ---- */
 
+/* The squared distance of a pixel's centre from the region's centroid. */
 inline float square_distance(global const region *own, int x, int y) {
     const float across = (x + 0.5f) - own->x, down = (y + 0.5f) - own->y;
     return across * across + down * down;
 }
 
+/* Marks regions p and q as neighbours of each other. */
 inline void connect(global int *neighbours, int row, int p, int q) {
     atomic_or(neighbours + p * row + q / 32, 1 << q % 32);
     atomic_or(neighbours + q * row + p / 32, 1 << p % 32);
 }
 
-/* A region's farthest pixel has another region, or the outside, on one side: only such pixels are looked at.
+/*
+ * Finds the radius (squared) and the neighbours of all regions. It looks only at pixels that have another
+ * region or the outside on one of their four sides: a region's farthest pixel is one of them. Squares are not
+ * negative, so as floats they order like their bits. Work-item (n, y, image) looks at RUN pixels of row y.
  */
 kernel void regions_reach(global const int *restrict all_labels, const int2 size, global int *tables,
                           const int4 layout) {
@@ -283,7 +317,7 @@ kernel void regions_reach(global const int *restrict all_labels, const int2 size
 
 /* ---- 4. The channels ---- */
 
-/* Nine taps around a point: sums of L, a, b. */
+/* The sums of L, a and b over nine pixels around a point, TVLM_BOUNDARY_TAP apart. */
 inline int3 taps(global const uint *lab, int2 size, int x, int y) {
     int3 sum = 0;
     for (int j = -1; j <= 1; ++j) {
@@ -296,11 +330,16 @@ inline int3 taps(global const uint *lab, int2 size, int x, int y) {
     return sum;
 }
 
+/* The magnitude of the gradient at a pixel, clamped to the edge. */
 inline int gradient_at(global const int *gradients, int2 size, int x, int y) {
     return MAGNITUDE(gradients[clamp(y, 0, size.y - 1) * size.x + clamp(x, 0, size.x - 1)]);
 }
 
-/* (m / (TEXTURE + e))^2 c > STRENGTH^2 on a ridge, all of it squared. */
+/*
+ * Whether a pixel lies on a boundary: on a ridge of the gradient m where (m / (TEXTURE + e))^2 c >
+ * STRENGTH^2, with e the region's `texture` and c the colour difference across. Both sides of that are
+ * squared, which saves the root in c.
+ */
 inline bool areas_meet(global const uint *lab, global const int *gradients, int2 size, int x, int y,
                        float texture) {
     const int gradient = gradients[y * size.x + x], m = MAGNITUDE(gradient), towards = TOWARDS(gradient);
@@ -308,7 +347,7 @@ inline bool areas_meet(global const uint *lab, global const int *gradients, int2
     const float least = TVLM_BOUNDARY_TEXTURE + texture, least2 = least * least;
     const float strength = TVLM_BOUNDARY_STRENGTH * TVLM_BOUNDARY_STRENGTH;
     const float needed = strength * strength * (least2 * least2), power = slope2 * slope2;
-    /* c^2 is below 2^17: L*a*b* of sRGB spans 100, 185 and 203. */
+    /* c^2 is below 2^17, since L*a*b* of sRGB spans 100, 185 and 203: most pixels need no look at c. */
     if (power * 131072.0f <= needed) return false;
     const int dx = towards == 0 || towards == 1 ? 1 : towards == 3 ? -1 : 0, dy = towards == 0 ? 0 : 1;
     if (m <= gradient_at(gradients, size, x + dx, y + dy) || m < gradient_at(gradients, size, x - dx, y - dy))
@@ -321,7 +360,10 @@ inline bool areas_meet(global const uint *lab, global const int *gradients, int2
     return power * ((float)square * (1.0f / (steps * steps))) > needed;
 }
 
-/* Work-item RUN pixels of a row. */
+/*
+ * Writes the four channels. Work-item (n, y, image) makes RUN pixels of row y. Of labels that were handed in
+ * (header[1] is not 0), the boundary is where the label differs from the one to the right or below.
+ */
 kernel void regions_store(global const uint *restrict all_colours, global const int *restrict all_gradients,
                           global const int *restrict all_labels, const int4 size,
                           global const int *restrict tables, const int4 layout, TEXTURE_OUT(result)) {

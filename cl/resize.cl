@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resize.cl: bytes resized as Pillow does it (ImagingResample, 8 bit): weights of 22 bits, along rows first,
- * rounded to bytes and clamped after each pass. All in integers, so every device finds the same bytes.
+ * resize.cl: resizes images of bytes to RGB bytes, exactly as Pillow does (ImagingResample for 8 bits).
  *
- * Compiled for PIXEL_CHANNELS (1 gray, 2 gray + alpha, 3 RGB, 4 RGBA; alpha is not read). RUN outputs of a
- * row a work-item: 1 on GPUs, many on CPUs, where the loops over them become vector code.
+ * A first pass filters along rows and a second one along columns. Weights are whole numbers of 2^-22, and
+ * sums are rounded to bytes and clamped after each pass. All of it is integers, so every device finds the
+ * same bytes.
+ *
+ * The host makes a table of weights for each pass (lib/core/resize.h). An entry of it, for one place of the
+ * result, is TVLM_RESIZE_HEAD + `taps` ints: the first source place, how many there are, and their weights.
+ *
+ * The host compiles for PIXEL_CHANNELS (1 gray, 2 gray and alpha, 3 RGB, 4 RGBA; alpha is not read) and for
+ * RUN, the number of results beside each other that a work-item makes: 1 on GPUs, and many on CPUs, where the
+ * loops over them vectorise.
  */
 #include "constants.h"
 
@@ -26,11 +33,16 @@
 #define BLUE  0
 #endif
 
+/* The byte of a sum of weighted bytes that began as HALF, so that it is rounded to nearest. */
 inline uchar to_byte(int sum) {
     return (uchar)clamp(sum >> TVLM_RESIZE_BITS, 0, 255);
 }
 
-/* Along rows: `rows` rows from first_row on, to RGB. */
+/*
+ * The first pass: filters `rows` source rows from first_row on to `width` RGB pixels each. The entry of
+ * column x begins at table[table_offset + x * (taps + TVLM_RESIZE_HEAD)]. Work-item (n, row) makes RUN pixels
+ * of a row.
+ */
 kernel void resize_rows(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                         const int first_row, const int rows, global const int *restrict table,
                         const int table_offset, const int taps, const int width,
@@ -57,7 +69,8 @@ kernel void resize_rows(global const uchar *restrict pixels, const ulong offset,
     }
 }
 
-/* `length` bytes of a row; inlined, with RUN in place of `length` its loops are of known length. */
+/* Sums `length` bytes of a row over `count` source rows. It is inlined, and where `length` is the constant
+ * RUN the compiler knows the length of its loops. */
 inline void sum_column(global const uchar *from, const int bytes, global const int *weights, const int count,
                        global uchar *to, const int length) {
     int sums[RUN];
@@ -70,7 +83,11 @@ inline void sum_column(global const uchar *from, const int bytes, global const i
     for (int i = 0; i < length; ++i) to[i] = to_byte(sums[i]);
 }
 
-/* Along columns: `between` holds the rows from first_row on, `bytes` each. */
+/*
+ * The second pass: filters along columns. `between` is the result of the first pass: the source rows from
+ * first_row on, of `bytes` bytes each. The result has `height` such rows from byte `offset` on. Work-item (n,
+ * y) makes RUN bytes of row y.
+ */
 kernel void resize_columns(global const uchar *restrict between, const int bytes, const int first_row,
                            const int height, global const int *restrict table, const int table_offset,
                            const int taps, global uchar *restrict result, const ulong offset) {

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saliency.cl: what stands out: centre-surround contrast (Itti, Koch & Niebur 1998) at three scales, and, for
- * the one map that combines them, how hard the border of the image is to reach (geodesic saliency: Wei et al.
- * 2012) and how far a colour is from those along the border (Mahalanobis). All in L*a*b*, read off the
- * source's levels.
+ * saliency.cl: four maps of what stands out, on a grid of a quarter of the image's size. Colours are L*a*b*,
+ * read off the source's levels. Three maps are centre-surround contrast at three scales (Itti, Koch & Niebur
+ * 1998). The first map, `saliency`, combines three cues:
  *
- * 1. saliency_lab: the levels used, texel by texel in L*a*b*, into scratch.
- * 2. saliency_prior: one work-group an image, at a level of at most TVLM_SALIENCY_SIDE a side: paths and
- * border.
- * 3. saliency_contrast: at each texel of the quarter-size grid, three centres against surrounds three levels
- * coarser, and with 2 what becomes `saliency`, into scratch; the largest of each by atomics on integers
- * (non-negative floats order like their bits).
- * 4. saliency_scale: each over its image's largest.
+ *   - the mean of those contrasts;
+ *   - how much a path from the image's border to the texel costs, where a step costs what its colour
+ *     difference exceeds a free amount by (geodesic saliency: Wei, Wen, Zhu & Sun 2012);
+ *   - the Mahalanobis distance of the colour from the colours along the border.
+ *
+ * The kernels run one after the other, with their results in scratch buffers:
+ *
+ *   1. saliency_lab converts the levels that are used to L*a*b*.
+ *   2. saliency_prior finds the two cues of the border, at the first level of at most TVLM_SALIENCY_SIDE a
+ *      side.
+ *   3. saliency_contrast finds the contrasts and combines the cues. It also finds the largest value of each
+ *      map, by atomics on integers: floats that are not negative order like their bits.
+ *   4. saliency_scale divides each map by its largest value in the image.
+ *
+ * The tricky step is the paths: work-items of one group sweep along whole lines of an image in local memory,
+ * down and up and then right and left, and all wait between the directions.
  */
 // check-kernels: -DRUN=1 -DLANES=256
 // check-kernels: -DRUN=16 -DLANES=16
@@ -20,14 +28,16 @@
 
 #define FIRST TVLM_SALIENCY_CENTRE_LEVEL
 
+/* How many texels a work-item makes: 1 on GPUs, more on CPUs, where the loops over them vectorise. */
 #ifndef RUN
-#define RUN 1 /* texels of a work-item; more on CPUs, where the loop over them vectorises */
+#define RUN 1
 #endif
+/* How many work-items saliency_prior's group has, a multiple of SIDES. */
 #ifndef LANES
-#define LANES 256 /* work-items of saliency_prior's group, a multiple of SIDES */
+#define LANES 256
 #endif
 
-/* Texels of `lab` before `level`. */
+/* How many texels of an image's part of `lab` lie before `level`. `first` is the first level in it. */
 inline int lab_offset(int4 source_size, int first, int level) {
     int offset = 0;
     for (int n = first; n < level; ++n) offset += level_side(source_size.x, n) * level_side(source_size.y, n);
@@ -35,8 +45,9 @@ inline int lab_offset(int4 source_size, int first, int level) {
 }
 
 /*
- * lab: level `first`.. of image 0, then of image 1, ...; `texels` of them an image. Work-item RUN texels of a
- * level; y is the image, z the level: what is beyond the smaller levels has nothing to do.
+ * Converts levels first_level and up. `lab` holds those levels of image 0, then of image 1, and so on,
+ * `texels` texels for each image. Work-item (n, image, level - first_level) converts RUN texels of a level;
+ * those beyond the end of a smaller level have nothing to do.
  */
 kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels,
                          const int first_level) {
@@ -55,26 +66,31 @@ kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const 
 
 /* ---- What stands out from the border ---- */
 
-#define SIDES 4 /* top, bottom, left, right */
-#define PITCH                                                                                                \
-    (TVLM_SALIENCY_SIDE | 1)  /* odd, so that neither the texels of a row nor of a column share a bank */
-#define PARTS (LANES / SIDES) /* of a side's sums, each one work-item's */
+/* The sides of the border: top, bottom, left, right. */
+#define SIDES 4
+/* The stride of a row of paths in local memory. It is odd, so that neither the texels of a row nor those of a
+ * column fall into one memory bank. */
+#define PITCH (TVLM_SALIENCY_SIDE | 1)
+/* How many work-items share the sums of a side. */
+#define PARTS (LANES / SIDES)
 
-/* The colours along a side: their mean, and the factor of Cholesky of their covariance, its diagonal
- * inverted. */
+/*
+ * The colours along a side: their mean, and the Cholesky factor of their covariance. `below` has its elements
+ * (1, 0), (2, 0) and (2, 1), and `inverse` one over its diagonal.
+ */
 typedef struct border_side {
-    float4 mean, below, inverse; /* below: (1,0), (2,0), (2,1) */
+    float4 mean, below, inverse;
 } border_side;
 
-/* Corner (x, y) and size (z, w) of a side's strip. */
+/* The corner (x, y) and the size (z, w) of the strip of texels along a side. */
 inline int4 side_strip(int2 size, int side) {
     const int2 deep = min(max(max(size.x, size.y) / TVLM_SALIENCY_STRIP, 1), size);
     if (side < 2) return (int4)(0, side == 0 ? 0 : size.y - deep.y, size.x, deep.y);
     return (int4)(side == 2 ? 0 : size.x - deep.x, 0, deep.x, size.y);
 }
 
-/* Sums over every PARTS-th texel of a strip: of d = colour - mean, its squares, and its products 01, 02, 12.
- */
+/* Sums over every PARTS-th texel of a strip: d = colour - mean, its squares, and its products L a, L b, a
+ * b. */
 inline void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
                        float4 *sum, float4 *squares, float4 *products) {
     *sum = *squares = *products = 0.0f;
@@ -86,14 +102,14 @@ inline void strip_sums(global const float4 *restrict colours, int2 size, int4 st
     }
 }
 
-/* Parts are added in their order, so that a device finds the same each time. */
+/* The sum of all parts. They are added in their order, so that a device finds the same each time. */
 inline float4 sum_parts(local const float4 *parts) {
     float4 sum = 0.0f;
     for (int part = 0; part < PARTS; ++part) sum += parts[part];
     return sum;
 }
 
-/* Cholesky of the covariance with SPREAD on its diagonal, which keeps it far from singular. */
+/* The Cholesky factor of a covariance. SPREAD is added to its diagonal, which keeps it far from singular. */
 inline border_side factorise(float4 mean, float4 squares, float4 products) {
     const float4 v = squares + TVLM_SALIENCY_SPREAD;
     border_side side = {mean, 0.0f, 0.0f};
@@ -106,7 +122,11 @@ inline border_side factorise(float4 mean, float4 squares, float4 products) {
     return side;
 }
 
-/* `shared` has room for 2 * SIDES * PARTS; two means, so that nothing cancels. */
+/*
+ * Finds the colours along all four sides. All work-items of the group call it. It sums in two passes, first
+ * the means and then squares about them, so that nothing cancels. `shared` has room for 2 * SIDES * PARTS
+ * sums.
+ */
 inline void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
                          local border_side *sides) {
     const int lane = get_local_id(0);
@@ -139,7 +159,7 @@ inline void border_sides(global const float4 *restrict colours, int2 size, local
     barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-/* The Mahalanobis distance of a colour from the nearest side's. */
+/* The Mahalanobis distance of a colour from the colours of the side that is nearest to it. */
 inline float border_distance(float4 colour, local const border_side *sides) {
     float least = INFINITY;
     for (int side = 0; side < SIDES; ++side) {
@@ -152,14 +172,16 @@ inline float border_distance(float4 colour, local const border_side *sides) {
     return sqrt(least);
 }
 
+/* What a step between two colours costs: their distance less what is free. */
 inline float step_cost(float4 from, float4 to) {
     const float4 d = to - from;
     return max(sqrt(d.x * d.x + d.y * d.y + d.z * d.z) - TVLM_SALIENCY_STEP_FREE, 0.0f);
 }
 
 /*
- * There and back along each of `lines` lines of `steps` texels: a line is one work-item's, which carries the
- * cost in a register. costs[i * lines + line] is that of the step from texel i of a line to the next.
+ * Shortens paths along each of `lines` lines of `steps` texels, there and back. A line is one work-item's,
+ * which carries the cost in a register. costs[i * lines + line] is that of the step from texel i of a line to
+ * the next.
  */
 inline void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
                   global const float *restrict costs) {
@@ -179,13 +201,18 @@ inline void sweep(local float *path, int lines, int line_stride, int steps, int 
 }
 
 /*
- * prior: for each image of the batch three planes of size.x * size.y: the result, and the costs of steps down
- * and (by columns) to the right. colours: the level's part of `lab`, `texels` from one image to the next.
+ * Finds the two cues of the border, each over its largest value in the image, and writes their weighted sum.
+ * One work-group makes one image (y), since every texel can depend on every other one. `offset` is where the
+ * level lies in an image's `texels` texels of `lab`, and `size` its width and height.
+ *
+ * prior has three planes of size.x * size.y floats for each image: the result, the costs of steps down (row
+ * after row), and the costs of steps to the right (column after column), so that work-items beside each other
+ * read floats beside each other. Local memory holds the sums of border_sides first, and then the paths.
  */
 kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
 saliency_prior(global const float4 *restrict lab, const int texels, const int offset, const int2 size,
                global float *restrict prior) {
-    local float4 shared[(TVLM_SALIENCY_SIDE * PITCH + 3) / 4]; /* the sums, then the paths */
+    local float4 shared[(TVLM_SALIENCY_SIDE * PITCH + 3) / 4];
     local border_side sides[SIDES];
     local int largest[2];
     local float *path = (local float *)shared;
@@ -228,7 +255,8 @@ saliency_prior(global const float4 *restrict lab, const int texels, const int of
 
 /* ---- Contrast, and all together ---- */
 
-/* Between which texels of a side a point u of [0, 1] lies, and how far. */
+/* The two texels of `side` texels between which a point u in [0, 1] lies, and how far it is from the
+ * first. */
 inline int2 between(float u, int side, float *fraction) {
     const float x = clamp(u * side - 0.5f, 0.0f, side - 1.0f);
     const int x0 = (int)x;
@@ -236,7 +264,8 @@ inline int2 between(float u, int side, float *fraction) {
     return (int2)(x0, min(x0 + 1, side - 1));
 }
 
-/* Bilinear in one level of `lab`, at row v of RUN points u, all in [0, 1] of the image. */
+/* The bilinear values of one level of `lab` at RUN points (u[i], v), which are shares of the image's
+ * sides. */
 inline void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
                     float v, float4 *values) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
@@ -252,7 +281,7 @@ inline void lab_row(global const float4 *restrict lab, int4 size, int first, int
     }
 }
 
-/* The same in the prior. */
+/* The same for the result of saliency_prior. */
 inline void prior_row(global const float *restrict prior, int2 size, const float *u, float v, float *values) {
     float ax, ay;
     const int2 y = between(v, size.y, &ay);
@@ -265,7 +294,11 @@ inline void prior_row(global const float *restrict prior, int2 size, const float
     }
 }
 
-/* RUN texels of a row: what they have of each map, and the largest of each. */
+/*
+ * Makes RUN texels of a row, (saliency, three contrasts), and returns the largest of each. A centre is at
+ * level FIRST + scale, and its surround some levels coarser; neither goes beyond the `last` level of the
+ * source.
+ */
 inline float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
                            global const float *restrict prior, int2 prior_size, int2 size, int x, int y,
                            global float4 *restrict contrast) {
@@ -294,7 +327,11 @@ inline float4 contrast_row(global const float4 *restrict lab, int4 source_size, 
     return most;
 }
 
-/* Work-item RUN texels of a row; z is the image. */
+/*
+ * Makes all texels of the four maps before scaling, and the largest value of each map: largest[4 * image +
+ * map], as the bits of a float, which begin as 0. Work-item (n, y, image) makes RUN texels of row y. first
+ * and last are the levels in `lab`. No work-item returns before the barriers.
+ */
 kernel void saliency_contrast(global const float4 *restrict lab, const int4 source_size, const int texels,
                               const int first, const int last, global const float *restrict prior,
                               const int2 prior_size, const int2 size, global float4 *restrict contrast,
@@ -317,6 +354,8 @@ kernel void saliency_contrast(global const float4 *restrict lab, const int4 sour
     if (lane < 4) atomic_max(&largest[4 * image + lane], group_largest[lane]);
 }
 
+/* Writes each map over its largest value. A map whose largest value is below TVLM_SALIENCY_FLOOR is flat, and
+ * becomes 0. Work-item (x, y, image) makes one texel. */
 kernel void saliency_scale(global const float4 *restrict contrast, global const int *restrict largest,
                            TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1), image = get_global_id(2);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample.cl: channels of many families at points, and at every texel of a new array.
+ * sample.cl: reads any channels of many textures (bundle.clh), at points that are listed (`sample`) or at
+ * every texel of a new texture (`pack`). refs has one int4 for each group of four channels: their references.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
 #include "bundle.clh"
 
 /*
- * out[point][4 * count4]; points are (x, y in pixels of the image, level, image). Work-item (group of four,
- * point). Compiled with RUN 1: each point is somewhere else.
+ * Writes out[point][group of four channels]. A point is (x, y, level, image), x and y in pixels of the image.
+ * Work-item (group, point) reads four of the 4 * count4 channels of one of `count` points. The host compiles
+ * it with RUN 1, since neighbouring points of the list have nothing in common.
  */
 kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4,
                    global const float4 *restrict points, const int count, global float4 *restrict out) {
@@ -23,8 +25,9 @@ kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4
 }
 
 /*
- * Four channels a layer: refs[layer]. The bundle's images go to those of the result from `to` on. Work-item
- * RUN texels of a row; z is the slice.
+ * Makes a texture of chosen channels at one level of the image: layer n of the result has the four channels
+ * refs[n]. Image i of the bundle becomes image to + i of the result. Work-item (n, y, slice) makes RUN texels
+ * of row y; slice counts from image `to` on.
  */
 kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int to,
                  TEXTURE_OUT(result)) {

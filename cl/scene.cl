@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scene.cl: what follows from depth where it is not handed in: occlusion and normals. Depth of 0 or less is
- * unknown: nothing follows from it, and neighbours do without it. A work-item makes RUN texels of a row: one
- * on GPUs; on CPUs more, in plain loops without branches, which compilers turn into vector code.
+ * scene.cl: derives occlusion and surface normals from depth, where the application does not hand them in.
+ * Each texel is made from depth in its 3x3 neighbourhood. Depth of 0 or less is unknown: both results are 0
+ * there, and neighbours do without it.
+ *
+ * Work-item (n, y, slice) makes RUN texels of row y: 1 on GPUs, and more on CPUs, in plain loops without
+ * branches, which compilers vectorise.
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16
@@ -13,7 +16,7 @@
 #endif
 #define AROUND (RUN + 2)
 
-/* The depths of texels x - 1 .. x + RUN of a row; 0 where they are unknown, as they are beyond the grid's
+/* The depths of texels x - 1 .. x + RUN of a row. They are 0 where depth is unknown, as it is beyond the
  * edge. */
 inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
     const int4 place = level_place_(TEXTURE(depth), slice, 0);
@@ -24,20 +27,25 @@ inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
     }
 }
 
-/* How many times as far as a neighbour a texel is; 0 where that is unknown. */
+/* How many times as far away as a neighbour a texel is; 0 where the neighbour is unknown. */
 inline float times(float here, float neighbour) {
     return neighbour > 0.0f ? here / neighbour : 0.0f;
 }
 
 /*
- * By which share a texel is farther than one neighbour or the other (so many times as far as they), less what
- * goes on to the opposite side: 1 / depth is linear on a plane, so that a plane has none, however steep.
+ * By which share a texel is farther away than the nearer of two opposite neighbours, limited by how much it
+ * bends there. `one` and `other` are how many times as far away as they it is. On a plane 1 / depth is
+ * linear, so that one + other = 2: a plane has no step, however steep it is.
  */
 inline float step_of(float one, float other) {
     const float beyond = one > 0.0f && other > 0.0f ? one + other - 2.0f : INFINITY;
     return min(max(one, other) - 1.0f, beyond);
 }
 
+/*
+ * Writes 1 on the far side of a step in depth and 0 elsewhere: the largest step of the four directions
+ * through the texel, as 0 up to TVLM_SCENE_STEP and 1 from TVLM_SCENE_FULL on.
+ */
 kernel void occlusion(TEXTURE_IN(depth), TEXTURE_OUT(result)) {
     const int x = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
     if (x >= result_size.x || y >= result_size.y) return;
@@ -60,8 +68,8 @@ kernel void occlusion(TEXTURE_IN(depth), TEXTURE_OUT(result)) {
 }
 
 /*
- * How much depth changes from one texel to the next: across both neighbours, or, where only one of them is
- * known or they lie on two sides of a step, to the one that is nearer in depth.
+ * How much depth changes from one texel to the next. It is half the difference of the two neighbours; where
+ * one of them is unknown or lies across a step, it is the difference from the one that is nearer in depth.
  */
 inline float slope(float before, float here, float after) {
     const float back = before > 0.0f ? here - before : INFINITY, on = after > 0.0f ? after - here : INFINITY;
@@ -70,7 +78,7 @@ inline float slope(float before, float here, float after) {
     return fabs(one) < INFINITY ? both : 0.0f;
 }
 
-/* cameras: fx, fy, cx, cy of each image, in pixels of the image. */
+/* Writes the unit normal of the surface. cameras[image] = (fx, fy, cx, cy) of a pinhole camera, in pixels. */
 kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEXTURE_OUT(result)) {
     const int x = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
     if (x >= result_size.x || y >= result_size.y) return;
@@ -78,8 +86,8 @@ kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEX
     load_row(TEXTURE(depth), x, y - 1, slice, above);
     load_row(TEXTURE(depth), x, y, slice, row);
     load_row(TEXTURE(depth), x, y + 1, slice, below);
-    /* The point of depth z at (u, v) is (u z, v z, z); from one texel to the next u and v change by a step.
-     */
+    /* The point of depth z at (u, v) is (u z, v z, z). From one texel to the next, u and v change by
+     * `step`. */
     const float4 camera = cameras[slice];
     const float2 texel = (float2)(depth_extent.x / result_size.x, depth_extent.y / result_size.y);
     const float2 step = (float2)(texel.x / camera.x, texel.y / camera.y);
@@ -87,8 +95,11 @@ kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEX
     for (int i = 0; i < RUN; ++i) {
         const float here = row[i + 1], u = ((x + i + 0.5f) * texel.x - camera.z) / camera.x;
         const float dx = slope(row[i], here, row[i + 2]), dy = slope(above[i + 1], here, below[i + 1]);
-        /* The cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v dy, dy), over
-         * z; over its largest component before it is squared. */
+        /*
+         * The normal is the cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v
+         * dy, dy), divided by z. It is divided by its largest component before it is squared, so that nothing
+         * overflows.
+         */
         const float a = step.y * dx, b = step.x * dy;
         const float c = step.x * step.y * here + step.x * v * dy + step.y * u * dx;
         const float largest = max(max(fabs(a), fabs(b)), fabs(c));

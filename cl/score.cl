@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * score.cl: how much each candidate matters.
+ * score.cl: scores candidates, the cells of a grid, by their channels.
  *
- * A scoring program is a list of layers, each up to four channels that lie side by side in a texture: a head
- * (reference to its first channel, part, taps, 0) and floats (caps, weights of nine taps). It adds min(cap,
- * weight * value) over its channels and one tap or the 3x3 neighbourhood to one of three parts. score_parts
- * runs it at every candidate and finds each part's range; score_combine brings the parts to [0, 1] and weighs
- * them.
+ * A scoring program is a list of layers. A layer is up to four channels that lie side by side in a texture.
+ * It adds min(cap, weight * value) over these channels, and over one tap or the 3x3 neighbourhood, to one of
+ * three parts of the score. A layer consists of
+ *
+ *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps, and 0;
+ *   - LAYER_FLOATS floats: a cap for each channel, and a weight for each channel at each of nine taps.
+ *
+ * score_parts runs the program at every candidate and finds the range of each part. score_combine brings the
+ * parts to [0, 1] by these ranges, and adds them with weights. score_add adds a bonus for each candidate.
+ * pass_range and pass_keep make scores a channel of a texture.
  */
 #include "bundle.clh"
 
@@ -14,9 +19,9 @@
 #define SCORE_GROUP 64
 #endif
 #define PARTS        TVLM_SCORE_PARTS
-#define LAYER_FLOATS 40 /* caps 4, weights 9 x 4 */
+#define LAYER_FLOATS 40
 
-/* Floats as integers that order the same way, so that atomics on integers find their range. */
+/* A float as an integer that orders the same way, so that atomics on integers find ranges; and back. */
 inline int ordered(float value) {
     const int bits = as_int(value);
     return bits ^ ((bits >> 31) & 0x7fffffff);
@@ -25,7 +30,8 @@ inline float unordered(int bits) {
     return as_float(bits ^ ((bits >> 31) & 0x7fffffff));
 }
 
-/* Adds one layer's channels and taps to the sums of RUN candidates at (x[i], y). */
+/* Adds one layer to the sums of RUN candidates at (x[i], y), in pixels. `step` is the size of a cell in
+ * pixels, and so the distance of the taps. */
 inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x,
                       float y, float2 step, float level, int image, float *sums) {
     const float4 cap = vload4(0, floats);
@@ -38,7 +44,7 @@ inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict
         bundle_layer(BUNDLE, ref, tap_x, y + (tap / 3 - 1) * step.y, level, image, values);
         for (int i = 0; i < RUN; ++i) {
             const float4 terms = weight * values[i];
-            /* Not min(): a NaN must stay one. */
+            /* This is not min(), since a NaN must stay one. */
             const float4 capped = terms > cap ? cap : terms;
             sums[i] += capped.x + capped.y + capped.z + capped.w;
         }
@@ -46,15 +52,17 @@ inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict
 }
 
 /*
- * parts[part][candidate]; ranges[turn][part] = (smallest, largest) in ordered integers, empty before; turn 0
- * or 1. Work-item RUN candidates of a row, of `runs` in each row.
+ * Writes parts[part][candidate], and ranges[turn][part] = (smallest, largest), as ordered integers that begin
+ * as an empty range. `turn` is 0 or 1. `heads` holds the heads of all layers, and floats_at is where the
+ * floats begin behind them. size = columns and rows of candidates. Work-item n scores RUN candidates of a
+ * row; a row takes `runs` work-items. NaN counts towards no range.
  */
 kernel __attribute__((reqd_work_group_size(SCORE_GROUP, 1, 1))) void
 score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, const int layers,
             const int2 size, const float2 step, const float level, const int image, const int runs,
             global float *restrict parts, global int *restrict ranges, const int turn) {
     local int low[PARTS], high[PARTS];
-    global const float *floats = (global const float *)heads + floats_at; /* behind all heads */
+    global const float *floats = (global const float *)heads + floats_at;
     const int lane = get_local_id(0), item = get_global_id(0);
     if (lane < PARTS) {
         low[lane] = INT_MAX;
@@ -63,7 +71,7 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
     barrier(CLK_LOCAL_MEM_FENCE);
     if (item < runs * size.y) {
         const int first = item % runs * RUN, row = item / runs, count = min(RUN, size.x - first);
-        /* The last cell is clipped; its centre is that of what remains. */
+        /* The image clips the last cells of a row or column; a candidate is the centre of what remains. */
         const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
         float x[RUN];
         for (int i = 0; i < RUN; ++i)
@@ -96,8 +104,12 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
     }
 }
 
-/* weights: of the parts, and the bias; normalise: of each part 1 or 0. Empties the ranges of the other turn,
- * which nobody reads now, for the next scores. */
+/*
+ * Writes the scores: the bias weights.w, plus weights.x .. z times the parts. A part whose `normalise` is 1
+ * is brought to [0, 1] by its range first; one that is equal everywhere becomes 0. Work-item i makes one of
+ * `count` scores. The first one also empties the ranges of the other turn, which nobody reads now, for the
+ * next scores.
+ */
 kernel void score_combine(global const float *restrict parts, global int *restrict all_ranges, const int turn,
                           const int count, const float4 weights, const int4 normalise,
                           global float *restrict scores) {
@@ -114,21 +126,25 @@ kernel void score_combine(global const float *restrict parts, global int *restri
         float value = parts[p * count + i];
         if (bring[p]) {
             const float low = unordered(ranges[2 * p]), span = unordered(ranges[2 * p + 1]) - low;
-            value = span > TVLM_SCORE_FLOOR ? (value - low) / span : value - value; /* NaN stays NaN */
+            /* value - value is 0, and NaN stays NaN. */
+            value = span > TVLM_SCORE_FLOOR ? (value - low) / span : value - value;
         }
         score += weight[p] * value;
     }
     scores[i] = score;
 }
 
+/* Adds a bonus to each of `count` scores. */
 kernel void score_add(global float *restrict scores, global const float *restrict bonus, const int count) {
     const int i = get_global_id(0);
     if (i < count) scores[i] += bonus[i];
 }
 
-#define PASS_SPAN 64 /* scores of a work-item of pass_range */
+/* How many scores a work-item of pass_range looks at. */
+#define PASS_SPAN 64
 
-/* range = (smallest, largest) of `count` scores in ordered integers, but for those that are no numbers. */
+/* Finds range = (smallest, largest) of `count` scores, as ordered integers that begin as an empty range. NaN
+ * does not count. */
 kernel void pass_range(global const float *restrict scores, const int count, global int *restrict range) {
     const int first = get_global_id(0) * PASS_SPAN;
     int least = INT_MAX, most = INT_MIN;
@@ -142,7 +158,8 @@ kernel void pass_range(global const float *restrict scores, const int count, glo
     atomic_max(&range[1], most);
 }
 
-/* Scores, brought to [0, 1] by their range, as one image of a texture. */
+/* Writes scores, brought to [0, 1] by their range, as one image of a texture. NaN becomes 0, and so do scores
+ * that are all equal. Work-item (x, y) makes one texel. */
 kernel void pass_keep(global const float *restrict scores, global const int *restrict range, const int image,
                       TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);

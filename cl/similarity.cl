@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * similarity.cl: the encoder's vectors, four components a layer, and cosines of each cell's with others.
+ * similarity.cl: works with the encoder's vectors, of which each cell has one, four components to a layer. It
+ * computes their lengths, their cosines with one unit vector (a query), and a plain matrix of them for
+ * products with many queries (gemm.cl or CLBlast), and writes maps of cosines into textures.
  *
- * A cell's sum goes over hundreds of layers. Work-groups of COSINE_W x COSINE_H cells: on GPUs COSINE_LANES
- * work-items share a cell, each takes every COSINE_LANES-th layer, and their sums are added in that order; on
- * CPUs (COSINE_LANES 1) a group is one work-item, which goes through all layers of its cells with a loop over
- * x in the middle.
+ * A sum over a cell goes over hundreds of layers. A work-group makes COSINE_W x COSINE_H cells:
+ *
+ *   - On GPUs COSINE_LANES work-items share a cell. Each takes every COSINE_LANES-th layer, and their sums
+ *     are added in the order of the work-items, so that a device finds the same each time.
+ *   - On CPUs (COSINE_LANES 1) a group is one work-item. It goes over all layers, and over its cells within
+ *     each, so that the innermost loop runs along x and vectorises.
  */
 // check-kernels: -DCOSINE_LANES=1 -DCOSINE_W=64
 // check-kernels: -DCOSINE_LANES=8 -DCOSINE_W=8
@@ -18,8 +22,9 @@
 #ifndef COSINE_H
 #define COSINE_H 4
 #endif
-#define COSINE_CELLS  (COSINE_W * COSINE_H)
-#define MATRIX_LAYERS 16 /* that a work-item of feature_matrix copies */
+#define COSINE_CELLS (COSINE_W * COSINE_H)
+/* How many layers a work-item of feature_matrix copies. */
+#define MATRIX_LAYERS 16
 
 #define COSINE_GROUP_W (COSINE_LANES == 1 ? 1 : COSINE_W)
 #define COSINE_GROUP_H (COSINE_LANES == 1 ? 1 : COSINE_H)
@@ -31,8 +36,9 @@ inline float sum4(float4 v) {
 }
 
 /*
- * sums[y * COSINE_W + x] of the group's cells: of component * weight over all layers, or, without weights, of
- * the components' squares.
+ * Sums the vectors of the group's cells: sums[y * COSINE_W + x] becomes the sum over all components of
+ * component * weight, or, if `weights` is 0, of their squares. The group's first cell is (left, top). SUMS
+ * declares the array; where work-items share cells, those of lane 0 hold the results of their own cells.
  */
 #if COSINE_LANES == 1
 #define SUMS float sums[COSINE_CELLS]
@@ -81,7 +87,7 @@ inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *rest
 }
 #endif
 
-/* for each cell (x, y) of the group that is this work-item's to write */
+/* Loops over the cells (x, y) of the group that this work-item writes; SUM_OF(x, y) is a cell's sum. */
 #if COSINE_LANES == 1
 #define FOR_CELLS(x, y)                                                                                      \
     for (int y = top; y < min(top + COSINE_H, features_size.y); ++y)                                         \
@@ -93,7 +99,7 @@ inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *rest
 #endif
 #define SUM_OF(x, y) sums[((y)-top) * COSINE_W + (x)-left]
 
-/* inverse[cell] of that image: 1 / length, 0 of a zero vector. */
+/* Writes inverse[cell] of one image: 1 / length of its vector, or 0 for a zero vector. */
 COSINE_KERNEL void feature_lengths(TEXTURE_IN(features), const int image, global float *restrict inverse) {
     SUMS;
     const int left = (int)get_group_id(0) * COSINE_W, top = (int)get_group_id(1) * COSINE_H;
@@ -105,7 +111,8 @@ COSINE_KERNEL void feature_lengths(TEXTURE_IN(features), const int image, global
     }
 }
 
-/* The cosine of each cell with `query`, a unit vector. */
+/* Writes the cosine of each cell of one image with `query`, a unit vector. `inverse` is that of all
+ * images. */
 COSINE_KERNEL void similarity(TEXTURE_IN(features), const int image, global const float *restrict inverse,
                               global const float4 *restrict query, TEXTURE_OUT(result)) {
     SUMS;
@@ -119,8 +126,8 @@ COSINE_KERNEL void similarity(TEXTURE_IN(features), const int image, global cons
 }
 
 /*
- * The cosines of listed cells with `query`, summed as in `similarity`. Groups of COSINE_CELLS places of the
- * list.
+ * Writes chosen[n], the cosine of cell cells[n] with `query`, for `count` cells of one image. It is summed as
+ * in `similarity`, so that it is the same to the bit. A work-group makes COSINE_CELLS places of the list.
  */
 #if COSINE_LANES == 1
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
@@ -167,7 +174,8 @@ similarity_cells(TEXTURE_IN(features), const int image, global const float *rest
 }
 #endif
 
-/* matrix[cell * dimension + i]. Work-item: a cell and MATRIX_LAYERS layers. */
+/* Copies the vectors of one image to matrix[cell * dimension + component]. Work-item (x, y, n) copies
+ * MATRIX_LAYERS layers of a cell. */
 kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension,
                            global float *restrict matrix) {
     const int x = get_global_id(0), y = get_global_id(1), first = (int)get_global_id(2) * MATRIX_LAYERS;
@@ -183,16 +191,18 @@ kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dime
     }
 }
 
-/* Products with unit vectors, products[query * cells + cell], to cosines; inverse_at: where the image's
- * begin.
- */
+/* Makes products with unit vectors, products[query * cells + cell], cosines. inverse_at is where the image's
+ * part of `inverse` begins. Work-item (cell, query). */
 kernel void cosines(global float *restrict products, const int cells, global const float *restrict inverse,
                     const int inverse_at) {
     const int cell = get_global_id(0), at = get_global_id(1) * cells + cell;
     if (cell < cells) products[at] = clamp(products[at] * inverse[inverse_at + cell], -1.0f, 1.0f);
 }
 
-/* Maps of cosines into one image of a texture, each a channel (TVLM_MAPS_EACH) or all in one. */
+/*
+ * Writes `count` maps of cosines, cosines[map * cells + cell], into one image of a texture: each as a channel
+ * (TVLM_MAPS_EACH), or their largest or mean as one channel. Work-item (x, y, layer) makes one texel.
+ */
 kernel void maps(global const float *restrict cosines, const int count, const int how, const int image,
                  TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1), layer = get_global_id(2);

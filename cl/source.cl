@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.cl: the pixels that were handed in -> r, g, b, luma.
+ * source.cl: makes the channels r, g, b and luma from the pixels that were handed in, and finds the tiles of
+ * a new frame that differ from the last one.
  *
- * Compiled for PIXEL_TYPE (TVLM_PIXELS_*) and PIXEL_CHANNELS (1 gray, 2 gray + alpha, 3 RGB, 4 RGBA). Values
- * stay encoded (sRGB); alpha is composited on white; floats are clamped, NaN becomes 0. One work-item a
- * pixel.
+ * Components become numbers in [0, 1] and stay encoded as sRGB. Gray counts as r = g = b. Alpha is composited
+ * on white. Floats are clamped to [0, 1], and NaN becomes 0. Luma is that of ITU-R BT.601.
+ *
+ * The host compiles for PIXEL_TYPE (TVLM_PIXELS_*) and PIXEL_CHANNELS (1 gray, 2 gray and alpha, 3 RGB, 4
+ * RGBA). In all kernels, row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes
+ * apart.
  */
 // check-kernels: -DTILE_LIST=1
 // check-kernels: -DTILE_LIST=1 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
@@ -27,7 +31,7 @@ typedef float pixel_t;
 #define UNIT(value) ((value) >= 0.0f ? min((value), 1.0f) : 0.0f) /* NaN compares false */
 #endif
 
-/* r, g, b and luma of one pixel. */
+/* (r, g, b, luma) of one pixel. */
 inline float4 source_of(global const pixel_t *pixel) {
     float r = UNIT(pixel[0]);
 #if PIXEL_CHANNELS >= 3
@@ -45,6 +49,7 @@ inline float4 source_of(global const pixel_t *pixel) {
     return (float4)(r, g, b, clamp(luma, 0.0f, 1.0f));
 }
 
+/* Writes level 0 of one image. Work-item (x, y) makes pixel (x, y). */
 kernel void source(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                    const int image, TEXTURE_OUT(result)) {
     const int x = get_global_id(0), y = get_global_id(1);
@@ -56,10 +61,12 @@ kernel void source(global const uchar *restrict pixels, const ulong offset, cons
 
 #ifdef TILE_LIST
 /*
- * Parts of tiles, `rows` rows of a tile each: a group's work-items do every so many pixels of every so many
- * rows. The entries' z is the number of the tile. packed: each tile has its pixels for itself, tile after
- * tile in that order, side x side of them, also where the image ends before; otherwise they lie where they
- * lie in the whole image.
+ * Writes only the listed tiles of level 0. Tiles are `side` x `side` pixels. A work-group makes `rows` rows
+ * of one tile, and its work-items stride over them in both directions. An entry of the list (region.clh)
+ * counts x in tiles and y in such parts; its z is the number of the tile.
+ *
+ * With `packed` the buffer holds only the listed tiles, tile after tile in the order of their numbers, each
+ * with side * side pixels even where the image ends sooner. Otherwise the buffer holds the whole image.
  */
 kernel void source_tiles(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                          const int image, const int side, const int rows, const int packed,
@@ -79,8 +86,10 @@ kernel void source_tiles(global const uchar *restrict pixels, const ulong offset
 #endif
 
 /*
- * Which tiles of the image, `side` pixels wide, differ from the source by more than `threshold` in any
- * component: 1 into changed[row * columns + column]. A work-group looks at `rows` rows of a tile.
+ * Compares new pixels with the source: sets changed[row * columns + column] to 1 for each tile of side x side
+ * pixels where any component, luma included, differs by more than `threshold`. `columns` is the number of
+ * tiles in a row of them, and `changed` begins as 0. Work-group (x, y) looks at `rows` rows of a tile, a
+ * divisor of `side`; y counts in those rows.
  */
 kernel void source_changed(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,
                            const int image, const int side, const int rows, TEXTURE_IN(source),

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.cl: 1 in regions of text-like strokes, read off four levels of the source.
+ * text.cl: the channel `text`, which is 1 where there is text and 0 elsewhere, from the source's luma on up
+ * to four levels, which find text of different sizes. constants.h defines it at TVLM_TEXT_*, and says how its
+ * numbers were chosen.
  *
- * What is written has many thin strokes (gradients of one sign closely followed by the other, bright ones and
- * dark ones alike) and, unlike most textures, lies in a line: the band above it or the one below it is quiet,
- * or the gap between it and the next line.
+ * Text has many thin strokes: gradients along x of one sign, closely followed by the other sign, bright
+ * strokes and dark ones alike. And, unlike most textures, text lies in a line: the band above it or below it
+ * is quiet, or the gap between it and the next line is.
  *
- * 1. text_strokes: sums over blocks of 4 x 4 pixels of a level, of what the gradients along x say. Luma is
- * taken in whole steps, so all is integers and the same on every device.
- * 2. text_mark: each block by the sums over a window around it, against its contrast and the quietest of
- * those places.
- * 3. text_grow: marks that stand alone in their row are dropped, the others grow.
- * 4. text_combine: a texel is text where it is on any of the levels.
+ * 1. text_strokes sums what the gradients along x say over blocks of 4 x 4 pixels of each level. Luma is
+ *    taken in whole steps, so that all sums are integers and the same on every device.
+ * 2. text_mark decides for each block, by the sums over a window around it: strokes against contrast and
+ *    against what is quietest above and below.
+ * 3. text_grow drops marks that stand alone in their row, and grows the others.
+ * 4. text_combine makes a texel text where its block is text on any level.
  *
- * Blocks lie level after level, row after row: (image * TVLM_TEXT_SUMS + sum) * blocks + start of the level +
- * index. Work-items do RUN blocks or texels of a row; z is the image, or (image, level).
+ * `blocks` is the number of blocks of all levels of an image. Sum s of a block lies at (image *
+ * TVLM_TEXT_SUMS + s) * blocks + (blocks of the levels before) + row * columns + column; marks lie likewise,
+ * without s. Work-items make RUN blocks or texels of a row: 1 on GPUs, and many on CPUs, where the loops over
+ * them vectorise.
  */
 #include "region.clh"
 #include "texture.clh"
@@ -30,10 +34,11 @@
 #define BLOCK  TVLM_TEXT_BLOCK
 #define RX     TVLM_TEXT_RX
 #define RY     TVLM_TEXT_RY
-#define SPAN   (BLOCK * RUN)           /* pixels of a work-item's row */
-#define AHEAD  (SPAN + TVLM_TEXT_THIN) /* and those after it that a stroke may end at */
+/* The pixels of a row that a work-item sums, and with those after them at which a stroke may end. */
+#define SPAN  (BLOCK * RUN)
+#define AHEAD (SPAN + TVLM_TEXT_THIN)
 
-/* A level's blocks: columns, rows, how many come before it. */
+/* The blocks of a level: columns, rows, and how many blocks the levels before it have. */
 inline int4 text_blocks(int4 size, int level) {
     int start = 0;
     for (int n = 0; n < level; ++n)
@@ -43,6 +48,11 @@ inline int4 text_blocks(int4 size, int level) {
                   (level_side(size.y, level) + BLOCK - 1) / BLOCK, start, 0);
 }
 
+/*
+ * Writes the six sums (TVLM_TEXT_BRIGHT ..) of blocks. Work-item (n, row, image * levels + level) makes RUN
+ * blocks of a row of one level. A stroke counts at the pixel where it begins, with the lesser of its two
+ * gradients.
+ */
 kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
                          global int *restrict strokes REGION_IN) {
     const int level = ITEM_Z % levels, image = ITEM_Z / levels, slice = image * source_size.z;
@@ -55,7 +65,7 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
     for (int s = 0; s < TVLM_TEXT_SUMS; ++s)
         for (int i = 0; i < SPAN; ++i) sums[s][i] = 0;
     for (int line = 0; line < BLOCK; ++line) {
-        /* outside the level pixels repeat: no gradient */
+        /* Outside the level pixels repeat, so that there is no gradient. */
         for (int i = 0; i < AHEAD + 2; ++i)
             luma[i] = texel_fetch_at_(TEXTURE(source), place, slice, level, BLOCK * first + i - 1,
                                       BLOCK * row + line)
@@ -91,8 +101,8 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
     }
 }
 
-/* Sums over the windows around RUN blocks from (first, row), `ry` rows each way, the level's edge blocks
- * repeated. */
+/* Adds up one of the sums over windows around RUN blocks from (first, row) on: RX blocks to the left and
+ * right and `ry` above and below. Blocks at the level's edge repeat. */
 inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry,
                          int *windows) {
     int columns[RUN + 2 * RX];
@@ -111,7 +121,7 @@ inline void text_windows(global const int *restrict sums, int4 grid, int first, 
     }
 }
 
-/* The lesser of rises and falls in the windows around a row, where that is less than `least`. */
+/* Lowers least[i] to the lesser of rises and falls in the windows around RUN blocks. */
 inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry,
                        int *least) {
     int rise[RUN], fall[RUN];
@@ -121,6 +131,8 @@ inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks
     for (int i = 0; i < RUN; ++i) least[i] = min(least[i], min(rise[i], fall[i]));
 }
 
+/* Writes 1 for blocks that are text and 0 for others. Work-item (n, row, image * levels + level) makes RUN
+ * blocks of a row of one level. */
 kernel void text_mark(global const int *restrict strokes, const int4 source_size, const int blocks,
                       const int levels, global uchar *restrict marks REGION_IN) {
     const int level = ITEM_Z % levels, image = ITEM_Z / levels;
@@ -140,12 +152,13 @@ kernel void text_mark(global const int *restrict strokes, const int4 source_size
             text_quiet(strokes, grid, blocks, first, row + side * away, 0, gap);
     }
 
-    /* From here on in floats, per pixel, black to white being 1; a gradient is half a difference. */
+    /* From here on values are floats for each pixel, black to white being 1. A gradient is half the
+     * difference of the two neighbours. */
     const float area = TVLM_TEXT_AREA * TVLM_TEXT_STEPS, gradients = 1.0f / (2.0f * area);
     global uchar *restrict out = marks + image * blocks + grid.z + row * grid.x + first;
     for (int i = 0; i < min(RUN, grid.x - first); ++i) {
         const float thin = min(bright[i], dark[i]) * gradients;
-        /* a gap is one row, a window 2 RY + 1 */
+        /* A gap is one row of blocks, where a window has 2 RY + 1. */
         const float least = min((float)band[i], TVLM_TEXT_GAP * (2 * RY + 1) * gap[i]);
         const float quiet = least * gradients + TVLM_TEXT_QUIET;
         const long variance = (long)TVLM_TEXT_AREA * square[i] - (long)luma[i] * luma[i];
@@ -154,7 +167,9 @@ kernel void text_mark(global const int *restrict strokes, const int4 source_size
     }
 }
 
-/* Dropped: marks without both neighbours in the row (outside the level they count as marked). Kept ones grow.
+/*
+ * Drops marks that do not have both neighbours in the row marked (blocks at the level's edge repeat), and
+ * grows the others by GX blocks to the left and right and GY above and below. Work-items as in text_mark.
  */
 kernel void text_grow(global const uchar *restrict marks, const int4 source_size, const int blocks,
                       const int levels, global uchar *restrict grown REGION_IN) {
@@ -182,7 +197,8 @@ kernel void text_grow(global const uchar *restrict marks, const int4 source_size
     }
 }
 
-/* A texel's centre lies in one block of each level. */
+/* Writes the channel. A texel is text where the block that its centre lies in is text on any level. Work-item
+ * (n, y, image) makes RUN texels of row y. */
 kernel void text_combine(global const uchar *restrict grown, const int4 source_size, const int blocks,
                          const int levels, TEXTURE_OUT(result) REGION_IN) {
     const int first = ITEM_X * RUN, y = ITEM_Y, image = ITEM_Z;

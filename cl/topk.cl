@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topk.cl: the k largest of n scores, best first; ties by lower index, NaN last.
+ * topk.cl: finds the k largest of n scores, best first. Of equal scores the lower index comes first, and NaN
+ * comes last. The result is pairs (index, bits of the score).
  *
- * A key is one 64-bit integer, smaller is better: the score's bits turned so that they order downwards, then
- * the index. So no two keys are equal and any sorting method gives the same, stable order. topk_chunk:  a
- * work-group sorts TOPK_CHUNK keys bitonically (Batcher 1968) in local memory and keeps the best; repeated on
- * what is kept until one chunk remains. For k up to half a chunk. topk_pad, topk_sort, topk_exchange,
- * topk_merge: the same network over global memory, for larger k. topk_count, topk_pick, topk_keep: where n is
- * large, the k-th key first, digit by digit from the top (radix select), then only the k keys up to it, which
- * one of the others sorts. topk_rank:   each key's place is the number of keys before it; no sort and no
- * barriers to speak of. For small n on devices with many cores.
+ * Scores are compared as keys. A key is one 64-bit integer, and smaller is better: the score's bits, turned
+ * so that they order downwards, and then the index. No two keys are equal, so every method finds the same,
+ * stable order. The host picks one by n and k (lib/opencl/topk.c):
+ *
+ *   - topk_chunk sorts TOPK_CHUNK keys in local memory with a bitonic network (Batcher 1968) and keeps the
+ *     best k. The host repeats it on what was kept until one chunk is left. It needs k of at most half a
+ *     chunk.
+ *   - topk_pad, topk_sort, topk_exchange, topk_merge and topk_result run the same network over global memory,
+ *     for larger k.
+ *   - topk_count, topk_pick and topk_keep are for large n: they find the k-th key digit by digit from the top
+ *     (radix select), and keep only the k keys up to it, which one of the other methods then sorts.
+ *   - topk_rank counts how many keys come before each key: that is its place. It is for small n on devices
+ *     with many cores, since it compares every pair.
+ *
+ * On CPUs groups are small and chunks of the list large, so that a work-item loops.
  */
 #ifndef TOPK_GROUP
 #define TOPK_GROUP 256
@@ -18,15 +26,17 @@
 #define TOPK_CHUNK 2048
 #endif
 
-#define NO_KEY ULONG_MAX /* after every key */
+/* This comes after every key. */
+#define NO_KEY ULONG_MAX
 
+/* The key of a score. -0 and 0 tie. */
 inline ulong key_of(float score, int index) {
-    const uint bits = score == 0.0f ? 0u : as_uint(score); /* -0 and 0 tie */
+    const uint bits = score == 0.0f ? 0u : as_uint(score);
     const uint down = isnan(score) ? 0xffffffffu : (bits & 0x80000000u) ? bits : ~(bits | 0x80000000u);
     return ((ulong)down << 32) | (uint)index;
 }
 
-/* The j-th step of merging runs of k: compares the pair that work `i` of TOPK_CHUNK / 2 owns. */
+/* Compares and exchanges pair `i` of the TOPK_CHUNK / 2 pairs of keys that lie `j` apart. */
 inline void exchange(local ulong *keys, int i, int j, bool up) {
     const int a = 2 * i - (i & (j - 1)), b = a + j;
     const ulong x = keys[a], y = keys[b];
@@ -36,7 +46,8 @@ inline void exchange(local ulong *keys, int i, int j, bool up) {
     }
 }
 
-/* Steps j, j/2, .. 1 of merging runs of `run` keys; the chunk's first key has index `base` of all. */
+/* Takes steps j, j / 2, .. 1 of merging a chunk into runs of `run` keys that go up and down in turn. `base`
+ * is the index of the chunk's first key among all. */
 inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
     for (; j > 0; j >>= 1) {
         for (int i = get_local_id(0); i < TOPK_CHUNK / 2; i += TOPK_GROUP) {
@@ -47,18 +58,23 @@ inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
     }
 }
 
+/* Sorts a chunk: upwards, or downwards where bit TOPK_CHUNK of `base` is set. */
 inline void sort_chunk(local ulong *keys, uint base) {
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint run = 2; run <= TOPK_CHUNK; run <<= 1) merge_chunk(keys, base, run, (int)(run >> 1));
 }
 
+/* Writes the index and the score of a key. */
 inline void write_result(global int2 *restrict result, global const float *restrict scores, int place,
                          ulong key) {
     const int index = (int)(key & 0xffffffffu);
     result[place] = (int2)(index, as_int(scores[index]));
 }
 
-/* keys[i] for i < padded: the scores' where `first`, else those that are there; NO_KEY from n on. */
+/*
+ * Fills keys[i] for i < padded: from n on with NO_KEY, and before that with the keys of the scores if `first`
+ * is set; otherwise the keys that are there stay. Work-item i makes one key.
+ */
 kernel void topk_pad(global const float *restrict scores, const int first, const int n,
                      global ulong *restrict keys, const int padded) {
     const int i = get_global_id(0);
@@ -69,8 +85,11 @@ kernel void topk_pad(global const float *restrict scores, const int first, const
         keys[i] = key_of(scores[i], i);
 }
 
-/* The best `keep` of each chunk of the n keys to out[chunk * keep ..]. The only chunk writes the result
- * instead. */
+/*
+ * Writes the best `keep` keys of each chunk of n to out[chunk * keep] and up. Where there is only one chunk
+ * it writes the result instead. The keys are those of the scores if `first` is set, else `keys`. A work-group
+ * makes one chunk.
+ */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
 topk_chunk(global const float *restrict scores, global const ulong *restrict keys, const int first,
            const int n, const int keep, global ulong *restrict out, global int2 *restrict result) {
@@ -89,7 +108,8 @@ topk_chunk(global const float *restrict scores, global const ulong *restrict key
     }
 }
 
-/* Sorts each chunk of `keys` (a power of two of chunks), up and down in turn. */
+/* Sorts each chunk of `keys`, up and down in turn. There is a power of two of chunks, one for each
+ * work-group. */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void topk_sort(global ulong *restrict keys) {
     local ulong chunk[TOPK_CHUNK];
     const uint base = get_group_id(0) * TOPK_CHUNK;
@@ -98,7 +118,8 @@ kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void topk_sort(gl
     for (int i = get_local_id(0); i < TOPK_CHUNK; i += TOPK_GROUP) keys[base + i] = chunk[i];
 }
 
-/* One step over global memory: pairs j apart, j >= TOPK_CHUNK. */
+/* Takes one step of merging into runs of `run` keys in global memory, for j >= TOPK_CHUNK. Work-item i
+ * compares and exchanges one pair of keys j apart. */
 kernel void topk_exchange(global ulong *restrict keys, const uint run, const uint j) {
     const uint i = get_global_id(0);
     const uint a = 2 * i - (i & (j - 1)), b = a + j;
@@ -109,7 +130,8 @@ kernel void topk_exchange(global ulong *restrict keys, const uint run, const uin
     }
 }
 
-/* The steps of merging runs of `run` that stay within a chunk. */
+/* Takes the steps of merging into runs of `run` keys that stay within a chunk. A work-group makes one
+ * chunk. */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void topk_merge(global ulong *restrict keys,
                                                                                const uint run) {
     local ulong chunk[TOPK_CHUNK];
@@ -120,15 +142,18 @@ kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void topk_merge(g
     for (int i = get_local_id(0); i < TOPK_CHUNK; i += TOPK_GROUP) keys[base + i] = chunk[i];
 }
 
+/* Writes the first k of sorted keys as the result. Work-item i writes one. */
 kernel void topk_result(global const ulong *restrict keys, global const float *restrict scores, const int k,
                         global int2 *restrict result) {
     const int i = get_global_id(0);
     if (i < k) write_result(result, scores, i, keys[i]);
 }
 
-#define RANK_LANES 16 /* work-items that share the counting for one key */
+/* RANK_LANES work-items share the counting for one key, and a work-group ranks RANK_KEYS keys. */
+#define RANK_LANES 16
 #define RANK_KEYS  (TOPK_GROUP / RANK_LANES)
 
+/* Counts the keys before each key, and writes those keys to the result that have fewer than k before them. */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
 topk_rank(global const float *restrict scores, const int n, const int k, global int2 *restrict result) {
     local int before[RANK_KEYS];
@@ -147,7 +172,7 @@ topk_rank(global const float *restrict scores, const int n, const int k, global 
         result[before[slot]] = (int2)(index, as_int(scores[index]));
 }
 
-/* A work-group's share of the list while digits are counted: SELECT_GROUP work-items, SELECT_SPAN keys. */
+/* While digits are counted, a work-group of SELECT_GROUP work-items goes over SELECT_SPAN keys. */
 #ifndef SELECT_GROUP
 #define SELECT_GROUP 256
 #define SELECT_SPAN  8192
@@ -155,26 +180,33 @@ topk_rank(global const float *restrict scores, const int n, const int k, global 
 #define DIGIT_BITS 11
 #define DIGITS     (1 << DIGIT_BITS)
 
-/* One work-item needs no atomics among its own. */
+/* A group of one work-item needs no atomics in local memory. */
 #if SELECT_GROUP == 1
 #define COUNT_UP(place) ++(place)
 #else
 #define COUNT_UP(place) atomic_inc(&(place))
 #endif
 
-/* What is known of the k-th key. The index is cut to its `index_bits`, so that there are fewer digits. */
+/* What is known of the k-th key. */
 typedef struct select_state {
-    ulong prefix;   /* its digits so far */
-    uint remaining; /* its place among the keys with that prefix, from 1 */
-    uint kept;      /* keys that topk_keep has written */
+    /* Its digits so far, from the top. */
+    ulong prefix;
+    /* Its place among the keys that begin with that prefix, from 1. */
+    uint remaining;
+    /* How many keys topk_keep has written. */
+    uint kept;
 } select_state;
 
+/* A key whose index has only `index_bits` bits, so that there are fewer digits. */
 inline ulong short_key(float score, int index, int index_bits) {
     const ulong key = key_of(score, index);
     return (key >> 32 << index_bits) | (uint)index;
 }
 
-/* histogram[digit] of the keys that begin with the prefix; the digit is `bits` wide, above `shift` more. */
+/*
+ * Adds up histogram[digit] of the keys that begin with the prefix. The digit is `bits` wide and stands above
+ * `shift` further bits. A group counts in local memory first.
+ */
 kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1))) void
 topk_count(global const float *restrict scores, const int n, const int index_bits, const int shift,
            const int bits, global const select_state *restrict state, global uint *restrict histogram) {
@@ -194,7 +226,11 @@ topk_count(global const float *restrict scores, const int n, const int index_bit
         if (counts[digit] != 0) atomic_add(&histogram[digit], counts[digit]);
 }
 
-/* The digit that holds the k-th key; clears the histogram for the next. One work-group. */
+/*
+ * Finds the digit of the k-th key, appends it to the prefix, and clears the histogram for the next digit. One
+ * work-group runs: its work-items sum shares of the histogram, and the first one walks over shares and then
+ * over digits.
+ */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
 topk_pick(const int bits, global select_state *restrict state, global uint *restrict histogram) {
     local uint sums[TOPK_GROUP];
@@ -215,7 +251,7 @@ topk_pick(const int bits, global select_state *restrict state, global uint *rest
     for (int i = 0; i < share; ++i) histogram[lane * share + i] = 0;
 }
 
-/* The keys up to the k-th, in any order: exactly k. */
+/* Writes the keys up to the k-th, which are exactly k, in any order. */
 kernel __attribute__((reqd_work_group_size(SELECT_GROUP, 1, 1))) void
 topk_keep(global const float *restrict scores, const int n, const int index_bits,
           global select_state *restrict state, global ulong *restrict keys) {

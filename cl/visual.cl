@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * visual.cl: edges, edges_inv, high, low from the source's luma.
+ * visual.cl: four channels for each pixel, from the source's luma Y (at the image's edge pixels repeat):
  *
- * edges: Sobel 3x3, magnitude / 4, at most 1; edges_inv = 1 - edges; low: 5x5 binomial (1 4 6 4 1)/16;
- * high = 0.5 + 0.5 (Y - low). Borders clamp to the edge.
+ *   - edges: the magnitude of Sobel's gradient over 4, at most 1;
+ *   - edges_inv: 1 - edges;
+ *   - high: what `low` leaves, as 0.5 + 0.5 (Y - low);
+ *   - low: Y under the 5x5 binomial filter, (1 4 6 4 1) / 16 in each direction.
+ *
+ * The layout is that of tile.clh. The binomial filter is separable: rows are summed first.
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
 // check-kernels: -DTILE_LIST=1
@@ -12,15 +16,15 @@
 #define BORDER 2
 #define W      BORDERED_W(BORDER)
 
-/* The binomial's row sum around r[0]. */
+/* The binomial filter of the row around r[0], times 16. */
 inline float row_sum(local const float *r) {
     return r[-2] + 4.0f * r[-1] + 6.0f * r[0] + 4.0f * r[1] + r[2];
 }
 
+/* Writes a tile. `rows` holds the row sums of luma, each of which five pixels of a column read. */
 TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
-    local float
-        rows[TILE_W * BORDERED_H(BORDER)]; /* of luma, summed along x: once, for the five that read each */
+    local float rows[TILE_W * BORDERED_H(BORDER)];
     const int image = GROUP_Z;
     FOR_BORDERED(BORDER, tx, ty)
     luma[BORDERED_AT(BORDER, tx, ty)] =
@@ -37,7 +41,8 @@ TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
         const float gx = (up[1] - up[-1]) + 2.0f * (at[1] - at[-1]) + (down[1] - down[-1]);
         const float gy = (down[-1] - up[-1]) + 2.0f * (down[0] - up[0]) + (down[1] - up[1]);
         const float edges = min(1.0f, 0.25f * sqrt(gx * gx + gy * gy));
-        local const float *row = rows + ty * TILE_W + tx; /* two above this one */
+        /* The row sum two pixels above this one. */
+        local const float *row = rows + ty * TILE_W + tx;
         const float sum =
             row[0] + 4.0f * row[TILE_W] + 6.0f * row[2 * TILE_W] + 4.0f * row[3 * TILE_W] + row[4 * TILE_W];
         const float low = clamp(sum / 256.0f, 0.0f, 1.0f);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * warp.cl: the encoder's vectors of one image moved into its next frame, and new ones mixed in.
+ * warp.cl: carries the encoder's vectors of an image into its next frame, so that not every frame needs the
+ * encoder: `warp` moves them along the flow, and `warp_blend` mixes new vectors in. Vectors lie in the cells
+ * of a grid, four components to a layer. Each work-item makes one layer of one cell.
  */
 #include "texture.clh"
 
-/* The centre, in pixels, of what the image leaves of a cell. */
+/* The centre, in pixels, of that part of a cell that lies in the image; cells are `step` pixels wide. */
 inline float centre_of(int cell, float step, float side) {
     return 0.5f * (cell * step + min((cell + 1.0f) * step, max(side, cell * step)));
 }
 
-/* Four texels and their weights around a point in texels, clamped to the edge. */
+/* The indices and bilinear weights of the four texels around a point in texels, clamped to the edge. */
 typedef struct taps {
     int at[4];
     float weight[4];
@@ -25,7 +27,10 @@ inline taps taps_at(float x, float y, int4 size) {
     return found;
 }
 
-/* The path at a point in texels, of what is known there: z is the share that is. */
+/*
+ * The path at a point in texels, averaged over those of the four texels around it that have one: x and y in
+ * pixels, and in z the share of the weights that have one. A texel of `path` is (x, y, 1 if there is a path).
+ */
 inline float4 path_at(global const float4 *restrict path, float x, float y, int4 size) {
     const taps around = taps_at(x, y, size);
     float4 sum = 0.0f;
@@ -38,10 +43,18 @@ inline float4 path_at(global const float4 *restrict path, float x, float y, int4
 }
 
 /*
- * Each cell from where it was by the (backward) flow at its centre, and by the path from there on. What the
- * filter mixes in of cells that have no vector (`known` 0, and 0 in `from`) is divided out again. view: width
- * and height of the image, in pixels; limits: the least confidence, the longest step. Work-item a layer of a
- * cell.
+ * Moves the vectors by one frame. A cell comes from where the backward flow at its centre says that it was a
+ * frame ago, and from there along `path`, which leads on to the frame in which the encoder made `from`. So
+ * vectors are sampled once, however many frames ago that was. The new path goes to `next`.
+ *
+ * The filter also mixes in cells that have no vector (`known` is 0 there, and so is `from`); dividing by the
+ * share of the others undoes that. A cell has no vector, and no path, where
+ *
+ *   - the flow's confidence is below limits.x, its length above limits.y, or it leaves the image;
+ *   - less than TVLM_WARP_SHARE of what the filter reads has a path, or has a vector.
+ *
+ * view = (width and height of the image in pixels, unused, unused); `level` is the level of the image at
+ * which the flow is read. Without flow (`has_flow` 0) nothing moves.
  */
 kernel void warp(TEXTURE_IN(from), TEXTURE_IN(flow), const int has_flow, const float4 view,
                  const float2 limits, const float level, global const float *restrict known,
@@ -55,7 +68,7 @@ kernel void warp(TEXTURE_IN(from), TEXTURE_IN(flow), const int has_flow, const f
         const float x = centre_of(column, step_x, view.x), y = centre_of(row, step_y, view.y);
         const float4 step = texel_sample(flow, x, y, 0, level);
         const float2 to = (float2)(x + step.x, y + step.y);
-        /* Not finite fails these too. */
+        /* Flow that is not finite fails these comparisons, too. */
         valid = step.z >= limits.x && step.x * step.x + step.y * step.y <= limits.y * limits.y &&
                 to.x >= 0.0f && to.x <= view.x && to.y >= 0.0f && to.y <= view.y;
         if (valid) moved = step.xy;
@@ -76,7 +89,7 @@ kernel void warp(TEXTURE_IN(from), TEXTURE_IN(flow), const int has_flow, const f
             valid ? (float4)(moved.x + before.x, moved.y + before.y, 1.0f, 0.0f) : (float4)(0.0f);
 }
 
-/* old + weight (fresh - old), a weight a cell. */
+/* Writes old + weight (fresh - old), with a weight for each cell. */
 kernel void warp_blend(TEXTURE_IN(old), TEXTURE_IN(fresh), global const float *restrict weights,
                        TEXTURE_OUT(result)) {
     const int column = get_global_id(0), row = get_global_id(1), layer = get_global_id(2);

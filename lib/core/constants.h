@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * constants.h: numbers that the kernels and the C reference share. Compiled as C11 and as OpenCL C 1.2:
- * nothing but the preprocessor in here. Each number's source stands beside it.
+ * constants.h: numbers that the kernels and the C reference share, each with its source. The file is compiled
+ * as C11 and as OpenCL C 1.2, so it has nothing but preprocessor lines.
  */
 #ifndef TVLM_CONSTANTS_H
 #define TVLM_CONSTANTS_H
@@ -11,7 +11,8 @@
 #define TVLM_LUMA_G 0.587f
 #define TVLM_LUMA_B 0.114f
 
-/* sRGB (IEC 61966-2-1) to linear, to XYZ divided by the D65 white, to CIE L*a*b* (CIE 15). */
+/* From encoded sRGB (IEC 61966-2-1) to linear light, then to XYZ divided by the D65 white, then to CIE L*a*b*
+ * (CIE 15). The two factors behind a number of XYZ are the matrix element and the white. */
 #define TVLM_SRGB_KNEE   0.04045f
 #define TVLM_SRGB_SLOPE  12.92f
 #define TVLM_SRGB_OFFSET 0.055f
@@ -29,84 +30,108 @@
 #define TVLM_LAB_SLOPE   7.787037f    /* (29/6)^2 / 3 */
 #define TVLM_LAB_OFFSET  0.13793103f  /* 4/29 */
 
-/* Entropy: Y in 16 bins over cells of 16 x 16 pixels; 4 bits is the most 16 bins can hold. */
+/* Entropy: a histogram of luma in 16 bins over cells of 16 x 16 pixels. 16 bins hold at most 4 bits. */
 #define TVLM_ENTROPY_BINS 16
 #define TVLM_ENTROPY_CELL 16
 #define TVLM_ENTROPY_BITS 4.0f
 
 /*
- * Centre-surround (Itti, Koch & Niebur 1998): a texel of the quarter-size grid at three centre levels of the
- * source, each against a surround this many levels coarser. The difference is Euclidean in L*a*b*, over the
- * distance of black from white.
+ * Centre-surround contrast (Itti, Koch & Niebur 1998). A texel of the quarter-size grid is compared at three
+ * centre levels of the source, CENTRE_LEVEL and the two after it, each with a surround SURROUND_STEP levels
+ * coarser. The difference is Euclidean in L*a*b*, over RANGE, the distance of black from white. A map whose
+ * largest value is below FLOOR is flat: it holds rounding and no signal.
  */
 #define TVLM_SALIENCY_SCALES        3
-#define TVLM_SALIENCY_CENTRE_LEVEL  2 /* fine; mid and coarse one more each */
+#define TVLM_SALIENCY_CENTRE_LEVEL  2
 #define TVLM_SALIENCY_SURROUND_STEP 3
 #define TVLM_SALIENCY_RANGE         100.0f
-#define TVLM_SALIENCY_FLOOR                                                                                  \
-    1e-3f /* an image whose largest contrast is below it is flat: rounding, no signal */
+#define TVLM_SALIENCY_FLOOR         1e-3f
 
 /*
- * What stands out from the image's border, at the first of these levels of which no side is longer than SIDE:
- * the cost of the cheapest path to the border (geodesic saliency: Wei, Wen, Zhu & Sun 2012), and the distance
- * from the colours along it (Mahalanobis; the least over the four sides). Each over its largest in the image,
- * or over its floor where even the largest is small. Distances of colour in L*a*b*. Of STEP_FREE, SPREAD and
- * BORDER_WEIGHT leave-one-out on people's masks chooses these values (bench/saliency.py); of CONTRAST_WEIGHT
- * it would choose 0, by 0.002 of AUC, but then nothing finer than SIDE texels were left in the map.
+ * What stands out from the image's border, at the first of the levels above of which no side is longer than
+ * SIDE. Distances of colour are in L*a*b*. There are two cues:
+ *
+ *   - the cost of the cheapest path to the border (geodesic saliency: Wei, Wen, Zhu & Sun 2012). A step
+ *     between texels costs what its colour difference exceeds STEP_FREE by. Paths are found in ROUNDS passes
+ *     down, up, right and left, and cost UNREACHED before they are found.
+ *   - the Mahalanobis distance from the colours along the border, the least over its four sides. The strip of
+ *     colours along a side is one STRIP-th of the longer side deep. SPREAD is added to the variances of the
+ *     colours, so that colours nearer than that count as one.
+ *
+ * Each cue is divided by its largest value in the image, or by its floor (PATH_FLOOR, BORDER_FLOOR) where
+ * even the largest is smaller. BORDER_WEIGHT is the weight of the second cue beside 1 for the first, and
+ * CONTRAST_WEIGHT that of the mean contrast. For STEP_FREE, SPREAD and BORDER_WEIGHT leave-one-out on
+ * people's masks chooses these values (bench/saliency.py). For CONTRAST_WEIGHT it would choose 0, by 0.002 of
+ * AUC, but then the map would show nothing finer than SIDE texels.
  */
-#define TVLM_SALIENCY_SIDE 80
-#define TVLM_SALIENCY_STRIP                                                                                  \
-    10 /* a tenth of the longer side: how deep the strip of colours along a side is                          \
-        */
-#define TVLM_SALIENCY_SPREAD          2.5f /* added to their variances: colours nearer than that are one colour */
-#define TVLM_SALIENCY_STEP_FREE       2.0f /* a step between texels costs what its difference exceeds this by */
-#define TVLM_SALIENCY_ROUNDS          2    /* of passes down, up, right and left */
-#define TVLM_SALIENCY_UNREACHED       1e30f /* before a path is found */
+#define TVLM_SALIENCY_SIDE            80
+#define TVLM_SALIENCY_STRIP           10
+#define TVLM_SALIENCY_SPREAD          2.5f
+#define TVLM_SALIENCY_STEP_FREE       2.0f
+#define TVLM_SALIENCY_ROUNDS          2
+#define TVLM_SALIENCY_UNREACHED       1e30f
 #define TVLM_SALIENCY_PATH_FLOOR      10.0f
 #define TVLM_SALIENCY_BORDER_FLOOR    1.0f
-#define TVLM_SALIENCY_BORDER_WEIGHT   1.0f /* beside 1 for the path */
+#define TVLM_SALIENCY_BORDER_WEIGHT   1.0f
 #define TVLM_SALIENCY_CONTRAST_WEIGHT 0.25f
 
-/* Distance: ridges of `edges` above this are edge pixels; the distance is over max(W, H) /
- * TVLM_DISTANCE_SHARE. */
+/* Distance: a ridge of the channel `edges` above EDGE is an edge pixel. The distance is over max(W, H) /
+ * SHARE. */
 #define TVLM_DISTANCE_EDGE  0.25f
 #define TVLM_DISTANCE_SHARE 8.0f
 
-/* Fixation: what is beyond so many sigmas of a Gaussian (4e-6) is 0. Temporal cells; the level of the image
- * they read. */
+/* Fixation: a Gaussian is 0 beyond so many sigmas, where it would be 4e-6. */
 #define TVLM_FIXATION_REACH 5.0f
-#define TVLM_TEMPORAL_CELL  TVLM_ENTROPY_CELL
-#define TVLM_TEMPORAL_LEVEL 4.0f /* log2 of a cell's side */
 
-/* Vectors moved into the next frame: a cell has one where cells that had one weigh so much in the filter. */
+/* The side of a cell of the temporal channels in pixels, and its log2, the level at which they read the
+ * image. */
+#define TVLM_TEMPORAL_CELL  TVLM_ENTROPY_CELL
+#define TVLM_TEMPORAL_LEVEL 4.0f
+
+/* Where vectors are moved into the next frame, a cell gets one if the cells that have one make up at least
+ * this share of the filter's weights. */
 #define TVLM_WARP_SHARE 0.5f
 
 /*
- * Regions. Colours are L*a*b* in whole steps packed into 32 bits, L << 22 | a << 11 | b (a and b from
- * TVLM_LAB_ZERO), so that all that follows is the same on every device. SLIC (Achanta et al. 2012): passes on
- * level 1, where its cells have this side or more, then on level 0; four and two measure as well as ten on
- * level 0. A pixel's candidates are the centres of its cell and of the eight around it.
+ * Regions. Colours are L*a*b* in whole steps, LAB_STEPS to a unit, packed into 32 bits as L << 22 | a << 11 |
+ * b. a and b count from LAB_ZERO. What follows is whole numbers and therefore the same on every device.
+ *
+ * SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012) takes COARSE_PASSES passes on level 1, where
+ * its cells have a side of COARSE_SIDE pixels or more, and FULL_PASSES on level 0. This measures as well as
+ * ten passes on level 0. A pixel's candidates are the centres of its cell and of the eight around it.
+ *
+ * MAX is the largest number of regions; their numbers, up to 2047, are exact in half. Centroids are kept to 1
+ * / PLACES of a pixel, and mean colours to 1 / TINTS of a step. SUMS is the number of words of a region's
+ * sums (cl/regions.clh).
  */
 #define TVLM_LAB_STEPS             8.0f
 #define TVLM_LAB_ZERO              1024
-#define TVLM_CLUSTER_MAX           2048 /* regions; ids up to 2047 are exact in half */
+#define TVLM_CLUSTER_MAX           2048
 #define TVLM_CLUSTER_COARSE_PASSES 4
 #define TVLM_CLUSTER_FULL_PASSES   2
-#define TVLM_CLUSTER_COARSE_SIDE   16  /* pixels */
-#define TVLM_CLUSTER_SUMS          20  /* words of a region's sums: cl/regions.clh */
-#define TVLM_CLUSTER_PLACES        256 /* steps of a pixel to which centroids are kept */
-#define TVLM_CLUSTER_TINTS         16  /* steps of a colour step to which means are kept */
+#define TVLM_CLUSTER_COARSE_SIDE   16
+#define TVLM_CLUSTER_SUMS          20
+#define TVLM_CLUSTER_PLACES        256
+#define TVLM_CLUSTER_TINTS         16
 #define TVLM_CLUSTER_NONE          0x7fffffff
-#define TVLM_REGION_WORDS          12 /* tvlm_region */
-#define TVLM_REGION_HEADER         4  /* words before an image's table: count, handed in, 0, 0 */
+
+/* The table of regions: words of a tvlm_region, and words before the first: how many regions there are, 1 if
+ * their labels were handed in, 0, 0. */
+#define TVLM_REGION_WORDS  12
+#define TVLM_REGION_HEADER 4
 
 /*
- * boundary: on a ridge of the colour gradient m (L*a*b* a pixel; binomial 3x3, Sobel) where what lies on both
- * sides, nine taps TAP apart around points FAR (diagonally DIAGONAL) pixels away, differs by c: (m / (TEXTURE
- * + e))^2 c > STRENGTH^2, e the mean of m in the region. Measured on people's boundaries (bench/cluster.py):
- * a wide plateau.
+ * Boundaries of regions. A pixel lies on one if it is on a ridge of the colour gradient m (L*a*b* units a
+ * pixel, of the binomial 3x3 filter and Sobel's) and
+ *
+ *     (m / (TEXTURE + e))^2 c > STRENGTH^2
+ *
+ * where e is the mean of m in the region, and c the difference of the mean colours on the two sides: over
+ * nine pixels TAP apart, around points FAR pixels away (DIAGONAL in x and in y where the gradient is
+ * diagonal). m is kept in STEPS of a unit. Measured on people's boundaries (bench/cluster.py), these values
+ * lie on a wide plateau.
  */
-#define TVLM_BOUNDARY_STEPS    256.0f /* of m */
+#define TVLM_BOUNDARY_STEPS    256.0f
 #define TVLM_BOUNDARY_TEXTURE  2.0f
 #define TVLM_BOUNDARY_STRENGTH 6.0f
 #define TVLM_BOUNDARY_FAR      7
@@ -114,73 +139,110 @@
 #define TVLM_BOUNDARY_TAP      3
 
 /*
- * Text: strokes along x on four levels of the source, so that words of some 8 to 220 pixels are in reach.
- * Sums over blocks of BLOCK x BLOCK pixels: thin strokes (at most THIN pixels) that are bright and dark,
- * rises and falls, luma and its square. A window (RX, RY blocks about one) is text where thin > STRENGTH
- * (quiet + QUIET)^2 contrast: thin the lesser of bright and dark, contrast the deviation of luma, quiet the
- * lesser of rises and falls where that is least: in the windows APART blocks above and below, or, GAP times,
- * in a row of blocks that may lie between two lines (GAP_FIRST to GAP_LAST blocks away; else pages of text
- * would be none). Chosen by leave-one-out, on a wide plateau (bench/text.py).
+ * Text: strokes along x on four levels of the source, so that words of some 8 to 220 pixels are found. Luma
+ * is in whole STEPS. Six sums are taken over blocks of BLOCK x BLOCK pixels: thin strokes (at most THIN
+ * pixels) that are bright, and those that are dark; rises and falls of luma; luma, and its square. A stroke
+ * counts by what the differences of luma across a pixel exceed FLOOR by.
+ *
+ * A block is text where, in the window of RX blocks to each side and RY above and below (AREA pixels),
+ *
+ *     thin > STRENGTH (quiet + QUIET)^2 contrast
+ *
+ *   - thin is the lesser of bright and dark strokes.
+ *   - contrast is the standard deviation of luma, with CONTRAST for a flat window.
+ *   - quiet is the lesser of rises and falls where that is least: in the windows APART blocks above and
+ *     below, or, GAP times, in one row of blocks GAP_FIRST to GAP_LAST blocks away. Such a row may be the gap
+ *     between two lines, without which pages of text would not be found.
+ *
+ * Marked blocks then grow by GROW_X and GROW_Y blocks. Leave-one-out chooses these values, on a wide plateau
+ * (bench/text.py).
  */
 #define TVLM_TEXT_LEVELS    4
-#define TVLM_TEXT_STEPS     1023 /* of luma */
+#define TVLM_TEXT_STEPS     1023
 #define TVLM_TEXT_BLOCK     4
-#define TVLM_TEXT_FLOOR     25 /* steps; differences across a pixel count from here on */
+#define TVLM_TEXT_FLOOR     25
 #define TVLM_TEXT_THIN      4
 #define TVLM_TEXT_RX        3
 #define TVLM_TEXT_RY        1
-#define TVLM_TEXT_AREA      336 /* pixels of a window */
+#define TVLM_TEXT_AREA      336
 #define TVLM_TEXT_APART     6
 #define TVLM_TEXT_GAP_FIRST 2
 #define TVLM_TEXT_GAP_LAST  3
 #define TVLM_TEXT_GAP       1.5f
 #define TVLM_TEXT_QUIET     0.008f
-#define TVLM_TEXT_CONTRAST  0.01f /* the deviation of a flat window */
+#define TVLM_TEXT_CONTRAST  0.01f
 #define TVLM_TEXT_STRENGTH  713.0f
-#define TVLM_TEXT_GROW_X    2 /* blocks by which marked ones grow */
+#define TVLM_TEXT_GROW_X    2
 #define TVLM_TEXT_GROW_Y    1
-#define TVLM_TEXT_BRIGHT    0 /* the sums */
-#define TVLM_TEXT_DARK      1
-#define TVLM_TEXT_RISE      2
-#define TVLM_TEXT_FALL      3
-#define TVLM_TEXT_LUMA      4
-#define TVLM_TEXT_SQUARE    5
-#define TVLM_TEXT_SUMS      6
+
+/* The numbers of the six sums. */
+#define TVLM_TEXT_BRIGHT 0
+#define TVLM_TEXT_DARK   1
+#define TVLM_TEXT_RISE   2
+#define TVLM_TEXT_FALL   3
+#define TVLM_TEXT_LUMA   4
+#define TVLM_TEXT_SQUARE 5
+#define TVLM_TEXT_SUMS   6
 
 /*
  * Optical flow: inverse-compositional patches (Baker & Matthews 2004) and densification as in DIS (Kroeger,
  * Timofte, Dai & Van Gool 2016), then the variational refinement of Brox, Bruhn, Papenberg & Weickert (2004)
  * with normalised constraints (Zimmer, Bruhn & Weickert 2011), solved by Chebyshev's semi-iteration over
- * Jacobi's (Golub & Varga 1961). Lengths in texels of the level at hand. Chosen on the three pairs of
- * bench/flow.py, on wide plateaus.
+ * Jacobi's (Golub & Varga 1961). Lengths are in texels of the level at hand. The values are chosen on the
+ * three pairs of bench/flow.py, and lie on wide plateaus.
+ *
+ * Levels: a plane has PAD texels of replicated border, and the coarsest level is the last whose longer side
+ * is at least COARSE.
+ *
+ * Patches of PATCH x PATCH texels stand STRIDE apart:
+ *
+ *   - A patch starts from the coarser level's flow at its centre, or SPREAD to one of the four sides.
+ *   - It takes up to STEPS Gauss-Newton steps as long as its error falls, and up to FIRST at the coarsest
+ *     level, where it begins at rest.
+ *   - An error is better if it is below GAIN times the least, less NOTHING. Otherwise rounding would decide
+ *     where there is no texture.
+ *   - REGULAR, and CONDITION times the trace, are added to the diagonal of a patch's Hessian (luma in [0,
+ *     1]), so that float can tell the determinant of a straight edge from 0.
+ *   - Where patches are weighted by the inverse of a texel's difference, that difference is at least FLOOR.
+ *
+ * The refinement counts luma in units of 1 / LUMA:
+ *
+ *   - SMOOTH, GRADIENT and BRIGHTNESS are the weights of its three terms.
+ *   - ZETA, which is a square, keeps the normalisation finite, and EPSILON, a square too, is that of the
+ *     robust norm.
+ *   - It is done REFINEMENTS times, with SWEEPS sweeps each, which reckon with a spectral radius of RADIUS.
  */
-#define TVLM_FLOW_PATCH   8
-#define TVLM_FLOW_STRIDE  4
-#define TVLM_FLOW_PAD     16    /* texels of replicated border around each plane */
-#define TVLM_FLOW_COARSE  24    /* the longer side of the coarsest level is at least this */
-#define TVLM_FLOW_SPREAD  12.0f /* where a patch also looks for its start: so far to each side */
-#define TVLM_FLOW_STEPS   3     /* Gauss-Newton steps of a patch, as long as its error falls */
-#define TVLM_FLOW_FIRST   12    /* the same at the coarsest level, where patches begin from 0 */
-#define TVLM_FLOW_REGULAR 1e-4f /* added to a patch's Hessian; luma in [0, 1] */
-#define TVLM_FLOW_CONDITION                                                                                  \
-    1e-3f /* and so much of its trace: float can tell the determinant of edges from 0 */
-#define TVLM_FLOW_GAIN        0.9999f /* an error is better below this share of the least, less NOTHING: */
-#define TVLM_FLOW_NOTHING     1e-8f   /* otherwise rounding decides where there is no texture */
-#define TVLM_FLOW_FLOOR       1.2e-3f /* of a texel's difference, when patches are weighted by its inverse */
-#define TVLM_FLOW_LUMA        255.0f  /* the refinement's unit of luma */
-#define TVLM_FLOW_SMOOTH      20.0f   /* weights: smoothness, gradients, brightness */
+#define TVLM_FLOW_PATCH       8
+#define TVLM_FLOW_STRIDE      4
+#define TVLM_FLOW_PAD         16
+#define TVLM_FLOW_COARSE      24
+#define TVLM_FLOW_SPREAD      12.0f
+#define TVLM_FLOW_STEPS       3
+#define TVLM_FLOW_FIRST       12
+#define TVLM_FLOW_REGULAR     1e-4f
+#define TVLM_FLOW_CONDITION   1e-3f
+#define TVLM_FLOW_GAIN        0.9999f
+#define TVLM_FLOW_NOTHING     1e-8f
+#define TVLM_FLOW_FLOOR       1.2e-3f
+#define TVLM_FLOW_LUMA        255.0f
+#define TVLM_FLOW_SMOOTH      20.0f
 #define TVLM_FLOW_GRADIENT    10.0f
 #define TVLM_FLOW_BRIGHTNESS  5.0f
-#define TVLM_FLOW_ZETA        1e-2f /* squared; keeps the normalisation finite */
-#define TVLM_FLOW_EPSILON     1e-6f /* squared; of the robust norm */
+#define TVLM_FLOW_ZETA        1e-2f
+#define TVLM_FLOW_EPSILON     1e-6f
 #define TVLM_FLOW_SWEEPS      8
-#define TVLM_FLOW_RADIUS      0.99f /* the spectral radius that the semi-iteration reckons with */
+#define TVLM_FLOW_RADIUS      0.99f
 #define TVLM_FLOW_REFINEMENTS 4
+
 /*
- * Confidence: 1 / (1 + e^2 / (RELATIVE (|f|^2 + |b|^2) + ABSOLUTE)), e the forward-backward error in pixels
- * of level 0 (a half where Sundaram, Brox & Keutzer 2010 call a point occluded), times 1 / (1 + r^2 /
- * (TEXTURE variance + NOISE)), r^2 the mean square of luma's difference along the flow and the variance of
- * luma, both over (2 WINDOW + 1)^2 texels.
+ * The confidence of a flow vector f is the product of two factors:
+ *
+ *     1 / (1 + e^2 / (RELATIVE (|f|^2 + |b|^2) + ABSOLUTE))
+ *     1 / (1 + r^2 / (TEXTURE variance + NOISE))
+ *
+ * b is the flow back from where f leads, and e = |f + b|, all in pixels of level 0; the first factor is a
+ * half where Sundaram, Brox & Keutzer (2010) call a point occluded. r^2 is the mean square of luma's
+ * difference along the flow, and the variance is that of luma, both over (2 WINDOW + 1)^2 texels.
  */
 #define TVLM_FLOW_RELATIVE 0.01f
 #define TVLM_FLOW_ABSOLUTE 0.5f
@@ -188,81 +250,102 @@
 #define TVLM_FLOW_NOISE    1e-3f
 #define TVLM_FLOW_WINDOW   2
 
-/* Scores (CHANNELS.md). */
+/*
+ * The weights of the built-in scores, and the gain of the edges. A part of a score whose values span less
+ * than FLOOR is equal everywhere but for rounding.
+ */
 #define TVLM_SCORE_ENTROPY      0.5f
 #define TVLM_SCORE_EDGES        0.5f
 #define TVLM_SCORE_EDGES_GAIN   4.0f
 #define TVLM_SCORE_SALIENCY     0.7f
 #define TVLM_SCORE_ECCENTRICITY 0.3f
-#define TVLM_SCORE_FLOOR        1e-5f /* a part that spans less is equal everywhere, but for rounding */
+#define TVLM_SCORE_FLOOR        1e-5f
 
 /*
- * Footprints: the longest ratio of axes (what graphics hardware does); probes for a ratio of 1, and how far
- * below the level of the shorter axis they read, by measurement (test_footprint). The strength of gradients,
- * as steps of luma between two samples, below which a direction is noise.
+ * Footprints (anisotropic filtering). RATIO is the largest ratio of the two axes, which is what graphics
+ * hardware has. There are PROBES probes for a ratio of 1, and they read BIAS levels from the level of the
+ * shorter axis; both were measured (test_footprint). A direction is noise where gradients are weaker than
+ * FLOOR, in luma between two samples.
  */
 #define TVLM_FOOTPRINT_RATIO  16
 #define TVLM_FOOTPRINT_PROBES 1
 #define TVLM_FOOTPRINT_BIAS   (-0.5f)
 #define TVLM_FOOTPRINT_FLOOR  0.01f
 
-/* What becomes of a grid handed in (tvlm_input). */
-#define TVLM_INPUT_CLAMP  0          /* each component to its range */
-#define TVLM_INPUT_UNIT   1          /* all channels of a cell are one vector: to unit length */
-#define TVLM_INPUT_BINARY 2          /* 1 from a half on, 0 below */
-#define TVLM_INPUT_NONE   0x7fffffff /* every value is finite */
+/*
+ * What is done to the values of a grid that is handed in (tvlm_input):
+ *
+ *   - CLAMP clamps each component to its range.
+ *   - UNIT scales the vector of all channels of a cell to unit length.
+ *   - BINARY makes values 1 from a half on, and 0 below.
+ */
+#define TVLM_INPUT_CLAMP  0
+#define TVLM_INPUT_UNIT   1
+#define TVLM_INPUT_BINARY 2
+
+/* In place of the index of the first value that is not finite: there is none. */
+#define TVLM_INPUT_NONE 0x7fffffff
 
 /*
- * The encoder's vectors: components beyond LIMIT are clamped, so that their squares stay finite in float; a
+ * The encoder's vectors. Components beyond LIMIT are clamped, so that their squares stay finite in float. A
  * vector shorter than FLOOR is the zero vector, whatever a device makes of numbers that small.
  */
 #define TVLM_FEATURE_LIMIT 1e15f
 #define TVLM_FEATURE_FLOOR 1e-15f
 
-/* What becomes of several similarities of a cell. */
-#define TVLM_MAPS_EACH 0 /* each is a channel of its own */
+/* What several similarities of a cell become: each a channel of its own, or their largest or mean one
+ * channel. */
+#define TVLM_MAPS_EACH 0
 #define TVLM_MAPS_MAX  1
 #define TVLM_MAPS_MEAN 2
 
-/* A vector shorter than this has no direction (unit vectors that cancel out): it stays 0 when it is read. */
+/* An average of unit vectors that is shorter than this has no direction, since they cancel out: it is read as
+ * 0. */
 #define TVLM_UNIT_FLOOR 1e-3f
 
 /*
- * Occlusion from depth: the farther side of a step. The share by which a texel is farther than its neighbour,
- * less what goes on beyond it (1 / depth is linear on planes): none up to STEP, full from FULL on.
+ * Occlusion from depth: the far side of a step. It goes from 0 to 1 while the share by which a texel is
+ * farther away than its neighbour goes from STEP to FULL. What continues on the other side is no step, since
+ * 1 / depth is linear on planes.
  */
 #define TVLM_SCENE_STEP 0.05f
 #define TVLM_SCENE_FULL 0.25f
 
-/* How one level follows from the last; per component. */
+/* How each component of a level is made from the level before. */
 #define TVLM_REDUCE_MEAN 0
 #define TVLM_REDUCE_MAX  1
 #define TVLM_REDUCE_MIN  2
 #define TVLM_REDUCE_MODE 3
 
 /*
- * A channel reference, as readers of several families get it: texture in the bundle, layer and component in
- * one int. The formula (position) stands where a texture would; below 0 is a channel that is 0.
+ * A reference to a channel, as kernels that read many textures get it (cl/bundle.clh): texture in the bundle,
+ * layer and component in one int.
+ *
+ *   - Texture TVLM_BUNDLE_FORMULA stands for the position channels, which are computed.
+ *   - A reference below 0 is a channel that is 0 everywhere.
+ *   - TVLM_REF_UNIT is added to the reference of a channel that belongs to a vector of so many layers, which
+ *     is scaled to unit length; TVLM_REF_LAYERS is 0 for all others.
  */
 #define TVLM_BUNDLE_MAX                     16
 #define TVLM_BUNDLE_FORMULA                 31
 #define TVLM_REF_ZERO                       (-1)
 #define TVLM_REF(texture, layer, component) (((texture) << 16) | ((layer) << 2) | (component))
-#define TVLM_REF_UNIT(layers)               ((layers) << 21) /* added: one of a vector of so many layers, made unit */
+#define TVLM_REF_UNIT(layers)               ((layers) << 21)
 #define TVLM_REF_TEXTURE(ref)               (((ref) >> 16) & 31)
-#define TVLM_REF_LAYERS(ref)                (((ref) >> 21) & 31) /* of such a vector; 0: it is none */
+#define TVLM_REF_LAYERS(ref)                (((ref) >> 21) & 31)
 #define TVLM_REF_LAYER(ref)                 (((ref) >> 2) & 0x3fff)
 #define TVLM_REF_COMPONENT(ref)             ((ref)&3)
 
-/* Scoring programs: see tvlm_score_group in backend.h. */
+/* Scoring programs (tvlm_score_group in backend.h): the taps of a layer, and the parts of a score. */
 #define TVLM_SCORE_TAPS  9
 #define TVLM_SCORE_PARTS 3
 
-/* Resizing for encoders: weights are whole numbers of 2^-BITS, as Pillow's 8-bit resampling has them. */
+/* Resizing for encoders: weights are whole numbers of 2^-BITS, as in Pillow's 8-bit resampling. HEAD ints
+ * stand before the weights of a place: the first source place, and how many there are. */
 #define TVLM_RESIZE_BITS 22
-#define TVLM_RESIZE_HEAD 2 /* ints before the weights: first source pixel, how many */
+#define TVLM_RESIZE_HEAD 2
 
-/* The pixels handed in. */
+/* The type of the pixels' components. */
 #define TVLM_PIXELS_U8  0
 #define TVLM_PIXELS_U16 1
 #define TVLM_PIXELS_F32 2
