@@ -19,6 +19,9 @@ if(TARGET tvlm)
   set_target_properties(tvlm PROPERTIES INSTALL_RPATH $ORIGIN/${to_libraries})
   install(TARGETS tvlm)
 endif()
+if(TARGET tvlm-bench) # beside the tool, which starts it
+  install(TARGETS tvlm-bench)
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/texturevlm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -39,9 +39,9 @@ typedef struct tool_command {
     int (*run)(struct tool *tool, const void *options, int operand_count, char *const *operands);
 } tool_command;
 
-extern const tool_command flow_command, pca_command, video_command;
-extern const tool_command devices_command, generate_command, select_command, export_command, bench_command,
-    fit_command;
+extern const tool_command devices_command, generate_command, select_command, flow_command, video_command,
+    fit_command, export_command, pca_command;
+extern const tool_command bench_command; /* of tvlm-bench */
 
 /* The options of every command. */
 typedef struct tool_common {
@@ -54,6 +54,12 @@ extern const option_spec tool_common_options[];
 extern const int tool_common_option_count;
 
 void tool_start(struct tool *tool);
+
+/* Parses the options by the command's table, checks the operands, and runs the command, or prints its --help. */
+int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv);
+
+/* Prints the help of a command. Returns TOOL_DONE. */
+int tool_help(const tool_command *command);
 
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
 int tool_fail(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);

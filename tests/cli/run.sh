@@ -83,7 +83,7 @@ json "$work/stdout" 'd["shape"] == [12, 17, 33]'
 succeeds "${generate[@]}" "$photo" -o patch.npy --layout patch13 --json
 json "$work/stdout" 'd["shape"] == [13, 32, 32]'
 
-if "$tvlm" --help | grep -q '^  bench '; then
+if [ -x "${tvlm%/*}/tvlm-bench" ]; then
     echo "== bench"
     succeeds "$tvlm" bench ${device:+"$device"} --size 100x60 --repeat 1
     succeeds "$tvlm" bench ${device:+"$device"} --image "$photo" --stage select --repeat 2 --json

@@ -54,7 +54,19 @@ LD_LIBRARY_PATH=$lib TVLM_DEVICE=reference "$work/look" "$work/picture.ppm" | wc
 echo "its example prints its positions"
 if [ -x "$prefix/bin/tvlm" ]; then
     "$prefix/bin/tvlm" --help >/dev/null # finds its libraries by itself
-    echo "bin/tvlm runs"
+    used=$(ldd "$prefix/bin/tvlm" | sed -nE 's/^.*libtexturevlm\.so[^ ]* => ([^ ]+).*$/\1/p')
+    [ "$used" ] && [ "$(realpath "$used")" = "$(realpath "$lib/libtexturevlm.so")" ] ||
+        { echo "bin/tvlm does not use the shared library that was installed with it, but '$used'"; exit 1; }
+    echo "bin/tvlm runs, on the shared library beside it"
+    if [ -x "$prefix/bin/tvlm-bench" ]; then
+        "$prefix/bin/tvlm" bench --device reference --size 32x32 --repeat 1 --stage copy | grep -q '^copy ' ||
+            { echo "the installed tvlm does not start tvlm-bench"; exit 1; }
+        mv "$prefix/bin/tvlm-bench" "$work/"
+        { PATH=/nowhere "$prefix/bin/tvlm" bench 2>&1 || true; } | grep -qx 'tvlm: tvlm-bench is not installed: .*' ||
+            { echo "the installed tvlm does not say that tvlm-bench is missing"; exit 1; }
+        mv "$work/tvlm-bench" "$prefix/bin/"
+        echo "bin/tvlm starts tvlm-bench, and says when it is not there"
+    fi
     # It finds texturevlm-video beside the others, though it is not linked to it: this is no video, and it knows.
     if [ -e "$lib/libtexturevlm-video.so" ]; then
         { "$prefix/bin/tvlm" video "$here/use.c" 2>&1 || true; } | grep -q 'no image and no video' ||
