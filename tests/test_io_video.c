@@ -3,7 +3,12 @@
  * test_io_video.c: what is written as a video is read again, frame by frame; what does not decode is left out
  * with a line each; what is no video is refused with one; nothing unfinished is left.
  */
+#define _DEFAULT_SOURCE /* NOLINT: for MAP_ANONYMOUS */
+#include <arpa/inet.h>
 #include <math.h>
+#include <netinet/in.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 
 #include "io_helper.h"
 #include "texturevlm/io_video.h"
@@ -377,8 +382,95 @@ static void stops(void **state) {
     }
 }
 
+/* The last row of the picture ends where the memory ends. */
+static void reads_no_byte_behind_the_picture(void **state) {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), room = 16 * page;
+    uint8_t *const memory =
+        mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    (void)state;
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    assert_int_equal(mprotect(memory + room, page, PROT_NONE), 0);
+    for (int32_t width = 2; width < 140; width += width < 40 ? 1 : 7) {
+        for (int32_t height = 2; height < 6; height += 3) {
+            const size_t size = 3 * (size_t)width * (size_t)height;
+            const tvlm_image image = {memory + room - size, width, height, 3, TVLM_PIXEL_U8, 0};
+            tvlm_video_writer *writer = NULL;
+            io_expect(tvlm_video_writer_open(io_path("edge.avi"), width, height,
+                                             tvlm_video_writer_params(.log = &io_log), &writer),
+                      TVLM_OK, NULL);
+            io_expect(tvlm_video_writer_add(writer, &image, 0.0), TVLM_OK, NULL);
+            tvlm_video_writer_destroy(&writer);
+        }
+    }
+    munmap(memory, room + page);
+}
+
+/* A playlist and other lists of files are refused, whatever their name says. */
+static void opens_no_other_file(void **state) {
+    static const char playlist[] = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\na.mp4\n#EXT-X-ENDLIST\n";
+    static const char live[] = "#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\na.mp4\n"; /* has no end */
+    static const char parts[] = "ffconcat version 1.0\nfile a.mp4\n";
+    char text[8192];
+    (void)state;
+    write_video(io_path("a.mp4"), WIDTH, HEIGHT, 4, 25.0);
+    expect_no_video(io_put("list.mp4", playlist, strlen(playlist)), TVLM_ERROR_FORMAT,
+                    "may name other files");
+    expect_no_video(io_put("live.mp4", live, strlen(live)), TVLM_ERROR_FORMAT, "may name other files");
+    expect_no_video(io_put("parts.mp4", parts, strlen(parts)), TVLM_ERROR_FORMAT, "may name other files");
+    snprintf(text, sizeof text, "concat:%s", io_path("a.mp4"));
+    expect_no_video(text, TVLM_ERROR_FORMAT, "may name other files");
+    snprintf(text, sizeof text, "file:%s", io_path("a.mp4"));
+    tvlm_video_reader *reader = open_video(text);
+    tvlm_video_reader_destroy(&reader);
+}
+
+/* A server that takes a connection and never answers. */
+static void does_not_wait_for_ever(void **state) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    const int server = socket(AF_INET, SOCK_STREAM, 0);
+    tvlm_video_reader *reader = NULL;
+    char url[64];
+    (void)state;
+    if (server < 0 || bind(server, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(server, 4) != 0 || getsockname(server, (struct sockaddr *)&address, &length) != 0)
+        skip();
+    snprintf(url, sizeof url, "tcp://127.0.0.1:%d", ntohs(address.sin_port));
+    io_expect(tvlm_video_reader_open(url, tvlm_video_reader_params(.silence = 0.3, .log = &io_log), &reader),
+              TVLM_ERROR_IO, "nothing came for 0.3 seconds");
+    assert_null(reader);
+    io_expect(tvlm_video_reader_open(url, tvlm_video_reader_params(.silence = -1.0, .log = &io_log), &reader),
+              TVLM_ERROR_ARGUMENT, "-1 seconds");
+    close(server);
+}
+
+static void null_is_an_error(void **state) {
+    tvlm_video_info info = {.width = 7};
+    tvlm_video_frame frame = {.number = 7};
+    tvlm_video_writer *writer = NULL;
+    const tvlm_image image = {0};
+    (void)state;
+    assert_false(tvlm_video_writable(NULL));
+    tvlm_video_reader_get_info(NULL, &info);
+    assert_int_equal(info.width, 0);
+    tvlm_video_reader_get_info(NULL, NULL);
+    assert_int_equal(tvlm_video_reader_next(NULL, &frame), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(frame.number, 7);
+    assert_int_equal(tvlm_video_writer_add(NULL, &image, 0.0), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_video_writer_finish(NULL), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_video_writer_finish(&writer), TVLM_ERROR_ARGUMENT);
+    write_video(io_path("a.mp4"), WIDTH, HEIGHT, 4, 25.0);
+    tvlm_video_reader *reader = open_video(io_path("a.mp4"));
+    io_expect(tvlm_video_reader_next(reader, NULL), TVLM_ERROR_ARGUMENT, "frame is NULL");
+    tvlm_video_reader_destroy(&reader);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(reads_no_byte_behind_the_picture, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(opens_no_other_file, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(does_not_wait_for_ever, io_setup, io_teardown),
+        cmocka_unit_test_setup_teardown(null_is_an_error, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(writes_and_reads, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(turns_as_the_file_says, io_setup, io_teardown),
         cmocka_unit_test_setup_teardown(unfinished_leaves_nothing, io_setup, io_teardown),

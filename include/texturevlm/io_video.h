@@ -42,6 +42,12 @@ struct tvlm_video_reader_params {
     bool (*stop)(void *user);
     void *user; /* goes to `stop` */
 
+    /*
+     * Seconds that may pass without anything coming, >= 0; 0 means 60. Then opening fails, and a video that
+     * is open ends there, with a warning. It holds for the network. A pipe is waited for as long as it takes.
+     */
+    double silence;
+
     /* Is copied, and used by every call on the reader. May be NULL. */
     const tvlm_log *log;
 };
@@ -71,12 +77,17 @@ typedef struct tvlm_video_frame {
 } tvlm_video_frame;
 
 /*
- * Opens a video file, or whatever else FFmpeg reads by that name, and the best video track in it.
+ * Opens a video and the best video track in it. `path` is a file, a pipe or a URL.
+ *
+ * A file is never trusted to name another one. Only containers that hold their own frames are read (MP4,
+ * Matroska, AVI, MPEG, FLV, Ogg and the like, no playlists), and a file may open nothing but itself. A URL
+ * ("rtsp://...", "https://...") may also be a stream in parts (HLS), which come through the network and from
+ * no local file.
  *
  * Errors:
- *   TVLM_ERROR_ARGUMENT     `path` is NULL or empty, or `threads` is negative,
- *   TVLM_ERROR_IO           it cannot be opened,
- *   TVLM_ERROR_FORMAT       it is no container that FFmpeg knows, or has no video track,
+ *   TVLM_ERROR_ARGUMENT     `path` is NULL or empty, or a parameter is out of range,
+ *   TVLM_ERROR_IO           it cannot be opened, or nothing comes,
+ *   TVLM_ERROR_FORMAT       it is no container that is read, or has no video track,
  *   TVLM_ERROR_UNSUPPORTED  there is no decoder for it,
  *   TVLM_ERROR_MEMORY.
  */
@@ -86,7 +97,7 @@ TVLM_API tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_
 /* Releases a reader and sets *reader to NULL. NULL and a NULL *reader are accepted. */
 TVLM_API void tvlm_video_reader_destroy(tvlm_video_reader **reader);
 
-/* Fills *info with what the file says about itself. */
+/* Fills *info with what the file says about itself; with zeros where `reader` is NULL. */
 TVLM_API void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info);
 
 /*
@@ -95,7 +106,8 @@ TVLM_API void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_v
  * A frame that does not decode, or only in parts, is left out with a warning. A frame of another size than
  * those before it is returned as it is. A file that cannot be read to its end ends there, with a warning.
  *
- * Errors: TVLM_ERROR_UNSUPPORTED, where the pixels cannot be converted to RGB, and TVLM_ERROR_MEMORY.
+ * Errors: TVLM_ERROR_ARGUMENT, where an argument is NULL, TVLM_ERROR_UNSUPPORTED, where the pixels cannot be
+ * converted to RGB, and TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame);
 
@@ -112,7 +124,9 @@ struct tvlm_video_writer_params {
 };
 #define tvlm_video_writer_params(...) (&(struct tvlm_video_writer_params){__VA_ARGS__})
 
-/* Tells whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm"). */
+/*
+ * Tells whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm"); not for NULL.
+ */
 TVLM_API bool tvlm_video_writable(const char *path);
 
 /*
@@ -141,14 +155,14 @@ TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int
  * Appends a frame. It has the size of the writer and 3 channels of 8 bits. `time` is in seconds; a frame that
  * is not later than the one before is moved right behind it.
  *
- * Errors: TVLM_ERROR_ARGUMENT (another size or type, or a time that is not within 1e9 seconds),
+ * Errors: TVLM_ERROR_ARGUMENT (NULL, another size or type, or a time that is not within 1e9 seconds),
  * TVLM_ERROR_IO (the disk is full, say), TVLM_ERROR_MEMORY.
  */
 TVLM_API tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time);
 
 /*
  * Completes the file and gives it its name. In any case it releases the writer and sets *writer to NULL.
- * Errors: TVLM_ERROR_IO, TVLM_ERROR_MEMORY; no file appears then.
+ * Errors: TVLM_ERROR_ARGUMENT (NULL), TVLM_ERROR_IO, TVLM_ERROR_MEMORY; no file appears then.
  */
 TVLM_API tvlm_status tvlm_video_writer_finish(tvlm_video_writer **writer);
 

@@ -6,16 +6,38 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "io_video/pixels.h"
 #include "io_video/say.h"
 #include "texturevlm/io_video.h"
+
+/*
+ * The containers that are read, by FFmpeg's names. Those that FFmpeg knows besides may name other files (a
+ * playlist, a list of parts, a script) and would open them.
+ */
+#define FILE_FORMATS                                                                                         \
+    "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpegtsraw,mpeg,mpegvideo,m4v,h263,h264,hevc,av1,obu,"  \
+    "ivf,vc1,dirac,dnxhd,mjpeg,mjpeg_2000,flv,live_flv,ogg,asf,rm,nut,mxf,gxf,dv,gif,apng,yuv4mpegpipe,"     \
+    "webp_pipe,tiff_pipe,jpegxl_pipe,qoi_pipe,png_pipe,jpeg_pipe,bmp_pipe,ppm_pipe,pgm_pipe,"                \
+    "wav,w64,mp3,aac,flac"
+
+/* A URL may also be a camera or a stream that comes in parts. Its parts come through the network as well. */
+#define NETWORK_FORMATS FILE_FORMATS ",rtsp,hls"
+
+#define FILE_PROTOCOLS    "file,pipe,fd"
+#define NETWORK_PROTOCOLS "http,https,httpproxy,tcp,tls,udp,rtp,srtp,rtmp,rtmps,rtmpt,rtsp,srt,crypto"
+
+#define SILENCE_DEFAULT 60.0
 
 struct tvlm_video_reader {
     tvlm_log log;
     char *path;
     bool (*stop)(void *user);
     void *user;
+    double silence;    /* seconds that may pass without a byte */
+    double last_heard; /* when something came, in seconds of a clock that never goes back */
+    bool fell_silent;
     AVFormatContext *container;
     AVCodecContext *decoder;
     AVStream *stream;
@@ -29,9 +51,18 @@ struct tvlm_video_reader {
     bool draining; /* the container is at its end, and the decoder gives what it still holds */
 };
 
+static double seconds_now(void) {
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* FFmpeg calls it while it waits, and whenever it opens something. */
 static int must_stop(void *user) {
     tvlm_video_reader *const reader = user;
-    return reader->stop != NULL && reader->stop(reader->user);
+    if (reader->stop != NULL && reader->stop(reader->user)) return 1;
+    reader->fell_silent = seconds_now() - reader->last_heard > reader->silence;
+    return reader->fell_silent;
 }
 
 /* A file whose name looks like a protocol ("a:b.mp4") is a file all the same. */
@@ -44,6 +75,11 @@ static char *name_of(const char *path) {
     return name;
 }
 
+static tvlm_status silent(const tvlm_video_reader *reader) {
+    return video_fail(&reader->log, TVLM_ERROR_IO, "%s: nothing came for %g seconds", reader->path,
+                      reader->silence);
+}
+
 static tvlm_status open_container(tvlm_video_reader *reader) {
     char *const name = name_of(reader->path);
     reader->container = avformat_alloc_context();
@@ -51,10 +87,21 @@ static tvlm_status open_container(tvlm_video_reader *reader) {
         free(name);
         return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
     }
+    const bool network = strstr(name, "://") != NULL && strncmp(name, "file:", 5) != 0;
     reader->container->interrupt_callback = (AVIOInterruptCB){must_stop, reader};
+    reader->container->format_whitelist = av_strdup(network ? NETWORK_FORMATS : FILE_FORMATS);
+    reader->container->protocol_whitelist = av_strdup(network ? NETWORK_PROTOCOLS : FILE_PROTOCOLS);
+    if (reader->container->format_whitelist == NULL || reader->container->protocol_whitelist == NULL) {
+        free(name);
+        return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);
+    }
     /* A failed open releases the context. */
     const int code = avformat_open_input(&reader->container, name, NULL, NULL);
     free(name);
+    if (reader->fell_silent) return silent(reader);
+    if (code == AVERROR(EINVAL)) /* FFmpeg's answer to what is not on a whitelist */
+        return video_fail(&reader->log, TVLM_ERROR_FORMAT,
+                          "%s: is of a kind that is not read, because it may name other files", reader->path);
     if (code == AVERROR_INVALIDDATA)
         return video_fail(&reader->log, TVLM_ERROR_FORMAT, "%s: no image and no video that can be read",
                           reader->path);
@@ -85,7 +132,9 @@ static video_turn turn_of(const AVStream *stream) {
 
 static tvlm_status open_track(tvlm_video_reader *reader, int32_t threads) {
     const AVCodec *codec = NULL;
+    reader->last_heard = seconds_now();
     int code = avformat_find_stream_info(reader->container, NULL);
+    if (reader->fell_silent) return silent(reader);
     if (code < 0) return video_fail_code(&reader->log, TVLM_ERROR_FORMAT, reader->path, "read", code);
     const int track = av_find_best_stream(reader->container, AVMEDIA_TYPE_VIDEO, -1, -1, &codec, 0);
     if (track == AVERROR_STREAM_NOT_FOUND)
@@ -144,12 +193,17 @@ tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_video_rea
     if (given->threads < 0)
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_open: %d threads",
                           (int)given->threads);
+    if (!(given->silence >= 0.0))
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_open: %g seconds of silence",
+                          given->silence);
     video_quiet();
     tvlm_video_reader *made = calloc(1, sizeof *made);
     if (made == NULL) return video_fail(given->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
     if (given->log != NULL) made->log = *given->log;
     made->stop = given->stop;
     made->user = given->user;
+    made->silence = given->silence > 0.0 ? given->silence : SILENCE_DEFAULT;
+    made->last_heard = seconds_now();
     made->first = AV_NOPTS_VALUE;
     const tvlm_status status = open_reader(path, given->threads, made);
     if (status != TVLM_OK) {
@@ -174,7 +228,7 @@ void tvlm_video_reader_destroy(tvlm_video_reader **reader) {
 }
 
 void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info) {
-    *info = reader->info;
+    if (info != NULL) *info = reader != NULL ? reader->info : (tvlm_video_info){0};
 }
 
 /* ---- Frames ---- */
@@ -193,6 +247,7 @@ static int feed(tvlm_video_reader *reader) {
     int code;
     do {
         av_packet_unref(packet);
+        reader->last_heard = seconds_now();
         code = av_read_frame(reader->container, packet);
     } while (code >= 0 && packet->stream_index != reader->stream->index);
     if (code >= 0) {
@@ -200,7 +255,9 @@ static int feed(tvlm_video_reader *reader) {
         av_packet_unref(packet);
         return code;
     }
-    if (code != AVERROR_EOF && code != AVERROR_EXIT) {
+    if (reader->fell_silent)
+        video_warn(&reader->log, "%s: ends here: nothing came for %g seconds", reader->path, reader->silence);
+    else if (code != AVERROR_EOF && code != AVERROR_EXIT) {
         char words[AV_ERROR_MAX_STRING_SIZE] = "unknown";
         av_strerror(code, words, sizeof words);
         video_warn(&reader->log, "%s: ends before its end (%s)", reader->path, words);
@@ -242,6 +299,9 @@ static double time_of(tvlm_video_reader *reader) {
 
 tvlm_status tvlm_video_reader_next(tvlm_video_reader *reader, tvlm_video_frame *frame) {
     tvlm_video_frame next = {.end = true};
+    if (reader == NULL) return TVLM_ERROR_ARGUMENT;
+    if (frame == NULL)
+        return video_fail(&reader->log, TVLM_ERROR_ARGUMENT, "%s: frame is NULL", reader->path);
     int code = decode(reader);
     if (code == AVERROR(ENOMEM))
         return video_fail(&reader->log, TVLM_ERROR_MEMORY, "%s: no memory", reader->path);

@@ -36,7 +36,8 @@ struct tvlm_video_writer {
     AVCodecContext *encoder;
     AVStream *stream;
     AVPacket *packet;
-    AVFrame *frame;
+    AVFrame *rgb;   /* the caller's pixels with room behind them, because swscale reads beyond a row's end */
+    AVFrame *frame; /* the same as the encoder takes them */
     struct SwsContext *scaler;
     AVRational tick; /* of the encoder's clock, in seconds */
     int64_t last;    /* the timestamp of the last frame; -1 before the first */
@@ -44,6 +45,7 @@ struct tvlm_video_writer {
 };
 
 bool tvlm_video_writable(const char *path) {
+    if (path == NULL) return false;
     const AVOutputFormat *const format = av_guess_format(NULL, path, NULL);
     return format != NULL && format->video_codec != AV_CODEC_ID_NONE &&
            !(format->flags & (AVFMT_NOFILE | AVFMT_NEEDNUMBER)) && strstr(format->name, "image2") == NULL;
@@ -173,10 +175,14 @@ static tvlm_status make_frame(tvlm_video_writer *writer) {
     frame->format = writer->encoder->pix_fmt;
     frame->color_range = writer->encoder->color_range;
     frame->colorspace = writer->encoder->colorspace;
+    writer->rgb->width = frame->width;
+    writer->rgb->height = frame->height;
+    writer->rgb->format = AV_PIX_FMT_RGB24;
     writer->scaler =
         sws_getContext(frame->width, frame->height, AV_PIX_FMT_RGB24, frame->width, frame->height,
                        writer->encoder->pix_fmt, SWS_BICUBIC | SWS_ACCURATE_RND, NULL, NULL, NULL);
-    if (writer->scaler == NULL || av_frame_get_buffer(frame, 0) < 0)
+    if (writer->scaler == NULL || av_frame_get_buffer(frame, 0) < 0 ||
+        av_frame_get_buffer(writer->rgb, 0) < 0)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
     return TVLM_OK;
 }
@@ -185,8 +191,9 @@ static tvlm_status open_writer(const char *path, tvlm_video_writer *writer) {
     const AVOutputFormat *const format = av_guess_format(NULL, path, NULL);
     writer->path = strdup(path);
     writer->packet = av_packet_alloc();
+    writer->rgb = av_frame_alloc();
     writer->frame = av_frame_alloc();
-    if (writer->path == NULL || writer->packet == NULL || writer->frame == NULL ||
+    if (writer->path == NULL || writer->packet == NULL || writer->rgb == NULL || writer->frame == NULL ||
         avformat_alloc_output_context2(&writer->container, format, NULL, NULL) < 0)
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", path);
     /* Formats of a fixed rate count frames. */
@@ -250,9 +257,17 @@ static tvlm_status encode(tvlm_video_writer *writer, const AVFrame *frame) {
     return video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code);
 }
 
+static void copy_pixels(const tvlm_image *image, AVFrame *rgb) {
+    const size_t row = image->row_stride != 0 ? image->row_stride : 3 * (size_t)image->width;
+    for (int y = 0; y < rgb->height; ++y)
+        memcpy(rgb->data[0] + (ptrdiff_t)y * rgb->linesize[0],
+               (const uint8_t *)image->pixels + (size_t)y * row, 3 * (size_t)rgb->width);
+}
+
 tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time) {
-    if (image == NULL || image->width != writer->width || image->height != writer->height ||
-        image->channels != 3 || image->type != TVLM_PIXEL_U8)
+    if (writer == NULL) return TVLM_ERROR_ARGUMENT;
+    if (image == NULL || image->pixels == NULL || image->width != writer->width ||
+        image->height != writer->height || image->channels != 3 || image->type != TVLM_PIXEL_U8)
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame that is not RGB of %d x %d",
                           writer->path, (int)writer->width, (int)writer->height);
     if (!(time >= -TIME_MAX && time <= TIME_MAX))
@@ -260,10 +275,9 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
     AVFrame *const frame = writer->frame;
     if (av_frame_make_writable(frame) < 0) /* the encoder may still hold the one before */
         return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
-    const size_t row = image->row_stride != 0 ? image->row_stride : 3 * (size_t)image->width;
-    const uint8_t *const planes[4] = {image->pixels};
-    const int strides[4] = {(int)row};
-    (void)sws_scale(writer->scaler, planes, strides, 0, frame->height, frame->data, frame->linesize);
+    copy_pixels(image, writer->rgb);
+    (void)sws_scale(writer->scaler, (const uint8_t *const *)writer->rgb->data, writer->rgb->linesize, 0,
+                    frame->height, frame->data, frame->linesize);
     const int64_t stamp = llround(time / av_q2d(writer->tick));
     frame->pts = stamp > writer->last ? stamp : writer->last + 1;
     frame->pict_type = AV_PICTURE_TYPE_NONE;
@@ -286,6 +300,7 @@ static tvlm_status complete(tvlm_video_writer *writer) {
 }
 
 tvlm_status tvlm_video_writer_finish(tvlm_video_writer **writer) {
+    if (writer == NULL || *writer == NULL) return TVLM_ERROR_ARGUMENT;
     const tvlm_status status = complete(*writer);
     tvlm_video_writer_destroy(writer);
     return status;
@@ -297,6 +312,7 @@ void tvlm_video_writer_destroy(tvlm_video_writer **writer) {
     if (old->container != NULL && old->container->pb != NULL) (void)avio_closep(&old->container->pb);
     if (old->temporary != NULL) unlink(old->temporary);
     sws_freeContext(old->scaler);
+    av_frame_free(&old->rgb);
     av_frame_free(&old->frame);
     av_packet_free(&old->packet);
     avcodec_free_context(&old->encoder);
