@@ -59,7 +59,7 @@ def photos(folder):
             yield name, cv2.imread(os.path.join(folder, name + ".jpg")), mask
 
 
-# ---- The definition (CHANNELS.md) once more ----
+# ---- The definition (doc/channels.md) once more ----
 
 def resize(image, width, height, how=cv2.INTER_LINEAR):
     return cv2.resize(image.astype(np.float32), (width, height), interpolation=how)

@@ -95,7 +95,7 @@ class Image:
         return np.array([marked.ravel()[texels].mean() >= COVERED for texels in self.words])
 
 
-# ---- The definition (CHANNELS.md) once more ----
+# ---- The definition (doc/channels.md) once more ----
 
 def luma_levels(luma):
     levels = [luma]

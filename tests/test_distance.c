@@ -204,7 +204,7 @@ static void test_distance(void **state) {
 
 /* ---- The reference ---- */
 
-/* CHANNELS.md, word by word. */
+/* doc/channels.md, word by word. */
 static double by_definition(const bool *mask, test_size size, int32_t x, int32_t y) {
     const double range = (size.width > size.height ? size.width : size.height) / 8.0;
     double least = INFINITY;

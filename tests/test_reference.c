@@ -260,7 +260,7 @@ static void test_flat(void **state) {
     }
 }
 
-/* Ranges of CHANNELS.md on noise; and 1 is reached where the image's maximum is what counts. */
+/* Ranges of doc/channels.md on noise; and 1 is reached where the image's maximum is what counts. */
 static void test_ranges(void **state) {
     (void)state;
     for (int round = 0; round < 20; ++round) {

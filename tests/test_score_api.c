@@ -62,7 +62,7 @@ static void normalise(float *values, int32_t count) {
     for (int32_t i = 0; i < count; ++i) values[i] = high > low ? (values[i] - low) / (high - low) : 0.0f;
 }
 
-/* CHANNELS.md, "Scores", to the letter. The query is sampled as it lies in the stack. */
+/* doc/channels.md, "Scores", to the letter. The query is sampled as it lies in the stack. */
 static float *expected_score(tvlm_stack *stack, const grid *g, const float weights[3]) {
     static const int32_t channels[] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_SALIENCY,
                                        TVLM_CHANNEL_ECCENTRICITY, TVLM_CHANNEL_QUERY_SIMILARITY};

@@ -11,7 +11,8 @@
  * has at least one. */
 int scorer_layout(struct tool *tool, const char *path, const tvlm_scorer *scorer, char *layout, size_t size);
 
-/* Of the three parts (CHANNELS.md, "Scores"; `asked`: there is a query): a part of weight 0 is not looked at.
+/* Of the three parts (doc/channels.md, "Scores"; `asked`: there is a query): a part of weight 0 is not looked
+ * at.
  */
 void parts_layout(const option_triple *weights, bool asked, char *layout, size_t size);
 

@@ -21,7 +21,7 @@ extern "C" {
 
 typedef struct tvlm_device tvlm_device;
 
-/* How texels are stored on the device (DESIGN.md, "Storage"). */
+/* How texels are stored on the device (doc/design.md, "Storage"). */
 typedef enum tvlm_storage {
     TVLM_STORAGE_AUTO = 0,
     TVLM_STORAGE_IMAGE,    /* image arrays with hardware filtering: GPUs */

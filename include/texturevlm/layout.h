@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h: channels and layouts by number and name (CHANNELS.md).
+ * layout.h: channels and layouts by number and name (doc/channels.md).
  */
 #ifndef TEXTUREVLM_LAYOUT_H
 #define TEXTUREVLM_LAYOUT_H

@@ -105,7 +105,7 @@ TVLM_API tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_
 /*
  * The score of every candidate, row-major. A candidate reads the channels at its cell's centre (the last cell
  * of a row is clipped) at level log2(stride). The default score is w . (I, P, Q), each part brought to [0, 1]
- * over the candidates (CHANNELS.md, "Scores"). Waits.
+ * over the candidates (doc/channels.md, "Scores"). Waits.
  */
 TVLM_API tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
                                 const struct tvlm_score_params *params, size_t capacity, float *scores);

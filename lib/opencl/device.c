@@ -85,8 +85,10 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
                      &device->cache_dir);
 }
 
-/* Group sizes: FACTS: 16 x 16 is what block-linear memory likes; rows vectorise on CPUs, and launches are
- * cheap there. */
+/*
+ * Groups of 16 x 16 work-items suit the block-linear memory of GPUs (doc/drivers.md has the times). On CPUs
+ * rows vectorise, and launches are cheap.
+ */
 static opencl_tuning tuning_for(const opencl_device *device) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU || device->short_loops;
     opencl_tuning tuning = {.group_width = gpu ? 16 : 64,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * self_test.c: known answers on this device before work starts: what drivers get wrong is switched off here,
- * not met later. FACTS: PoCL 3.1 scales the slice of normalised reads, and aborts on mip levels; drivers
- * promise little about filter weights and rounding.
+ * self_test.c: runs kernels whose answers are known before any work starts, so that what a driver gets wrong
+ * is switched off here and not met later. doc/drivers.md says what was met.
  */
 #include <math.h>
 #include <stdio.h>

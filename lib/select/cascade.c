@@ -199,7 +199,7 @@ static void combine(const cascade *c, seen *s) {
     }
 }
 
-/* What a stream adds for positions that stay (lib/video/steady.c), as score.c does. */
+/* What a stream adds for positions that stay (lib/video/stream_steady.c), as score.c does. */
 static void add_bonus(cascade *c) {
     const tvlm_frame *const frame = &c->stack->frames[c->params->score.index];
     if (frame->bonus == NULL || frame->bonus_columns != c->grid->columns ||

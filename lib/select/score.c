@@ -91,7 +91,7 @@ static void set_term(program *p, tvlm_score_group *group, int place, int32_t cha
 }
 
 /*
- * The three parts of CHANNELS.md, "Scores". Constants fall away, since each part is brought to [0, 1]:
+ * The three parts of doc/channels.md, "Scores". Constants fall away, since each part is brought to [0, 1]:
  *   I = 0.5 entropy + 0.5 min(1, 4 edges) = 0.5 entropy + min(0.5, 2 edges)
  *   P = 0.7 saliency + 0.3 (1 - eccentricity), of which 0.7 saliency - 0.3 eccentricity is left
  *   Q = query_similarity, where there is a query
@@ -243,7 +243,7 @@ static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p
     return TVLM_OK;
 }
 
-/* What a stream adds for positions that stay (lib/video/steady.c), where it is about these candidates. */
+/* What a stream adds for positions that stay (lib/video/stream_steady.c), where it is about these candidates. */
 static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                              tvlm_buffer *scores) {
     const tvlm_backend *backend = stack->device->backend;

@@ -28,7 +28,7 @@ tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t 
     return channel_size(stack, channel, level, width, height);
 }
 
-/* Position at the texel's centre; the formula of CHANNELS.md. */
+/* Position at the texel's centre; the formula of doc/channels.md. */
 static float formula(const tvlm_stack *stack, int32_t component, float u, float v) {
     if (component == 0) return u;
     if (component == 1) return v;

@@ -23,7 +23,7 @@ def grid_sample(planes, x, y, width, height):
 
 
 def expected_at(stack, channel, x, y, level, width, height):
-    """Linear between the two levels around the channel's own one (DESIGN.md: level - log2(E / W_f))."""
+    """Linear between the two levels around the channel's own one (doc/design.md: level - log2(E / W_f))."""
     own = c.read(stack, channel, 0)
     last = int(np.floor(np.log2(max(own.shape))))
     level -= max(0.0, np.log2(width / own.shape[1]), np.log2(height / own.shape[0]))

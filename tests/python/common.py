@@ -184,7 +184,7 @@ class Pictures:
 
 
 def luma(rgb):
-    """Y of RGB in [0, 1] (CHANNELS.md), in float64."""
+    """Y of RGB in [0, 1] (doc/channels.md), in float64."""
     return rgb @ np.array([0.299, 0.587, 0.114])
 
 
