@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The encoder's vectors of an image: what is kept beside them, and cosines with vectors of the same length.
- * Whoever asks (select/query.c, embed/similarity.c) asks here.
+ * Whoever asks (query.c, embed/similarity.c) asks here.
  */
 #include <math.h>
 #include <stdio.h>

@@ -126,7 +126,7 @@ struct tvlm_stack {
     tvlm_grid_mask asked;    /* what readers ever asked for */
     tvlm_camera *cameras;    /* [images] of their depths */
     const tvlm_cluster_centre
-        *centres; /* where regions of the only image begin (lib/video/regions.c); NULL */
+        *centres; /* where regions of the only image begin (lib/video/stream_regions.c); NULL */
     tvlm_given given[TVLM_GRID_COUNT];
     int32_t user_count;
     tvlm_user_plane users[TVLM_USER_PLANES_MAX];
