@@ -96,9 +96,9 @@ kernel void normal(TEXTURE_IN(depth), global const float4 *restrict cameras, TEX
         const float here = row[i + 1], u = ((x + i + 0.5f) * texel.x - camera.z) / camera.x;
         const float dx = slope(row[i], here, row[i + 2]), dy = slope(above[i + 1], here, below[i + 1]);
         /*
-         * The normal is the cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v
-         * dy, dy), divided by z. It is divided by its largest component before it is squared, so that nothing
-         * overflows.
+         * (a, b, c) is the cross product of the tangents (step.x z + u dx, v dx, dx) and (u dy, step.y z + v
+         * dy, dy), divided by z, with the signs of x and y changed: it points towards the camera, and so does
+         * its z. It is divided by its largest component before it is squared, so that nothing overflows.
          */
         const float a = step.y * dx, b = step.x * dy;
         const float c = step.x * step.y * here + step.x * v * dy + step.y * u * dx;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SLIC (Achanta et al. 2012), then what makes every region one piece: components by flood fill, the largest
- * of each label stays, the others go to a neighbour.
+ * cluster.c: regions by SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012), and then one connected
+ * piece for each region: pieces are found by flood fill, the largest of each label stays, and the others go
+ * to a neighbour.
  */
 #include "reference/cluster.h"
 
@@ -34,7 +35,8 @@ reference_colours tvlm_reference_colours(const tvlm_texture *source, int32_t lev
 
 /* ---- SLIC ---- */
 
-/* Place in pixels of the image, colour in steps. Floats, as distances are compared by the kernels. */
+/* The centre of a region: its place in pixels of the image, its colour in steps. These are floats and not
+ * doubles, so that distances compare exactly as in the kernels. */
 typedef struct slic_centre {
     float x, y, colour[3];
 } slic_centre;
@@ -43,20 +45,22 @@ typedef struct centre_sums {
     int64_t pixels, x, y, colour[3];
 } centre_sums;
 
+/* Width and height are those of the image; centres and sums have an entry for each cell; labels are those of
+ * the last pass, for each texel of its level. */
 typedef struct slic_state {
     const tvlm_cluster_plan *plan;
-    int32_t width, height; /* of the image */
+    int32_t width, height;
     slic_centre *centres;
     centre_sums *sums;
-    int32_t *labels; /* of the last pass */
+    int32_t *labels;
 } slic_state;
 
-/* How wide a texel of a level is in pixels. */
+/* How many pixels of a side of the image are one texel of a level (or one cell). */
 static float scale_of(int32_t side, int32_t level_side) {
     return (float)((double)side / (double)level_side);
 }
 
-/* The middle of a cell, with the colour that is there. */
+/* The middle of a cell, with the colour that is there: where a region begins. */
 static slic_centre seed(const slic_state *slic, const reference_colours *colours, int32_t column,
                         int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
@@ -69,7 +73,7 @@ static slic_centre seed(const slic_state *slic, const reference_colours *colours
     return made;
 }
 
-/* Kept to TVLM_CLUSTER_PLACES of a texel and to TVLM_CLUSTER_TINTS of a step. */
+/* The mean of a region, kept to 1 / TVLM_CLUSTER_PLACES of a texel and 1 / TVLM_CLUSTER_TINTS of a step. */
 static slic_centre mean_of(const centre_sums *sums, float scale_x, float scale_y) {
     const float place = 1.0f / TVLM_CLUSTER_PLACES, tint = 1.0f / TVLM_CLUSTER_TINTS;
     slic_centre made;
@@ -86,7 +90,8 @@ static float distance(const slic_centre *centre, const int32_t *colour, float x,
     return (l * l + a * a + b * b) + weight * (across * across + down * down);
 }
 
-/* The nearest centre of the cell (column, row) and the eight around it; ties to the lower one. */
+/* The label of the nearest centre of those of cell (column, row) and the eight around it. Ties go to the
+ * lower. */
 static int32_t nearest(const slic_state *slic, const int32_t *colour, float x, float y, int32_t column,
                        int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
@@ -102,14 +107,14 @@ static int32_t nearest(const slic_state *slic, const int32_t *colour, float x, f
     return best;
 }
 
-/* Which of `count` cells along a side an index lies in. */
+/* The cell that an index lies in, of `count` cells along a side. */
 static int32_t cell_of(int32_t index, int32_t count, int32_t side) {
     int32_t cell = (int32_t)((int64_t)index * count / side);
     while ((int64_t)(cell + 1) * side / count <= index) ++cell;
     return cell;
 }
 
-/* Labels every texel of a level, and sums what it found. */
+/* One pass: labels every texel of a level, and adds up the sums of each region. */
 static void assign(slic_state *slic, const reference_colours *colours) {
     const tvlm_cluster_plan *plan = slic->plan;
     const float scale_x = scale_of(slic->width, colours->width),
@@ -130,8 +135,8 @@ static void assign(slic_state *slic, const reference_colours *colours) {
         }
 }
 
-/* The centres from the sums of the pass before, on its level; of what got no texel, and at first, the seeds.
- */
+/* Computes the centres from the sums of the pass before, which was on level `before`. A region without
+ * texels, and every region before the first pass (`before` is NULL), is at its seed. */
 static void move_centres(slic_state *slic, const reference_colours *before, const reference_colours *now) {
     const tvlm_cluster_plan *plan = slic->plan;
     for (int32_t i = 0; i < plan->columns * plan->rows; ++i)
@@ -141,7 +146,7 @@ static void move_centres(slic_state *slic, const reference_colours *before, cons
                                : seed(slic, now, i % plan->columns, i / plan->columns);
 }
 
-/* What a pass before the first would have summed up, had it found the centres handed in. */
+/* Sets the sums to what a pass before the first would have found, had it arrived at the centres handed in. */
 static void begin_at(slic_state *slic, const tvlm_cluster_centre *centres, const reference_colours *coarse) {
     for (int32_t i = 0; i < slic->plan->columns * slic->plan->rows; ++i) {
         int64_t sums[5];
@@ -167,13 +172,18 @@ static void run_passes(slic_state *slic, const tvlm_cluster_centre *centres, con
 
 /* ---- One piece each ---- */
 
-/* The pieces of the labels, 4-connected, numbered by their first pixels in reading order. */
+/* The pieces of an image: pixels of one label that are connected over their four sides. They are numbered by
+ * their first pixels in reading order. */
 typedef struct piece_list {
     int32_t width, height, count;
-    int32_t *of;                             /* the piece of each pixel */
-    int32_t *stack;                          /* for the flood fill */
-    int32_t *first, *size, *label, *becomes; /* of each piece */
-    int64_t *offer;                          /* the best neighbour, TVLM_CLUSTER_NONE: there is none */
+    /* The piece of each pixel. */
+    int32_t *of;
+    /* The stack of the flood fill. */
+    int32_t *stack;
+    /* Of each piece: its first pixel, its number of pixels, its label, and the label that it ends with. */
+    int32_t *first, *size, *label, *becomes;
+    /* Of each piece: the best offer of a neighbour, or TVLM_CLUSTER_NONE. */
+    int64_t *offer;
 } piece_list;
 
 static bool pieces_make(piece_list *pieces, int32_t width, int32_t height) {
@@ -200,7 +210,7 @@ static void pieces_release(piece_list *pieces) {
     free(pieces->offer);
 }
 
-/* The pixels beside pixel p: left, right, above, below; how many there are. */
+/* Finds the pixels to the left, to the right, above and below pixel p, and returns how many there are. */
 static int beside(const piece_list *pieces, int32_t p, int32_t found[4]) {
     const int32_t x = p % pieces->width, y = p / pieces->width;
     int count = 0;
@@ -211,6 +221,7 @@ static int beside(const piece_list *pieces, int32_t p, int32_t found[4]) {
     return count;
 }
 
+/* Marks the piece that pixel `start` lies in, and returns how many pixels it has. */
 static int32_t flood(piece_list *pieces, const int32_t *labels, int32_t start, int32_t piece) {
     int32_t depth = 0, size = 0, near[4];
     pieces->stack[depth++] = start;
@@ -241,7 +252,7 @@ static void find_pieces(piece_list *pieces, const int32_t *labels) {
     }
 }
 
-/* The largest piece of each label keeps it; of equal ones the first. */
+/* Lets the largest piece of each label keep the label; of equal ones the first. */
 static void keep_largest(piece_list *pieces) {
     int32_t largest[TVLM_CLUSTER_MAX];
     for (int32_t i = 0; i < TVLM_CLUSTER_MAX; ++i) largest[i] = -1;
@@ -253,7 +264,8 @@ static void keep_largest(piece_list *pieces) {
         if (largest[i] >= 0) pieces->becomes[largest[i]] = i;
 }
 
-/* How far a pixel's colour is from a region's mean, coarsely, and the region: the lower, the better. */
+/* An offer of a region to a pixel as one number: the squared distance of their colours in coarse steps, and
+ * then the region's label. The lower, the better. */
 static int64_t offer_of(const int32_t *colour, const slic_centre *mean, int32_t label) {
     const float l = (float)colour[0] - mean->colour[0], a = (float)colour[1] - mean->colour[1],
                 b = (float)colour[2] - mean->colour[2], most = 1048574.0f;
@@ -261,8 +273,8 @@ static int64_t offer_of(const int32_t *colour, const slic_centre *mean, int32_t 
     return (int64_t)(apart < most ? apart : most) * TVLM_CLUSTER_MAX + label;
 }
 
-/* The others join the kept piece beside them whose mean colour is nearest to that of one of their pixels
- * there. */
+/* Finds the best offer to each piece that keeps no label. Its pixels get offers from the kept pieces beside
+ * them. */
 static void make_offers(piece_list *pieces, const slic_state *slic, const reference_colours *colours) {
     for (int32_t p = 0; p < pieces->width * pieces->height; ++p) {
         const int32_t piece = pieces->of[p];
@@ -277,18 +289,22 @@ static void make_offers(piece_list *pieces, const slic_state *slic, const refere
     }
 }
 
-/* What no kept piece is beside goes with the piece above its first pixel, or left of it in the top row. */
+/*
+ * Decides what the other pieces become: the label of their best offer; without one, what the piece above
+ * their first pixel becomes (left of it in the top row).
+ */
 static void settle(piece_list *pieces) {
     for (int32_t i = 0; i < pieces->count; ++i)
         if (pieces->becomes[i] < 0 && pieces->offer[i] != TVLM_CLUSTER_NONE)
             pieces->becomes[i] = (int32_t)(pieces->offer[i] % TVLM_CLUSTER_MAX);
-    for (int32_t i = 1; i < pieces->count;
-         ++i) { /* their first pixels ascend, so that the one above is settled */
+    /* First pixels ascend, so that the piece above is decided before. */
+    for (int32_t i = 1; i < pieces->count; ++i) {
         const int32_t first = pieces->first[i],
                       above = first >= pieces->width ? first - pieces->width : first - 1;
         if (pieces->becomes[i] < 0) pieces->becomes[i] = pieces->becomes[pieces->of[above]];
     }
-    /* All that hangs on piece 0 alone goes where the first pixel in reading order goes that does not. */
+    /* Pieces that lead to piece 0, and that has no offer, take the label of the first pixel in reading order
+     * that has one. */
     int32_t rescue = 0;
     while (pieces->becomes[pieces->of[rescue]] < 0) ++rescue;
     const int32_t label = pieces->becomes[pieces->of[rescue]];
@@ -296,7 +312,7 @@ static void settle(piece_list *pieces) {
         if (pieces->becomes[i] < 0) pieces->becomes[i] = label;
 }
 
-/* Labels in use become 0 .. count - 1 in their order. */
+/* Renumbers the labels in use as 0 .. count - 1, in their order, and returns the count. */
 static int32_t make_dense(int32_t *labels, int32_t texels) {
     int32_t dense[TVLM_CLUSTER_MAX] = {0}, count = 0;
     for (int32_t p = 0; p < texels; ++p) dense[labels[p]] = 1;
@@ -305,6 +321,7 @@ static int32_t make_dense(int32_t *labels, int32_t texels) {
     return count;
 }
 
+/* Makes each region one piece: labels[pixel] becomes the label of the region. False: there is no memory. */
 static bool make_whole(const slic_state *slic, const reference_colours *colours, int32_t *labels) {
     piece_list pieces;
     const bool made = pieces_make(&pieces, colours->width, colours->height);
@@ -320,7 +337,7 @@ static bool make_whole(const slic_state *slic, const reference_colours *colours,
     return made;
 }
 
-/* Labels become the ids of their centres. */
+/* Labels become the ids of their centres, of which there is one for each cell. */
 static int32_t take_ids(const tvlm_cluster_centre *centres, int32_t cells, int32_t *labels, int32_t texels) {
     for (int32_t p = 0; p < texels; ++p) labels[p] = centres[labels[p]].id;
     return cells;

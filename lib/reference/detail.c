@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail.c: the laplacian of luma for each pixel, and the entropy of luma for each cell of 16 x 16 pixels.
+ */
 #include <math.h>
 
 #include "reference/filter.h"
@@ -18,7 +21,7 @@ tvlm_status tvlm_reference_laplacian(tvlm_device *device, const tvlm_generate_ar
     return TVLM_OK;
 }
 
-/* Of Y over the pixels of one cell; the cells at the right and bottom have fewer where the image ends. */
+/* The entropy over the pixels of one cell. The cells at the right and bottom have only those of the image. */
 static void entropy(const tvlm_texture *source, int32_t slice, int32_t column, int32_t row, double value[4]) {
     int counts[TVLM_ENTROPY_BINS] = {0}, total = 0;
     for (int32_t y = row * TVLM_ENTROPY_CELL; y < (row + 1) * TVLM_ENTROPY_CELL && y < source->height; ++y) {

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * device.c: the reference device: its buffers, its description, and the table of its operations. Every call
+ * has done its work when it returns.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +15,7 @@ void tvlm_reference_destroy(tvlm_device *device) {
 }
 
 tvlm_status tvlm_reference_finish(tvlm_device *device) {
-    (void)device; /* every call has done its work when it returns */
+    (void)device;
     return TVLM_OK;
 }
 
@@ -73,7 +77,7 @@ static const tvlm_backend reference_backend = {
 #undef PLAIN
 #undef GENERATOR
 
-/* The host's memory; where it cannot be asked, as much as can be addressed. */
+/* The bytes of the host's memory; where it cannot be asked for, the most that can be addressed. */
 static uint64_t host_memory(void) {
 #ifdef _SC_PHYS_PAGES
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * distance.c: the distance of each pixel from the nearest edge pixel (a ridge of the channel `edges`).
+ */
 #include <math.h>
 
 #include "core/memory.h"
@@ -10,7 +13,8 @@ static float edges_at(const tvlm_texture *visual, int32_t slice, int32_t x, int3
     return reference_fetch(visual, 0, slice, x, y)[0];
 }
 
-/* A ridge: above the threshold, and largest across the direction in which `edges` falls off faster. */
+/* Whether a pixel is on a ridge: above the threshold, and a maximum along the axis on which `edges` falls off
+ * faster. */
 static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_t y) {
     const float here = edges_at(visual, slice, x, y);
     const float left = edges_at(visual, slice, x - 1, y), right = edges_at(visual, slice, x + 1, y);
@@ -21,9 +25,9 @@ static bool is_edge(const tvlm_texture *visual, int32_t slice, int32_t x, int32_
 }
 
 /*
- * The least squared distance to an edge pixel, by definition but for one thing that makes it affordable:
- * within a row, only the edge pixel nearest to this row counts in each column. `columns` holds that distance,
- * or INT32_MAX.
+ * The least squared distance of pixel x of a row from an edge pixel, by its definition except for what makes
+ * it affordable: of each column, only the edge pixel nearest to the row is looked at. columns[i] is the
+ * distance of that one, or INT32_MAX where none is near.
  */
 static int64_t nearest(const int32_t *columns, int32_t width, int32_t x, int32_t reach) {
     int64_t best = INT64_MAX;
@@ -36,6 +40,7 @@ static int64_t nearest(const int32_t *columns, int32_t width, int32_t x, int32_t
     return best;
 }
 
+/* The distance of row y from the nearest edge pixel of column x; INT32_MAX: none is within `reach`. */
 static int32_t distance_in_column(const bool *mask, int32_t width, int32_t height, int32_t x, int32_t y,
                                   int32_t reach) {
     for (int32_t d = 0; d <= reach; ++d) {

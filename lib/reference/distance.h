@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.h: the stage after the mask, for tests with masks that no picture makes.
+ * distance.h: the stage of the distance that follows the mask of edge pixels, for tests with masks that no
+ * picture makes.
  */
 #ifndef TVLM_REFERENCE_DISTANCE_H
 #define TVLM_REFERENCE_DISTANCE_H
 
 #include "core/backend.h"
 
-/* mask[height * width] of one image; `columns` is room for a row. */
+/* Makes the distance of one image from mask[height * width], true for edge pixels. `columns` is room for a
+ * row. */
 void reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out);
 
 #endif

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.h: what the per-pixel families share: luma with its border, the Sobel pair, and a loop over texels.
+ * filter.h: what the families of per-pixel filters share: luma with its border, Sobel's derivatives, and a
+ * loop over texels.
  */
 #ifndef TVLM_REFERENCE_FILTER_H
 #define TVLM_REFERENCE_FILTER_H
 
 #include "reference/texture.h"
 
-/* Y of the source at a pixel; borders clamp to the edge. */
+/* Luma of the source at a pixel. Outside the image it is that of the nearest pixel inside. */
 static inline double reference_luma(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y) {
     return reference_fetch(source, 0, slice, x, y)[3];
 }
 
-/* Sobel 3x3 (1 2 1) on Y: x to the right, y downwards; a full black-white step is 4. */
+/* Sobel's derivatives of luma (3x3, 1 2 1), x to the right and y downwards. A step from black to white gives
+ * 4. */
 static inline void reference_sobel(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y,
                                    double *gx, double *gy) {
     static const double smooth[3] = {1, 2, 1};
@@ -25,11 +27,11 @@ static inline void reference_sobel(const tvlm_texture *source, int32_t slice, in
     }
 }
 
-/* A family's four components at one texel of `out`, from image `slice` of the source. */
+/* Computes a family's four components at one texel, from one slice of the source. */
 typedef void reference_texel_function(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y,
                                       double value[4]);
 
-/* Level 0 of all images of `out`. */
+/* Makes level 0 of all images of `out` by a function for each texel. */
 static inline void reference_each_texel(const tvlm_texture *source, tvlm_texture *out,
                                         reference_texel_function *texel) {
     for (int32_t image = 0; image < out->images; ++image) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: the flow between two sources, a second time: patches by Gauss-Newton, their weighted mean, the
- * variational refinement, and the confidence, each as its formula stands (core/constants.h has the sources).
+ * flow.c: dense optical flow between two sources: patches by Gauss-Newton steps, their weighted mean, the
+ * variational refinement, and the confidence, each as its formula stands. cl/flow.cl describes the method,
+ * and core/constants.h names its sources at TVLM_FLOW_*.
  */
 #include <math.h>
 #include <string.h>
@@ -18,23 +19,24 @@ typedef struct vector {
     double u, v;
 } vector;
 
+/* A flow: at[height * width], in texels of its level. */
 typedef struct field {
     int32_t width, height;
-    vector *at; /* [height * width], in texels of the level */
+    vector *at;
 } field;
 
-/* Luma of one level of one image. */
+/* The luma of one level of one image. */
 typedef struct plane {
     const tvlm_texture *source;
     int32_t level, slice, width, height;
 } plane;
 
-/* One direction of the work at one level. */
+/* The template (`from`) and the target (`to`) of one direction at one level. */
 typedef struct level_pair {
     plane from, to;
 } level_pair;
 
-/* The equations of a texel: A (u, v) = r without what its neighbours add; s the weight of smoothness. */
+/* The equations of a texel: A (u, v) = r without what its neighbours add, and s, the weight of smoothness. */
 typedef struct equation {
     double a11, a12, a22, r1, r2, s;
 } equation;
@@ -56,7 +58,7 @@ static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* Bilinear; texel centres at whole numbers; outside, the nearest texel's. */
+/* Bilinear luma. Texel centres are at whole numbers, and outside it is that of the nearest texel. */
 static double luma_at(const plane *p, double x, double y) {
     const int32_t x0 = (int32_t)floor(x), y0 = (int32_t)floor(y);
     const double top = reference_lerp(luma(p, x0, y0), luma(p, x0 + 1, y0), x - x0);
@@ -64,6 +66,7 @@ static double luma_at(const plane *p, double x, double y) {
     return reference_lerp(top, bottom, y - y0);
 }
 
+/* The same of a flow. */
 static vector field_at(const field *f, double x, double y) {
     x = clamp(x, 0, f->width - 1);
     y = clamp(y, 0, f->height - 1);
@@ -76,7 +79,8 @@ static vector field_at(const field *f, double x, double y) {
         reference_lerp(reference_lerp(a.v, b.v, x - x0), reference_lerp(c.v, d.v, x - x0), y - y0)};
 }
 
-/* A field of another size at the point (x, y) of an image of width x height (pixel centres at +0.5). */
+/* A flow of another size at the point (x, y) of a level of width x height texels, whose centres are at + 0.5.
+ * The result is in texels of that level. */
 static vector other_at(const field *f, int32_t width, int32_t height, double x, double y) {
     const double across = (double)width / f->width, down = (double)height / f->height;
     const vector step = field_at(f, x / across - 0.5, y / down - 0.5);
@@ -94,10 +98,12 @@ static tvlm_status field_create(tvlm_device *device, int32_t width, int32_t heig
 
 /* ---- Patches ---- */
 
+/* A patch of the template: its first texel, its luma, the gradients less their means, and the Hessian
+ * (a b; b c). */
 typedef struct patch {
-    int32_t x, y; /* its first texel */
+    int32_t x, y;
     double texels[PATCH_ALL], gx[PATCH_ALL], gy[PATCH_ALL];
-    double a, b, c; /* the Hessian */
+    double a, b, c;
 } patch;
 
 static void subtract_mean(double *values) {
@@ -128,19 +134,21 @@ static void patch_take(const plane *from, int32_t x, int32_t y, patch *p) {
     p->c += regular;
 }
 
-/* Patches reach over each other by half; those that would reach out of the image are the last ones inside. */
+/* The first texel of patch `index` along a side. Patches overlap by half; one that would reach out of the
+ * image is moved inside. */
 static int32_t patch_origin(int32_t index, int32_t side) {
     const int32_t origin = (index - 1) * TVLM_FLOW_STRIDE, last = side > PATCH ? side - PATCH : 0;
     return origin < 0 ? 0 : origin > last ? last : origin;
 }
 
-/* Where the patch, moved by `step`, begins: at most so far outside. */
+/* Where the patch begins after `step`: it can leave the image only as far as a plane's border in the
+ * kernels. */
 static vector patch_place(const patch *p, const plane *to, vector step) {
     return (vector){clamp(p->x + step.u, -TVLM_FLOW_PAD, to->width + TVLM_FLOW_PAD - PATCH - 2),
                     clamp(p->y + step.v, -TVLM_FLOW_PAD, to->height + TVLM_FLOW_PAD - PATCH - 2)};
 }
 
-/* The sum of squares of the differences less their mean, and the gradient's step down. */
+/* Returns the sum of squares of the differences less their mean; *down is the Gauss-Newton step. */
 static double patch_error(const patch *p, const plane *to, vector step, vector *down) {
     const vector place = patch_place(p, to, step);
     double d[PATCH_ALL], squares = 0, x = 0, y = 0;
@@ -157,10 +165,13 @@ static double patch_error(const patch *p, const plane *to, vector step, vector *
     return squares;
 }
 
+/* Whether an error is less by more than rounding. */
 static bool better(double error, double least) {
     return error < (double)TVLM_FLOW_GAIN * least - (double)TVLM_FLOW_NOTHING;
 }
 
+/* Where a patch starts: the best of the coarser flow at its centre and to its four sides; without one, at
+ * rest. */
 static vector patch_start(const patch *p, const plane *to, const field *coarser) {
     static const double aside[5][2] = {{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}};
     vector best = {0, 0}, down;
@@ -178,6 +189,7 @@ static vector patch_start(const patch *p, const plane *to, const field *coarser)
     return best;
 }
 
+/* Takes up to `steps` steps, as long as the error falls and the patch stays within its size of the start. */
 static vector patch_match(const patch *p, const plane *to, vector start, int steps) {
     vector best = start, down;
     double least = patch_error(p, to, best, &down);
@@ -203,7 +215,8 @@ static void match(const level_pair *pair, const field *coarser, field *patches) 
         }
 }
 
-/* Every texel: the mean of the patches over it, by the inverse of the difference that each leaves there. */
+/* Makes the flow at every texel: the mean of the four patches over it, weighted by the inverse of the
+ * difference that each leaves there. */
 static void densify(const level_pair *pair, const field *patches, field *flow) {
     for (int32_t y = 0; y < flow->height; ++y)
         for (int32_t x = 0; x < flow->width; ++x) {
@@ -226,7 +239,7 @@ static void densify(const level_pair *pair, const field *patches, field *flow) {
 
 /* ---- Refinement ---- */
 
-/* The mean of the template and the warped target, and their difference; borders clamp to the edge. */
+/* At each texel, the mean of the template and the warped target, and their difference. */
 typedef struct warped {
     int32_t width, height;
     double *mean, *change;
@@ -247,7 +260,7 @@ static double at(const warped *w, const double *values, int32_t x, int32_t y) {
     return values[clamp_to(y, w->height) * w->width + clamp_to(x, w->width)];
 }
 
-/* Adds `weight` times the square of (x u + y v + z), linear in a further step, to the equation. */
+/* Adds weight (x u + y v + z)^2, a constraint on a further step (u, v), to the equations. */
 static void add_constraint(equation *e, double weight, double x, double y, double z) {
     e->a11 += weight * x * x;
     e->a12 += weight * x * y;
@@ -280,12 +293,13 @@ static equation equation_of(const warped *w, const field *flow, int32_t x, int32
                  below = flow->at[clamp_to(y + 1, w->height) * w->width + x];
     const double ux = right.u - own.u, uy = below.u - own.u, vx = right.v - own.v, vy = below.v - own.v;
     e.s = (double)TVLM_FLOW_SMOOTH / 2 / sqrt(ux * ux + uy * uy + vx * vx + vy * vy + epsilon);
-    e.r1 += e.a11 * own.u + e.a12 * own.v; /* for the flow itself instead of the step */
+    /* The unknown is the flow itself and not the further step. */
+    e.r1 += e.a11 * own.u + e.a12 * own.v;
     e.r2 += e.a12 * own.u + e.a22 * own.v;
     return e;
 }
 
-/* Jacobi: the texel's two equations solved with the neighbours as they are. */
+/* A step of Jacobi's method: solves the two equations of a texel with the neighbours as they are. */
 static vector jacobi(const equation *equations, const field *flow, int32_t x, int32_t y) {
     static const int32_t steps[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
     const int32_t i = y * flow->width + x;
@@ -293,7 +307,8 @@ static vector jacobi(const equation *equations, const field *flow, int32_t x, in
     for (int n = 0; n < 4; ++n) {
         const int32_t nx = x + steps[n][0], ny = y + steps[n][1], k = ny * flow->width + nx;
         if (nx < 0 || ny < 0 || nx >= flow->width || ny >= flow->height) continue;
-        const double weight = equations[k < i ? k : i].s; /* of the one to the left, or above */
+        /* The weight between two texels is that of the left one, or of the upper one. */
+        const double weight = equations[k < i ? k : i].s;
         e.a11 += weight;
         e.a22 += weight;
         e.r1 += weight * flow->at[k].u;
@@ -303,7 +318,7 @@ static vector jacobi(const equation *equations, const field *flow, int32_t x, in
     return (vector){(e.a22 * e.r1 - e.a12 * e.r2) / determinant, (e.a11 * e.r2 - e.a12 * e.r1) / determinant};
 }
 
-/* x_(k+1) = x_(k-1) + omega_(k+1) (jacobi(x_k) - x_(k-1)); the result is in *flow again. */
+/* Takes all sweeps: x_(k+1) = x_(k-1) + omega_(k+1) (jacobi(x_k) - x_(k-1)). The result is in *flow again. */
 static void solve(const equation *equations, field *flow, field *last) {
     const double radius = (double)TVLM_FLOW_RADIUS * (double)TVLM_FLOW_RADIUS;
     double omega = 1;
@@ -344,6 +359,7 @@ static tvlm_status refine(tvlm_device *device, const level_pair *pair, int32_t t
 
 /* ---- Both directions, and the result ---- */
 
+/* Makes the flow of one level in place of the coarser level's (whose `at` is NULL at the coarsest). */
 static tvlm_status make_level(tvlm_device *device, const level_pair *pair, int32_t refinements, field *flow) {
     const field coarser = *flow;
     field patches = {0};
@@ -371,7 +387,7 @@ static tvlm_status one_way(tvlm_device *device, const tvlm_flow_args *args, bool
     return TVLM_OK;
 }
 
-/* How alike the images are along the flow, around a texel. */
+/* The factor of the confidence that says how alike the images are along the flow, around a texel. */
 static double alike(const level_pair *pair, const field *flow, int32_t x, int32_t y) {
     const int r = TVLM_FLOW_WINDOW, count = (2 * r + 1) * (2 * r + 1);
     double squares = 0, mean = 0, variance = 0;

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow.c: finds points of the last frame in the present one, along the flow.
+ */
 #include <math.h>
 
 #include "reference/reference.h"
 #include "reference/sample.h"
 #include "reference/texture.h"
 
-/* p with p + flow(p) = where the point was, by iteration. */
+/* Looks for the p with p + flow(p) = where the point was, by fixed-point iteration. `now` may be the memory
+ * of `from`. A point that is not finite stays. */
 static void move(const tvlm_follow *follow, const float *from, float now[2]) {
     tvlm_texture *flow = (tvlm_texture *)(uintptr_t)follow->flow;
     const tvlm_bundle bundle = {.count = 1, .textures = {flow}};
-    const float was[2] = {from[0], from[1]}; /* `now` may be the same memory */
+    const float was[2] = {from[0], from[1]};
     now[0] = was[0];
     now[1] = was[1];
     for (int32_t step = 0; step < follow->steps; ++step) {

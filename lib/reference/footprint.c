@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * footprint.c: averages channels over ellipses, by probes along the longer axis.
+ */
 #include <math.h>
 
 #include "reference/reference.h"
 #include "reference/sample.h"
 
-/* The probes' average, weighted by the width of the ellipse where they stand. */
+/* The average of the probes of one ellipse, each weighted by the width of the ellipse where it stands. */
 static double average(const tvlm_bundle *bundle, int32_t ref, const tvlm_footprint_place *place) {
     const int32_t probes = (int32_t)place->probes;
     double sum = 0, weights = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.c: the product of two matrices, by its definition.
+ * gemm.c: the product of two matrices of floats, by its definition.
  */
 #include "reference/reference.h"
 
-/* op(x)[row][column] */
+/* Element (row, column) of a matrix, or of its transpose; `stride` is the length of a row in memory. */
 static double at(const float *x, bool transposed, int32_t stride, int32_t row, int32_t column) {
     return transposed ? x[(size_t)column * (size_t)stride + (size_t)row]
                       : x[(size_t)row * (size_t)stride + (size_t)column];

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gradient.c: Sobel's derivatives of luma, and the mean and variance of the colours around each pixel.
+ */
 #include <math.h>
 
 #include "reference/filter.h"
 #include "reference/reference.h"
 
-/* Mean and population variance of the 27 values of 3x3 pixels and three colours. */
+/* The mean and the population variance of the 27 values of 3x3 pixels and three colours. */
 static void colour_moments(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y, double *mean,
                            double *variance) {
     double values[27], sum = 0, squares = 0;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.c: copies a grid that an application hands in into a texture (core/input.h has the conversion).
+ */
 #include "core/input.h"
 
 #include "reference/reference.h"

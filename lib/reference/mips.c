@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mips.c: the levels of a texture, each from the level before by area: mean, max, min or mode.
+ */
 #include "reference/reference.h"
 #include "reference/texture.h"
 
 /*
- * The texels of one axis that a texel of the next level covers, and by how much: integers, proportional to
- * the area. A side of 2m+1 becomes m texels of (2m+1)/m each, so that texel i begins i/m into texel 2i.
+ * The texels of one axis that a texel of the next level covers, with weights proportional to the area. A side
+ * of 2m+1 becomes m texels, each (2m+1)/m texels wide, so that texel i begins i/m into texel 2i.
  */
 typedef struct cover {
     int32_t first, count;
@@ -18,7 +21,7 @@ static cover cover_of(int32_t side, int32_t i) {
     return (cover){2 * i, 3, {m - i, m, i + 1}};
 }
 
-/* The texels (9 at most) of one component under a texel of the next level, and their areas. */
+/* One component of the texels under a texel of the next level, at most nine, and their areas. */
 typedef struct area {
     int count;
     float value[9];
@@ -48,7 +51,7 @@ static double mean(const area *covered) {
     return sum / total;
 }
 
-/* sign 1: the largest, sign -1: the smallest. */
+/* The largest value for sign 1, the smallest for sign -1. */
 static double extreme(const area *covered, float sign) {
     float best = covered->value[0];
     for (int i = 1; i < covered->count; ++i)
@@ -56,7 +59,7 @@ static double extreme(const area *covered, float sign) {
     return best;
 }
 
-/* The value with the largest area; of several, the lowest. */
+/* The value with the largest area, and of several the lowest. */
 static double mode(const area *covered) {
     float best = covered->value[0];
     int64_t best_weight = 0;
@@ -81,7 +84,7 @@ static double reduce(const area *covered, int rule) {
     }
 }
 
-/* Level `level` of one slice from the stored values of the level before. */
+/* Makes a level of one slice from the values that the level before stored. */
 static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
     const int32_t from_width = tvlm_level_side(texture->width, level - 1);
     const int32_t from_height = tvlm_level_side(texture->height, level - 1);

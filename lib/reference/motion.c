@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * motion.c: the difference of luma from that of the previous frame, on the source's level 1.
+ */
 #include <math.h>
 
 #include "reference/filter.h"
 #include "reference/reference.h"
 
-/* Y at half size; a single texel is its own level 1. */
+/* Luma of the source's level 1, or of level 0 of a source that is a single texel. */
 static double half_luma(const tvlm_texture *source, int32_t image, int32_t x, int32_t y) {
     const int32_t level = source->levels > 1 ? 1 : 0;
     return reference_fetch(source, level, reference_slice(source, image, 0), x, y)[3];

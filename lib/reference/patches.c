@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patches.c: square patches of any channels, normalised and in planes, for an encoder.
+ */
 #include <math.h>
 
 #include "core/half.h"
 #include "reference/reference.h"
 #include "reference/sample.h"
 
-/* Mirrored at the edges of the image: every second copy of it is the other way round. */
+/* A coordinate in an image that is mirrored at its edges: every second copy of it is the other way round. */
 static double reflected(double x, double side) {
     const double copy = floor(x / side), into = x - copy * side;
     return fmod(copy, 2) == 0 ? into : side - into;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patchify.c: frames of RGB bytes as rows of numbers, in the order in which the encoder of a vision-language
+ * model takes them. cl/patchify.cl draws the layout.
+ */
 #include "reference/reference.h"
 
+/* A token (t, by, bx) and a patch in it (my, mx). */
 typedef struct patch_place {
-    int32_t t, by, bx, my, mx; /* token and patch in it */
+    int32_t t, by, bx, my, mx;
 } patch_place;
 
 static patch_place place_of(const tvlm_patchify *layout, int32_t token, int32_t inner) {
@@ -11,7 +16,8 @@ static patch_place place_of(const tvlm_patchify *layout, int32_t token, int32_t 
                          token % layout->blocks_x, inner / layout->merge, inner % layout->merge};
 }
 
-/* values of frame[t * T + tt][c][(by * m + my) * P + py][(bx * m + mx) * P + px], in that order */
+/* Writes one row and returns the place of the next: for each c, tt, py and px, in that order, the value of
+ * frame[t * T + tt][c][(by * m + my) * P + py][(bx * m + mx) * P + px]. */
 static float *write_row(const uint8_t *pixels, const tvlm_patchify *layout, patch_place at,
                         const float *values, float *out) {
     for (int32_t c = 0; c < 3; ++c)

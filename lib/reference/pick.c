@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pick.c: copies one component of a texture into a texture of its own.
+ */
 #include "reference/reference.h"
 #include "reference/texture.h"
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference.h: the reference backend: plain C that follows the definitions, obviously right before anything
- * else.
+ * reference.h: the reference backend: plain C that follows the definitions and is, before anything else,
+ * obviously right. Tests compare the kernels with it.
  *
- * Everything is computed in double and synchronously; a value is rounded only where it is stored, to float
- * and to its texture's format. There is one file a family and stage, under the names that lib/opencl and cl/
- * use too.
+ * Everything is computed in double and is done when a call returns. A value is rounded only where it is
+ * stored, to float and to the format of its texture. Each family and stage has a file, under the name that
+ * lib/opencl and cl/ use too.
  */
 #ifndef TVLM_REFERENCE_REFERENCE_H
 #define TVLM_REFERENCE_REFERENCE_H
 
 #include "core/backend.h"
 
-/* device.c: buffers are host memory. */
+/* A buffer (device.c), which is host memory. */
 typedef struct reference_buffer {
     tvlm_buffer base;
     unsigned char *data;
@@ -30,7 +30,7 @@ TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 #undef REFERENCE_OPERATION
 #undef REFERENCE_GENERATOR
 
-/* saliency.c: CIE L*a*b* (D65) of encoded sRGB in [0, 1]. */
+/* CIE L*a*b* (D65) of encoded sRGB in [0, 1] (saliency.c). */
 typedef struct reference_lab {
     double l, a, b;
 } reference_lab;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What follows from labels: the table of regions, and the texels of CLUSTER.
+ * regions.c: the table of regions and their four channels, from labels (core/constants.h defines boundaries
+ * at TVLM_BOUNDARY_*).
  */
 #include <math.h>
 #include <string.h>
@@ -11,10 +12,11 @@
 typedef struct region_sums {
     int64_t pixels, x, y, colour[3], gradient;
     int32_t left, top, right, bottom;
-    float square; /* of the radius */
+    float square;
 } region_sums;
 
-/* Which way a gradient points: the pixel to go to, and the point to compare at. */
+/* A way in which a gradient points: the step to the next pixel, and how many such steps away colours are
+ * compared. */
 typedef struct direction {
     int32_t x, y, far;
 } direction;
@@ -24,7 +26,8 @@ static const direction directions[4] = {{1, 0, TVLM_BOUNDARY_FAR},
                                         {0, 1, TVLM_BOUNDARY_FAR},
                                         {-1, 1, TVLM_BOUNDARY_DIAGONAL}};
 
-/* What the work on one image shares. */
+/* What the work on one image shares. `gradient` is the magnitude at each pixel in steps of 1 /
+ * TVLM_BOUNDARY_STEPS, and `towards` which of the directions it has. */
 typedef struct region_picture {
     const reference_colours *colours;
     const int32_t *labels;
@@ -32,8 +35,8 @@ typedef struct region_picture {
     bool given;
     region_sums *sums;
     tvlm_region *regions;
-    int32_t *gradient; /* of each pixel, in 1 / TVLM_BOUNDARY_STEPS */
-    uint8_t *towards;  /* which of the directions */
+    int32_t *gradient;
+    uint8_t *towards;
 } region_picture;
 
 static size_t pixel(const region_picture *picture, int32_t x, int32_t y) {
@@ -42,8 +45,7 @@ static size_t pixel(const region_picture *picture, int32_t x, int32_t y) {
 
 /* ---- The colour gradient ---- */
 
-/* (1 2 1) x (1 2 1) of one component, of which a quarter is kept in whole numbers: 4 steps to a colour step.
- */
+/* The binomial filter (1 2 1) x (1 2 1) of one component, over 4 and rounded down: 4 for each colour step. */
 static int32_t smooth(const reference_colours *colours, int32_t x, int32_t y, int c) {
     static const int32_t binomial[3] = {1, 2, 1};
     int32_t sum = 0;
@@ -53,7 +55,7 @@ static int32_t smooth(const reference_colours *colours, int32_t x, int32_t y, in
     return sum >> 2;
 }
 
-/* Sobel's pair on the smoothed component: 8 times a slope. */
+/* Sobel's derivatives of the smoothed component: 8 times its slope. */
 static void slopes(const reference_colours *colours, int32_t x, int32_t y, int c, int64_t *gx, int64_t *gy) {
     static const int32_t binomial[3] = {1, 2, 1};
     *gx = *gy = 0;
@@ -65,8 +67,8 @@ static void slopes(const reference_colours *colours, int32_t x, int32_t y, int c
     }
 }
 
-/* The structure tensor of the three components: the root of its trace, and which of four directions it points
- * in. */
+/* Finds the gradient of a pixel from the structure tensor of the three components: the root of its trace, and
+ * which of the four directions is nearest to that of its larger eigenvalue. */
 static void find_gradient(region_picture *picture, int32_t x, int32_t y) {
     int64_t xx = 0, xy = 0, yy = 0;
     for (int c = 0; c < 3; ++c) {
@@ -126,12 +128,14 @@ static float square_distance(const region_picture *picture, int32_t x, int32_t y
     return across * across + down * down;
 }
 
+/* Marks regions p and q as neighbours of each other. */
 static void connect(const tvlm_region_layout *layout, uint32_t *neighbours, int32_t p, int32_t q) {
     if (p == q) return;
     neighbours[p * layout->row + q / 32] |= UINT32_C(1) << (q % 32);
     neighbours[q * layout->row + p / 32] |= UINT32_C(1) << (p % 32);
 }
 
+/* Makes the table; the radius of a region is still its square. */
 static void make_table(region_picture *picture, const tvlm_region_layout *layout, uint32_t *neighbours) {
     for (int32_t y = 0; y < picture->height; ++y)
         for (int32_t x = 0; x < picture->width; ++x) {
@@ -153,7 +157,7 @@ static void make_table(region_picture *picture, const tvlm_region_layout *layout
 
 /* ---- boundary ---- */
 
-/* Nine taps around a point, one component. */
+/* The sum of one component over nine pixels around a point, TVLM_BOUNDARY_TAP apart. */
 static int32_t taps(const reference_colours *colours, int32_t x, int32_t y, int c) {
     int32_t sum = 0;
     for (int32_t j = -1; j <= 1; ++j)
@@ -168,7 +172,8 @@ static int32_t gradient_at(const region_picture *picture, int32_t x, int32_t y) 
     return picture->gradient[pixel(picture, x, y)];
 }
 
-/* On a ridge, and the two sides differ: (m / (TEXTURE + e))^2 c > STRENGTH^2, all of it squared. */
+/* Whether a pixel is on a ridge of the gradient and its two sides differ: (m / (TEXTURE + e))^2 c >
+ * STRENGTH^2, of which both sides are squared. */
 static bool areas_meet(const region_picture *picture, int32_t x, int32_t y) {
     const size_t at = pixel(picture, x, y);
     const direction *to = &directions[picture->towards[at]];
@@ -189,7 +194,7 @@ static bool areas_meet(const region_picture *picture, int32_t x, int32_t y) {
            strength * strength * (least2 * least2);
 }
 
-/* Labels differ to the right or below. */
+/* Whether the label to the right or below is another one: the boundary of labels that were handed in. */
 static bool labels_meet(const region_picture *picture, int32_t x, int32_t y) {
     const int32_t label = picture->labels[pixel(picture, x, y)];
     return (x + 1 < picture->width && picture->labels[pixel(picture, x + 1, y)] != label) ||

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resize.c: resizes images of bytes to RGB bytes as Pillow does, from the same tables of weights as the
+ * kernels (core/resize.h).
+ */
 #include "core/memory.h"
 #include "reference/reference.h"
 
-/* One output: the weighted sum of pixels `step` bytes apart, to the nearest byte. */
+/* One byte of the result: the weighted sum of source bytes `step` bytes apart, rounded to nearest and
+ * clamped. */
 static uint8_t output(const int32_t *entry, const uint8_t *pixels, size_t step) {
     int64_t sum = (int64_t)1 << (TVLM_RESIZE_BITS - 1);
     for (int32_t i = 0; i < entry[1]; ++i)
@@ -11,12 +16,13 @@ static uint8_t output(const int32_t *entry, const uint8_t *pixels, size_t step) 
     return (uint8_t)(whole > 255 ? 255 : whole);
 }
 
+/* The entry of the table for place `o` of the result: first source place, how many, and their weights. */
 static const int32_t *entry_of(tvlm_buffer *table, const tvlm_resize_axis *axis, int32_t o) {
     return (const int32_t *)reference_data(table) + axis->offset +
            (ptrdiff_t)o * (axis->taps + TVLM_RESIZE_HEAD);
 }
 
-/* between[layout->height][plan->x.size][3]: Pillow's first pass, on all rows. */
+/* The first pass, on all rows: writes between[layout->height][plan->x.size][3]. */
 static void along_rows(tvlm_buffer *pixels, const tvlm_pixels *layout, tvlm_buffer *table,
                        const tvlm_resize *plan, uint8_t *between) {
     const size_t colours = layout->channels >= 3 ? 3 : 1;

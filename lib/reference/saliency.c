@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * saliency.c: four maps of what stands out: centre-surround contrast at three scales, and `saliency`, which
+ * adds the cues of the border (core/constants.h defines them at TVLM_SALIENCY_*).
+ */
 #include <math.h>
 
 #include "core/memory.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
 
-/* One level of one image in L*a*b*. */
+/* One level of one image in L*a*b*. `texels` is NULL when there was no memory. */
 typedef struct lab_level {
     int32_t width, height;
     reference_lab *texels;
 } lab_level;
 
+/* The linear value of an encoded sRGB component. */
 static double linear(double encoded) {
     if (encoded <= (double)TVLM_SRGB_KNEE) return encoded / (double)TVLM_SRGB_SLOPE;
     return pow((encoded + (double)TVLM_SRGB_OFFSET) / (1 + (double)TVLM_SRGB_OFFSET),
@@ -29,7 +34,6 @@ reference_lab tvlm_reference_lab(const float rgb[3]) {
     return (reference_lab){116 * y - 16, 500 * (x - y), 200 * (y - z)};
 }
 
-/* texels stays NULL when there is no memory. */
 static lab_level lab_level_make(const tvlm_texture *source, int32_t level, int32_t slice) {
     lab_level made = {tvlm_level_side(source->width, level), tvlm_level_side(source->height, level), NULL};
     made.texels = tvlm_allocate((size_t)made.width * (size_t)made.height, sizeof *made.texels);
@@ -46,7 +50,7 @@ static reference_lab lab_lerp(const reference_lab *p, const reference_lab *q, do
                            reference_lerp(p->b, q->b, t)};
 }
 
-/* Bilinear at the texel coordinates (u, v). */
+/* The bilinear colour at (u, v) in texels. */
 static reference_lab lab_at(const lab_level *level, double u, double v) {
     const reference_between x = reference_locate(u, level->width), y = reference_locate(v, level->height);
     const reference_lab *top = level->texels + (size_t)y.first * (size_t)level->width;
@@ -56,7 +60,7 @@ static reference_lab lab_at(const lab_level *level, double u, double v) {
     return lab_lerp(&above, &below, y.fraction);
 }
 
-/* Centre against surround at a place of the image, given as a share of its sides. */
+/* The contrast of the centre with the surround at a point, which is given as shares of the image's sides. */
 static double contrast(const lab_level *centre, const lab_level *surround, double across, double down) {
     const reference_lab p = lab_at(centre, across * centre->width, down * centre->height);
     const reference_lab q = lab_at(surround, across * surround->width, down * surround->height);
@@ -64,12 +68,12 @@ static double contrast(const lab_level *centre, const lab_level *surround, doubl
     return fmin(1, sqrt(l * l + a * a + b * b) / (double)TVLM_SALIENCY_RANGE);
 }
 
-/* The level that is `step` above another, or the last. */
+/* The level `step` levels coarser than another, or the last one. */
 static int32_t level_above(const tvlm_texture *source, int32_t level, int32_t step) {
     return level + step < source->levels ? level + step : source->levels - 1;
 }
 
-/* values[texel][scale + 1] for one scale. */
+/* Makes the contrast of one scale: values[texel][scale + 1]. Returns false when there is no memory. */
 static bool make_scale(const tvlm_texture *source, int32_t slice, int32_t scale, const tvlm_texture *out,
                        double (*values)[4]) {
     const int32_t c = level_above(source, TVLM_SALIENCY_CENTRE_LEVEL, scale);
@@ -85,7 +89,7 @@ static bool make_scale(const tvlm_texture *source, int32_t slice, int32_t scale,
     return made;
 }
 
-/* Divides each component by its maximum over the image. */
+/* Divides each component by its maximum over the image. One that is flat becomes 0. */
 static void scale_to_maximum(double (*values)[4], size_t count) {
     for (int c = 0; c < 4; ++c) {
         double maximum = 0;
@@ -97,7 +101,7 @@ static void scale_to_maximum(double (*values)[4], size_t count) {
 
 /* ---- What stands out from the border ---- */
 
-/* The first level of which no side is longer than SIDE. */
+/* The first level from the centre levels on of which no side is longer than SIDE. */
 static int32_t prior_level(const tvlm_texture *source) {
     int32_t level = level_above(source, TVLM_SALIENCY_CENTRE_LEVEL, 0);
     while (tvlm_level_side(source->width, level) > TVLM_SALIENCY_SIDE ||
@@ -115,7 +119,7 @@ typedef struct rectangle {
     int32_t x, y, width, height;
 } rectangle;
 
-/* Top, bottom, left, right. */
+/* The strip of texels along a side: 0 top, 1 bottom, 2 left, 3 right. */
 static rectangle side_strip(const lab_level *level, int side) {
     const int32_t w = level->width, h = level->height, longer = w > h ? w : h;
     const int32_t wanted = longer / TVLM_SALIENCY_STRIP > 1 ? longer / TVLM_SALIENCY_STRIP : 1;
@@ -128,13 +132,15 @@ static rectangle side_strip(const lab_level *level, int side) {
     }
 }
 
+/* apart = colour - mean */
 static void lab_from(const reference_lab *colour, const double mean[3], double apart[3]) {
     apart[0] = colour->l - mean[0];
     apart[1] = colour->a - mean[1];
     apart[2] = colour->b - mean[2];
 }
 
-/* Adds to each of `sums` the products of component i and j, apart from the mean; i = 3 stands for 1. */
+/* Adds d[i] * d[j] to sums[i][j] and d[j] to sums[3][j] for each texel of a strip, d being its colour less
+ * `mean`. */
 static void add_products(const lab_level *level, rectangle strip, const double mean[3], double sums[4][3]) {
     for (int32_t y = strip.y; y < strip.y + strip.height; ++y)
         for (int32_t x = strip.x; x < strip.x + strip.width; ++x) {
@@ -147,7 +153,7 @@ static void add_products(const lab_level *level, rectangle strip, const double m
         }
 }
 
-/* By the adjugate: transposed cofactors over the determinant. */
+/* The inverse of the first three rows of m, as the adjugate over the determinant. */
 static void invert(double m[4][3], double inverse[3][3]) {
     double determinant = 0;
     for (int i = 0; i < 3; ++i)
@@ -176,7 +182,7 @@ static side_colours describe_side(const lab_level *level, int side) {
     return colours;
 }
 
-/* Mahalanobis */
+/* The Mahalanobis distance of a colour from those along a side. */
 static double distance_to_side(const reference_lab *colour, const side_colours *side) {
     double apart[3], square = 0;
     lab_from(colour, side->mean, apart);
@@ -185,6 +191,7 @@ static double distance_to_side(const reference_lab *colour, const side_colours *
     return sqrt(fmax(0, square));
 }
 
+/* The distance of each texel's colour from those along the nearest side. */
 static void border_distances(const lab_level *level, double *distances) {
     const size_t count = (size_t)level->width * (size_t)level->height;
     for (size_t i = 0; i < count; ++i) distances[i] = INFINITY;
@@ -195,7 +202,7 @@ static void border_distances(const lab_level *level, double *distances) {
     }
 }
 
-/* Texel `to` may be reached by way of its neighbour `from`. */
+/* Lowers the cost of texel `to` if it is cheaper to reach by way of its neighbour `from`. */
 static void relax(const lab_level *level, double *costs, int32_t to_x, int32_t to_y, int32_t from_x,
                   int32_t from_y) {
     const size_t to = (size_t)to_y * (size_t)level->width + (size_t)to_x;
@@ -206,6 +213,7 @@ static void relax(const lab_level *level, double *costs, int32_t to_x, int32_t t
     costs[to] = fmin(costs[to], costs[from] + step);
 }
 
+/* The cost of the cheapest path found from the border to each texel. */
 static void path_costs(const lab_level *level, double *costs) {
     const int32_t w = level->width, h = level->height;
     for (int32_t y = 0; y < h; ++y)
@@ -224,14 +232,14 @@ static void path_costs(const lab_level *level, double *costs) {
     }
 }
 
-/* Adds `values`, over the largest of them or `floor`, and times `weight`. */
+/* Adds weight * values to `sum`, over the largest of the values or over `floor`, whichever is larger. */
 static void add_scaled(const double *values, size_t count, double floor, double weight, double *sum) {
     double largest = floor;
     for (size_t i = 0; i < count; ++i) largest = fmax(largest, values[i]);
     for (size_t i = 0; i < count; ++i) sum[i] += weight * values[i] / largest;
 }
 
-/* Bilinear at the texel coordinates (u, v) of a plane of the level's size. */
+/* The bilinear value at (u, v) in texels of a plane that has the level's size. */
 static double plane_at(const lab_level *level, const double *plane, double u, double v) {
     const reference_between x = reference_locate(u, level->width), y = reference_locate(v, level->height);
     const double *top = plane + (size_t)y.first * (size_t)level->width;
@@ -240,7 +248,7 @@ static double plane_at(const lab_level *level, const double *plane, double u, do
                           reference_lerp(bottom[x.first], bottom[x.second], x.fraction), y.fraction);
 }
 
-/* values[texel][0] */
+/* Makes the two cues of the border: values[texel][0]. Returns false when there is no memory. */
 static bool make_prior(const tvlm_texture *source, int32_t slice, const tvlm_texture *out,
                        double (*values)[4]) {
     const lab_level level = lab_level_make(source, prior_level(source), slice);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample.c: reads channels of several textures at points of the image, and packs them into one texture.
+ */
 #include "reference/sample.h"
 
 #include <math.h>
@@ -10,7 +13,7 @@ static double clamp(double value, double low, double high) {
     return fmin(fmax(value, low), high);
 }
 
-/* Position: x, y, eccentricity, 0. It has no texels, so no level either. */
+/* The position channels, x, y, eccentricity and 0, which are computed and have no texels and no levels. */
 static double formula(const tvlm_bundle *bundle, int component, const reference_point *point) {
     const double width = bundle->width, height = bundle->height;
     const double x = clamp(point->x, 0, width), y = clamp(point->y, 0, height);
@@ -23,15 +26,15 @@ static double formula(const tvlm_bundle *bundle, int component, const reference_
     }
 }
 
-/* The texture's own level at a level of the image: a coarser grid starts at the level that has its texel
- * size. */
+/* The texture's own level for a level of the image: level 0 of a coarser grid stands at that level of the
+ * image whose texels have its size. */
 static double own_level(const tvlm_texture *texture, double level) {
     const double shrink_x = log2((double)texture->extent_x / texture->width);
     const double shrink_y = log2((double)texture->extent_y / texture->height);
     return clamp(level - fmax(0, fmax(shrink_x, shrink_y)), 0, texture->levels - 1);
 }
 
-/* A place of one level in texels: at level n the position x lies at x * W_n / extent. */
+/* A position in pixels as texels of a level: at level n, x lies at x * W_n / extent. */
 static double texel_coordinate(double position, int32_t side, float extent) {
     return position * side / (double)extent;
 }
@@ -60,7 +63,7 @@ static double trilinear(const tvlm_texture *texture, double level, int32_t slice
     return reference_lerp(value, bilinear(texture, lower + 1, slice, component, point), fraction);
 }
 
-/* The texel that a coordinate lies in. */
+/* The index of the texel that a position lies in. */
 static int32_t nearest_index(double position, int32_t side, float extent) {
     return (int32_t)clamp(floor(texel_coordinate(position, side, extent)), 0, side - 1);
 }
@@ -73,7 +76,7 @@ static double nearest(const tvlm_texture *texture, double level, int32_t slice, 
                            nearest_index(point->y, height, texture->extent_y))[component];
 }
 
-/* One of the channels of a vector, made unit; of one that is too short to have a direction: 0. */
+/* One channel of a vector that is scaled to unit length; 0 if the vector is too short to have a direction. */
 static double of_unit(const tvlm_texture *texture, double level, int32_t ref, const reference_point *point) {
     double squares = 0, wanted = 0;
     for (int32_t layer = 0; layer < TVLM_REF_LAYERS(ref); ++layer)
@@ -111,7 +114,7 @@ tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle
     return TVLM_OK;
 }
 
-/* All layers of one image at one texel. */
+/* Makes all layers of one texel (i, j). */
 static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const reference_point *point,
                        int32_t image, int32_t i, int32_t j, tvlm_texture *out) {
     for (int32_t layer = 0; layer < out->layers; ++layer) {
@@ -121,7 +124,7 @@ static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const ref
     }
 }
 
-/* One image of the bundle into one of `out`. */
+/* Packs image `from` of the bundle into image `to` of the result. */
 static void pack_image(const tvlm_bundle *bundle, const int32_t *refs, float level, int32_t from, int32_t to,
                        tvlm_texture *out) {
     for (int32_t j = 0; j < out->height; ++j)

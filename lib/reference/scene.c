@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scene.c: occlusion and surface normals from depth. Depth of 0 is unknown.
+ */
 #include <math.h>
 
 #include "reference/reference.h"
 #include "reference/texture.h"
 
-/* Unknown (0) beyond the edge, and where it is not above 0. */
+/* The depth of a texel. It is 0, unknown, beyond the edge and where it is not above 0. */
 static double depth_at(const tvlm_texture *depth, int32_t image, int32_t x, int32_t y) {
     if (x < 0 || y < 0 || x >= depth->width || y >= depth->height) return 0;
     return fmax(0, (double)reference_fetch(depth, 0, reference_slice(depth, image, 0), x, y)[0]);
@@ -12,12 +15,13 @@ static double depth_at(const tvlm_texture *depth, int32_t image, int32_t x, int3
 
 /* ---- Occlusion ---- */
 
-/* The share by which a texel is farther than its neighbour, less what goes on to the other side of it. */
+/* The share by which a texel is farther away than its neighbour, less what a plane through the texel and its
+ * opposite neighbour would have (1 / depth is linear on a plane). */
 static double step_to(double here, double neighbour, double opposite) {
     if (neighbour == 0) return 0;
     const double farther = here / neighbour - 1;
     if (opposite == 0) return farther;
-    const double expected = 1 - here / opposite; /* on a plane, where 1 / depth is linear */
+    const double expected = 1 - here / opposite;
     return fmin(farther, farther - expected);
 }
 
@@ -48,8 +52,8 @@ tvlm_status tvlm_reference_occlusion(tvlm_device *device, const tvlm_generate_ar
 
 /* ---- Normals ---- */
 
-/* The change of depth from one texel to the next: across both neighbours, or to one of them (see
- * cl/scene.cl). */
+/* The change of depth from one texel to the next: half the difference of both neighbours; where one of them
+ * is unknown or lies across a step, the difference from the other one. */
 static double slope(double before, double here, double after) {
     const double back = here - before, on = after - here;
     if (before == 0 && after == 0) return 0;
@@ -71,11 +75,11 @@ static void normal_at(const tvlm_texture *depth, const tvlm_camera *camera, int3
     const double v = ((y + 0.5) * texel_y - (double)camera->cy) / (double)camera->fy;
     const double dx = slope(depth_at(depth, image, x - 1, y), here, depth_at(depth, image, x + 1, y));
     const double dy = slope(depth_at(depth, image, x, y - 1), here, depth_at(depth, image, x, y + 1));
-    /* The point (u z, v z, z) moves so from one texel to the next, across and down. */
+    /* How the point (u z, v z, z) moves from one texel to the next, across and down. */
     const double across[3] = {step_x * here + u * dx, v * dx, dx},
                  down[3] = {u * dy, step_y * here + v * dy, dy};
-    /* z is away from the camera here; the normal is that of the other side of the surface, and its z towards
-     * it. */
+    /* The cross product of these points away from the camera, as z does here. The normal is its opposite,
+     * with z counted towards the camera: x and y change their signs, and z does not. */
     normal[0] = across[2] * down[1] - across[1] * down[2];
     normal[1] = across[0] * down[2] - across[2] * down[0];
     normal[2] = across[0] * down[1] - across[1] * down[0];

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * score.c: scores candidates by a scoring program (tvlm_score_group in core/backend.h).
+ */
 #include <math.h>
 
 #include "core/memory.h"
@@ -6,13 +9,13 @@
 #include "reference/sample.h"
 #include "reference/texture.h"
 
-/* The middle of cell c along one axis; the last cell ends with the image. */
+/* The middle of cell c along one axis. The last cell ends with the image. */
 static double cell_centre(int32_t c, float step, float side) {
     const double begin = c * (double)step, end = fmin((c + 1) * (double)step, side);
     return (begin + end) / 2;
 }
 
-/* What one group adds at one tap. A NaN is passed on: fmin would make the cap of it. */
+/* What one group adds at one tap. A NaN stays one, where fmin would make the cap of it. */
 static double group_tap(const tvlm_bundle *bundle, const tvlm_score_group *group, int tap,
                         const reference_point *point) {
     double sum = 0;
@@ -23,7 +26,7 @@ static double group_tap(const tvlm_bundle *bundle, const tvlm_score_group *group
     return sum;
 }
 
-/* What one group adds at a candidate: the centre, or the 3x3 taps around it, row-major. */
+/* What one group adds at a candidate: at its centre, or at the 3x3 taps around it, row after row. */
 static double group_sum(const tvlm_bundle *bundle, const tvlm_score_group *group,
                         const tvlm_candidates *candidates, const reference_point *centre) {
     if (group->taps == 1) return group_tap(bundle, group, TVLM_SCORE_TAPS / 2, centre);
@@ -38,7 +41,7 @@ static double group_sum(const tvlm_bundle *bundle, const tvlm_score_group *group
     return sum;
 }
 
-/* One part of every candidate, rounded to float. */
+/* Makes one part of the score of every candidate, rounded to float. */
 static void make_part(const tvlm_bundle *bundle, const tvlm_score_group *groups, int32_t group_count,
                       const tvlm_candidates *candidates, int part, float *values) {
     for (int32_t row = 0; row < candidates->rows; ++row) {
@@ -54,7 +57,8 @@ static void make_part(const tvlm_bundle *bundle, const tvlm_score_group *groups,
     }
 }
 
-/* Brings values to [0, 1] by their minimum and maximum; all equal: 0. NaN takes no part and stays. */
+/* Brings values to [0, 1] by their minimum and maximum, or to 0 if all are equal. NaN takes no part and
+ * stays. */
 static void normalise(float *values, size_t count) {
     double low = INFINITY, high = -INFINITY;
     for (size_t i = 0; i < count; ++i) {

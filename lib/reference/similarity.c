@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * similarity.c: cosines of the encoder's vectors with others, by their definition.
+ * similarity.c: cosines of the encoder's vectors with other vectors, by their definition.
  */
 #include <math.h>
 
@@ -17,7 +17,7 @@ static int32_t cells_of(const tvlm_features *features) {
     return features->texture->width * features->texture->height;
 }
 
-/* Where the lengths of the image's vectors begin. */
+/* Where the inverse lengths of the image's vectors begin. */
 static float *inverse_of(const tvlm_features *features) {
     return (float *)reference_data(features->inverse) + (size_t)features->image * (size_t)cells_of(features);
 }
@@ -93,7 +93,7 @@ tvlm_status tvlm_reference_cosines(tvlm_device *device, const tvlm_features *fea
     return TVLM_OK;
 }
 
-/* All `count` cosines of a cell, `cells` apart, as one. */
+/* The largest or the mean of the `count` cosines of a cell, which lie `cells` floats apart. */
 static double combined(const float *cosines, int32_t count, size_t cells, int32_t how) {
     double most = (double)cosines[0], sum = 0.0;
     for (int32_t n = 0; n < count; ++n) {

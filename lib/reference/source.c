@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * source.c: r, g, b and luma from the pixels that were handed in, and which tiles of new pixels differ.
+ */
 #include <math.h>
 #include <string.h>
 
@@ -9,11 +12,12 @@
 static const size_t component_bytes[] = {
     [TVLM_PIXEL_U8] = sizeof(uint8_t), [TVLM_PIXEL_U16] = sizeof(uint16_t), [TVLM_PIXEL_F32] = sizeof(float)};
 
+/* Clamps to [0, 1]. fmax makes 0 of NaN. */
 static double clamp_unit(double value) {
-    return fmin(fmax(value, 0), 1); /* fmax makes 0 of NaN */
+    return fmin(fmax(value, 0), 1);
 }
 
-/* One component in [0, 1]. Rows may begin at any byte, so it is copied out rather than pointed at. */
+/* One component in [0, 1]. Rows may begin at any byte, so it is copied and not pointed at. */
 static double component(const unsigned char *at, tvlm_pixel_type type) {
     uint16_t u16;
     float f32;
@@ -24,6 +28,7 @@ static double component(const unsigned char *at, tvlm_pixel_type type) {
     }
 }
 
+/* (r, g, b, luma) of one pixel, composited on white. */
 static void convert(const unsigned char *pixel, const tvlm_pixels *layout, double rgby[4]) {
     const size_t bytes = component_bytes[layout->type];
     const int32_t colours = layout->channels >= 3 ? 3 : 1;
@@ -54,14 +59,16 @@ tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, cons
     return TVLM_OK;
 }
 
-/* Generators do not look at the tiles: what they make besides is the same as it was. */
+/* Only the source is made tile by tile. The generators of the reference make everything, which beside the
+ * tiles is what it was. */
 tvlm_status tvlm_reference_source_tiles(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                         bool packed, const tvlm_tiles *tiles, tvlm_texture *out) {
     (void)device;
     const size_t pixel_bytes = component_bytes[layout->type] * (size_t)layout->channels;
     const size_t side = (size_t)tiles->side, columns = (size_t)tiles->columns;
     const unsigned char *data = (const unsigned char *)reference_data(pixels) + layout->offset;
-    size_t number = 0; /* of the tile, among those that changed */
+    /* The number of the tile among those that changed. */
+    size_t number = 0;
     for (size_t tile = 0; tile < columns * (size_t)tiles->rows; ++tile) {
         if (!tiles->changed[tile]) continue;
         const size_t left = tile % columns * side, top = tile / columns * side;

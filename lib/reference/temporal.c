@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * temporal.c: the temporal channels: what was relevant, salient and looked at in the frame before.
+ */
 #include <math.h>
 
 #include "reference/reference.h"
 #include "reference/sample.h"
 #include "reference/texture.h"
 
-/* One component of a texture at a place of the image. */
+/* One component of a texture's first layer at a point of the image. */
 static double sample(const tvlm_texture *texture, int component, const reference_point *point) {
     const tvlm_bundle bundle = {.count = 1, .textures = {(tvlm_texture *)(uintptr_t)texture}};
     return reference_sample(&bundle, TVLM_REF(0, 0, component), point);
 }
 
+/* The centre of a cell, whether it lies in the image or not. */
 static reference_point cell_centre(int32_t column, int32_t row, double level, int32_t image) {
     return (reference_point){(column + 0.5) * TVLM_TEMPORAL_CELL, (row + 0.5) * TVLM_TEMPORAL_CELL, level,
                              image};
@@ -29,7 +33,8 @@ tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, t
     return TVLM_OK;
 }
 
-/* The largest of them: where positions lie close together, being looked at twice is no more than once. */
+/* The largest of the Gaussians around the positions that were looked at: where positions lie close together,
+ * being looked at twice is no more than once. */
 static double gaussian(const tvlm_remember_args *args, const reference_point *at) {
     const float *position = reference_data(args->positions);
     const double sigma = (double)args->sigma;
@@ -52,7 +57,8 @@ tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_arg
                 value[2] = (double)args->decay *
                            (double)reference_fetch(args->temporal, 0, args->image, column, row)[2];
             value[2] = fmin(value[2] + gaussian(args, &at), 1);
-            at.image = 0; /* the map of relevance is of this image alone */
+            /* The map of relevance is of this image alone. */
+            at.image = 0;
             if (args->relevance != NULL) value[0] = sample(args->relevance, 0, &at);
             reference_store(out, 0, args->image, column, row, value);
         }
@@ -61,13 +67,14 @@ tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_arg
 
 /* ---- Moving ---- */
 
-/* The centre of what the image leaves of a cell. */
+/* The centre, in pixels, of that part of a cell that lies in the image. */
 static double clipped_centre(int32_t cell, double side) {
     const double begin = (double)cell * TVLM_TEMPORAL_CELL;
     return (begin + fmin(begin + TVLM_TEMPORAL_CELL, side)) / 2;
 }
 
-/* Where the cell was a frame ago, as a step from where it is; false where nobody knows. */
+/* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow does not
+ * tell. */
 static bool find_step(const tvlm_generate_args *args, int32_t image, int32_t column, int32_t row,
                       double step[2]) {
     const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE], *flow = args->grids[TVLM_GRID_FLOW];

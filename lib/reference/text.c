@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c: where there is text, from strokes on several levels (core/constants.h defines it at TVLM_TEXT_*).
+ */
 #include "reference/text.h"
 
 #include <math.h>
@@ -30,6 +33,7 @@ void reference_blocks_destroy(reference_blocks *blocks) {
     *blocks = (reference_blocks){0};
 }
 
+/* The index of a block; outside the level, of the nearest block inside. */
 static size_t at(const reference_blocks *blocks, int32_t column, int32_t row) {
     return (size_t)clamp(row, 0, blocks->rows - 1) * (size_t)blocks->columns +
            (size_t)clamp(column, 0, blocks->columns - 1);
@@ -37,12 +41,12 @@ static size_t at(const reference_blocks *blocks, int32_t column, int32_t row) {
 
 /* ---- Strokes ---- */
 
-/* Luma in whole steps; rounded in float, as it is stored. */
+/* Luma in whole steps, rounded in float as in the kernels. */
 static int32_t luma(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
     return (int32_t)(reference_fetch(source, level, slice, x, y)[3] * TVLM_TEXT_STEPS + 0.5f);
 }
 
-/* The difference across a pixel; beyond the level pixels repeat. */
+/* The difference of luma across a pixel, of its two neighbours. Beyond the level pixels repeat. */
 static int32_t gradient(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
     return luma(source, level, slice, x + 1, y) - luma(source, level, slice, x - 1, y);
 }
@@ -51,7 +55,8 @@ static int32_t above_floor(int32_t value) {
     return value > TVLM_TEXT_FLOOR ? value - TVLM_TEXT_FLOOR : 0;
 }
 
-/* A stroke that begins at a pixel: the lesser of its two sides. sign 1: it is bright, -1: dark. */
+/* The stroke that begins at a pixel, as the lesser of its two sides. It is bright for sign 1, dark for sign
+ * -1. */
 static int32_t stroke(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y,
                       int32_t sign) {
     const int32_t begins = above_floor(sign * gradient(source, level, slice, x, y));
@@ -90,7 +95,7 @@ void reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t l
 
 /* ---- Marks ---- */
 
-/* The mean over the window around a block, `ry` rows each way, per pixel. */
+/* The mean of a sum for each pixel of the window around a block, which has `ry` rows above and below. */
 static double window(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry, int which) {
     int64_t sum = 0;
     for (int32_t dy = -ry; dy <= ry; ++dy)
@@ -99,7 +104,7 @@ static double window(const reference_blocks *blocks, int32_t column, int32_t row
     return (double)sum / ((2 * TVLM_TEXT_RX + 1) * (2 * ry + 1) * TVLM_TEXT_BLOCK * TVLM_TEXT_BLOCK);
 }
 
-/* The lesser of rises and falls around a block; a gradient is half a difference. */
+/* The lesser of rises and falls around a block, as gradients: half a difference, black to white being 1. */
 static double activity(const reference_blocks *blocks, int32_t column, int32_t row, int32_t ry) {
     const int32_t inside = clamp(row, 0, blocks->rows - 1);
     return fmin(window(blocks, column, inside, ry, TVLM_TEXT_RISE),
@@ -107,7 +112,7 @@ static double activity(const reference_blocks *blocks, int32_t column, int32_t r
            (2 * TVLM_TEXT_STEPS);
 }
 
-/* What is least of the bands above and below and the gaps to the lines there. */
+/* The least activity of the bands above and below a block and of the rows that may be gaps between lines. */
 static double quietest(const reference_blocks *blocks, int32_t column, int32_t row) {
     double least = INFINITY;
     for (int32_t side = -1; side <= 1; side += 2) {
@@ -139,12 +144,13 @@ void reference_text_mark(reference_blocks *blocks) {
 
 /* ---- Regions ---- */
 
-/* Marked, and so are both neighbours in the row, as far as there are any. */
+/* Whether a block is marked and so are both its neighbours in the row, where there are any. */
 static bool holds(const reference_blocks *blocks, int32_t column, int32_t row) {
     return blocks->marks[at(blocks, column - 1, row)] && blocks->marks[at(blocks, column, row)] &&
            blocks->marks[at(blocks, column + 1, row)];
 }
 
+/* Whether a mark that holds grows over a block. */
 static bool holds_near(const reference_blocks *blocks, int32_t column, int32_t row) {
     for (int32_t y = row - TVLM_TEXT_GROW_Y; y <= row + TVLM_TEXT_GROW_Y; ++y)
         for (int32_t x = column - TVLM_TEXT_GROW_X; x <= column + TVLM_TEXT_GROW_X; ++x)
@@ -159,7 +165,8 @@ void reference_text_grow(reference_blocks *blocks) {
             blocks->grown[at(blocks, column, row)] = holds_near(blocks, column, row);
 }
 
-/* The block in which a texel's centre lies: of `side` texels along the grid, on a level of `pixels`. */
+/* The block in which the centre of a texel lies. The grid has `side` texels along the axis, the level
+ * `pixels`. */
 static int32_t block_of(int32_t texel, int32_t side, int32_t pixels) {
     return (int32_t)((2 * (int64_t)texel + 1) * pixels / (2 * (int64_t)side * TVLM_TEXT_BLOCK));
 }

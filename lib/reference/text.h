@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h: the stages of the text family, for tests that compare each on identical inputs.
+ * text.h: the stages of the text family, for tests that compare each of them on equal inputs.
  */
 #ifndef TVLM_REFERENCE_TEXT_H
 #define TVLM_REFERENCE_TEXT_H
 
 #include "core/backend.h"
 
-/* Sums over one block of a level: TVLM_TEXT_BRIGHT and so on. */
+/* The six sums over one block of a level, by TVLM_TEXT_BRIGHT and so on. */
 typedef struct reference_strokes {
     int64_t sums[TVLM_TEXT_SUMS];
 } reference_strokes;
@@ -19,17 +19,22 @@ typedef struct reference_blocks {
     bool *marks, *grown;
 } reference_blocks;
 
-/* Undefined contents; what is NULL of the three after it: no memory. */
+/* Makes room for the blocks of a level, with undefined contents. One of the three arrays is NULL when there
+ * is no memory; reference_blocks_destroy frees the others. */
 reference_blocks reference_blocks_create(const tvlm_texture *source, int32_t level);
 void reference_blocks_destroy(reference_blocks *blocks);
 
+/* Makes the sums of one level of one slice. */
 void reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
                             reference_blocks *blocks);
-/* How far above the threshold (1) a block is; marked where it is more than 1. */
+/* What makes a block text over what it takes: a block is marked where this is more than 1. */
 double reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row);
+
+/* Marks blocks by their sums, and grows marks. */
 void reference_text_mark(reference_blocks *blocks);
 void reference_text_grow(reference_blocks *blocks);
-/* levels[n]: the blocks of level n */
+
+/* Makes the channel of one image from levels[0 .. count - 1]. */
 void reference_text_combine(const reference_blocks *levels, int32_t count, const tvlm_texture *source,
                             int32_t image, tvlm_texture *out);
 

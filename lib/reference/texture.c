@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * texture.c: creates, reads and writes textures in host memory.
+ */
 #include "reference/texture.h"
 
 #include <math.h>
@@ -12,14 +15,14 @@ static int32_t clamp_index(int32_t i, int32_t side) {
     return i < 0 ? 0 : i >= side ? side - 1 : i;
 }
 
-/* Where the texel's components begin in its level. */
+/* Where the components of a texel begin in its level. */
 static size_t texel_offset(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y) {
     const size_t width = (size_t)tvlm_level_side(texture->width, level);
     const size_t height = (size_t)tvlm_level_side(texture->height, level);
     return (((size_t)slice * height + (size_t)y) * width + (size_t)x) * 4;
 }
 
-/* Floats of one level, all slices. False when the number does not fit. */
+/* The number of floats of all slices of one level. Returns false when it does not fit a size_t. */
 static bool level_floats(const tvlm_texture *texture, int32_t level, size_t *count) {
     return tvlm_multiply((size_t)tvlm_level_side(texture->width, level),
                          (size_t)tvlm_level_side(texture->height, level), count) &&
@@ -27,7 +30,7 @@ static bool level_floats(const tvlm_texture *texture, int32_t level, size_t *cou
            tvlm_multiply(*count, (size_t)texture->images, count) && tvlm_multiply(*count, 4, count);
 }
 
-/* Floats of all levels. */
+/* The number of floats of all levels. Returns false when their bytes do not fit a size_t. */
 static bool total_floats(const tvlm_texture *texture, size_t *total) {
     *total = 0;
     for (int32_t level = 0; level < texture->levels; ++level) {
@@ -44,7 +47,7 @@ static bool within_limits(const tvlm_device_info *info, const tvlm_texture *shap
            (int64_t)shape->layers * shape->images <= info->image_slices_max;
 }
 
-/* What was never written is NaN, so that whoever reads it notices. */
+/* Texels begin as NaN, so that whoever reads one that was never written notices. */
 static void fill_with_nan(float *values, size_t count) {
     for (size_t i = 0; i < count; ++i) values[i] = NAN;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texture.h: textures of the reference backend: float RGBA texels, level after level; each level is slice
- * after slice, row after row. What is stored has been rounded to the texture's format, so a half texture
- * holds the floats that are halves.
+ * texture.h: textures of the reference backend. Texels are four floats and lie level after level, in each
+ * level slice after slice, row after row. What is stored has been rounded to the texture's format, so that a
+ * half texture holds floats that are halves.
  */
 #ifndef TVLM_REFERENCE_TEXTURE_H
 #define TVLM_REFERENCE_TEXTURE_H
@@ -11,12 +11,14 @@
 
 #define REFERENCE_LEVELS_MAX 32
 
+/* `texels` is one allocation for all levels, and `levels` says where in it each of them begins. */
 typedef struct reference_texture {
     tvlm_texture base;
-    float *texels;                       /* of all levels, one allocation */
-    float *levels[REFERENCE_LEVELS_MAX]; /* into it */
+    float *texels;
+    float *levels[REFERENCE_LEVELS_MAX];
 } reference_texture;
 
+/* The slice of one layer of one image. */
 static inline int32_t reference_slice(const tvlm_texture *texture, int32_t image, int32_t layer) {
     return image * texture->layers + layer;
 }
@@ -25,10 +27,10 @@ static inline int32_t reference_slices(const tvlm_texture *texture) {
     return texture->images * texture->layers;
 }
 
-/* The four components of a texel; outside the level, of the nearest one inside. */
+/* The four components of a texel. Outside the level they are those of the nearest texel inside. */
 const float *reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y);
 
-/* Stores a texel, rounded to the texture's format. */
+/* Stores a texel, rounded to the texture's format. It must lie inside. */
 void reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
                      const double value[4]);
 
@@ -37,8 +39,9 @@ static inline double reference_lerp(double a, double b, double t) {
 }
 
 /*
- * Between which texels of a side a coordinate lies (texel centres at +0.5, clamped to the edge), and how far:
- * the value there is lerp(texel[first], texel[second], fraction).
+ * The two texels of a side between which a coordinate lies (texel centres are at + 0.5, and it is clamped to
+ * the edge), and how far it is from the first: the value there is lerp(texel[first], texel[second],
+ * fraction).
  */
 typedef struct reference_between {
     int32_t first, second;

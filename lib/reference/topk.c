@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topk.c: the k largest of n scores, by sorting all of them.
+ */
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "reference/reference.h"
 
-/* Laid out as the pair (index, bits of the score) that a result is made of. */
+/* An entry lies in memory as the pair (index, bits of the score) that a result is made of. */
 typedef struct entry {
     int32_t index;
     float score;
 } entry;
 _Static_assert(sizeof(entry) == 2 * sizeof(int32_t), "an entry is a pair of 32-bit words");
 
-/* Best first; NaN after everything else; equals (0 and -0 among them) by index. */
+/* Orders entries best first. NaN comes after everything else, and equal scores (0 and -0 too) go by their
+ * index. */
 static int compare(const void *left, const void *right) {
     const entry *a = left, *b = right;
     const int nan_a = isnan(a->score), nan_b = isnan(b->score);

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * visual.c: edges, edges_inv, high and low of luma.
+ */
 #include <math.h>
 
 #include "reference/filter.h"
 #include "reference/reference.h"
 
-/* 5x5 binomial of Y: (1 4 6 4 1) / 16 along each axis. */
+/* Luma under the 5x5 binomial filter, (1 4 6 4 1) / 16 along each axis. */
 static double low_pass(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y) {
     static const double binomial[5] = {1, 4, 6, 4, 1};
     double sum = 0;

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warp.c: moves the encoder's vectors into the next frame along the flow, and mixes new ones in (cl/warp.cl
+ * explains how).
+ */
 #include <math.h>
 
 #include "reference/reference.h"
 #include "reference/sample.h"
 #include "reference/texture.h"
 
+/* One component of a layer at a point of the image. */
 static double sample(const tvlm_texture *texture, int32_t layer, int component,
                      const reference_point *point) {
     const tvlm_bundle bundle = {.count = 1, .textures = {(tvlm_texture *)(uintptr_t)texture}};
     return reference_sample(&bundle, TVLM_REF(0, layer, component), point);
 }
 
-/* The centre, in pixels, of what the image leaves of a cell. */
+/* The centre, in pixels, of that part of a cell that lies in the image. */
 static double clipped_centre(int32_t cell, double step, double side) {
     const double begin = cell * step;
     return (begin + fmin(begin + step, fmax(side, begin))) / 2;
 }
 
-/* Where the cell was, as a step from where it is; false where nobody knows. */
+/* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow does not
+ * tell. */
 static bool find_step(const tvlm_warp *warp, const tvlm_texture *out, int32_t column, int32_t row,
                       double step[2]) {
     const double width = (double)warp->width, height = (double)warp->height;
@@ -35,7 +41,7 @@ static bool find_step(const tvlm_warp *warp, const tvlm_texture *out, int32_t co
     return true;
 }
 
-/* The four cells around a point in cells, and their weights. */
+/* The four cells around a point, which is given in cells, and their bilinear weights. */
 typedef struct taps {
     int32_t column[4], row[4];
     double weight[4];
@@ -54,7 +60,8 @@ static taps taps_at(const tvlm_texture *grid, double x, double y) {
     return found;
 }
 
-/* Adds the path of what is known around a point to `way`; false where that weighs too little. */
+/* Adds the mean path of the cells around a point that have one to `way`. Returns false where they weigh too
+ * little. */
 static bool follow_path(const tvlm_warp *warp, double x, double y, double way[2]) {
     const float *path = reference_data(warp->path);
     const taps around = taps_at(warp->from, x, y);
@@ -72,7 +79,7 @@ static bool follow_path(const tvlm_warp *warp, double x, double y, double way[2]
     return true;
 }
 
-/* Bilinear over the cells that have a vector; false where they weigh too little. */
+/* The bilinear mean over the cells that have a vector. Returns false where they weigh too little. */
 static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, double value[4]) {
     const float *known = reference_data(warp->known);
     const taps around = taps_at(warp->from, x, y);
@@ -88,6 +95,7 @@ static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, dou
     return enough;
 }
 
+/* Makes the vector and the path of one cell. */
 static void move(const tvlm_warp *warp, int32_t column, int32_t row, tvlm_texture *out) {
     const double across = (double)out->extent_x / out->width, down = (double)out->extent_y / out->height;
     float *next = (float *)reference_data(warp->next) + 4 * (row * out->width + column);
