@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * basis.c: bases as objects, and the small matrices behind them.
+ * basis.c: the small matrices behind bases.
  */
 #include "embed/basis.h"
 
@@ -94,87 +94,7 @@ void tvlm_normal_numbers(float *out, size_t count) {
     }
 }
 
-/* ---- The object ---- */
-
-static tvlm_status check_finite(const tvlm_log *log, const char *what, const float *values, size_t count) {
-    for (size_t i = 0; values != NULL && i < count; ++i)
-        if (!isfinite(values[i]))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis: number %zu of its %s is not finite", i,
-                             what);
-    return TVLM_OK;
-}
-
-static tvlm_status check_orthonormal(const tvlm_log *log, const struct tvlm_basis_params *p) {
-    for (int32_t i = 0; i < p->k; ++i)
-        for (int32_t j = 0; j <= i; ++j) {
-            const float *a = p->components + (size_t)i * (size_t)p->dimension;
-            const float *b = p->components + (size_t)j * (size_t)p->dimension;
-            double sum = 0.0;
-            for (int32_t d = 0; d < p->dimension; ++d) sum += (double)a[d] * (double)b[d];
-            if (fabs(sum - (i == j ? 1.0 : 0.0)) > 1e-3)
-                return tvlm_fail(
-                    log, TVLM_ERROR_ARGUMENT,
-                    "a basis: its components %d and %d are not orthonormal (their product is %.4g)", (int)j,
-                    (int)i, sum);
-        }
-    return TVLM_OK;
-}
-
-static tvlm_status check_params(const tvlm_log *log, const struct tvlm_basis_params *p) {
-    if (p == NULL || p->components == NULL)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis without components");
-    if (p->dimension < 1 || p->dimension > TVLM_BASIS_DIMENSION_MAX || p->k < 1 || p->k > p->dimension)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis of %d components in %d dimensions", (int)p->k,
-                         (int)p->dimension);
-    const size_t k = (size_t)p->k, dimension = (size_t)p->dimension;
-    TVLM_TRY(check_finite(log, "components", p->components, k * dimension));
-    TVLM_TRY(check_finite(log, "mean", p->centred ? p->mean : NULL, dimension));
-    TVLM_TRY(check_finite(log, "variance", p->variance, k));
-    return check_orthonormal(log, p);
-}
-
-tvlm_status tvlm_basis_create(const struct tvlm_basis_params *params, const tvlm_log *log,
-                              tvlm_basis **basis) {
-    if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "nowhere to put a basis");
-    TVLM_TRY(check_params(log, params));
-    const size_t k = (size_t)params->k, dimension = (size_t)params->dimension;
-    tvlm_basis *made = tvlm_allocate(1, sizeof *made + (dimension * (k + 1) + k) * sizeof(float));
-    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a basis");
-    float *mean = made->numbers, *components = mean + dimension, *variance = components + k * dimension;
-    if (params->centred && params->mean != NULL) memcpy(mean, params->mean, dimension * sizeof *mean);
-    memcpy(components, params->components, k * dimension * sizeof *components);
-    if (params->variance != NULL) memcpy(variance, params->variance, k * sizeof *variance);
-    snprintf(made->method, sizeof made->method, "%s", params->method != NULL ? params->method : "given");
-    made->params = *params;
-    made->params.mean = mean;
-    made->params.components = components;
-    made->params.variance = variance;
-    made->params.method = made->method;
-    *basis = made;
-    return TVLM_OK;
-}
-
-void tvlm_basis_destroy(tvlm_basis **basis) {
-    if (basis == NULL) return;
-    free(*basis);
-    *basis = NULL;
-}
-
-void tvlm_basis_get(const tvlm_basis *basis, struct tvlm_basis_params *params) {
-    if (basis != NULL && params != NULL) *params = basis->params;
-}
-
-void tvlm_basis_project(const tvlm_basis *basis, const float *vectors, int64_t count, float *out) {
-    const struct tvlm_basis_params *p = &basis->params;
-    for (int64_t n = 0; n < count; ++n, vectors += p->dimension)
-        for (int32_t i = 0; i < p->k; ++i) {
-            const float *row = p->components + (size_t)i * (size_t)p->dimension;
-            double sum = 0.0;
-            for (int32_t d = 0; d < p->dimension; ++d)
-                sum += (double)row[d] * ((double)vectors[d] - (double)p->mean[d]);
-            *out++ = (float)sum;
-        }
-}
+/* ---- A basis of rows ---- */
 
 /* The sign of a direction means nothing: fixed, it is the same on every device. */
 static void turn(double *row, int32_t dimension) {

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * basis.h (inside): a basis, and the linear algebra of small matrices that those who make one share.
+ * basis.h (inside): the linear algebra of small matrices that those who make bases share.
  */
 #ifndef TVLM_EMBED_BASIS_H
 #define TVLM_EMBED_BASIS_H
 
-#include "core/backend.h"
-#include "texturevlm/basis.h"
-
-struct tvlm_basis {
-    struct tvlm_basis_params params; /* its pointers are into `numbers` */
-    char method[48];
-    float numbers[]; /* mean, components, variance */
-};
+#include "core/basis.h"
 
 /* Columns of the range finder beside the k that are wanted (Halko et al. 2011, section 4.2). */
 #define TVLM_BASIS_OVERSAMPLING 16
