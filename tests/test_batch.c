@@ -5,6 +5,7 @@
  * what is handed in stays when the image changes; and many images take no more than as many times the memory
  * of one.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 

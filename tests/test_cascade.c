@@ -3,7 +3,9 @@
  * The strategies cascade and exhaustive: what they choose beside the grid and every texel's score, what they
  * read, that cells read alone are those read together, and what a guide says of regions.
  */
+#include "select/guide.h"
 #include "select/select.h"
+#include "stack/query.h"
 #include "stack_helper.h"
 
 enum { WIDTH = 149, HEIGHT = 131, COLUMNS = 10, ROWS = 9, CELLS = COLUMNS * ROWS, DIMENSION = 10 };
@@ -419,7 +421,7 @@ static void check_guide(tvlm_device *device, tvlm_format format) {
     const tvlm_guide *guide;
     int32_t *const labels = malloc(WIDTH * HEIGHT * sizeof *labels);
     assert_int_equal(tvlm_score_candidates(stack, tvlm_score_params(.stride = 16), &cells), TVLM_OK);
-    assert_int_equal(tvlm_stack_guide(stack, 0, &cells, NULL, false, &guide), TVLM_OK);
+    assert_int_equal(tvlm_guide_of(stack, 0, &cells, NULL, false, &guide), TVLM_OK);
     assert_int_equal(tvlm_stack_labels(stack, 0, WIDTH * HEIGHT, labels), TVLM_OK);
     assert_int_equal(guide->begins[0], 0);
     for (int32_t r = 0; r < guide->regions; ++r) {

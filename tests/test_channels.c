@@ -3,6 +3,7 @@
  * Channels of a stack as they really are: what stands behind each (tvlm_stack_has_channel), and how the
  * levels of identifiers, masks and distances follow from one another, counted texel by texel.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "texturevlm/input.h"
 #include "texturevlm/temporal.h"

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "stack/delta.h"
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 #include "texturevlm/delta.h"

@@ -4,6 +4,7 @@
  * whatever side, of small and of narrow images, in stacks of one image and of several. And that the result is
  * that of the whole image, bit for bit.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "texturevlm/delta.h"
 

@@ -8,6 +8,7 @@
 #include "core/half.h"
 #include "core/input.h"
 #include "opencl/backend.h"
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 #include "texturevlm/opencl.h"

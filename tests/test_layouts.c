@@ -3,6 +3,8 @@
  * Layouts: they hold the families that their channels need and no others; patch13 and scene18 as batches of
  * thumbnails, the device against the reference; full40 packed is what sampling each of its channels gives.
  */
+#include "stack/inside.h"
+#include "stack/packed.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 

@@ -2,6 +2,7 @@
 /*
  * Scorers that a query changes: against the same weights written out, and what is read, and what is refused.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 
 enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6, D = 3, CHANNELS = 3 };

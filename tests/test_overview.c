@@ -3,6 +3,7 @@
  * test_overview.c: the share of a selection that shows the whole image: as small squares as there are enough
  * of, every pixel under one, the rest exactly what it would be alone, and what is refused.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 
 enum { WIDTH = 149, HEIGHT = 83, COLUMNS = 10, ROWS = 6, CELLS = COLUMNS * ROWS };

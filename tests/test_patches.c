@@ -3,6 +3,7 @@
  * test_patches.c: patches of bundles against the reference; those on the pixel grid to the bit; borders,
  * scales, formats, and what is refused.
  */
+#include "stack/inside.h"
 #include "support_stage.h"
 
 #include <math.h>

@@ -3,6 +3,7 @@
  * Occlusion and normals from depth: the device against the reference, and known scenes: walls, planes, steps,
  * nothing.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 

@@ -2,6 +2,7 @@
 /*
  * score.h: scores against a straightforward computation from sampled channels, queries, and what is refused.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 
 enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6 }; /* 10 x 6 cells of 16 pixels */

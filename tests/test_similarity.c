@@ -4,6 +4,7 @@
  * operation against the reference, and what a stack makes of them.
  */
 #include "core/half.h"
+#include "stack/input.h"
 #include "stack_helper.h"
 #include "support_stage.h"
 #include "texturevlm/embed.h"

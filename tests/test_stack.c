@@ -3,6 +3,9 @@
  * stack.h: sizes, levels, what is made when, batches in chunks, and what is refused. On the reference device,
  * and once more on every device under test. What families hold is tested where they are made.
  */
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack/packed.h"
 #include "stack_helper.h"
 
 /* Stored channels of all grids but the query's, and formulas. */

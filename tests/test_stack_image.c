@@ -3,6 +3,8 @@
  * Pixels into a stack: every type, resampling against its definition, the device's limit, and what is
  * refused.
  */
+#include "stack/inside.h"
+#include "stack/resample.h"
 #include "stack_helper.h"
 
 static double mean_of(const float *values, size_t count) {

@@ -2,6 +2,7 @@
 /*
  * Reading, sampling and packing: they say the same, and refuse what they should.
  */
+#include "stack/inside.h"
 #include "stack_helper.h"
 
 /* Stored channels of all grids but the query's, and formulas. */

@@ -91,9 +91,7 @@ static void give_features(show *s, int frame, const tvlm_stream_report *report) 
 /* Regions and saliency are read in each frame, so that there is something to carry over. */
 static void read_families(show *s, int frame) {
     tvlm_stack *stack = tvlm_stream_stack(s->stream, 0);
-    const tvlm_delta_frame *kept = stack->delta->frames;
-    const bool carried =
-        kept->frames[0] > 0 && (stack->chunks[0].valid & TVLM_GRID_BIT(TVLM_GRID_SALIENCY)) != 0;
+    const bool carried = tvlm_delta_is_carried(stack, 0, TVLM_GRID_SALIENCY);
     int32_t regions;
     s->carried += carried;
     if (frame % 10 == 0 || !carried)

@@ -7,6 +7,8 @@
  */
 #include "commands.h"
 #include "opencl/backend.h"
+#include "stack/inside.h"
+#include "stack/make.h"
 #include "stream_helper.h"
 #include "support_stage.h"
 

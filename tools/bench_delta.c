@@ -10,6 +10,7 @@
 
 #include "bench_stages.h"
 #include "core/tiles.h"
+#include "stack/make.h"
 #include "texturevlm/delta.h"
 
 enum { SIDE = TVLM_TILE_DEFAULT, ALL = 100 };

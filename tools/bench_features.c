@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "select/select.h"
+#include "stack/features.h"
+#include "stack/stack.h"
 #include "texturevlm/basis.h"
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "select/select.h"
+#include "stack/bundle.h"
+#include "stack/make.h"
+#include "stack/upload.h"
 #include "texturevlm/foveated.h"
 #include "texturevlm/temporal.h"
 
@@ -106,7 +109,7 @@ static tvlm_status make_bundle(struct bench *bench) {
     bench->refs = malloc((size_t)bench->group_count * 4 * sizeof *bench->refs);
     if (bench->refs == NULL) return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory");
     for (int32_t i = 0; i < 4 * bench->group_count; ++i) bench->refs[i] = TVLM_REF_ZERO;
-    tvlm_stack_bundle(stack, bench->chunk, channels, count, &bench->bundle, bench->refs, &taken);
+    tvlm_stack_bundle(stack, bench->chunk->first, channels, count, &bench->bundle, bench->refs, &taken);
     return TVLM_OK; /* channels that did not fit read as 0 */
 }
 

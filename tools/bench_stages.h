@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "core/backend.h"
-#include "stack/stack.h"
+#include "stack/inside.h"
 #include "texturevlm/export.h"
 #include "texturevlm/flow.h"
 #include "texturevlm/select.h"

@@ -6,6 +6,9 @@
 
 #include "core/memory.h"
 #include "embed/basis.h"
+#include "stack/embedding.h"
+#include "stack/features.h"
+#include "stack/input.h"
 #include "stack/stack.h"
 
 typedef struct projection {
@@ -107,15 +110,16 @@ static tvlm_status multiply_mean(projection *p, const tvlm_basis *basis, float *
 
 static tvlm_status keep_shares(tvlm_stack *stack, int32_t index, const tvlm_features *features, projection *p,
                                const tvlm_basis *basis) {
-    const tvlm_backend *backend = stack->device->backend;
+    const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const size_t cells = (size_t)p->cells, coordinates = cells * (size_t)p->k;
     float *out = tvlm_allocate(coordinates + 3 * cells, sizeof *out);
-    if (out == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for an embedding");
+    if (out == NULL) return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for an embedding");
     float *inverse = out + coordinates, *along_mean = inverse + cells, *shares = along_mean + cells;
-    tvlm_status status = backend->buffer_read(stack->device, p->out, 0, coordinates * sizeof *out, out);
+    tvlm_status status =
+        backend->buffer_read(tvlm_stack_device(stack), p->out, 0, coordinates * sizeof *out, out);
     if (status == TVLM_OK)
         status =
-            backend->buffer_read(stack->device, features->inverse,
+            backend->buffer_read(tvlm_stack_device(stack), features->inverse,
                                  (size_t)features->image * cells * sizeof *out, cells * sizeof *out, inverse);
     if (status == TVLM_OK && p->centred) status = multiply_mean(p, basis, along_mean);
     if (status == TVLM_OK) {
@@ -130,7 +134,8 @@ static tvlm_status keep_shares(tvlm_stack *stack, int32_t index, const tvlm_feat
 static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features *features,
                            const projection *p) {
     const tvlm_texture *texture = features->texture;
-    const bool whole = texture->extent_x == (float)stack->width && texture->extent_y == (float)stack->height;
+    const bool whole = texture->extent_x == (float)tvlm_stack_width(stack) &&
+                       texture->extent_y == (float)tvlm_stack_height(stack);
     const struct tvlm_grid_input input = {.columns = texture->width,
                                           .rows = texture->height,
                                           .channels = p->k,
@@ -142,7 +147,7 @@ static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features
 tvlm_status tvlm_stack_embed(tvlm_stack *stack, int32_t index, const tvlm_basis *basis) {
     tvlm_features features;
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no basis to embed in");
     TVLM_TRY(tvlm_stack_features(stack, index, &features));
     const struct tvlm_basis_params *about = &basis->params;
@@ -152,7 +157,7 @@ tvlm_status tvlm_stack_embed(tvlm_stack *stack, int32_t index, const tvlm_basis 
     if (about->k > TVLM_EMBEDDING_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis of %d components; an embedding has %d at most",
                          (int)about->k, TVLM_EMBEDDING_MAX);
-    projection p = {.device = stack->device,
+    projection p = {.device = tvlm_stack_device(stack),
                     .cells = features.texture->width * features.texture->height,
                     .dimension = features.dimension,
                     .k = about->k,

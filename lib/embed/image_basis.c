@@ -14,6 +14,7 @@
 
 #include "core/memory.h"
 #include "embed/basis.h"
+#include "stack/features.h"
 #include "stack/stack.h"
 
 /* bench/bases.py, rank correlation and the same best 64: 0.957 and 0.84 after four, 0.959 and 0.85 after six,
@@ -278,7 +279,7 @@ tvlm_status tvlm_basis_of_image(tvlm_stack *stack, int32_t index,
     static const struct tvlm_image_basis_params defaults;
     tvlm_features features;
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "nowhere to put a basis");
     TVLM_TRY(tvlm_stack_features(stack, index, &features));
     request r = {log, params != NULL ? *params : defaults, features.texture->width * features.texture->height,
@@ -286,7 +287,7 @@ tvlm_status tvlm_basis_of_image(tvlm_stack *stack, int32_t index,
     TVLM_TRY(check_request(&r));
     const int32_t k = r.params.k, wanted = k + TVLM_BASIS_OVERSAMPLING,
                   most = r.cells < r.dimension ? r.cells : r.dimension;
-    finder f = {.device = stack->device,
+    finder f = {.device = tvlm_stack_device(stack),
                 .cells = r.cells,
                 .dimension = r.dimension,
                 .columns = wanted < most ? wanted : most};

@@ -10,7 +10,7 @@
 #include <sha2.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/upload.h"
 
 /* uthash allocates its table with the first entry and when it grows: that may fail, and only that entry is
  * lost. */

@@ -4,12 +4,14 @@
  */
 #include "texturevlm/embed.h"
 
+#include "stack/features.h"
+#include "stack/given.h"
 #include "stack/stack.h"
 
 static tvlm_status check_vectors(const tvlm_stack *stack, const float *vectors, int32_t count,
                                  int32_t dimension) {
     if (vectors != NULL && count >= 1 && dimension >= 1) return TVLM_OK;
-    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s of %d vectors of %d dimensions",
+    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%s of %d vectors of %d dimensions",
                      vectors != NULL ? "an array" : "no array", (int)count, (int)dimension);
 }
 
@@ -27,8 +29,9 @@ static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vect
                              .extent_x = features.texture->extent_x,
                              .extent_y = features.texture->extent_y};
     TVLM_TRY(tvlm_stack_given_begin(stack, index, TVLM_GRID_WORDS, &size, "words", &texture));
+    tvlm_device *device = tvlm_stack_device(stack);
     const tvlm_status status =
-        stack->device->backend->maps(stack->device, cosines, count, TVLM_MAPS_EACH, features.image, texture);
+        device->backend->maps(device, cosines, count, TVLM_MAPS_EACH, features.image, texture);
     tvlm_stack_given_end(stack, index, TVLM_GRID_WORDS);
     if (status != TVLM_OK) tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
     return status;
@@ -44,7 +47,7 @@ tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *
     }
     TVLM_TRY(check_vectors(stack, vectors, count, dimension));
     if (count > TVLM_WORDS_MAX)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d words; at most %d fit", (int)count,
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d words; at most %d fit", (int)count,
                          TVLM_WORDS_MAX);
     return set_words(stack, index, vectors, count, dimension);
 }
@@ -58,9 +61,9 @@ tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vecto
     TVLM_TRY(tvlm_stack_features(stack, index, &features));
     const size_t cells = (size_t)features.texture->width * (size_t)features.texture->height;
     if (capacity / cells < (size_t)count)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "room for %zu similarities; there are %d x %zu", capacity, (int)count, cells);
     TVLM_TRY(tvlm_stack_cosines(stack, &features, vectors, count, dimension, NULL, &cosines));
-    return stack->device->backend->buffer_read(stack->device, cosines, 0, (size_t)count * cells * sizeof *out,
-                                               out);
+    tvlm_device *device = tvlm_stack_device(stack);
+    return device->backend->buffer_read(device, cosines, 0, (size_t)count * cells * sizeof *out, out);
 }

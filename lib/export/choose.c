@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "export/export.h"
 #include "stack/stack.h"
+#include "stack/upload.h"
 
 #define DEFAULT_SHARE 4 /* one token of so many */
 
@@ -19,7 +20,8 @@ static tvlm_status size_stack(tvlm_export *export, const tvlm_export_picture *in
                                              .width = info->width,
                                              .height = info->height,
                                              .format = export->format};
-    if (export->stack != NULL && export->stack->width == info->width && export->stack->height == info->height)
+    if (export->stack != NULL && tvlm_stack_width(export->stack) == info->width &&
+        tvlm_stack_height(export->stack) == info->height)
         return TVLM_OK;
     tvlm_stack_destroy(&export->stack);
     return tvlm_stack_create(export->device, &params, &export->stack);

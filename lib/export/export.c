@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "export/export.h"
-#include "stack/stack.h"
+#include "stack/upload.h"
 
 /* ---- Making and releasing ---- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cascade: regions first, then the cells that touch the best of them, then the top K. What a region has
- * to show for itself is read at one place, or was made once for the image (lib/stack/guide.c); vectors of the
+ * to show for itself is read at one place, or was made once for the image (guide.c); vectors of the
  * features are read for the cells only. Everything is scored by the program of the grid's scores, on the
  * host: there are few.
  */
@@ -9,7 +9,11 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "select/guide.h"
 #include "select/select.h"
+#include "stack/frame.h"
+#include "stack/query.h"
+#include "stack/stack.h"
 #include "texturevlm/regions.h"
 
 #define KEEP_REGIONS 10
@@ -60,7 +64,7 @@ typedef struct cascade {
 } cascade;
 
 static tvlm_status no_memory(const cascade *c) {
-    return tvlm_fail(&c->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a cascade of %d cells",
+    return tvlm_fail(tvlm_stack_log(c->stack), TVLM_ERROR_MEMORY, "no memory for a cascade of %d cells",
                      (int)tvlm_candidate_count(c->grid));
 }
 
@@ -201,11 +205,9 @@ static void combine(const cascade *c, seen *s) {
 
 /* What a stream adds for positions that stay (lib/video/stream_steady.c), as score.c does. */
 static void add_bonus(cascade *c) {
-    const tvlm_frame *const frame = &c->stack->frames[c->params->score.index];
-    if (frame->bonus == NULL || frame->bonus_columns != c->grid->columns ||
-        frame->bonus_rows != c->grid->rows)
-        return;
-    for (int32_t n = 0; n < c->cells.count; ++n) c->cells.scores[n] += frame->bonus[c->listed[n]];
+    const float *const bonus = tvlm_stack_bonus(c->stack, c->params->score.index, c->grid);
+    if (bonus == NULL) return;
+    for (int32_t n = 0; n < c->cells.count; ++n) c->cells.scores[n] += bonus[c->listed[n]];
 }
 
 /* Best first; ties by lower index, what is no number last. */
@@ -295,7 +297,7 @@ static tvlm_status score_regions(cascade *c) {
     for (int32_t r = 0; r < c->regions.count; ++r) {
         const tvlm_region *const region = &c->guide->table[r];
         const float side = sqrtf((float)region->pixels);
-        const float level = fminf(log2f(side), (float)(c->stack->levels - 1));
+        const float level = fminf(log2f(side), (float)(tvlm_stack_levels(c->stack) - 1));
         place_taps((tvlm_sample_point){region->x, region->y, level, c->params->score.index}, side, side, taps,
                    points + (size_t)r * (size_t)taps);
     }
@@ -462,9 +464,9 @@ static tvlm_status score_cells(cascade *c) {
     if (points == NULL) return no_memory(c);
     for (size_t n = 0; n < count; ++n) {
         const int32_t column = c->listed[n] % columns, row = c->listed[n] / columns;
-        place_taps((tvlm_sample_point){middle(column, c->grid->step_x, c->stack->width),
-                                       middle(row, c->grid->step_y, c->stack->height), c->grid->level,
-                                       c->params->score.index},
+        place_taps((tvlm_sample_point){middle(column, c->grid->step_x, tvlm_stack_width(c->stack)),
+                                       middle(row, c->grid->step_y, tvlm_stack_height(c->stack)),
+                                       c->grid->level, c->params->score.index},
                    c->grid->step_x, c->grid->step_y, taps, points + n * (size_t)taps);
     }
     tvlm_status status = ask_cells(c, points, count * (size_t)taps);
@@ -482,7 +484,7 @@ static tvlm_status score_cells(cascade *c) {
 
 /* The image's scores: what was not looked at has the lowest. */
 static tvlm_status keep_scores(const cascade *c, bool pass) {
-    const tvlm_backend *const backend = c->stack->device->backend;
+    const tvlm_backend *const backend = tvlm_stack_device(c->stack)->backend;
     const size_t count = (size_t)tvlm_candidate_count(c->grid);
     float *const scores = tvlm_allocate(count, sizeof *scores);
     float lowest = INFINITY;
@@ -493,8 +495,9 @@ static tvlm_status keep_scores(const cascade *c, bool pass) {
     for (int32_t n = 0; n < c->cells.count; ++n) scores[c->listed[n]] = c->cells.scores[n];
     tvlm_status status = tvlm_stack_scores(c->stack, c->params->score.index, c->grid, &buffer);
     if (status == TVLM_OK)
-        status = backend->buffer_write(c->stack->device, buffer, 0, count * sizeof *scores, scores);
-    if (status == TVLM_OK) c->stack->frames[c->params->score.index].scored = true;
+        status =
+            backend->buffer_write(tvlm_stack_device(c->stack), buffer, 0, count * sizeof *scores, scores);
+    if (status == TVLM_OK) tvlm_stack_mark_scored(c->stack, c->params->score.index);
     if (status == TVLM_OK && pass) status = tvlm_pass_keep(c->stack, c->params->score.index, c->grid, buffer);
     free(scores);
     return status;
@@ -507,8 +510,8 @@ static tvlm_status prepare(cascade *c) {
     if (vectors) TVLM_TRY(tvlm_sparse_query_begin(c->stack, index, c->query, &c->sparse));
     c->vectors = vectors && reads_query(&c->program);
     TVLM_TRY(tvlm_query_upload(c->stack, index, vectors ? NULL : c->query));
-    return tvlm_stack_guide(c->stack, index, c->grid, c->vectors ? &c->sparse.features : NULL,
-                            c->vectors && c->query->basis != NULL, &c->guide);
+    return tvlm_guide_of(c->stack, index, c->grid, c->vectors ? &c->sparse.features : NULL,
+                         c->vectors && c->query->basis != NULL, &c->guide);
 }
 
 static tvlm_status run(cascade *c, bool pass, tvlm_ranked *ranking) {

@@ -6,6 +6,9 @@
 #include <math.h>
 
 #include "select/select.h"
+#include "stack/embedding.h"
+#include "stack/features.h"
+#include "stack/grids.h"
 
 /* A layer of a texture that some channel before place `at` of the program lies in, too, is read once. */
 static bool counted_before(const tvlm_stack *stack, const tvlm_score_program *p, int32_t at) {
@@ -33,13 +36,13 @@ static size_t sample_bytes(const tvlm_texture *texture, float level) {
 
 size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm_score_program *program,
                               float level) {
-    const tvlm_chunk *const chunk = &stack->chunks[index / stack->chunk_images];
     size_t bytes = 0;
     for (int32_t i = 0; i < 4 * program->count; ++i) {
         if (program->channels[i] == TVLM_CHANNEL_NONE) continue;
         const tvlm_channel_place place = tvlm_stack_place(stack, program->channels[i]);
-        if (place.grid >= TVLM_GRID_COUNT || (chunk->valid & TVLM_GRID_BIT(place.grid)) == 0) continue;
-        const tvlm_texture *const texture = chunk->grids[place.grid];
+        if (place.grid >= TVLM_GRID_COUNT) continue;
+        const tvlm_texture *const texture = tvlm_stack_made(stack, index, place.grid);
+        if (texture == NULL) continue;
         const size_t taps = (size_t)program->groups[i / 4].taps;
         const size_t layers = tvlm_grid_is_unit(place.grid) ? (size_t)texture->layers : 1;
         if (!counted_before(stack, program, i)) bytes += taps * layers * sample_bytes(texture, level);

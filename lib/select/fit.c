@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "select/fit.h"
 #include "select/select.h"
+#include "stack/stack.h"
 
 #define CHANNELS_MAX 256 /* the Hessian of 9 taps is 42 MB then */
 #define VALUES_BATCH (1 << 22)
@@ -123,8 +124,8 @@ static float centre(int32_t cell, float step, int32_t side) {
 /* Where a scorer reads a cell: `taps` points. */
 static void cell_points(const tvlm_stack *stack, const tvlm_candidates *grid, int32_t index, int32_t taps,
                         int32_t cell, tvlm_sample_point *points) {
-    const float x = centre(cell % grid->columns, grid->step_x, stack->width);
-    const float y = centre(cell / grid->columns, grid->step_y, stack->height);
+    const float x = centre(cell % grid->columns, grid->step_x, tvlm_stack_width(stack));
+    const float y = centre(cell / grid->columns, grid->step_y, tvlm_stack_height(stack));
     for (int32_t tap = 0; tap < taps; ++tap) {
         const int32_t at = taps == 1 ? TVLM_SCORE_TAPS / 2 : tap;
         points[tap] = (tvlm_sample_point){x + (float)(at % 3 - 1) * grid->step_x,

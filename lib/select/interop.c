@@ -7,6 +7,7 @@
 #include "texturevlm/opencl.h"
 
 #include "select/select.h"
+#include "stack/stack.h"
 
 tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                                         const struct tvlm_patches_params *params, cl_mem out,
@@ -14,8 +15,9 @@ tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *
     tvlm_buffer *buffer = NULL;
     if (stack == NULL || count < 0 || out == NULL || (count > 0 && positions == NULL))
         return TVLM_ERROR_ARGUMENT;
-    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, out, &buffer));
+    tvlm_device *device = tvlm_stack_device(stack);
+    TVLM_TRY(device->backend->buffer_wrap(device, out, &buffer));
     const tvlm_status status = tvlm_patches_into(stack, positions, count, params, buffer, byte_offset);
-    stack->device->backend->buffer_destroy(stack->device, &buffer);
+    device->backend->buffer_destroy(device, &buffer);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "core/memory.h"
 #include "select/select.h"
+#include "stack/features.h"
 
 static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer,
                                 const struct tvlm_query *query) {

@@ -10,6 +10,10 @@
 
 #include "core/memory.h"
 #include "select/select.h"
+#include "stack/bundle.h"
+#include "stack/grids.h"
+#include "stack/make.h"
+#include "stack/stack.h"
 
 #define BATCH_BYTES ((size_t)64 << 20) /* of results per launch */
 #define SIDE_MAX    1024
@@ -19,7 +23,6 @@ static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
 typedef struct cutting {
     tvlm_stack *stack;
-    tvlm_chunk *chunk;
     const tvlm_position *positions;
     int32_t count, side;
     const int32_t *channels;
@@ -78,7 +81,7 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
 
 static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                          const struct tvlm_patches_params *params, size_t capacity) {
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     size_t bytes;
     TVLM_TRY(tvlm_stack_check_index(stack, params->index));
     if (params->side < 0 || params->side > SIDE_MAX)
@@ -114,40 +117,40 @@ static float between(double value, double low, double high) {
 
 static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t image) {
     const tvlm_stack *stack = c->stack;
-    const tvlm_stack_image *original = &stack->originals[image];
-    const double scale_x = (double)original->width / stack->width;
-    const double scale_y = (double)original->height / stack->height;
+    const tvlm_original original = tvlm_stack_original(stack, image);
     for (int32_t i = 0; i < count; ++i) {
         const tvlm_position *p = &c->positions[first + i];
-        const double step = fmin((double)p->size / sqrt(scale_x * scale_y) / c->side, (double)FAR);
-        c->places[i] = (tvlm_patch_place){.at = {between((double)p->x / scale_x, (double)-FAR, (double)FAR),
-                                                 between((double)p->y / scale_y, (double)-FAR, (double)FAR),
-                                                 between(log2(step), 0.0, stack->levels - 1),
-                                                 (float)(image - c->chunk->first)},
-                                          .step_x = (float)step,
-                                          .step_y = (float)step};
+        const double step =
+            fmin((double)p->size / sqrt(original.scale_x * original.scale_y) / c->side, (double)FAR);
+        c->places[i] =
+            (tvlm_patch_place){.at = {between((double)p->x / original.scale_x, (double)-FAR, (double)FAR),
+                                      between((double)p->y / original.scale_y, (double)-FAR, (double)FAR),
+                                      between(log2(step), 0.0, tvlm_stack_levels(stack) - 1),
+                                      (float)tvlm_stack_image_number(stack, image)},
+                               .step_x = (float)step,
+                               .step_y = (float)step};
     }
 }
 
 /* Rows of `part` bytes, `row` apart in the result, `at` from its beginning on. */
 static tvlm_status hand_over(const cutting *c, tvlm_buffer *results, size_t at, size_t row, size_t part,
                              int32_t count) {
-    const tvlm_device *device = c->stack->device;
+    const tvlm_device *device = tvlm_stack_device(c->stack);
     const tvlm_backend *backend = device->backend;
     const size_t bytes = part * (size_t)count;
     tvlm_status status = TVLM_OK;
     if (results == c->there) return status;
     if (c->there != NULL && part == row)
-        return backend->buffer_copy(c->stack->device, results, 0, c->there, c->offset + at, bytes);
+        return backend->buffer_copy(tvlm_stack_device(c->stack), results, 0, c->there, c->offset + at, bytes);
     for (int32_t i = 0; c->there != NULL && status == TVLM_OK && i < count; ++i)
-        status = backend->buffer_copy(c->stack->device, results, part * (size_t)i, c->there,
+        status = backend->buffer_copy(tvlm_stack_device(c->stack), results, part * (size_t)i, c->there,
                                       c->offset + at + row * (size_t)i, part);
     if (c->there != NULL) return status;
-    if (part == row) return backend->buffer_read(c->stack->device, results, 0, bytes, c->out + at);
+    if (part == row) return backend->buffer_read(tvlm_stack_device(c->stack), results, 0, bytes, c->out + at);
     unsigned char *received = tvlm_allocate((size_t)count, part);
     if (received == NULL)
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %d patches", (int)count);
-    status = backend->buffer_read(c->stack->device, results, 0, bytes, received);
+    status = backend->buffer_read(tvlm_stack_device(c->stack), results, 0, bytes, received);
     for (int32_t i = 0; status == TVLM_OK && i < count; ++i)
         memcpy(c->out + at + row * (size_t)i, received + part * (size_t)i, part);
     free(received);
@@ -157,7 +160,7 @@ static tvlm_status hand_over(const cutting *c, tvlm_buffer *results, size_t at, 
 /* One launch: `taken` channels from `first_channel` on. */
 static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t first_channel, int32_t taken,
                           int32_t first, int32_t count, tvlm_buffer *places) {
-    const tvlm_backend *backend = c->stack->device->backend;
+    const tvlm_backend *backend = tvlm_stack_device(c->stack)->backend;
     const size_t plane = (size_t)c->side * (size_t)c->side * c->element;
     const size_t row = plane * (size_t)c->channel_count, part = plane * (size_t)taken;
     const tvlm_patch_plan plan = {c->side, taken,        (taken + 3) / 4, c->refs,
@@ -176,24 +179,23 @@ static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t f
         results = c->there;
     else
         TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_SAMPLES, part * (size_t)count, &results));
-    TVLM_TRY(backend->patches(c->stack->device, bundle, &plan, places, count, results));
+    TVLM_TRY(backend->patches(tvlm_stack_device(c->stack), bundle, &plan, places, count, results));
     return hand_over(c, results, row * (size_t)first + plane * (size_t)first_channel, row, part, count);
 }
 
 static tvlm_status cut_all(const cutting *c, int32_t image) {
-    const tvlm_backend *backend = c->stack->device->backend;
-    TVLM_TRY(
-        tvlm_stack_ensure(c->stack, c->chunk, tvlm_stack_grids_of(c->stack, c->channels, c->channel_count)));
+    const tvlm_backend *backend = tvlm_stack_device(c->stack)->backend;
+    TVLM_TRY(tvlm_stack_make(c->stack, image, tvlm_stack_grids_of(c->stack, c->channels, c->channel_count)));
     for (int32_t first = 0; first < c->count; first += c->batch) {
         const int32_t count = c->count - first < c->batch ? c->count - first : c->batch;
         const size_t bytes = (size_t)count * sizeof *c->places;
         tvlm_buffer *places;
         place_batch(c, first, count, image);
         TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_POINTS, bytes, &places));
-        TVLM_TRY(backend->buffer_write(c->stack->device, places, 0, bytes, c->places));
+        TVLM_TRY(backend->buffer_write(tvlm_stack_device(c->stack), places, 0, bytes, c->places));
         for (int32_t channel = 0, taken; channel < c->channel_count; channel += taken) {
             tvlm_bundle bundle;
-            tvlm_stack_bundle(c->stack, c->chunk, c->channels + channel, c->channel_count - channel, &bundle,
+            tvlm_stack_bundle(c->stack, image, c->channels + channel, c->channel_count - channel, &bundle,
                               c->refs, &taken);
             TVLM_TRY(launch(c, &bundle, channel, taken, first, count, places));
         }
@@ -211,7 +213,7 @@ static tvlm_status reserve(cutting *c) {
     c->deviation = tvlm_allocate(width, sizeof *c->deviation);
     c->places = tvlm_allocate((size_t)c->batch, sizeof *c->places);
     if (c->refs != NULL && c->mean != NULL && c->deviation != NULL && c->places != NULL) return TVLM_OK;
-    return tvlm_fail(&c->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d patches", (int)c->count);
+    return tvlm_fail(tvlm_stack_log(c->stack), TVLM_ERROR_MEMORY, "no memory for %d patches", (int)c->count);
 }
 
 /* Into `out`, or into `there` from `offset` on, where there are `capacity` bytes. */
@@ -220,7 +222,6 @@ static tvlm_status extract(tvlm_stack *stack, const tvlm_position *positions, in
                            tvlm_buffer *there, size_t offset) {
     TVLM_TRY(check(stack, positions, count, params, capacity));
     cutting c = {.stack = stack,
-                 .chunk = tvlm_stack_chunk(stack, params->index),
                  .positions = positions,
                  .count = count,
                  .side = side_of(params),
@@ -257,7 +258,7 @@ tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_position *positions,
     if (params == NULL) params = &defaults;
     if (count == 0) return TVLM_OK;
     if (offset % element_of(params) != 0 || offset > there->bytes)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "patches from byte %zu of a cl_mem of %zu on; numbers have %zu", offset,
                          there->bytes, element_of(params));
     return extract(stack, positions, count, params, there->bytes - offset, NULL, there, offset);

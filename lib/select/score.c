@@ -7,6 +7,12 @@
 
 #include "core/memory.h"
 #include "select/select.h"
+#include "stack/bundle.h"
+#include "stack/frame.h"
+#include "stack/grids.h"
+#include "stack/make.h"
+#include "stack/query.h"
+#include "stack/stack.h"
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 
@@ -15,9 +21,12 @@
 static tvlm_status dense_candidates(const tvlm_stack *stack, int32_t level, tvlm_candidates *candidates) {
     int32_t width, height;
     TVLM_TRY(tvlm_stack_level_size(stack, level, &width, &height));
-    *candidates = (tvlm_candidates){
-        width,        height, (float)stack->width / (float)width, (float)stack->height / (float)height,
-        (float)level, 0};
+    *candidates = (tvlm_candidates){width,
+                                    height,
+                                    (float)tvlm_stack_width(stack) / (float)width,
+                                    (float)tvlm_stack_height(stack) / (float)height,
+                                    (float)level,
+                                    0};
     return TVLM_OK;
 }
 
@@ -29,11 +38,15 @@ static int32_t cells_along(int32_t side, float stride) {
 static tvlm_status cell_candidates(const tvlm_stack *stack, float stride, tvlm_candidates *candidates) {
     if (stride == 0.0f) stride = TVLM_STRIDE_DEFAULT;
     if (!(stride >= 1.0f) || !isfinite(stride))
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel",
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel",
                          (double)stride);
-    const float level = fminf(log2f(stride), (float)(stack->levels - 1));
-    *candidates = (tvlm_candidates){
-        cells_along(stack->width, stride), cells_along(stack->height, stride), stride, stride, level, 0};
+    const float level = fminf(log2f(stride), (float)(tvlm_stack_levels(stack) - 1));
+    *candidates = (tvlm_candidates){cells_along(tvlm_stack_width(stack), stride),
+                                    cells_along(tvlm_stack_height(stack), stride),
+                                    stride,
+                                    stride,
+                                    level,
+                                    0};
     return TVLM_OK;
 }
 
@@ -45,9 +58,9 @@ tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_sco
     else
         TVLM_TRY(cell_candidates(stack, params->stride, candidates));
     if ((int64_t)candidates->columns * candidates->rows > INT32_MAX)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d x %d candidates are too many",
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d x %d candidates are too many",
                          (int)candidates->columns, (int)candidates->rows);
-    candidates->image = params->index % stack->chunk_images;
+    candidates->image = tvlm_stack_image_number(stack, params->index);
     return TVLM_OK;
 }
 
@@ -132,7 +145,7 @@ static tvlm_status three_part_program(const tvlm_log *log, const float *weights,
 /* ---- Linear scorers ---- */
 
 static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scorer) {
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     if (scorer->channel_count < 0 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d channels", (int)scorer->channel_count);
     if (scorer->taps != 1 && scorer->taps != TVLM_SCORE_TAPS)
@@ -174,7 +187,7 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
     int32_t used = 0;
     int place;
     TVLM_TRY(check_scorer(stack, scorer));
-    TVLM_TRY(program_allocate(&stack->device->log, p, scorer->channel_count / 4 + 1));
+    TVLM_TRY(program_allocate(tvlm_stack_log(stack), p, scorer->channel_count / 4 + 1));
     for (int32_t c = 0; c < scorer->channel_count; ++c) {
         if (!counts(stack, scorer, c)) continue;
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
@@ -194,7 +207,7 @@ static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *sc
 
 tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
                                     const struct tvlm_score_params *params, tvlm_score_program *p) {
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     const bool asked = query != NULL;
     tvlm_scorer scorer;
     float *weights = NULL;
@@ -219,25 +232,24 @@ static bool reads_levels(const tvlm_texture *texture, float level) {
 
 /* The grids of the program's channels; without the query, which is made (query.c), where its level 0 will do.
  */
-static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, const tvlm_chunk *chunk, const program *p,
-                                    float level) {
+static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, int32_t index, const program *p, float level) {
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
-    const tvlm_texture *query = chunk->grids[TVLM_GRID_QUERY];
+    const tvlm_texture *query = tvlm_stack_made(stack, index, TVLM_GRID_QUERY);
     if (query == NULL || reads_levels(query, level)) return mask;
     return mask & ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 
 /* Where nothing counts (all weights 0), one group that adds 0: backends need no case of their own for it. */
-static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p, float level,
+static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, float level,
                                 tvlm_bundle *bundle) {
     int32_t taken;
     if (p->count == 0) (void)add_group(p, 0, 1);
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, grids_to_make(stack, chunk, p, level)));
-    tvlm_stack_bundle(stack, chunk, p->channels, 4 * p->count, bundle, p->refs, &taken);
+    TVLM_TRY(tvlm_stack_make(stack, index, grids_to_make(stack, index, p, level)));
+    tvlm_stack_bundle(stack, index, p->channels, 4 * p->count, bundle, p->refs, &taken);
     if (taken < 4 * p->count)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_UNSUPPORTED,
                          "a scorer that reads more than %d textures; give weight to fewer families",
-                         (int)stack->bundle_max);
+                         (int)tvlm_stack_bundle_limit(stack));
     for (int32_t g = 0; g < p->count; ++g)
         memcpy(p->groups[g].refs, p->refs + 4 * (size_t)g, sizeof p->groups[g].refs);
     return TVLM_OK;
@@ -246,28 +258,27 @@ static tvlm_status resolve_refs(tvlm_stack *stack, tvlm_chunk *chunk, program *p
 /* What a stream adds for positions that stay (lib/video/stream_steady.c), where it is about these candidates. */
 static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                              tvlm_buffer *scores) {
-    const tvlm_backend *backend = stack->device->backend;
-    const tvlm_frame *frame = &stack->frames[index];
+    const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
+    const float *values = tvlm_stack_bonus(stack, index, candidates);
     const int32_t count = tvlm_candidate_count(candidates);
-    const size_t bytes = (size_t)count * sizeof *frame->bonus;
+    const size_t bytes = (size_t)count * sizeof *values;
     tvlm_buffer *bonus;
-    if (frame->bonus == NULL || frame->bonus_columns != candidates->columns ||
-        frame->bonus_rows != candidates->rows)
-        return TVLM_OK;
+    if (values == NULL) return TVLM_OK;
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, bytes, &bonus));
-    TVLM_TRY(backend->buffer_write(stack->device, bonus, 0, bytes, frame->bonus));
-    return backend->score_add(stack->device, scores, bonus, count);
+    TVLM_TRY(backend->buffer_write(tvlm_stack_device(stack), bonus, 0, bytes, values));
+    return backend->score_add(tvlm_stack_device(stack), scores, bonus, count);
 }
 
 static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
                        const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
+    tvlm_device *device = tvlm_stack_device(stack);
     tvlm_bundle bundle;
-    TVLM_TRY(resolve_refs(stack, tvlm_stack_chunk(stack, params->index), p, candidates->level, &bundle));
+    TVLM_TRY(resolve_refs(stack, params->index, p, candidates->level, &bundle));
     TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
-    TVLM_TRY(stack->device->backend->score(stack->device, &bundle, p->groups, p->count, &p->combination,
-                                           candidates, *scores));
+    TVLM_TRY(
+        device->backend->score(device, &bundle, p->groups, p->count, &p->combination, candidates, *scores));
     TVLM_TRY(add_bonus(stack, params->index, candidates, *scores));
-    stack->frames[params->index].scored = true;
+    tvlm_stack_mark_scored(stack, params->index);
     return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, *scores) : TVLM_OK;
 }
 
@@ -305,8 +316,9 @@ tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
     TVLM_TRY(tvlm_score_candidates(stack, params, &candidates));
     const size_t count = (size_t)tvlm_candidate_count(&candidates);
     if (capacity < count)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "room for %zu scores; there are %zu candidates", capacity, count);
+    tvlm_device *device = tvlm_stack_device(stack);
     TVLM_TRY(tvlm_score_enqueue(stack, query, params, &candidates, &buffer));
-    return stack->device->backend->buffer_read(stack->device, buffer, 0, count * sizeof *scores, scores);
+    return device->backend->buffer_read(device, buffer, 0, count * sizeof *scores, scores);
 }

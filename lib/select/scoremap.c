@@ -4,17 +4,19 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "stack/stack.h"
 
 static size_t cell_count(const tvlm_scoremap *map) {
     return (size_t)map->cells.columns * (size_t)map->cells.rows;
 }
 
 tvlm_status tvlm_scoremap_make(const tvlm_stack *stack, const tvlm_candidates *cells, tvlm_scoremap *map) {
-    *map = (tvlm_scoremap){.cells = *cells, .width = stack->width, .height = stack->height};
+    *map = (tvlm_scoremap){
+        .cells = *cells, .width = tvlm_stack_width(stack), .height = tvlm_stack_height(stack)};
     map->scores = tvlm_allocate(cell_count(map), sizeof *map->scores);
     map->sums = tvlm_allocate(((size_t)cells->columns + 1) * ((size_t)cells->rows + 1), sizeof *map->sums);
     if (map->scores != NULL && map->sums != NULL) return TVLM_OK;
-    return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %zu scores", cell_count(map));
+    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %zu scores", cell_count(map));
 }
 
 void tvlm_scoremap_free(tvlm_scoremap *map) {

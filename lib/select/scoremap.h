@@ -6,7 +6,7 @@
 #define TVLM_SELECT_SCOREMAP_H
 
 #include "core/backend.h"
-#include "stack/stack.h"
+#include "texturevlm/stack.h"
 
 typedef struct tvlm_scoremap {
     tvlm_candidates cells;

@@ -10,6 +10,8 @@
 #include "select/select.h"
 #include "select/spacing.h"
 #include "select/strategy.h"
+#include "stack/frame.h"
+#include "stack/stack.h"
 
 struct tvlm_selection {
     tvlm_selection_info info;
@@ -62,16 +64,16 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_select_pa
 static tvlm_status resolve_overview(task *t) {
     const double smallest = fmax((double)t->patch, (double)fmaxf(t->candidates.step_x, t->candidates.step_y));
     int32_t share;
-    TVLM_TRY(tvlm_overview_count(&t->stack->device->log, t->params, t->k, &share));
+    TVLM_TRY(tvlm_overview_count(tvlm_stack_log(t->stack), t->params, t->k, &share));
     if (share == 0) return TVLM_OK;
-    t->overview = tvlm_overview_fit(t->stack->width, t->stack->height, smallest, share);
+    t->overview = tvlm_overview_fit(tvlm_stack_width(t->stack), tvlm_stack_height(t->stack), smallest, share);
     t->k -= tvlm_overview_size(&t->overview);
     return TVLM_OK;
 }
 
 static tvlm_status resolve(task *t) {
     const struct tvlm_select_params *params = t->params;
-    const tvlm_log *log = &t->stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(t->stack);
     t->score = params->score;
     if (params->strategy == TVLM_STRATEGY_EXHAUSTIVE) TVLM_TRY(tvlm_exhaustive_score(log, params, &t->score));
     TVLM_TRY(tvlm_score_candidates(t->stack, &t->score, &t->candidates));
@@ -91,7 +93,7 @@ static tvlm_status resolve(task *t) {
 
 /* The best `wanted` candidates into ranking[]. */
 static tvlm_status rank(task *t, const struct tvlm_query *query, int32_t wanted, tvlm_ranked *ranking) {
-    const tvlm_backend *backend = t->stack->device->backend;
+    const tvlm_backend *backend = tvlm_stack_device(t->stack)->backend;
     const size_t bytes = (size_t)wanted * sizeof *ranking;
     tvlm_select_stage *const stage = &t->report.stages[0];
     tvlm_buffer *scores, *result;
@@ -99,9 +101,9 @@ static tvlm_status rank(task *t, const struct tvlm_query *query, int32_t wanted,
     *stage = (tvlm_select_stage){"cells", t->count, t->k, 0};
     TVLM_TRY(tvlm_score_enqueue(t->stack, query, &t->score, &t->candidates, &scores));
     TVLM_TRY(tvlm_stack_scratch(t->stack, TVLM_SCRATCH_RANKING, bytes, &result));
-    TVLM_TRY(backend->topk(t->stack->device, scores, t->count, wanted, result));
+    TVLM_TRY(backend->topk(tvlm_stack_device(t->stack), scores, t->count, wanted, result));
     TVLM_TRY(tvlm_cost_of_score(t->stack, query, &t->score, &t->candidates, &stage->bytes));
-    return backend->buffer_read(t->stack->device, result, 0, bytes, ranking);
+    return backend->buffer_read(tvlm_stack_device(t->stack), result, 0, bytes, ranking);
 }
 
 /* ---- Positions ---- */
@@ -114,19 +116,23 @@ static double cell_centre(int32_t c, float step, int32_t side) {
 
 static double centre_x(const task *t, const tvlm_ranked *ranked) {
     /* NOLINTNEXTLINE(clang-analyzer-*): there is a column where there is a candidate */
-    return cell_centre(ranked->index % t->candidates.columns, t->candidates.step_x, t->stack->width);
+    return cell_centre(ranked->index % t->candidates.columns, t->candidates.step_x,
+                       tvlm_stack_width(t->stack));
 }
 
 static double centre_y(const task *t, const tvlm_ranked *ranked) {
-    return cell_centre(ranked->index / t->candidates.columns, t->candidates.step_y, t->stack->height);
+    return cell_centre(ranked->index / t->candidates.columns, t->candidates.step_y,
+                       tvlm_stack_height(t->stack));
 }
 
 /* Keeps the best that are far enough from all better ones, at most k, at the front; *kept of them. */
 static tvlm_status space_out(const task *t, int32_t ranked, tvlm_ranked *ranking, int32_t *kept) {
     tvlm_spacing spacing;
     const float side = fmaxf(t->params->min_distance, t->candidates.step_x);
-    if (!tvlm_spacing_make(&spacing, t->params->min_distance, side, t->stack->width, t->stack->height, t->k))
-        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)t->k);
+    if (!tvlm_spacing_make(&spacing, t->params->min_distance, side, tvlm_stack_width(t->stack),
+                           tvlm_stack_height(t->stack), t->k))
+        return tvlm_fail(tvlm_stack_log(t->stack), TVLM_ERROR_MEMORY, "no memory for %d positions",
+                         (int)t->k);
     *kept = 0;
     for (int32_t i = 0; i < ranked && *kept < t->k; ++i)
         if (tvlm_spacing_add(&spacing, centre_x(t, &ranking[i]), centre_y(t, &ranking[i])))
@@ -138,15 +144,13 @@ static tvlm_status space_out(const task *t, int32_t ranked, tvlm_ranked *ranking
 /* Working pixels to pixels of the image as it was handed in. A square that became a rectangle keeps its area.
  */
 static tvlm_position position_of(const task *t, const tvlm_ranked *ranked) {
-    const tvlm_stack_image *original = &t->stack->originals[t->params->score.index];
-    const double scale_x = (double)original->width / t->stack->width;
-    const double scale_y = (double)original->height / t->stack->height;
+    const tvlm_original original = tvlm_stack_original(t->stack, t->params->score.index);
     const float stride = t->candidates.step_x;
-    return (tvlm_position){.x = (float)(centre_x(t, ranked) * scale_x),
-                           .y = (float)(centre_y(t, ranked) * scale_y),
+    return (tvlm_position){.x = (float)(centre_x(t, ranked) * original.scale_x),
+                           .y = (float)(centre_y(t, ranked) * original.scale_y),
                            .level = fmaxf(0.0f, log2f(stride / t->patch)),
                            .score = ranked->score,
-                           .size = (float)(stride * sqrt(scale_x * scale_y)),
+                           .size = (float)(stride * sqrt(original.scale_x * original.scale_y)),
                            .column = ranked->index % t->candidates.columns,
                            .row = ranked->index / t->candidates.columns};
 }
@@ -156,7 +160,7 @@ tvlm_status tvlm_selection_make(const tvlm_stack *stack, const tvlm_selection_in
                                 tvlm_selection **selection) {
     tvlm_selection *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)count);
     *made = (tvlm_selection){.info = *info, .report = *report, .count = count, .positions = positions};
     if (report->stage_count > 0)
@@ -177,9 +181,9 @@ static tvlm_status fill_positions(const task *t, const tvlm_ranked *ranking, int
 
 static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32_t count,
                                 tvlm_selection **selection) {
-    const tvlm_stack_image *original = &t->stack->originals[t->params->score.index];
-    const tvlm_selection_info info = {.width = original->width,
-                                      .height = original->height,
+    const tvlm_original original = tvlm_stack_original(t->stack, t->params->score.index);
+    const tvlm_selection_info info = {.width = original.width,
+                                      .height = original.height,
                                       .columns = t->candidates.columns,
                                       .rows = t->candidates.rows,
                                       .strategy = t->params->strategy,
@@ -188,7 +192,7 @@ static tvlm_status selection_of(const task *t, const tvlm_ranked *ranking, int32
     const int32_t all = tvlm_overview_size(&t->overview) + count;
     tvlm_position *positions = tvlm_allocate((size_t)all, sizeof *positions);
     if (positions == NULL)
-        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a selection of %d",
+        return tvlm_fail(tvlm_stack_log(t->stack), TVLM_ERROR_MEMORY, "no memory for a selection of %d",
                          (int)all);
     tvlm_status status = fill_positions(t, ranking, count, positions);
     if (status == TVLM_OK)
@@ -217,7 +221,7 @@ static tvlm_status choose(task *t, const struct tvlm_query *query, tvlm_selectio
     int32_t kept = t->k, ranked = wanted;
     tvlm_ranked *ranking = tvlm_allocate((size_t)wanted, sizeof *ranking);
     if (ranking == NULL)
-        return tvlm_fail(&t->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
+        return tvlm_fail(tvlm_stack_log(t->stack), TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
                          (int)wanted);
     tvlm_status status = cascade ? tvlm_cascade_rank(t->stack, query, t->params, &t->score, &t->candidates,
                                                      chosen, ranking, &ranked, &t->report)
@@ -238,9 +242,9 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
     if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
     if (params != NULL) resolved = *params;
     resolved.strategy = tvlm_strategy_meant(resolved.strategy);
-    TVLM_TRY(check_params(&stack->device->log, t.params));
+    TVLM_TRY(check_params(tvlm_stack_log(stack), t.params));
     if (t.params->cover && t.params->strategy != TVLM_STRATEGY_CASCADE)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "to cover the image is for the cascade");
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "to cover the image is for the cascade");
     if (t.params->strategy == TVLM_STRATEGY_FOVEATED || t.params->strategy == TVLM_STRATEGY_QUADTREE ||
         t.params->cover)
         return tvlm_select_squares(stack, query, t.params, selection);

@@ -7,7 +7,6 @@
 #define TVLM_SELECT_SELECT_H
 
 #include "core/backend.h"
-#include "stack/stack.h"
 #include "texturevlm/patches.h"
 
 /* Makes the scores of those candidates the previous_pass of image `index`. */

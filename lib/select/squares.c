@@ -10,6 +10,8 @@
 #include "select/quadtree.h"
 #include "select/scoremap.h"
 #include "select/select.h"
+#include "stack/frame.h"
+#include "stack/stack.h"
 #include "texturevlm/foveated.h"
 
 /* Cells of the coarse map along the image's longer side, whose peak is looked at when no fixation is given.
@@ -33,7 +35,7 @@ typedef struct squares {
 static tvlm_status read_scores(squares *s, const struct tvlm_score_params *score) {
     tvlm_buffer *buffer;
     TVLM_TRY(tvlm_score_enqueue(s->stack, s->query, score, &s->map.cells, &buffer));
-    return tvlm_scoremap_read(s->stack->device, buffer, &s->map);
+    return tvlm_scoremap_read(tvlm_stack_device(s->stack), buffer, &s->map);
 }
 
 /* Those of the cells that the cascade looks at; no number elsewhere. */
@@ -44,7 +46,8 @@ static tvlm_status read_cascade(squares *s, const struct tvlm_score_params *scor
     int32_t seen = 0;
     tvlm_ranked *ranking = tvlm_allocate(count, sizeof *ranking);
     if (ranking == NULL)
-        return tvlm_fail(&s->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %zu", count);
+        return tvlm_fail(tvlm_stack_log(s->stack), TVLM_ERROR_MEMORY, "no memory for a ranking of %zu",
+                         count);
     const tvlm_status status =
         tvlm_cascade_rank(s->stack, s->query, s->params, score, &s->map.cells, k, ranking, &seen, &s->report);
     for (size_t i = 0; i < count; ++i) s->map.scores[i] = NAN;
@@ -70,9 +73,11 @@ static tvlm_status read_map(squares *s) {
 /* The centre of the best cell of a coarse map: of the query's part alone where there is a query. */
 static tvlm_status find_peak(const squares *s, float fixation[2]) {
     static const float relevance[3] = {0.0f, 0.0f, 1.0f};
-    tvlm_device *device = s->stack->device;
+    tvlm_device *device = tvlm_stack_device(s->stack);
     const bool asked = s->query != NULL;
-    const float longest = (float)(s->stack->width > s->stack->height ? s->stack->width : s->stack->height);
+    const float longest =
+        (float)(tvlm_stack_width(s->stack) > tvlm_stack_height(s->stack) ? tvlm_stack_width(s->stack)
+                                                                         : tvlm_stack_height(s->stack));
     const struct tvlm_score_params score = {.index = s->params->score.index,
                                             .stride = fmaxf(1.0f, longest / (float)COARSE_CELLS),
                                             .weights = asked ? relevance : s->params->score.weights,
@@ -86,17 +91,18 @@ static tvlm_status find_peak(const squares *s, float fixation[2]) {
     TVLM_TRY(device->backend->topk(device, buffer, tvlm_candidate_count(&cells), 1, best));
     TVLM_TRY(device->backend->buffer_read(device, best, 0, sizeof peak, &peak));
     const int32_t column = peak.index % cells.columns, row = peak.index / cells.columns;
-    fixation[0] = (float)(0.5 * (tvlm_scoremap_corner(column, cells.step_x, s->stack->width) +
-                                 tvlm_scoremap_corner(column + 1, cells.step_x, s->stack->width)));
-    fixation[1] = (float)(0.5 * (tvlm_scoremap_corner(row, cells.step_y, s->stack->height) +
-                                 tvlm_scoremap_corner(row + 1, cells.step_y, s->stack->height)));
+    fixation[0] = (float)(0.5 * (tvlm_scoremap_corner(column, cells.step_x, tvlm_stack_width(s->stack)) +
+                                 tvlm_scoremap_corner(column + 1, cells.step_x, tvlm_stack_width(s->stack))));
+    fixation[1] = (float)(0.5 * (tvlm_scoremap_corner(row, cells.step_y, tvlm_stack_height(s->stack)) +
+                                 tvlm_scoremap_corner(row + 1, cells.step_y, tvlm_stack_height(s->stack))));
     return TVLM_OK;
 }
 
 static tvlm_status foveated(squares *s) {
     const struct tvlm_select_params *params = s->params;
-    const tvlm_log *log = &s->stack->device->log;
-    const double room = (double)s->stack->width * s->stack->height / ((double)s->patch * (double)s->patch);
+    const tvlm_log *log = tvlm_stack_log(s->stack);
+    const double room = (double)tvlm_stack_width(s->stack) * tvlm_stack_height(s->stack) /
+                        ((double)s->patch * (double)s->patch);
     const int32_t k = params->k > 0 ? params->k : (int32_t)fmin(fmax(room, 1.0), TVLM_K_DEFAULT);
     float peak[2];
     struct tvlm_foveated_params place = {.k = params->k,
@@ -115,7 +121,8 @@ static tvlm_status foveated(squares *s) {
     }
     s->positions = tvlm_allocate((size_t)k, sizeof *s->positions);
     if (s->positions == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)k);
-    return tvlm_foveated_place(s->stack->width, s->stack->height, &place, log, k, s->positions, &s->count);
+    return tvlm_foveated_place(tvlm_stack_width(s->stack), tvlm_stack_height(s->stack), &place, log, k,
+                               s->positions, &s->count);
 }
 
 /* ---- Quadtree ---- */
@@ -154,7 +161,7 @@ static tvlm_status quadtree(squares *s) {
     for (int32_t i = 0; made && i < s->count; ++i) s->positions[i] = position_of_leaf(s, &leaves[i]);
     free(leaves);
     if (made) return TVLM_OK;
-    return tvlm_fail(&s->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)k);
+    return tvlm_fail(tvlm_stack_log(s->stack), TVLM_ERROR_MEMORY, "no memory for %d positions", (int)k);
 }
 
 /* ---- What comes out ---- */
@@ -173,7 +180,7 @@ static int compare_scores(const void *a, const void *b) {
 static tvlm_status best_first(const squares *s) {
     ordered *list = tvlm_allocate((size_t)s->count, sizeof *list);
     if (list == NULL)
-        return tvlm_fail(&s->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
+        return tvlm_fail(tvlm_stack_log(s->stack), TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
                          (int)s->count);
     for (int32_t i = 0; i < s->count; ++i) list[i] = (ordered){s->positions[i], i};
     qsort(list, (size_t)s->count, sizeof *list, compare_scores);
@@ -184,21 +191,19 @@ static tvlm_status best_first(const squares *s) {
 
 /* Working pixels to pixels of the image as it was handed in. */
 static tvlm_status deliver(squares *s, tvlm_selection **selection) {
-    const tvlm_stack_image *original = &s->stack->originals[s->params->score.index];
-    const double scale_x = (double)original->width / s->stack->width;
-    const double scale_y = (double)original->height / s->stack->height;
+    const tvlm_original original = tvlm_stack_original(s->stack, s->params->score.index);
     float *kept;
     TVLM_TRY(tvlm_stack_keep_positions(s->stack, s->params->score.index, s->count, &kept));
     for (int32_t i = 0; i < s->count; ++i) {
         tvlm_position *p = &s->positions[i];
         kept[2 * i] = p->x;
         kept[2 * i + 1] = p->y;
-        p->x = (float)((double)p->x * scale_x);
-        p->y = (float)((double)p->y * scale_y);
-        p->size = (float)((double)p->size * sqrt(scale_x * scale_y));
+        p->x = (float)((double)p->x * original.scale_x);
+        p->y = (float)((double)p->y * original.scale_y);
+        p->size = (float)((double)p->size * sqrt(original.scale_x * original.scale_y));
     }
     const tvlm_selection_info info = {
-        .width = original->width, .height = original->height, .strategy = s->params->strategy};
+        .width = original.width, .height = original.height, .strategy = s->params->strategy};
     TVLM_TRY(tvlm_selection_make(s->stack, &info, &s->report, s->positions, s->count, selection));
     s->positions = NULL; /* the selection's now */
     return TVLM_OK;
@@ -220,7 +225,7 @@ static tvlm_status choose(squares *s, tvlm_selection **selection) {
 tvlm_status tvlm_select_squares(tvlm_stack *stack, const struct tvlm_query *query,
                                 const struct tvlm_select_params *params, tvlm_selection **selection) {
     squares s = {.stack = stack, .params = params, .query = query};
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     TVLM_TRY(tvlm_stack_check_index(stack, params->score.index));
     if (params->min_distance > 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,

@@ -2,7 +2,10 @@
 /*
  * Channels to references: the textures that a reader of several families gets.
  */
-#include "stack/stack.h"
+#include "stack/bundle.h"
+
+#include "stack/grids.h"
+#include "stack/inside.h"
 
 /* The texture's number in the bundle, added when it is new; -1 when there is no room for it. */
 static int32_t add_texture(const tvlm_stack *stack, tvlm_bundle *bundle, tvlm_texture *texture) {
@@ -21,8 +24,13 @@ tvlm_bundle tvlm_stack_bundle_view(const tvlm_stack *stack) {
                          .farthest = stack->farthest};
 }
 
-void tvlm_stack_bundle(const tvlm_stack *stack, const tvlm_chunk *chunk, const int32_t *channels,
-                       int32_t count, tvlm_bundle *bundle, int32_t *refs, int32_t *taken) {
+int32_t tvlm_stack_bundle_limit(const tvlm_stack *stack) {
+    return stack->bundle_max;
+}
+
+void tvlm_stack_bundle(const tvlm_stack *stack, int32_t index, const int32_t *channels, int32_t count,
+                       tvlm_bundle *bundle, int32_t *refs, int32_t *taken) {
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
     int32_t i = 0;
     *bundle = tvlm_stack_bundle_view(stack);
     for (; i < count; ++i) {

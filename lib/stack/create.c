@@ -1,10 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Creating and destroying stacks.
  */
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/delta.h"
+#include "stack/features.h"
+#include "stack/inside.h"
+#include "stack/limits.h"
+#include "stack/upload.h"
 
 /* By then regions are the cells that they began as; squares stay in range. */
 #define COMPACTNESS_MAX 1e6f
@@ -72,12 +77,6 @@ static tvlm_status make_images(tvlm_stack *stack) {
         stack->originals[i].height = stack->height;
     }
     return TVLM_OK;
-}
-
-/* AUTO: half where bandwidth is what counts and the hardware converts, float elsewhere. */
-tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
-    if (format != TVLM_FORMAT_AUTO) return format;
-    return device->info.type == TVLM_DEVICE_GPU ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
 }
 
 static tvlm_status check_params(const tvlm_device *device, const struct tvlm_stack_params *params) {
@@ -162,7 +161,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     free(s->frames);
     free(s->carries);
     for (int32_t i = 0; s->originals != NULL && i < s->images; ++i)
-        tvlm_guide_release(&s->originals[i].guide);
+        if (s->originals[i].slot.release != NULL) s->originals[i].slot.release(s->originals[i].slot.data);
     free(s->originals);
     free(s->cameras);
     free(s->channels);

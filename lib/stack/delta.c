@@ -3,9 +3,13 @@
  * delta.c: the next frame into a stack, of which only what changed is made again: texturevlm/delta.h.
  */
 #include "stack/delta.h"
-#include "stack/stack.h"
 
 #include "core/memory.h"
+#include "stack/frame.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack/upload.h"
 
 /* Made again in parts. The two last ones if they were made with what lies between their stages kept. */
 static const tvlm_grid_mask in_parts = TVLM_GRID_BIT(TVLM_GRID_VISUAL) | TVLM_GRID_BIT(TVLM_GRID_LAPLACIAN) |
@@ -26,20 +30,6 @@ typedef struct update {
 
 /* ---- What is kept ---- */
 
-tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta) {
-    if (stack->delta == NULL) {
-        tvlm_delta *made = tvlm_allocate(1, sizeof *made);
-        if (made != NULL) made->frames = tvlm_allocate((size_t)stack->images, sizeof *made->frames);
-        if (made == NULL || made->frames == NULL) {
-            free(made);
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to keep frames");
-        }
-        stack->delta = made;
-    }
-    *delta = stack->delta;
-    return TVLM_OK;
-}
-
 void tvlm_stack_delta_release(tvlm_stack *stack) {
     tvlm_delta *delta = stack->delta;
     if (delta == NULL) return;
@@ -50,29 +40,13 @@ void tvlm_stack_delta_release(tvlm_stack *stack) {
     stack->delta = NULL;
 }
 
-void tvlm_stack_delta_forget(tvlm_stack *stack, int32_t index) {
-    if (stack->delta == NULL) return;
-    stack->delta->frames[index].valid = false;
-    ++stack->delta->frames[index].changes;
-}
-
-void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, bool kept) {
-    chunk->kept &= ~TVLM_GRID_BIT(grid);
-    if (kept) chunk->kept |= TVLM_GRID_BIT(grid);
-    if (stack->delta == NULL) return;
-    for (int i = 0; i < 2; ++i)
-        for (int32_t image = 0; grid == carried_grids[i] && image < chunk->images; ++image) {
-            stack->delta->frames[chunk->first + image].share[i] = 0.0f;
-            stack->delta->frames[chunk->first + image].frames[i] = 0;
-        }
-}
-
 bool tvlm_delta_is_carried(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     if (stack->delta == NULL) return false;
     const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
     for (int i = 0; i < 2; ++i)
         if (grid == carried_grids[i])
-            return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 && stack->delta->frames[index].frames[i] > 0;
+            return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 && stack->delta->frames[index].frames[i] > 0 &&
+                   stack->delta->frames[index].made[i] == chunk->made[grid];
     return false;
 }
 
@@ -119,6 +93,11 @@ static bool can_be_carried(const update *u, tvlm_grid grid) {
     const int32_t most = params->carried_frames > 0 ? params->carried_frames : TVLM_CARRIED_FRAMES;
     for (int i = 0; i < 2; ++i) {
         if (grid != carried_grids[i]) continue;
+        if (frame->made[i] != u->chunk->made[grid]) { /* it was made since */
+            frame->made[i] = u->chunk->made[grid];
+            frame->share[i] = 0.0f;
+            frame->frames[i] = 0;
+        }
         frame->share[i] += (float)u->tiles->count / (float)u->report->tiles;
         ++frame->frames[i];
         return frame->share[i] <= limits[i] && frame->frames[i] <= most;
@@ -179,13 +158,13 @@ static tvlm_status update_parts(update *u, tvlm_buffer *buffer, const tvlm_pixel
     tvlm_stack *stack = u->stack;
     tvlm_stack_drop_query(stack);
     if (u->tiles->count > 0) {
+        ++stack->originals[u->plan->index].changes[TVLM_GRID_SOURCE]; /* whatever comes of it */
         tvlm_status status = stack->device->backend->source_tiles(
             stack->device, buffer, pixels, packed, u->tiles, u->chunk->grids[TVLM_GRID_SOURCE]);
         tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_PARTS, tile_texels(u->tiles));
         if (status == TVLM_OK) status = make_families(u);
         if (status != TVLM_OK) {
             tvlm_stack_outdate(u->chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-            tvlm_stack_delta_forget(stack, u->plan->index);
             return status;
         }
     }
@@ -220,15 +199,17 @@ static tvlm_status upload(update *u, tvlm_buffer **buffer) {
 /* The kept frame changes with the source, and not before; the device works meanwhile. */
 static tvlm_status apply(update *u, tvlm_buffer *buffer) {
     const tvlm_delta_plan *plan = u->plan;
+    const uint64_t *changes = &u->stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
     TVLM_TRY(upload(u, &buffer));
     u->report->bytes_uploaded = plan->bytes;
     if (plan->whole) {
         TVLM_TRY(update_whole(u, buffer, &plan->layout));
         if (!plan->keep) return TVLM_OK;
-        return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[plan->index], &plan->from);
+        return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[plan->index], *changes,
+                               &plan->from);
     }
     TVLM_TRY(update_parts(u, buffer, &plan->layout, true));
-    tvlm_delta_take(&u->stack->delta->frames[plan->index], &plan->from, u->tiles, plan->packed);
+    tvlm_delta_take(&u->stack->delta->frames[plan->index], *changes, &plan->from, u->tiles, plan->packed);
     return TVLM_OK;
 }
 
@@ -294,7 +275,7 @@ tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm
         return update_whole(&u, buffer, pixels);
     }
     TVLM_TRY(compare_there(&u, buffer, pixels));
-    tvlm_stack_delta_forget(stack, index);
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* what does not count as changed may still differ */
     set_original(stack, index, stack->width, stack->height);
     return update_parts(&u, buffer, pixels, false);
 }

@@ -7,7 +7,7 @@
 #ifndef TVLM_STACK_DELTA_H
 #define TVLM_STACK_DELTA_H
 
-#include "stack/inside.h"
+#include "stack/stack.h"
 #include "texturevlm/delta.h"
 
 /* A frame in the stack's size, in host memory. */
@@ -16,9 +16,9 @@ typedef struct tvlm_delta_frame {
     size_t bytes;          /* allocated */
     int32_t channels;
     tvlm_pixel_type type;
-    bool valid;        /* the source is made of it */
-    uint64_t changes;  /* how often it became another, or was forgotten */
-    float share[2];    /* of the image that changed since saliency and clusters were made, */
+    uint64_t of;       /* how often the source had changed when it was made of this; 0: of none */
+    uint64_t made[2];  /* how often saliency and clusters had been made */
+    float share[2];    /* of the image that changed since, */
     int32_t frames[2]; /* and in how many frames */
 } tvlm_delta_frame;
 
@@ -41,7 +41,7 @@ typedef struct tvlm_delta_plan {
     tvlm_delta_pixels from; /* valid as long as that image's are */
     tvlm_tiles tiles;       /* taken whole without being compared, all of them count as changed */
     int32_t tile_count;     /* of the image */
-    uint64_t changes;       /* of the kept frame that it was compared with */
+    uint64_t of;            /* how often the source had changed then */
     const void *upload;     /* what the device gets, */
     size_t bytes;           /* so much; 0: nothing changed */
     tvlm_pixels layout;     /* of that */
@@ -85,9 +85,6 @@ void tvlm_delta_plan_release(tvlm_delta_plan *plan);
 
 /* ---- delta.c ---- */
 
-/* stack->delta, made if there is none. */
-tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta);
-
 /* What there is of the grid was made of an earlier frame than the present one: saliency_share, cluster_share.
  */
 bool tvlm_delta_is_carried(const tvlm_stack *stack, int32_t index, tvlm_grid grid);
@@ -102,12 +99,6 @@ void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index);
 tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buffer *buffer,
                              tvlm_delta_report *report);
 
-/* Image `index` has other pixels than those that are kept for comparison. */
-void tvlm_stack_delta_forget(tvlm_stack *stack, int32_t index);
-
-/* All of a grid was made; `kept`: with tvlm_generate_args.keep. */
-void tvlm_stack_delta_made(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, bool kept);
-
 void tvlm_stack_delta_release(tvlm_stack *stack);
 
 /* As tvlm_stack_source_from_buffer, but only tiles that differ from the source are taken
@@ -118,20 +109,25 @@ tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm
 
 /* ---- delta_frame.c ---- */
 
-/* There is a kept frame, and it has the format. */
-bool tvlm_delta_fits(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels);
+/* The frames that the stack keeps, made if there are none. */
+tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta);
+
+/* The source, which has changed so often, is made of the kept frame, and the frame has the format. */
+bool tvlm_delta_fits(const tvlm_delta_frame *frame, uint64_t changes, const tvlm_delta_pixels *pixels);
 
 /* Which tiles differ: into changed, and *count of them. */
 void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, float threshold,
                         const tvlm_tiles *tiles, uint8_t *changed, int32_t *count);
 
-/* All pixels into the kept frame. MEMORY; then none is kept. */
-tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels);
+/* All pixels, which the source is made of now that it has changed so often, into the kept frame. MEMORY; then
+ * none is kept. */
+tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, uint64_t changes,
+                            const tvlm_delta_pixels *pixels);
 
 /* Changed tiles, side x side pixels each, one after the other to `packed`; */
 void tvlm_delta_pack(const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles, unsigned char *packed);
 /* and from there into the kept frame. Of `pixels` only the format is looked at: it is the frame's. */
-void tvlm_delta_take(tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles,
-                     const unsigned char *packed);
+void tvlm_delta_take(tvlm_delta_frame *frame, uint64_t changes, const tvlm_delta_pixels *pixels,
+                     const tvlm_tiles *tiles, const unsigned char *packed);
 
 #endif

@@ -7,7 +7,21 @@
 
 #include "core/memory.h"
 #include "stack/delta.h"
-#include "stack/stack.h"
+#include "stack/inside.h"
+
+tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta) {
+    if (stack->delta == NULL) {
+        tvlm_delta *made = tvlm_allocate(1, sizeof *made);
+        if (made != NULL) made->frames = tvlm_allocate((size_t)stack->images, sizeof *made->frames);
+        if (made == NULL || made->frames == NULL) {
+            free(made);
+            return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to keep frames");
+        }
+        stack->delta = made;
+    }
+    *delta = stack->delta;
+    return TVLM_OK;
+}
 
 /* Whether values of a run differ by more than a limit: without a branch in the loop, so that it becomes
  * vector code. */
@@ -70,8 +84,9 @@ static int32_t tile_width(const tvlm_tiles *tiles, int32_t column) {
     return left < tiles->side ? left : tiles->side;
 }
 
-bool tvlm_delta_fits(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels) {
-    return frame->valid && frame->channels == pixels->channels && frame->type == pixels->type;
+bool tvlm_delta_fits(const tvlm_delta_frame *frame, uint64_t changes, const tvlm_delta_pixels *pixels) {
+    return frame->of > 0 && frame->of == changes && frame->channels == pixels->channels &&
+           frame->type == pixels->type;
 }
 
 /* Row by row, as they lie in memory; of a tile that is known to differ no more. */
@@ -94,10 +109,10 @@ void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *
     }
 }
 
-tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels) {
+tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, uint64_t changes,
+                            const tvlm_delta_pixels *pixels) {
     const size_t bytes = pixels->row * (size_t)pixels->height; /* was checked with the image */
-    frame->valid = false;
-    ++frame->changes;
+    frame->of = 0;
     if (frame->bytes < bytes) {
         free(frame->pixels);
         frame->bytes = 0;
@@ -109,7 +124,7 @@ tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, const 
         memcpy(frame->pixels + y * pixels->row, pixels->pixels + y * pixels->row_stride, pixels->row);
     frame->channels = pixels->channels;
     frame->type = pixels->type;
-    frame->valid = true;
+    frame->of = changes;
     return TVLM_OK;
 }
 
@@ -135,8 +150,8 @@ void tvlm_delta_pack(const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles, u
     copy_tiles(pixels, tiles, pixels->row_stride, pixels->pixels, packed, true);
 }
 
-void tvlm_delta_take(tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles,
-                     const unsigned char *packed) {
-    ++frame->changes;
+void tvlm_delta_take(tvlm_delta_frame *frame, uint64_t changes, const tvlm_delta_pixels *pixels,
+                     const tvlm_tiles *tiles, const unsigned char *packed) {
+    frame->of = changes;
     copy_tiles(pixels, tiles, pixels->row, packed, frame->pixels, false);
 }

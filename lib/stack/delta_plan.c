@@ -7,7 +7,9 @@
 
 #include "core/memory.h"
 #include "stack/delta.h"
-#include "stack/stack.h"
+#include "stack/inside.h"
+#include "stack/resample.h"
+#include "stack/upload.h"
 
 #define TILE_MAX 4096
 /* Beyond this share parts are as much work as the whole, and launches more. */
@@ -131,8 +133,8 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
 /* Whether parts of the image are enough, and which. */
 static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
     const tvlm_delta_frame *frame = &stack->delta->frames[plan->index];
-    plan->changes = frame->changes;
-    if (plan->params.full || !tvlm_delta_fits(frame, &plan->from)) return false;
+    plan->of = stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
+    if (plan->params.full || !tvlm_delta_fits(frame, plan->of, &plan->from)) return false;
     tvlm_delta_compare(frame, &plan->from, plan->params.threshold, &plan->tiles, plan->changed,
                        &plan->tiles.count);
     return tvlm_stack_chunk(stack, plan->index)->images > 1 ||
@@ -190,5 +192,5 @@ tvlm_status tvlm_delta_plan_make(tvlm_stack *stack, int32_t index, const tvlm_im
 
 bool tvlm_delta_plan_stands(const tvlm_stack *stack, const tvlm_delta_plan *plan, bool full) {
     if (!plan->planned || plan->params.full != full) return false;
-    return full || plan->changes == stack->delta->frames[plan->index].changes;
+    return full || plan->of == stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
 }

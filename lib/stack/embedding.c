@@ -3,8 +3,9 @@
  * The embedding as compressed features: questions to it, once they have its coordinates. Whoever has a basis
  * (query.c) asks here.
  */
+#include "stack/embedding.h"
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/inside.h"
 
 static size_t bytes_of(const tvlm_chunk *chunk, const tvlm_texture *texture) {
     return (size_t)texture->width * (size_t)texture->height * (size_t)chunk->images * sizeof(float);
@@ -20,7 +21,7 @@ tvlm_status tvlm_stack_set_shares(tvlm_stack *stack, int32_t index, const float 
     if (chunk->shares == NULL) TVLM_TRY(backend->buffer_create(stack->device, all, &chunk->shares));
     TVLM_TRY(backend->buffer_write(stack->device, chunk->shares, (size_t)(index - chunk->first) * bytes,
                                    bytes, shares));
-    stack->originals[index].shares = true;
+    stack->originals[index].shares = stack->originals[index].changes[TVLM_GRID_EMBEDDING];
     return TVLM_OK;
 }
 
@@ -34,7 +35,8 @@ tvlm_status tvlm_stack_embedded(tvlm_stack *stack, int32_t index, tvlm_features 
                          "image %d has no embedding that a query could be compared with", (int)index);
     tvlm_texture *texture = chunk->grids[TVLM_GRID_EMBEDDING];
     const size_t bytes = bytes_of(chunk, texture);
-    if (image->shares)
+    const bool shares = image->shares == image->changes[TVLM_GRID_EMBEDDING];
+    if (shares)
         inverse = chunk->shares;
     else
         TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_LENGTHS, bytes, &inverse));
@@ -44,7 +46,7 @@ tvlm_status tvlm_stack_embedded(tvlm_stack *stack, int32_t index, tvlm_features 
                                 .dimension = 4 * texture->layers,
                                 .index = index};
     /* Embeddings made elsewhere are unit vectors, and that is all that is known of them. */
-    return image->shares ? TVLM_OK : stack->device->backend->feature_lengths(stack->device, features);
+    return shares ? TVLM_OK : stack->device->backend->feature_lengths(stack->device, features);
 }
 
 /* The products of every cell with each of several vectors, by one SGEMM, as cosines. */

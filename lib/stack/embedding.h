@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/embedding.h: the embedding as compressed features.
  */
 #ifndef TVLM_STACK_EMBEDDING_H
 #define TVLM_STACK_EMBEDDING_H
 
-#include "stack/inside.h"
+#include "stack/stack.h"
 
 /* The embedding of image `index` as if it were its features (dimension: 4 * layers, zeros behind the last
  * channel). ARGUMENT where there is none. */

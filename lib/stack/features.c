@@ -8,7 +8,10 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/bundle.h"
+#include "stack/features.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
 
 static int32_t cells_of(const tvlm_features *features) {
     return features->texture->width * features->texture->height;
@@ -39,37 +42,31 @@ tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features 
     const size_t cells = (size_t)cells_of(features);
     TVLM_TRY(reserve(stack, &chunk->inverse, cells, (size_t)chunk->images));
     features->inverse = chunk->inverse;
-    if (image->lengths) return TVLM_OK;
+    if (image->lengths == image->changes[TVLM_GRID_FEATURES]) return TVLM_OK;
     TVLM_TRY(stack->device->backend->feature_lengths(stack->device, features));
-    image->lengths = true;
+    image->lengths = image->changes[TVLM_GRID_FEATURES];
     return TVLM_OK;
 }
 
 tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,
                                        tvlm_buffer **matrix) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, features->index);
+    const uint64_t changes = stack->originals[features->index].changes[TVLM_GRID_FEATURES];
     TVLM_TRY(reserve(stack, &chunk->matrix, (size_t)cells_of(features), (size_t)features->dimension));
     *matrix = chunk->matrix;
-    if (chunk->matrix_of == features->index + 1) return TVLM_OK;
+    if (chunk->matrix_of == features->index + 1 && chunk->matrix_at == changes) return TVLM_OK;
     chunk->matrix_of = 0;
     TVLM_TRY(stack->device->backend->feature_matrix(stack->device, features, chunk->matrix));
     chunk->matrix_of = features->index + 1;
+    chunk->matrix_at = changes;
     return TVLM_OK;
-}
-
-void tvlm_stack_features_changed(tvlm_stack *stack, int32_t index) {
-    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
-    stack->originals[index].lengths = false;
-    if (chunk->matrix_of == index + 1) chunk->matrix_of = 0;
-    tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
-    if (stack->query_image == index) tvlm_stack_drop_query(stack);
 }
 
 void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {
     stack->device->backend->buffer_destroy(stack->device, &chunk->inverse);
     stack->device->backend->buffer_destroy(stack->device, &chunk->matrix);
     chunk->matrix_of = 0;
-    for (int32_t i = 0; i < chunk->images; ++i) stack->originals[chunk->first + i].lengths = false;
+    for (int32_t i = 0; i < chunk->images; ++i) stack->originals[chunk->first + i].lengths = 0;
 }
 
 /* ---- Levels ---- */

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/features.h: the encoder's vectors of an image, what is kept beside them, and cosines with them.
  */
 #ifndef TVLM_STACK_FEATURES_H
 #define TVLM_STACK_FEATURES_H
 
-#include "stack/inside.h"
+#include "stack/stack.h"
 
 /*
  * The features of image `index`, with the lengths of their vectors, which are made once for each set of them.
@@ -38,13 +39,14 @@ tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *featur
                                   int32_t count, int32_t dimension, const float *mean, int32_t how,
                                   tvlm_texture *out);
 
-/* Image `index` has other features, or none: what was made from the old ones goes, its words too. */
-void tvlm_stack_features_changed(tvlm_stack *stack, int32_t index);
+/* ---- Inside lib/stack ---- */
 
-/* The chunk's features go, and the memory beside them. */
-void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk);
+struct tvlm_chunk;
+
+/* The memory beside the chunk's features goes. */
+void tvlm_stack_features_release(tvlm_stack *stack, struct tvlm_chunk *chunk);
 
 /* Level 0 of the chunk's features into a texture that has all levels: the first time that one is read. */
-tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk);
+tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, struct tvlm_chunk *chunk);
 
 #endif

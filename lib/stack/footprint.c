@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "stack/inside.h"
 #include "stack/places.h"
 
 #define FAR 1e9f /* infinities end here, as in sample.c */

@@ -7,7 +7,11 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/bundle.h"
+#include "stack/features.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
 
 /* The textures of a grid, and of what is as large as it, go: the next ones have another size. */
 static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
@@ -35,12 +39,20 @@ static void count_chunk(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
         chunk->given |= stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid);
 }
 
+/* The image's grid is another one, or gone; what was made from the encoder's vectors goes with them. */
+static void change(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    ++stack->originals[index].changes[grid];
+    if (grid != TVLM_GRID_FEATURES) return;
+    tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
+    if (stack->query_image == index) tvlm_stack_drop_query(stack);
+}
+
 bool tvlm_stack_given_pause(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     tvlm_stack_image *image = &stack->originals[index];
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if ((image->given & TVLM_GRID_BIT(grid)) == 0) return false;
     image->given &= ~TVLM_GRID_BIT(grid);
-    if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_changed(stack, index);
+    change(stack, index, grid);
     count_chunk(stack, chunk, grid);
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
     --stack->given[grid].images;
@@ -82,18 +94,33 @@ tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid g
 }
 
 void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
-    if (grid == TVLM_GRID_EMBEDDING) stack->originals[index].shares = false; /* embedding.c */
     tvlm_stack_image *image = &stack->originals[index];
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     const bool first = stack->given[grid].images == 0;
     if ((image->given & TVLM_GRID_BIT(grid)) == 0) ++stack->given[grid].images;
     image->given |= TVLM_GRID_BIT(grid);
-    if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_changed(stack, index);
+    change(stack, index, grid);
     chunk->given |= TVLM_GRID_BIT(grid);
     /* Where it is the stack's first one, every chunk has the grid from now on. */
     for (int32_t i = 0; first && i < stack->chunk_count; ++i)
         tvlm_stack_outdate(&stack->chunks[i], TVLM_GRID_BIT(grid));
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+}
+
+void tvlm_stack_given_make_room(tvlm_stack *stack, tvlm_grid grid, const tvlm_given *size) {
+    if (same_size(&stack->given[grid], size)) return;
+    for (int32_t i = 0; i < stack->images; ++i) tvlm_stack_given_clear(stack, i, grid);
+}
+
+void tvlm_stack_given_exchange(tvlm_stack *stack, tvlm_grid grid, tvlm_texture **texture) {
+    tvlm_texture **held = &stack->chunks[0].grids[grid], *own = *held;
+    *held = *texture;
+    *texture = own;
+    tvlm_stack_given_end(stack, 0, grid);
+}
+
+int32_t tvlm_stack_given_dimension(const tvlm_stack *stack, tvlm_grid grid) {
+    return stack->given[grid].dimension;
 }
 
 /* ---- Images without one ---- */

@@ -2,9 +2,11 @@
 /*
  * Grids: their shapes, the places of channels in them, and what of them is out of date.
  */
-#include "stack/stack.h"
+#include "stack/grids.h"
 
 #include <string.h>
+
+#include "stack/inside.h"
 
 static int32_t cells(int32_t side) {
     return (side - 1) / TVLM_ENTROPY_CELL + 1;
@@ -69,6 +71,8 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
     return TVLM_OK;
 }
 
+/* ---- What is out of date ---- */
+
 void tvlm_stack_drop_query(tvlm_stack *stack) {
     if (stack->query_image < 0) return;
     tvlm_stack_chunk(stack, stack->query_image)->valid &= ~(TVLM_GRID_BIT(TVLM_GRID_QUERY));
@@ -76,13 +80,48 @@ void tvlm_stack_drop_query(tvlm_stack *stack) {
 }
 
 void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids) {
-    static const tvlm_grid_mask guides =
-        TVLM_GRID_BIT(TVLM_GRID_CLUSTER) | TVLM_GRID_BIT(TVLM_GRID_DISTANCE) |
-        TVLM_GRID_BIT(TVLM_GRID_FEATURES) | TVLM_GRID_BIT(TVLM_GRID_EMBEDDING);
     const tvlm_grid_mask stale = tvlm_grids_with_dependents(grids);
     chunk->valid &= ~stale;
-    if ((stale & guides) != 0) ++chunk->guided;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) chunk->outdated[grid] += stale >> grid & 1;
 }
+
+uint64_t tvlm_stack_outdated(const tvlm_stack *stack, int32_t index, tvlm_grid_mask grids) {
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
+    uint64_t sum = 0;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if ((grids & TVLM_GRID_BIT(grid)) != 0) sum += chunk->outdated[grid];
+    return sum;
+}
+
+tvlm_texture *tvlm_stack_held(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    return stack->chunks[index / stack->chunk_images].grids[grid];
+}
+
+tvlm_texture *tvlm_stack_made(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
+    return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 ? chunk->grids[grid] : NULL;
+}
+
+/* ---- What there is of the frame before ---- */
+
+tvlm_grid tvlm_grid_of_previous(tvlm_previous which) {
+    return which == TVLM_PREVIOUS_LUMA ? TVLM_GRID_MOTION : TVLM_GRID_TEMPORAL;
+}
+
+bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid) {
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+        if (grid == tvlm_grid_of_previous((tvlm_previous)i)) return chunk->previous[i] != NULL;
+    return true;
+}
+
+/* The same of one image. */
+static bool remembers(const tvlm_stack_image *image, tvlm_grid grid) {
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+        if (grid == tvlm_grid_of_previous((tvlm_previous)i)) return image->remembered[i];
+    return true;
+}
+
+/* ---- Where channels are ---- */
 
 /* What is handed in stands before what would be made. */
 tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
@@ -102,8 +141,7 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
                : place;
 }
 
-/* Whether the image has what a grid holds, or is made of. */
-static bool image_has(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
+bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const tvlm_stack_image *image = &stack->originals[index];
     if (grid == TVLM_GRID_NONE) return false;
     if (grid == TVLM_GRID_QUERY) return stack->query_image == index;
@@ -111,18 +149,18 @@ static bool image_has(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     if (tvlm_grid_is_given(grid)) return (image->given & TVLM_GRID_BIT(grid)) != 0;
     if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_DEPTH)
         return (image->given & TVLM_GRID_BIT(TVLM_GRID_DEPTH)) != 0;
-    return tvlm_stack_remembers(image, grid);
+    return remembers(image, grid);
 }
 
 tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel, bool *has) {
     if (stack == NULL || has == NULL) return TVLM_ERROR_ARGUMENT;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
-    *has = image_has(stack, index, tvlm_stack_place(stack, channel).grid);
+    *has = tvlm_stack_has_grid(stack, index, tvlm_stack_place(stack, channel).grid);
     /* What only other images replace is still made for this one. */
     if (!*has && channel < TVLM_CHANNEL_USER_0 &&
         tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE)
-        *has = image_has(stack, index, tvlm_channel_get_place(channel).grid);
+        *has = tvlm_stack_has_grid(stack, index, tvlm_channel_get_place(channel).grid);
     return TVLM_OK;
 }
 

@@ -10,7 +10,10 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/input.h"
+#include "stack/inside.h"
 
 #define HALF_MAX 65504.0f
 #define ID_MAX   2048 /* every whole number up to it is a half */

@@ -1,10 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/input.h: what is handed in, from the host or from a buffer on the device.
  */
 #ifndef TVLM_STACK_INPUT_H
 #define TVLM_STACK_INPUT_H
 
-#include "stack/inside.h"
+#include "stack/stack.h"
+#include "texturevlm/input.h"
 
 /* Of set_grid and set_user: the data are in `buffer` from `offset` on where that is not NULL. */
 tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/inside.h: what a stack is made of. Only the files of lib/stack and tests that look inside include it.
  *
@@ -11,9 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/backend.h"
+#include "core/cluster.h"
+#include "stack/given.h"
+#include "stack/stack.h"
 #include "texturevlm/input.h"
-#include "texturevlm/stack.h"
 
 typedef struct tvlm_chunk {
     int32_t first, images;                /* of the batch */
@@ -29,50 +31,26 @@ typedef struct tvlm_chunk {
     tvlm_buffer *inverse;  /* of the features: tvlm_features.inverse; NULL until a question was asked */
     tvlm_buffer *shares;   /* of the embeddings: the part of each cell's vector that lies in the basis */
     tvlm_buffer *matrix;   /* of one image's features, */
-    int32_t matrix_of;     /* this one's of the batch and 1; 0: of none */
+    int32_t matrix_of;     /* this one's of the batch and 1; 0: of none, */
+    uint64_t matrix_at;    /* when its changes[TVLM_GRID_FEATURES] was this */
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
-    uint32_t guided;                             /* counts what makes the guides of its images out of date */
+    uint64_t made[TVLM_GRID_COUNT];              /* how often each grid was made, */
+    uint64_t outdated[TVLM_GRID_COUNT];          /* and how often what it holds went out of date */
 } tvlm_chunk;
-
-#define TVLM_GUIDE_GROUPS 4 /* into which a region's vectors fall, at most */
-
-/* What is known of an image before anything is asked: guide.c. On the host. */
-typedef struct tvlm_guide {
-    tvlm_candidates cells;
-    int32_t regions;
-    struct tvlm_region *table;
-    float *distances; /* [rows * columns] the channel */
-    float *nearest;   /* [regions] the smallest distance of its cells */
-    int32_t *begins;  /* [regions + 1] where its cells begin in */
-    int32_t
-        *touched; /* the cells that have a corner or their middle in it, or hold its centroid; ascending */
-    int32_t dimension; /* of the means; 0: there are none */
-    bool embedded;     /* they are of the embedding, not of the features */
-    int32_t *groups;   /* [regions] of vectors, 1 .. TVLM_GUIDE_GROUPS */
-    float *means;   /* [regions][TVLM_GUIDE_GROUPS][dimension] of the vectors, each divided by its length */
-    float *spreads; /* [regions][TVLM_GUIDE_GROUPS] the root of their mean squared distance from it */
-    uint32_t made;  /* the chunk's count when it was made, and 1; 0: it was not */
-} tvlm_guide;
 
 /* What the stack remembers of each image. */
 typedef struct tvlm_stack_image {
     bool set;              /* pixels are in the source; otherwise it is made black when first read */
     int32_t width, height; /* as it was handed in */
     tvlm_grid_mask given;  /* grids that were handed in for it */
-    bool shares;           /* the chunk's `shares` are those of its embedding */
-    bool lengths;          /* its part of the chunk's `inverse` is that of its features */
+    /* How often what it has of the source, or of a grid that is handed in, became another, or went. */
+    uint64_t changes[TVLM_GRID_COUNT];
+    uint64_t
+        shares; /* changes[TVLM_GRID_EMBEDDING] when its part of the chunk's `shares` was set; 0: never */
+    uint64_t lengths; /* changes[TVLM_GRID_FEATURES] when its part of the chunk's `inverse` was; 0: never */
     bool remembered[TVLM_PREVIOUS_COUNT]; /* there is a frame before it */
-    tvlm_guide guide;
+    tvlm_slot slot;
 } tvlm_stack_image;
-
-/* What the grids of all images that were handed in for one family have in common; 0 columns where there is
- * none. */
-typedef struct tvlm_given {
-    int32_t columns, rows, layers;
-    int32_t dimension; /* of features, else 0 */
-    float extent_x, extent_y;
-    int32_t images; /* that have one */
-} tvlm_given;
 
 /* A plane of the application's own: channel TVLM_CHANNEL_USER_0 and grid TVLM_GRID_USER_0 + its place. */
 typedef struct tvlm_user_plane {
@@ -85,30 +63,15 @@ typedef struct tvlm_user_plane {
 typedef struct tvlm_frame {
     tvlm_buffer *scores; /* kept from question to question, so that asking again allocates nothing */
     tvlm_candidates candidates;
-    bool scored;  /* `scores` are those of this frame */
-    float *bonus; /* [bonus_columns * bonus_rows] added to its scores; NULL: nothing. Not this struct's */
+    bool scored; /* `scores` are those of this frame */
+    const float
+        *bonus; /* [bonus_columns * bonus_rows] added to its scores; NULL: nothing. Not this struct's */
     int32_t bonus_columns, bonus_rows;
     float *positions; /* [2 * position_capacity]: x, y in pixels of the working image */
     int32_t position_count, position_capacity;
 } tvlm_frame;
 
-/* Device memory that is kept and reused, so that asking again allocates nothing. */
-typedef enum tvlm_scratch {
-    TVLM_SCRATCH_PIXELS = 0, /* uploads */
-    TVLM_SCRATCH_POINTS,
-    TVLM_SCRATCH_SAMPLES,
-    TVLM_SCRATCH_SCORES,
-    TVLM_SCRATCH_RANKING,
-    TVLM_SCRATCH_QUERIES, /* unit vectors */
-    TVLM_SCRATCH_COSINES, /* of many queries */
-    TVLM_SCRATCH_LENGTHS, /* of an embedding: tvlm_features.inverse */
-    TVLM_SCRATCH_COUNT
-} tvlm_scratch;
-
 struct tvlm_delta; /* delta.h */
-struct tvlm_update_params;
-struct tvlm_delta_report;
-struct tvlm_advance_params; /* temporal.h */
 
 struct tvlm_stack {
     tvlm_device *device;
@@ -133,17 +96,13 @@ struct tvlm_stack {
     int32_t chunk_images, chunk_count;
     tvlm_chunk *chunks;
     tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
-    int32_t query_image; /* the image that query_similarity is about; -1: there is no query */
-    int32_t query_columns, query_rows;
+    int32_t query_image;               /* the image that query_similarity is about; -1: there is no query */
+    int32_t query_columns, query_rows; /* of that query */
     float query_extent_x, query_extent_y;
     int32_t bundle_max; /* TVLM_BUNDLE_MAX; tests make it smaller */
 };
 
-struct tvlm_packed {
-    tvlm_device *device;
-    int32_t width, height, channel_count, layers, images;
-    int32_t chunk_images, chunk_count;
-    tvlm_texture **textures; /* one a chunk */
-};
+/* The chunk that holds image `index`. */
+tvlm_chunk *tvlm_stack_chunk(tvlm_stack *stack, int32_t index);
 
 #endif

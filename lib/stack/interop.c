@@ -7,7 +7,13 @@
 #include "texturevlm/opencl.h"
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/delta.h"
+#include "stack/grids.h"
+#include "stack/input.h"
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack/packed.h"
+#include "stack/upload.h"
 
 /* What the two functions that hand textures out have in common. */
 static tvlm_status describe(tvlm_device *device, tvlm_texture *found, tvlm_opencl_texture *texture) {

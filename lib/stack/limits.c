@@ -2,10 +2,16 @@
 /*
  * What fits: the largest working image, and how many of them one texture array can hold.
  */
-#include "stack/stack.h"
+#include "stack/limits.h"
 
 /* Kernels index the components of a texture with 32-bit integers. */
 #define COMPONENTS_MAX ((uint64_t)INT32_MAX)
+
+/* AUTO: half where bandwidth is what counts and the hardware converts, float elsewhere. */
+tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
+    if (format != TVLM_FORMAT_AUTO) return format;
+    return device->info.type == TVLM_DEVICE_GPU ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
+}
 
 static uint64_t component_bytes(tvlm_format format) {
     return format == TVLM_FORMAT_F16 ? 2 : 4;

@@ -1,8 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Making grids when something first reads them: what they need comes first, then their levels.
  */
+#include "stack/make.h"
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/features.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
 
 /* Images that nobody has set are black: one byte a pixel, uploaded once for all of them. */
 static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *source) {
@@ -23,8 +28,16 @@ static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_text
         }
         TVLM_TRY(backend->source(stack->device, buffer, &pixels, i, source));
         stack->originals[chunk->first + i].set = true;
+        ++stack->originals[chunk->first + i].changes[TVLM_GRID_SOURCE];
     }
     return TVLM_OK;
+}
+
+/* What the backend gets of the step from the frame before, as things are now. */
+static const tvlm_carry *carries(tvlm_stack *stack, const tvlm_chunk *chunk) {
+    for (int32_t i = chunk->first; i < chunk->first + chunk->images; ++i)
+        stack->carries[i].flow = (stack->originals[i].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;
+    return stack->carries + chunk->first;
 }
 
 tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_texture *out) {
@@ -34,7 +47,7 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .products = chunk->products,
                                 .label_counts = chunk->label_counts,
                                 .previous = chunk->previous,
-                                .carry = tvlm_stack_carries(stack, chunk),
+                                .carry = carries(stack, chunk),
                                 .keep = stack->delta != NULL,
                                 .cameras = stack->cameras + chunk->first,
                                 .centres = stack->centres};
@@ -57,10 +70,12 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
                              tvlm_grid_get_info(grid)->name);
         const tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
         TVLM_TRY(backend->generate[grid](stack->device, &args));
-        tvlm_stack_delta_made(stack, chunk, grid, args.keep);
+        chunk->kept &= ~TVLM_GRID_BIT(grid);
+        if (args.keep) chunk->kept |= TVLM_GRID_BIT(grid);
     }
     if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
     chunk->valid |= TVLM_GRID_BIT(grid);
+    ++chunk->made[grid];
     return TVLM_OK;
 }
 
@@ -108,6 +123,10 @@ tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
         if ((missing & TVLM_GRID_BIT(grid)) != 0 && can_be_made(stack, chunk, (tvlm_grid)grid))
             TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
     return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mask) {
+    return tvlm_stack_ensure(stack, tvlm_stack_chunk(stack, index), mask);
 }
 
 tvlm_status tvlm_stack_generate(tvlm_stack *stack) {

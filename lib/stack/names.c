@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/inside.h"
 
 tvlm_status tvlm_stack_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
     if (stack == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;

@@ -5,7 +5,11 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/bundle.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack/packed.h"
 
 typedef struct packing {
     const int32_t *channels;
@@ -84,7 +88,7 @@ static tvlm_status pack_chunk(tvlm_stack *stack, tvlm_chunk *chunk, const packin
     tvlm_bundle bundle;
     int32_t taken;
     TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(stack, p->channels, p->channel_count)));
-    tvlm_stack_bundle(stack, chunk, p->channels, p->channel_count, &bundle, refs, &taken);
+    tvlm_stack_bundle(stack, chunk->first, p->channels, p->channel_count, &bundle, refs, &taken);
     if (taken < p->channel_count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
                          "a packed array of channels from more than %d textures; pack fewer families at once",

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "stack/bundle.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
 
 /* Bytes of results per launch: bounds the memory of a long list. */
 #define BATCH_BYTES ((size_t)64 << 20)
@@ -60,8 +64,8 @@ static tvlm_status read_batch(const reading *r, const tvlm_chunk *chunk, int32_t
     TVLM_TRY(r->stack->device->backend->buffer_write(r->stack->device, sent, 0, bytes, r->sent));
     for (int32_t first = 0, taken; first < r->channel_count; first += taken) {
         tvlm_bundle bundle;
-        tvlm_stack_bundle(r->stack, chunk, r->channels + first, r->channel_count - first, &bundle, r->refs,
-                          &taken);
+        tvlm_stack_bundle(r->stack, chunk->first, r->channels + first, r->channel_count - first, &bundle,
+                          r->refs, &taken);
         TVLM_TRY(launch(r, &bundle, first, taken, found, sent));
     }
     return TVLM_OK;

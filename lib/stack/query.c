@@ -6,7 +6,11 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/embedding.h"
+#include "stack/features.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/query.h"
 #include "texturevlm/basis.h"
 
 /* Where a query's similarities come from, and the size of their grid. */
@@ -91,22 +95,35 @@ static bool fits(const tvlm_texture *texture, const answer *a) {
            texture->extent_y == a->extent_y;
 }
 
-/* A texture of the answer's size: the last one's where that fits. *fresh: it is new, and holds nothing yet.
- */
-static tvlm_status fit_texture(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const answer *a,
-                               tvlm_texture **texture, bool *fresh) {
+/* A question begins: there is none until it is committed. *texture is one of the answer's size, the last one's
+ * where that fits. *fresh: it is new, and holds nothing yet. */
+static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, tvlm_texture **texture,
+                         bool *fresh) {
+    const tvlm_backend *backend = stack->device->backend;
     tvlm_texture **held = &chunk->grids[TVLM_GRID_QUERY];
-    if (*held != NULL && !fits(*held, a)) stack->device->backend->texture_destroy(stack->device, held);
+    tvlm_texture shape = tvlm_stack_grid_shape(stack, TVLM_GRID_QUERY, chunk->images);
+    shape.width = a->columns;
+    shape.height = a->rows;
+    shape.extent_x = a->extent_x;
+    shape.extent_y = a->extent_y;
+    shape.levels = tvlm_level_count(a->columns, a->rows);
+    tvlm_stack_drop_query(stack);
+    if (*held != NULL && !fits(*held, a)) backend->texture_destroy(stack->device, held);
+    chunk->flat &= ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
+    *fresh = *held == NULL;
+    if (*fresh) TVLM_TRY(backend->texture_create(stack->device, &shape, held));
+    *texture = *held;
+    return TVLM_OK;
+}
+
+/* The question is complete: it is about image `index` from now on. */
+static void commit(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const answer *a) {
+    stack->query_image = index;
     stack->query_columns = a->columns;
     stack->query_rows = a->rows;
     stack->query_extent_x = a->extent_x;
     stack->query_extent_y = a->extent_y;
-    stack->query_image = index; /* the shape is that of a query from here on */
-    chunk->flat &= ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
-    *fresh = *held == NULL;
-    const tvlm_status status = tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_QUERY, texture);
-    stack->query_image = -1; /* until it is complete */
-    return status;
+    chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 
 /* One slice; `similarity` NULL: zeros. */
@@ -193,7 +210,7 @@ static tvlm_status upload(tvlm_stack *stack, int32_t index, const answer *a) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     tvlm_texture *texture;
     bool fresh;
-    TVLM_TRY(fit_texture(stack, chunk, index, a, &texture, &fresh));
+    TVLM_TRY(begin(stack, chunk, a, &texture, &fresh));
     const tvlm_status status = write_images(stack, chunk, texture, index, a, fresh);
     if (status != TVLM_OK) {
         /* Some slices may hold the old query and some the new: nothing of it can be kept. */
@@ -205,16 +222,18 @@ static tvlm_status upload(tvlm_stack *stack, int32_t index, const answer *a) {
      * no one ever wrote may be NaN, which a weight of 0 does not hide. */
     if (texture->levels > 1 && !fresh) chunk->flat |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
     if (texture->levels > 1 && fresh) TVLM_TRY(stack->device->backend->mips(stack->device, texture));
-    chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
-    stack->query_image = index;
+    commit(stack, chunk, index, a);
     return TVLM_OK;
 }
 
 tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query) {
     answer a;
-    if (query != NULL) TVLM_TRY(prepare(stack, index, query, &a));
+    if (query != NULL) {
+        TVLM_TRY(prepare(stack, index, query, &a));
+        return upload(stack, index, &a);
+    }
     tvlm_stack_drop_query(stack);
-    return query != NULL ? upload(stack, index, &a) : TVLM_OK;
+    return TVLM_OK;
 }
 
 /* ---- Some of the cells ---- */
@@ -300,6 +319,5 @@ tvlm_status tvlm_sparse_query_upload(tvlm_stack *stack, int32_t index, const tvl
                       .rows = texture->height,
                       .extent_x = texture->extent_x,
                       .extent_y = texture->extent_y};
-    tvlm_stack_drop_query(stack);
     return upload(stack, index, &a);
 }

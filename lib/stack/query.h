@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack/query.h: the question to an image: a grid of similarities, which is the channel query_similarity.
  */
 #ifndef TVLM_STACK_QUERY_H
 #define TVLM_STACK_QUERY_H
 
-#include "stack/inside.h"
+#include "stack/stack.h"
 #include "texturevlm/score.h"
 
 /*

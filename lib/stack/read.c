@@ -5,7 +5,9 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
 
 /* The size of a channel's grid at its own level; channels with nothing behind them have the image's. */
 static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,

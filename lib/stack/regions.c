@@ -10,7 +10,10 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack/regions.h"
 
 _Static_assert(sizeof(tvlm_region) == TVLM_REGION_WORDS * sizeof(int32_t), "the kernels write tvlm_region");
 _Static_assert(TVLM_REGIONS_MAX == TVLM_CLUSTER_MAX, "one limit");
@@ -25,16 +28,43 @@ typedef struct region_table {
     int32_t count;
 } region_table;
 
+tvlm_cluster_plan tvlm_stack_cluster_plan(const tvlm_stack *stack) {
+    return tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
+}
+
+bool tvlm_stack_has_labels(const tvlm_stack *stack, int32_t index) {
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
+    return chunk->label_counts != NULL && chunk->label_counts[index - chunk->first] > 0;
+}
+
+void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_cluster_centre *centres) {
+    stack->centres = centres;
+}
+
+/* The table of image `index`, as it would be if it were up to date. */
+static region_table place_table(const tvlm_stack *stack, int32_t index) {
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
+    const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
+    const tvlm_region_layout layout = tvlm_region_layout_for(&plan, chunk->label_counts, chunk->images);
+    return (region_table){.buffer = chunk->products[TVLM_PRODUCT_REGIONS],
+                          .layout = layout,
+                          .offset = (size_t)(index - chunk->first) * (size_t)layout.words * sizeof(int32_t)};
+}
+
+bool tvlm_stack_region_table(const tvlm_stack *stack, int32_t index, tvlm_buffer **buffer, size_t *offset) {
+    const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
+    if ((chunk->valid & TVLM_GRID_BIT(TVLM_GRID_CLUSTER)) == 0) return false;
+    const region_table table = place_table(stack, index);
+    *buffer = table.buffer;
+    *offset = table.offset;
+    return true;
+}
+
 /* The table of image `index`, made if need be. Waits. */
 static tvlm_status find_table(tvlm_stack *stack, int32_t index, region_table *found) {
     TVLM_TRY(tvlm_stack_check_index(stack, index));
-    tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER)));
-    const tvlm_cluster_plan plan =
-        tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
-    found->buffer = chunk->products[TVLM_PRODUCT_REGIONS];
-    found->layout = tvlm_region_layout_for(&plan, chunk->label_counts, chunk->images);
-    found->offset = (size_t)(index - chunk->first) * (size_t)found->layout.words * sizeof(int32_t);
+    TVLM_TRY(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_CLUSTER)));
+    *found = place_table(stack, index);
     return stack->device->backend->buffer_read(stack->device, found->buffer, found->offset,
                                                sizeof found->count, &found->count);
 }
@@ -208,7 +238,7 @@ static tvlm_status write_labels(tvlm_stack *stack, int32_t index, const int32_t 
 
 static tvlm_status drop_labels(tvlm_stack *stack, int32_t index) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
-    if (chunk->label_counts == NULL || chunk->label_counts[index - chunk->first] == 0) return TVLM_OK;
+    if (!tvlm_stack_has_labels(stack, index)) return TVLM_OK;
     chunk->label_counts[index - chunk->first] = 0;
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
     return TVLM_OK;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/resample.h"
 
 /* The source positions first[i] .. first[i] + count[i] - 1 that output i averages, weights[i * stride + tap].
  */

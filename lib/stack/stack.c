@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "stack/inside.h"
+
 /* Farther away than this a fixation says nothing, and squares of distances would leave float's range. */
 #define FIXATION_MAX 1e9f
 
@@ -38,7 +40,45 @@ tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t byt
     return TVLM_OK;
 }
 
+tvlm_slot *tvlm_stack_slot(tvlm_stack *stack, int32_t index) {
+    return &stack->originals[index].slot;
+}
+
 /* ---- What is known ---- */
+
+tvlm_device *tvlm_stack_device(const tvlm_stack *stack) {
+    return stack->device;
+}
+
+const tvlm_log *tvlm_stack_log(const tvlm_stack *stack) {
+    return &stack->device->log;
+}
+
+int32_t tvlm_stack_width(const tvlm_stack *stack) {
+    return stack->width;
+}
+
+int32_t tvlm_stack_height(const tvlm_stack *stack) {
+    return stack->height;
+}
+
+int32_t tvlm_stack_levels(const tvlm_stack *stack) {
+    return stack->levels;
+}
+
+tvlm_format tvlm_stack_texel_format(const tvlm_stack *stack) {
+    return stack->format;
+}
+
+tvlm_original tvlm_stack_original(const tvlm_stack *stack, int32_t index) {
+    const tvlm_stack_image *image = &stack->originals[index];
+    return (tvlm_original){image->width, image->height, (double)image->width / stack->width,
+                           (double)image->height / stack->height};
+}
+
+int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index) {
+    return index % stack->chunk_images;
+}
 
 tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;

@@ -1,37 +1,81 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack/stack.h: the inside of a stack, for lib/stack and the modules above it. The public one is
- * texturevlm/stack.h.
+ * stack/stack.h: what lib/stack and the modules above it ask of any stack. The public header is
+ * texturevlm/stack.h; what a stack is made of is in stack/inside.h, which only lib/stack sees.
+ *
+ * The other headers of this folder are split by concern:
+ *   grids.h      where channels are stored, which textures there are, and what is out of date
+ *   make.h       making grids when something first reads them
+ *   bundle.h     channels as the textures and references that a kernel reads
+ *   given.h      grids that are handed in, and which images have one
+ *   input.h      what an application hands in, checked and converted
+ *   upload.h     pixels into the source
+ *   features.h   the encoder's vectors and cosines with them; embedding.h: their compressed form
+ *   query.h      the question to an image
+ *   regions.h    the regions of an image, and where the next frame's begin
+ *   frame.h      what questions leave of the present frame; temporal.h: what the next frame gets of it
+ *   delta.h      the next frame, of which only what changed is made again
+ *   packed.h     packed arrays
+ *   limits.h     what fits a device; resample.h: an image in another size
  */
 #ifndef TVLM_STACK_STACK_H
 #define TVLM_STACK_STACK_H
 
-#include "stack/bundle.h"
-#include "stack/delta.h"
-#include "stack/embedding.h"
-#include "stack/features.h"
-#include "stack/given.h"
-#include "stack/grids.h"
-#include "stack/guide.h"
-#include "stack/input.h"
-#include "stack/inside.h"
-#include "stack/limits.h"
-#include "stack/make.h"
-#include "stack/packed.h"
-#include "stack/query.h"
-#include "stack/resample.h"
-#include "stack/temporal.h"
-#include "stack/upload.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/backend.h"
+#include "texturevlm/stack.h"
+
+/* The device that the stack was created on. */
+tvlm_device *tvlm_stack_device(const tvlm_stack *stack);
+/* Where the stack's messages go: its device's log. */
+const tvlm_log *tvlm_stack_log(const tvlm_stack *stack);
+
+/* The size of the working image in pixels, its levels, and the format of its textures (never AUTO). */
+int32_t tvlm_stack_width(const tvlm_stack *stack);
+int32_t tvlm_stack_height(const tvlm_stack *stack);
+int32_t tvlm_stack_levels(const tvlm_stack *stack);
+tvlm_format tvlm_stack_texel_format(const tvlm_stack *stack);
+
+/* An image as it was handed in, before it was resampled to the stack's size. */
+typedef struct tvlm_original {
+    int32_t width, height;
+    double scale_x, scale_y; /* of its pixels to one of the working image */
+} tvlm_original;
+tvlm_original tvlm_stack_original(const tvlm_stack *stack, int32_t index);
 
 /* Fails with a line unless 0 <= index < images. */
 tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index);
 /* Fails with a line unless there is a channel of that number. */
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel);
 
-/* The chunk that holds image `index`. */
-tvlm_chunk *tvlm_stack_chunk(tvlm_stack *stack, int32_t index);
+/* The number that image `index` has in the textures that hold it: a long batch lies in several. */
+int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index);
+
+/* Device memory that is kept and reused, so that asking again allocates nothing. */
+typedef enum tvlm_scratch {
+    TVLM_SCRATCH_PIXELS = 0, /* uploads */
+    TVLM_SCRATCH_POINTS,
+    TVLM_SCRATCH_SAMPLES,
+    TVLM_SCRATCH_SCORES,
+    TVLM_SCRATCH_RANKING,
+    TVLM_SCRATCH_QUERIES, /* unit vectors */
+    TVLM_SCRATCH_COSINES, /* of many queries */
+    TVLM_SCRATCH_LENGTHS, /* of an embedding: tvlm_features.inverse */
+    TVLM_SCRATCH_COUNT
+} tvlm_scratch;
 
 /* At least `bytes` of device memory, the same memory at every call as long as it suffices. */
 tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t bytes, tvlm_buffer **buffer);
+
+/* What a module above keeps beside an image. The stack knows nothing of it but how it is released: with the
+ * stack. `data` is NULL until that module fills it in. */
+typedef struct tvlm_slot {
+    void *data;
+    void (*release)(void *data);
+} tvlm_slot;
+tvlm_slot *tvlm_stack_slot(tvlm_stack *stack, int32_t index);
 
 #endif

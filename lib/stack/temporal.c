@@ -13,76 +13,15 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/frame.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/make.h"
+#include "stack/temporal.h"
 
 #define SIGMA_MIN 0.1f
 #define SIGMA_MAX 1e6f
-
-/* The grid that is made from each of the remembered textures. */
-static const tvlm_grid made_from[TVLM_PREVIOUS_COUNT] = {TVLM_GRID_MOTION, TVLM_GRID_TEMPORAL};
-
-/* ---- What a question leaves ---- */
-
-tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
-                              tvlm_buffer **buffer) {
-    const tvlm_backend *backend = stack->device->backend;
-    tvlm_frame *frame = &stack->frames[index];
-    const size_t bytes = (size_t)candidates->columns * (size_t)candidates->rows * sizeof(float);
-    frame->scored = false;
-    frame->candidates = *candidates;
-    if (frame->scores == NULL || frame->scores->bytes < bytes) {
-        backend->buffer_destroy(stack->device, &frame->scores);
-        TVLM_TRY(backend->buffer_create(stack->device, bytes, &frame->scores));
-    }
-    *buffer = frame->scores;
-    return TVLM_OK;
-}
-
-static tvlm_status reserve_positions(const tvlm_stack *stack, tvlm_frame *frame, int32_t count) {
-    if (count <= frame->position_capacity) return TVLM_OK;
-    float *made = tvlm_allocate((size_t)count, 2 * sizeof *made);
-    if (made == NULL)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)count);
-    free(frame->positions);
-    frame->positions = made;
-    frame->position_capacity = count;
-    return TVLM_OK;
-}
-
-tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions) {
-    tvlm_frame *frame = &stack->frames[index];
-    frame->position_count = 0;
-    TVLM_TRY(reserve_positions(stack, frame, count));
-    frame->position_count = count;
-    *positions = frame->positions;
-    return TVLM_OK;
-}
-
-void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
-    stack->frames[index].scored = false;
-    stack->frames[index].position_count = 0;
-    tvlm_stack_given_clear(stack, index, TVLM_GRID_PREVIOUS_PASS);
-}
-
-/* ---- What the next frame gets ---- */
-
-bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid) {
-    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
-        if (grid == made_from[i]) return chunk->previous[i] != NULL;
-    return true;
-}
-
-bool tvlm_stack_remembers(const tvlm_stack_image *image, tvlm_grid grid) {
-    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
-        if (grid == made_from[i]) return image->remembered[i];
-    return true;
-}
-
-const tvlm_carry *tvlm_stack_carries(tvlm_stack *stack, const tvlm_chunk *chunk) {
-    for (int32_t i = chunk->first; i < chunk->first + chunk->images; ++i)
-        stack->carries[i].flow = (stack->originals[i].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;
-    return stack->carries + chunk->first;
-}
 
 /* ---- Making and clearing what is remembered ---- */
 
@@ -98,7 +37,7 @@ static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_texture *texture, i
 static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which) {
     tvlm_texture **held = &chunk->previous[which], *made = NULL;
     if (*held != NULL) return TVLM_OK;
-    tvlm_texture shape = tvlm_stack_grid_shape(stack, made_from[which], chunk->images);
+    tvlm_texture shape = tvlm_stack_grid_shape(stack, tvlm_grid_of_previous(which), chunk->images);
     shape.levels = 1;
     TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &made));
     tvlm_status status = TVLM_OK;
@@ -112,7 +51,8 @@ static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, 
 
 /* What was made from the frame before. */
 static void drop_made(tvlm_chunk *chunk) {
-    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i) tvlm_stack_outdate(chunk, TVLM_GRID_BIT(made_from[i]));
+    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
+        tvlm_stack_outdate(chunk, TVLM_GRID_BIT(tvlm_grid_of_previous((tvlm_previous)i)));
 }
 
 /* ---- Relevance and positions ---- */

@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
+#include "stack/frame.h"
+#include "stack/grids.h"
+#include "stack/inside.h"
+#include "stack/resample.h"
+#include "stack/upload.h"
 
 static size_t pixel_type_bytes(tvlm_pixel_type type) {
     return type == TVLM_PIXEL_U8 ? 1 : type == TVLM_PIXEL_U16 ? 2 : 4;
@@ -44,13 +48,25 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
     tvlm_stack_drop_query(stack); /* it was about the images as they were */
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-    tvlm_stack_delta_forget(stack, index); /* whatever comes of it: the source is written over */
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* whatever comes of it: it is written over */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
     tvlm_stack_new_frame(stack, index);
     stack->originals[index].width = stack->width;
     stack->originals[index].height = stack->height;
     return TVLM_OK;
+}
+
+void tvlm_stack_exchange_source(tvlm_stack *stack, tvlm_texture **texture) {
+    tvlm_texture **held = &stack->chunks[0].grids[TVLM_GRID_SOURCE], *own = *held;
+    *held = *texture;
+    *texture = own;
+}
+
+void tvlm_stack_drop_frame(tvlm_stack *stack, int32_t index) {
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE];
+    stack->originals[index].set = false;
+    tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
 }
 
 /* Rows without gaps go to the device as they are, so that kernels find every element aligned. */

@@ -5,6 +5,9 @@
 #include "video/flow.h"
 
 #include "core/memory.h"
+#include "stack/grids.h"
+#include "stack/input.h"
+#include "stack/make.h"
 #include "stack/stack.h"
 
 /* Planes and equations are numbered by int32_t: 14 floats a texel and both directions, and their borders. */
@@ -74,10 +77,9 @@ tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int
 
 /* The source of image `index` with its levels. */
 static tvlm_status source_of(tvlm_stack *stack, int32_t index, tvlm_texture **source, int32_t *image) {
-    tvlm_chunk *const chunk = tvlm_stack_chunk(stack, index);
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
-    *source = chunk->grids[TVLM_GRID_SOURCE];
-    *image = index - chunk->first;
+    TVLM_TRY(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    *source = tvlm_stack_made(stack, index, TVLM_GRID_SOURCE);
+    *image = tvlm_stack_image_number(stack, index);
     return TVLM_OK;
 }
 
@@ -86,20 +88,22 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
     tvlm_texture *from, *to;
     int32_t from_image, to_image;
     if (stack_from == NULL || stack_to == NULL || flow == NULL)
-        return tvlm_fail(stack_from != NULL ? &stack_from->device->log : NULL, TVLM_ERROR_ARGUMENT,
+        return tvlm_fail(stack_from != NULL ? tvlm_stack_log(stack_from) : NULL, TVLM_ERROR_ARGUMENT,
                          "flow: two stacks and a place for the result are needed");
-    const tvlm_log *log = &stack_from->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack_from);
     TVLM_TRY(tvlm_stack_check_index(stack_from, index_from));
     TVLM_TRY(tvlm_stack_check_index(stack_to, index_to));
-    if (stack_from->device != stack_to->device || (*flow != NULL && (*flow)->device != stack_from->device))
+    if (tvlm_stack_device(stack_from) != tvlm_stack_device(stack_to) ||
+        (*flow != NULL && (*flow)->device != tvlm_stack_device(stack_from)))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: the stacks and the flow are of different devices");
-    if (stack_from->width != stack_to->width || stack_from->height != stack_to->height)
+    if (tvlm_stack_width(stack_from) != tvlm_stack_width(stack_to) ||
+        tvlm_stack_height(stack_from) != tvlm_stack_height(stack_to))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: images of %dx%d and %dx%d; they must have one size",
-                         (int)stack_from->width, (int)stack_from->height, (int)stack_to->width,
-                         (int)stack_to->height);
+                         (int)tvlm_stack_width(stack_from), (int)tvlm_stack_height(stack_from),
+                         (int)tvlm_stack_width(stack_to), (int)tvlm_stack_height(stack_to));
     TVLM_TRY(source_of(stack_from, index_from, &from, &from_image));
     TVLM_TRY(source_of(stack_to, index_to, &to, &to_image));
-    return tvlm_flow_between(stack_from->device, from, from_image, to, to_image, params, flow);
+    return tvlm_flow_between(tvlm_stack_device(stack_from), from, from_image, to, to_image, params, flow);
 }
 
 void tvlm_flow_destroy(tvlm_flow **flow) {
@@ -126,14 +130,15 @@ tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values
 
 tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flow *flow) {
     if (stack == NULL) return TVLM_ERROR_ARGUMENT;
-    const tvlm_log *log = &stack->device->log;
+    const tvlm_log *log = tvlm_stack_log(stack);
     if (flow == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no flow");
-    if (flow->device != stack->device)
+    if (flow->device != tvlm_stack_device(stack))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the flow is of another device than the stack");
-    if (flow->info.image_width != stack->width || flow->info.image_height != stack->height)
+    if (flow->info.image_width != tvlm_stack_width(stack) ||
+        flow->info.image_height != tvlm_stack_height(stack))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a flow of %dx%d pixels; the stack has %dx%d",
-                         (int)flow->info.image_width, (int)flow->info.image_height, (int)stack->width,
-                         (int)stack->height);
+                         (int)flow->info.image_width, (int)flow->info.image_height,
+                         (int)tvlm_stack_width(stack), (int)tvlm_stack_height(stack));
     /* Everything in it is finite; said otherwise, setting it would wait to find out. */
     const struct tvlm_grid_input input = {
         .columns = flow->info.width, .rows = flow->info.height, .channels = 3, .replace_nonfinite = true};

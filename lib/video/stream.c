@@ -8,6 +8,15 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "stack/delta.h"
+#include "stack/frame.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/make.h"
+#include "stack/regions.h"
+#include "stack/stack.h"
+#include "stack/temporal.h"
+#include "stack/upload.h"
 #include "video/flow.h"
 
 #define CAMERAS_MAX 256
@@ -73,7 +82,7 @@ static tvlm_status take_volume(tvlm_stream *s, const tvlm_stack *stack) {
     if (s->volume_channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a volume");
     TVLM_TRY(
         tvlm_stack_parse(stack, p->volume, TVLM_LAYOUT_CHANNELS_MAX, s->volume_channels, &s->volume_count));
-    if (s->volume_level > stack->levels - 1) s->volume_level = stack->levels - 1;
+    if (s->volume_level > tvlm_stack_levels(stack) - 1) s->volume_level = tvlm_stack_levels(stack) - 1;
     if (p->look_back && s->volume_count * (p->volume_frames - 1) > TVLM_USER_PLANES_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "%d channels of %d frames to look back at; %d planes at most", (int)s->volume_count,
@@ -92,8 +101,7 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
                                                  .compactness = p->compactness),
                                &camera->stack));
     const tvlm_stack *stack = camera->stack;
-    const tvlm_cluster_plan plan =
-        tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
+    const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
     s->cells = plan.columns * plan.rows;
     if (s->volume_channels == NULL) TVLM_TRY(take_volume(s, stack));
     camera->centres = tvlm_allocate((size_t)s->cells, sizeof *camera->centres);
@@ -198,16 +206,9 @@ static bool is_keyframe(const tvlm_stream *s, const stream_camera *camera,
     return params->keyframe || stream_is_due(s, camera);
 }
 
-/* The last frame's source becomes camera->before, and the stack's own is free to be written over. */
-static void step_back(stream_camera *camera) {
-    tvlm_texture **source = &camera->stack->chunks[0].grids[TVLM_GRID_SOURCE], *old = *source;
-    *source = camera->before;
-    camera->before = old;
-}
-
 /* The last frame stays in the source, to be changed in part; camera->before gets a copy. */
 static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
-    const tvlm_texture *source = camera->stack->chunks[0].grids[TVLM_GRID_SOURCE];
+    const tvlm_texture *source = tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE);
     tvlm_texture shape = *source;
     shape.bytes = 0;
     if (camera->before == NULL)
@@ -218,16 +219,15 @@ static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
 /* The new pixels, with all levels; the old ones are in camera->before. */
 static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
                               const struct tvlm_push_params *params) {
-    tvlm_chunk *chunk = &camera->stack->chunks[0];
     tvlm_delta_report delta;
     tvlm_buffer *buffer;
     TVLM_TRY(stream_plan(s, camera, image, is_keyframe(s, camera, params), &buffer));
-    camera->stack->centres = NULL; /* of the frame that goes */
-    camera->stack->frames[0].bonus = NULL;
+    tvlm_stack_set_centres(camera->stack, NULL); /* of the frame that goes */
+    tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
     if (camera->frames > 0) {
         memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
         if (camera->plan.whole)
-            step_back(camera);
+            tvlm_stack_exchange_source(camera->stack, &camera->before);
         else
             TVLM_TRY(copy_back(s, camera));
     }
@@ -235,7 +235,7 @@ static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const
     if (image == NULL) camera->sent.pixels = NULL;
     camera->tiles = delta.whole ? 0 : delta.tiles;
     camera->changed = delta.whole ? 0 : delta.changed;
-    TVLM_TRY(tvlm_stack_ensure(camera->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    TVLM_TRY(tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     return stream_look(camera);
 }
 
@@ -243,8 +243,8 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
                              const struct tvlm_push_params *params) {
     if (params->flow != NULL) return tvlm_stack_set_grid(camera->stack, 0, TVLM_CHANNEL_FLOW_U, params->flow);
     if (s->params.no_flow) return TVLM_OK;
-    TVLM_TRY(tvlm_flow_between(s->device, camera->stack->chunks[0].grids[TVLM_GRID_SOURCE], 0, camera->before,
-                               0, NULL, &camera->flow));
+    TVLM_TRY(tvlm_flow_between(s->device, tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE), 0,
+                               camera->before, 0, NULL, &camera->flow));
     return tvlm_stack_set_flow(camera->stack, 0, camera->flow);
 }
 
@@ -275,7 +275,7 @@ static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
     TVLM_TRY(find_flow(s, camera, params));
     if (stream_has_flow(camera)) {
-        TVLM_TRY(tvlm_stack_ensure(camera->stack, &camera->stack->chunks[0], TVLM_GRID_BIT(TVLM_GRID_FLOW)));
+        TVLM_TRY(tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_FLOW)));
         TVLM_TRY(stream_follow_regions(s, camera));
         TVLM_TRY(stream_follow_positions(camera));
     }
@@ -316,8 +316,9 @@ static tvlm_status move_fixation(stream_camera *camera, const struct tvlm_push_p
     const tvlm_stack *stack = camera->stack;
     if (params->fixation_count == 0) return TVLM_OK;
     const float *last = params->fixations + 2 * (size_t)(params->fixation_count - 1);
-    return tvlm_stack_set_fixation(camera->stack, last[0] * (float)stack->width / (float)camera->width,
-                                   last[1] * (float)stack->height / (float)camera->height);
+    return tvlm_stack_set_fixation(camera->stack,
+                                   last[0] * (float)tvlm_stack_width(stack) / (float)camera->width,
+                                   last[1] * (float)tvlm_stack_height(stack) / (float)camera->height);
 }
 
 static tvlm_status push(tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
@@ -345,9 +346,7 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     if (status != TVLM_OK) { /* nobody knows what of the old frame is left */
         camera->frames = 0;
         camera->width = camera->height = 0;
-        tvlm_stack_delta_forget(camera->stack, 0);
-        tvlm_stack_outdate(&camera->stack->chunks[0], TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-        camera->stack->originals[0].set = false; /* black, if somebody reads it */
+        tvlm_stack_drop_frame(camera->stack, 0);
         if (image == NULL) stream_drop_sent(stream, camera);
         return status;
     }

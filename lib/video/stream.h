@@ -8,7 +8,7 @@
 
 #include "core/cluster.h"
 #include "stack/delta.h"
-#include "stack/stack.h"
+#include "stack/grids.h"
 #include "texturevlm/stream.h"
 
 #define STREAM_THUMBNAIL 64 /* texels, of the longer side at most */
@@ -145,7 +145,7 @@ void stream_volume_begin(stream_camera *camera, bool forget);
 tvlm_status stream_look_back(const tvlm_stream *stream, stream_camera *camera);
 
 static inline bool stream_has_flow(const stream_camera *camera) {
-    return (camera->stack->originals[0].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;
+    return tvlm_stack_has_grid(camera->stack, 0, TVLM_GRID_FLOW);
 }
 
 #endif

@@ -5,6 +5,9 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "stack/bundle.h"
+#include "stack/grids.h"
+#include "stack/stack.h"
 #include "video/stream.h"
 
 #define BINS 16
@@ -15,8 +18,8 @@
 
 static int32_t thumbnail_level(const tvlm_stack *stack) {
     int32_t level = 0;
-    while (tvlm_level_side(stack->width, level) > STREAM_THUMBNAIL ||
-           tvlm_level_side(stack->height, level) > STREAM_THUMBNAIL)
+    while (tvlm_level_side(tvlm_stack_width(stack), level) > STREAM_THUMBNAIL ||
+           tvlm_level_side(tvlm_stack_height(stack), level) > STREAM_THUMBNAIL)
         ++level;
     return level;
 }
@@ -24,28 +27,32 @@ static int32_t thumbnail_level(const tvlm_stack *stack) {
 size_t stream_thumbnail_texels(const stream_camera *camera) {
     const tvlm_stack *stack = camera->stack;
     const int32_t level = thumbnail_level(stack);
-    return (size_t)tvlm_level_side(stack->width, level) * (size_t)tvlm_level_side(stack->height, level);
+    return (size_t)tvlm_level_side(tvlm_stack_width(stack), level) *
+           (size_t)tvlm_level_side(tvlm_stack_height(stack), level);
 }
 
 /* The middles of the thumbnail's texels, which are the same in each frame. */
 static tvlm_status place_texels(stream_camera *camera, size_t texels) {
     const tvlm_stack *stack = camera->stack;
-    const tvlm_backend *backend = stack->device->backend;
+    const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const int32_t level = thumbnail_level(stack);
-    const int32_t width = tvlm_level_side(stack->width, level),
-                  height = tvlm_level_side(stack->height, level);
+    const int32_t width = tvlm_level_side(tvlm_stack_width(stack), level),
+                  height = tvlm_level_side(tvlm_stack_height(stack), level);
     if (camera->texels != NULL) return TVLM_OK;
     tvlm_point *points = tvlm_allocate(texels, sizeof *points);
     if (points == NULL)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to look for cuts");
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory to look for cuts");
     for (int32_t i = 0; i < width * height; ++i)
-        points[i] = (tvlm_point){((float)(i % width) + 0.5f) * (float)stack->width / (float)width,
-                                 ((float)(i / width) + 0.5f) * (float)stack->height / (float)height,
-                                 (float)level, 0.0f};
-    tvlm_status status = backend->buffer_create(stack->device, texels * sizeof *points, &camera->texels);
+        points[i] =
+            (tvlm_point){((float)(i % width) + 0.5f) * (float)tvlm_stack_width(stack) / (float)width,
+                         ((float)(i / width) + 0.5f) * (float)tvlm_stack_height(stack) / (float)height,
+                         (float)level, 0.0f};
+    tvlm_status status =
+        backend->buffer_create(tvlm_stack_device(stack), texels * sizeof *points, &camera->texels);
     if (status == TVLM_OK) {
-        status = backend->buffer_write(stack->device, camera->texels, 0, texels * sizeof *points, points);
-        if (status != TVLM_OK) backend->buffer_destroy(stack->device, &camera->texels);
+        status = backend->buffer_write(tvlm_stack_device(stack), camera->texels, 0, texels * sizeof *points,
+                                       points);
+        if (status != TVLM_OK) backend->buffer_destroy(tvlm_stack_device(stack), &camera->texels);
     }
     free(points);
     return status;
@@ -53,11 +60,11 @@ static tvlm_status place_texels(stream_camera *camera, size_t texels) {
 
 tvlm_status stream_look(stream_camera *camera) {
     static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
-    tvlm_device *device = camera->stack->device;
+    tvlm_device *device = tvlm_stack_device(camera->stack);
     const size_t texels = stream_thumbnail_texels(camera);
     tvlm_bundle bundle = tvlm_stack_bundle_view(camera->stack);
     bundle.count = 1;
-    bundle.textures[0] = camera->stack->chunks[0].grids[TVLM_GRID_SOURCE];
+    bundle.textures[0] = tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE);
     TVLM_TRY(place_texels(camera, texels));
     return device->backend->sample(device, &bundle, refs, 1, camera->texels, (int32_t)texels,
                                    camera->gather.buffer);

@@ -7,6 +7,11 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "stack/bundle.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/input.h"
+#include "stack/stack.h"
 #include "video/stream.h"
 
 #define CHANGED 0.02f /* of luma, over a quarter of a cell */
@@ -34,7 +39,7 @@ static void release(tvlm_device *device, stream_carried *carried) {
 }
 
 void stream_free_features(stream_camera *camera) {
-    for (int i = 0; i < STREAM_CARRIED; ++i) release(camera->stack->device, &camera->carried[i]);
+    for (int i = 0; i < STREAM_CARRIED; ++i) release(tvlm_stack_device(camera->stack), &camera->carried[i]);
 }
 
 void stream_drop_features(stream_camera *camera) {
@@ -45,7 +50,7 @@ void stream_drop_features(stream_camera *camera) {
 }
 
 static tvlm_texture *held(const stream_camera *camera, int which) {
-    return camera->stack->chunks[0].grids[grids[which]];
+    return tvlm_stack_held(camera->stack, 0, grids[which]);
 }
 
 /* A texture like the stack's own: questions may have given that one its levels since. */
@@ -76,14 +81,6 @@ static tvlm_status reserve(tvlm_device *device, stream_carried *carried, const t
     carried->rows = own->height;
     carried->layers = own->layers;
     return TVLM_OK;
-}
-
-/* The other texture is the stack's from now on, as if it had been handed in. */
-static void exchange(stream_camera *camera, int which, tvlm_texture **texture) {
-    tvlm_texture **own = &camera->stack->chunks[0].grids[grids[which]], *old = *own;
-    *own = *texture;
-    *texture = old;
-    tvlm_stack_given_end(camera->stack, 0, grids[which]);
 }
 
 static tvlm_status write_path(tvlm_device *device, const stream_carried *carried) {
@@ -124,22 +121,22 @@ static void place_parts(const tvlm_texture *grid, float level, tvlm_point *point
 static tvlm_status read_lumas(stream_camera *camera, const tvlm_point *points, int32_t count, float *luma) {
     static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF(1, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO};
     tvlm_stack *stack = camera->stack;
-    const tvlm_backend *backend = stack->device->backend;
+    const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const size_t bytes = (size_t)count * sizeof *points, out = (size_t)count * 4 * sizeof *luma;
     tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
     tvlm_buffer *sent, *received;
     bundle.count = 2;
-    bundle.textures[0] = stack->chunks[0].grids[TVLM_GRID_SOURCE];
+    bundle.textures[0] = tvlm_stack_held(stack, 0, TVLM_GRID_SOURCE);
     bundle.textures[1] = camera->before;
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, &sent));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, out, &received));
-    TVLM_TRY(backend->buffer_write(stack->device, sent, 0, bytes, points));
-    TVLM_TRY(backend->sample(stack->device, &bundle, refs, 1, sent, count, received));
-    return backend->buffer_read(stack->device, received, 0, out, luma);
+    TVLM_TRY(backend->buffer_write(tvlm_stack_device(stack), sent, 0, bytes, points));
+    TVLM_TRY(backend->sample(tvlm_stack_device(stack), &bundle, refs, 1, sent, count, received));
+    return backend->buffer_read(tvlm_stack_device(stack), received, 0, out, luma);
 }
 
 static tvlm_status forget_changed(stream_camera *camera, stream_carried *carried, const tvlm_texture *grid) {
-    tvlm_device *device = camera->stack->device;
+    tvlm_device *device = tvlm_stack_device(camera->stack);
     const int32_t count = PARTS * grid->width * grid->height;
     tvlm_point *points = tvlm_allocate((size_t)count, sizeof *points);
     float *luma = tvlm_allocate((size_t)count, 4 * sizeof *luma);
@@ -165,22 +162,21 @@ static tvlm_status forget_changed(stream_camera *camera, stream_carried *carried
 static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int which) {
     stream_carried *carried = &camera->carried[which];
     const tvlm_texture *own = held(camera, which);
-    tvlm_chunk *chunk = &camera->stack->chunks[0];
     const bool flow = stream_has_flow(camera);
     if (!flow) TVLM_TRY(forget_changed(camera, carried, own));
     TVLM_TRY(like(stream->device, own, &carried->spare));
     const float cell = fminf(own->extent_x / (float)own->width, own->extent_y / (float)own->height);
     const tvlm_warp warp = {.from = carried->moved ? carried->origin : own,
-                            .flow = flow ? chunk->grids[TVLM_GRID_FLOW] : NULL,
-                            .width = (float)camera->stack->width,
-                            .height = (float)camera->stack->height,
+                            .flow = flow ? tvlm_stack_held(camera->stack, 0, TVLM_GRID_FLOW) : NULL,
+                            .width = (float)tvlm_stack_width(camera->stack),
+                            .height = (float)tvlm_stack_height(camera->stack),
                             .confidence = stream->confidence,
                             .longest = stream->longest * cell,
                             .known = carried->known,
                             .path = carried->path[0],
                             .next = carried->path[1]};
     TVLM_TRY(stream->device->backend->warp(stream->device, &warp, carried->spare));
-    exchange(camera, which, &carried->spare);
+    tvlm_stack_given_exchange(camera->stack, grids[which], &carried->spare);
     if (!carried->moved) { /* what the stack had stays behind as the origin */
         tvlm_texture *old = carried->origin;
         carried->origin = carried->spare;
@@ -239,10 +235,10 @@ void stream_take_features(const tvlm_stream *stream, stream_camera *camera) {
 /* The camera has some of that size. */
 static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_input *input) {
     const stream_carried *carried = &camera->carried[which];
-    const tvlm_given *given = &camera->stack->given[grids[which]];
+    const int32_t dimension = tvlm_stack_given_dimension(camera->stack, grids[which]);
     const int32_t channels = input->channels > 0 ? input->channels : 1;
     return carried->there && carried->columns == input->columns && carried->rows == input->rows &&
-           carried->layers == (channels + 3) / 4 && (given->dimension == 0 || given->dimension == channels);
+           carried->layers == (channels + 3) / 4 && (dimension == 0 || dimension == channels);
 }
 
 /* What is handed in, of the host or in a buffer on the device. */
@@ -260,7 +256,7 @@ static tvlm_status take(stream_camera *camera, const handed *new) {
 /* In place of all that was there. */
 static tvlm_status replace(stream_camera *camera, int which, const handed *new) {
     stream_carried *carried = &camera->carried[which];
-    tvlm_device *device = camera->stack->device;
+    tvlm_device *device = tvlm_stack_device(camera->stack);
     TVLM_TRY(take(camera, new));
     carried->there = false;
     TVLM_TRY(reserve(device, carried, held(camera, which)));
@@ -294,17 +290,18 @@ static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int whi
     stream_carried *carried = &camera->carried[which];
     TVLM_TRY(like(stream->device, held(camera, which), &carried->fresh));
     TVLM_TRY(like(stream->device, held(camera, which), &carried->spare));
-    exchange(camera, which, &carried->fresh);
+    tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh);
     const tvlm_status status = take(camera, new);
     const tvlm_texture *now = held(camera, which), *old = carried->fresh;
     if (status != TVLM_OK && now == NULL) stream_drop_features(camera);
-    if (status != TVLM_OK && now != NULL) exchange(camera, which, &carried->fresh); /* the old ones go back */
+    if (status != TVLM_OK && now != NULL)
+        tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh); /* the old ones go back */
     if (status != TVLM_OK) return status;
     if (now->levels != old->levels || now->extent_x != old->extent_x || now->extent_y != old->extent_y)
         return replace(camera, which, new); /* cells of another size: another grid */
     TVLM_TRY(write_weights(stream, camera, carried, mask));
     TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));
-    exchange(camera, which, &carried->spare);
+    tvlm_stack_given_exchange(camera->stack, grids[which], &carried->spare);
     return begin_paths(stream->device, carried);
 }
 

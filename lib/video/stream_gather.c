@@ -3,6 +3,8 @@
  * What the host wants to know of a frame is gathered in one buffer on the device, so that it waits once.
  */
 #include "core/memory.h"
+#include "stack/grids.h"
+#include "stack/stack.h"
 #include "video/stream.h"
 
 static size_t take(size_t *end, size_t floats) {
@@ -41,13 +43,13 @@ tvlm_status stream_gather_begin(const tvlm_stream *stream, stream_camera *camera
 }
 
 tvlm_status stream_gather_read(stream_camera *camera, size_t floats) {
-    tvlm_device *device = camera->stack->device;
+    tvlm_device *device = tvlm_stack_device(camera->stack);
     return device->backend->buffer_read(device, camera->gather.buffer, 0, floats * sizeof(float),
                                         camera->gather.host);
 }
 
 void stream_gather_release(stream_camera *camera) {
-    tvlm_device *device = camera->stack->device;
+    tvlm_device *device = tvlm_stack_device(camera->stack);
     device->backend->buffer_destroy(device, &camera->gather.buffer);
     free(camera->gather.host);
     camera->gather.host = NULL;
@@ -58,8 +60,9 @@ void stream_gather_release(stream_camera *camera) {
 
 tvlm_status stream_follow(stream_camera *camera, const tvlm_follow *how) {
     tvlm_stack *stack = camera->stack;
+    tvlm_device *device = tvlm_stack_device(stack);
     tvlm_follow follow = *how;
-    follow.flow = stack->chunks[0].grids[TVLM_GRID_FLOW];
+    follow.flow = tvlm_stack_held(stack, 0, TVLM_GRID_FLOW);
     follow.from = follow.to = camera->gather.buffer;
-    return stack->device->backend->follow(stack->device, &follow);
+    return device->backend->follow(device, &follow);
 }

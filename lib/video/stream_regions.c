@@ -12,6 +12,9 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "stack/delta.h"
+#include "stack/regions.h"
+#include "stack/stack.h"
 #include "video/stream.h"
 
 /* A region that may go to a cell. */
@@ -24,41 +27,42 @@ typedef struct offer {
  * looked at. */
 tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
-    const tvlm_backend *backend = stack->device->backend;
-    const tvlm_chunk *chunk = &stack->chunks[0];
+    const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const size_t word = sizeof(int32_t), to = camera->gather.regions * word;
     const int32_t header[TVLM_REGION_HEADER] = {camera->region_count};
+    tvlm_buffer *table;
+    size_t at;
     camera->gathered = 0;
-    if (chunk->label_counts != NULL && chunk->label_counts[0] > 0) {
+    if (tvlm_stack_has_labels(stack, 0)) {
         stream_drop_regions(camera);
         return TVLM_OK;
     }
     /* Carried over, the table is of an earlier frame; where its regions went since is on the host. */
-    if ((chunk->valid & TVLM_GRID_BIT(TVLM_GRID_CLUSTER)) != 0 &&
+    if (tvlm_stack_region_table(stack, 0, &table, &at) &&
         !tvlm_delta_is_carried(stack, 0, TVLM_GRID_CLUSTER)) {
         camera->gathered = stream->cells;
-        return backend->buffer_copy(stack->device, chunk->products[TVLM_PRODUCT_REGIONS], 0,
-                                    camera->gather.buffer, to,
+        return backend->buffer_copy(tvlm_stack_device(stack), table, at, camera->gather.buffer, to,
                                     (TVLM_REGION_HEADER + TVLM_REGION_WORDS * (size_t)stream->cells) * word);
     }
     if (camera->region_count == 0) return TVLM_OK;
     camera->gathered = camera->region_count;
-    TVLM_TRY(backend->buffer_write(stack->device, camera->gather.buffer, to, sizeof header, header));
-    return backend->buffer_write(stack->device, camera->gather.buffer, to + sizeof header,
+    TVLM_TRY(
+        backend->buffer_write(tvlm_stack_device(stack), camera->gather.buffer, to, sizeof header, header));
+    return backend->buffer_write(tvlm_stack_device(stack), camera->gather.buffer, to + sizeof header,
                                  (size_t)camera->region_count * sizeof *camera->regions, camera->regions);
 }
 
 void stream_drop_regions(stream_camera *camera) {
     camera->region_count = 0;
-    camera->stack->centres = NULL;
+    tvlm_stack_set_centres(camera->stack, NULL);
 }
 
 #define STEPS 2 /* towards the place that a region came to */
 
 tvlm_status stream_follow_regions(const tvlm_stream *stream, stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
-    const float level =
-        0.5f * log2f((float)camera->stack->width * (float)camera->stack->height / (float)stream->cells);
+    const float level = 0.5f * log2f((float)tvlm_stack_width(camera->stack) *
+                                     (float)tvlm_stack_height(camera->stack) / (float)stream->cells);
     return stream_follow(camera, &(tvlm_follow){.level = fmaxf(0.0f, level - 2.0f),
                                                 .confidence = stream->confidence,
                                                 .steps = STEPS,
@@ -94,7 +98,8 @@ static int by_distance(const void *p, const void *q) {
 static int32_t add_offers(const stream_camera *camera, const tvlm_cluster_plan *plan, int32_t region,
                           offer *offers) {
     const tvlm_region *own = &camera->regions[region];
-    const float width = (float)camera->stack->width, height = (float)camera->stack->height;
+    const float width = (float)tvlm_stack_width(camera->stack),
+                height = (float)tvlm_stack_height(camera->stack);
     const float across = width / (float)plan->columns, down = height / (float)plan->rows;
     int32_t count = 0;
     if (own->pixels == 0 || !(own->x >= 0.0f && own->x < width && own->y >= 0.0f && own->y < height))
@@ -138,8 +143,7 @@ static void deal_out(stream_camera *camera, const offer *offers, int32_t count, 
 
 tvlm_status stream_place_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
-    const tvlm_cluster_plan plan =
-        tvlm_cluster_plan_for(stack->width, stack->height, stack->levels, &stack->settings);
+    const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
     int32_t count = 0;
     if (camera->gathered > 0) take_regions(stream, camera);
     if (camera->region_count == 0) return TVLM_OK;
@@ -150,7 +154,7 @@ tvlm_status stream_place_regions(const tvlm_stream *stream, stream_camera *camer
             count += add_offers(camera, &plan, i, offers + count);
         qsort(offers, (size_t)count, sizeof *offers, by_distance);
         deal_out(camera, offers, count, stream->cells, placed);
-        stack->centres = camera->centres;
+        tvlm_stack_set_centres(stack, camera->centres);
     }
     const bool made = offers != NULL && placed != NULL;
     free(offers);

@@ -4,6 +4,8 @@
  * the present one. What is sent ahead is a plan of the stack's (stack/delta.h), which changes nothing before
  * it is applied: a frame that never comes, or another one that comes before it, leaves no trace.
  */
+#include "stack/delta.h"
+#include "stack/upload.h"
 #include "video/stream.h"
 
 tvlm_status stream_check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image) {

@@ -8,22 +8,24 @@
 
 #include "core/memory.h"
 #include "select/strategy.h"
+#include "stack/frame.h"
+#include "stack/stack.h"
 #include "video/stream.h"
 
 tvlm_status stream_keep_positions(stream_camera *camera) {
-    const tvlm_frame *frame = &camera->stack->frames[0];
-    if (frame->position_count > camera->former_capacity) {
-        float *made = tvlm_allocate((size_t)frame->position_count, 2 * sizeof *made);
+    int32_t count;
+    const float *positions = tvlm_stack_positions(camera->stack, 0, &count);
+    if (count > camera->former_capacity) {
+        float *made = tvlm_allocate((size_t)count, 2 * sizeof *made);
         if (made == NULL)
-            return tvlm_fail(&camera->stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions",
-                             (int)frame->position_count);
+            return tvlm_fail(tvlm_stack_log(camera->stack), TVLM_ERROR_MEMORY, "no memory for %d positions",
+                             (int)count);
         free(camera->former);
         camera->former = made;
-        camera->former_capacity = frame->position_count;
+        camera->former_capacity = count;
     }
-    camera->former_count = frame->position_count;
-    if (camera->former_count > 0)
-        memcpy(camera->former, frame->positions, (size_t)camera->former_count * 2 * sizeof *camera->former);
+    camera->former_count = count;
+    if (count > 0) memcpy(camera->former, positions, (size_t)count * 2 * sizeof *camera->former);
     return TVLM_OK;
 }
 
@@ -33,7 +35,7 @@ tvlm_status stream_keep_positions(stream_camera *camera) {
 /* Flow that is not sure counts too: a wrong guess costs some steadiness, none would cost more. */
 tvlm_status stream_follow_positions(stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
-    tvlm_device *device = camera->stack->device;
+    tvlm_device *device = tvlm_stack_device(camera->stack);
     if (camera->former_count == 0) return TVLM_OK;
     TVLM_TRY(device->backend->buffer_write(device, gather->buffer, gather->positions * sizeof(float),
                                            2 * (size_t)camera->former_count * sizeof(float), camera->former));
@@ -61,37 +63,36 @@ static tvlm_status reserve_bonus(stream_camera *camera, size_t count) {
         camera->bonus_capacity = camera->bonus != NULL ? count : 0;
     }
     if (camera->bonus == NULL)
-        return tvlm_fail(&camera->stack->device->log, TVLM_ERROR_MEMORY, "no memory for a bonus");
+        return tvlm_fail(tvlm_stack_log(camera->stack), TVLM_ERROR_MEMORY, "no memory for a bonus");
     memset(camera->bonus, 0, count * sizeof *camera->bonus);
     return TVLM_OK;
 }
 
 /* One candidate for each former position: were all within a cell of it to gain, the best of them would crowd
  * out what else was selected. */
-static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float step) {
-    const tvlm_frame *frame = &camera->stack->frames[0];
+static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float step, int32_t columns,
+                       int32_t rows) {
     for (int32_t i = 0; i < camera->former_count; ++i) {
         const float x = camera->former[2 * i], y = camera->former[2 * i + 1];
-        const bool inside = x >= 0.0f && y >= 0.0f && x < (float)camera->stack->width &&
-                            y < (float)camera->stack->height; /* not if it is no number */
+        const bool inside = x >= 0.0f && y >= 0.0f && x < (float)tvlm_stack_width(camera->stack) &&
+                            y < (float)tvlm_stack_height(camera->stack); /* not if it is no number */
         if (!inside) continue;
         const int32_t column = (int32_t)(x / step), row = (int32_t)(y / step);
-        if (column < frame->bonus_columns && row < frame->bonus_rows)
-            camera->bonus[row * frame->bonus_columns + column] = stream->steadiness;
+        if (column < columns && row < rows) camera->bonus[row * columns + column] = stream->steadiness;
     }
 }
 
 tvlm_status stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
                               const struct tvlm_select_params *params) {
-    tvlm_frame *frame = &camera->stack->frames[0];
+    int32_t columns, rows;
     const float step = params->score.stride > 0.0f ? params->score.stride : TVLM_STRIDE_DEFAULT;
-    frame->bonus = NULL;
+    tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
     const bool grid = tvlm_strategy_meant(params->strategy) == TVLM_STRATEGY_GRID;
     if (stream->steadiness <= 0.0f || camera->former_count == 0 || !grid) return TVLM_OK;
-    TVLM_TRY(tvlm_score_size(camera->stack, tvlm_score_params(.stride = params->score.stride),
-                             &frame->bonus_columns, &frame->bonus_rows));
-    TVLM_TRY(reserve_bonus(camera, (size_t)frame->bonus_columns * (size_t)frame->bonus_rows));
-    give_bonus(stream, camera, step);
-    frame->bonus = camera->bonus;
+    TVLM_TRY(
+        tvlm_score_size(camera->stack, tvlm_score_params(.stride = params->score.stride), &columns, &rows));
+    TVLM_TRY(reserve_bonus(camera, (size_t)columns * (size_t)rows));
+    give_bonus(stream, camera, step, columns, rows);
+    tvlm_stack_set_bonus(camera->stack, 0, camera->bonus, columns, rows);
     return TVLM_OK;
 }

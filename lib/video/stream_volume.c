@@ -6,6 +6,12 @@
 #include <stdio.h>
 
 #include "core/memory.h"
+#include "stack/bundle.h"
+#include "stack/given.h"
+#include "stack/grids.h"
+#include "stack/make.h"
+#include "stack/packed.h"
+#include "stack/stack.h"
 #include "video/stream.h"
 
 static int32_t side_of(int32_t side, int32_t level) {
@@ -13,14 +19,14 @@ static int32_t side_of(int32_t side, int32_t level) {
 }
 
 static tvlm_texture shape_of(const tvlm_stream *stream, const tvlm_stack *stack) {
-    return (tvlm_texture){.width = side_of(stack->width, stream->volume_level),
-                          .height = side_of(stack->height, stream->volume_level),
+    return (tvlm_texture){.width = side_of(tvlm_stack_width(stack), stream->volume_level),
+                          .height = side_of(tvlm_stack_height(stack), stream->volume_level),
                           .layers = (stream->volume_count + 3) / 4,
                           .images = stream->params.volume_frames,
                           .levels = 1,
-                          .format = stack->format,
-                          .extent_x = (float)stack->width,
-                          .extent_y = (float)stack->height};
+                          .format = tvlm_stack_texel_format(stack),
+                          .extent_x = (float)tvlm_stack_width(stack),
+                          .extent_y = (float)tvlm_stack_height(stack)};
 }
 
 tvlm_status stream_volume_create(const tvlm_stream *stream, stream_camera *camera) {
@@ -55,17 +61,17 @@ void stream_volume_begin(stream_camera *camera, bool forget) {
 
 tvlm_status stream_volume_store(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
-    tvlm_chunk *chunk = &stack->chunks[0];
     const int32_t count = stream->volume_count, frames = stream->params.volume_frames;
     const int32_t slot = camera->filled == 0 ? 0 : (camera->newest + 1) % frames;
     int32_t refs[TVLM_LAYOUT_CHANNELS_MAX + 4], taken;
     tvlm_bundle bundle;
     if (camera->volume == NULL || camera->stored) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_ensure(stack, chunk, tvlm_stack_grids_of(stack, stream->volume_channels, count)));
-    tvlm_stack_bundle(stack, chunk, stream->volume_channels, count, &bundle, refs, &taken);
+    TVLM_TRY(tvlm_stack_make(stack, 0, tvlm_stack_grids_of(stack, stream->volume_channels, count)));
+    tvlm_stack_bundle(stack, 0, stream->volume_channels, count, &bundle, refs, &taken);
     if (taken < count)
         return tvlm_fail(&stream->device->log, TVLM_ERROR_UNSUPPORTED,
-                         "a volume of channels from more than %d textures", (int)stack->bundle_max);
+                         "a volume of channels from more than %d textures",
+                         (int)tvlm_stack_bundle_limit(stack));
     for (int32_t i = count; i < 4 * camera->volume->layers; ++i) refs[i] = TVLM_REF_ZERO;
     TVLM_TRY(stream->device->backend->pack_slot(stream->device, &bundle, refs, (float)stream->volume_level,
                                                 slot, camera->volume->textures[0]));
@@ -91,12 +97,13 @@ static tvlm_status pick_plane(const stream_camera *camera, const char *name, int
     const tvlm_given size = {.columns = volume->width,
                              .rows = volume->height,
                              .layers = 1,
-                             .extent_x = (float)stack->width,
-                             .extent_y = (float)stack->height};
+                             .extent_x = (float)tvlm_stack_width(stack),
+                             .extent_y = (float)tvlm_stack_height(stack)};
+    tvlm_device *device = tvlm_stack_device(stack);
     tvlm_texture *plane;
     TVLM_TRY(tvlm_stack_given_begin(stack, 0, grid, &size, name, &plane));
-    const tvlm_status status = stack->device->backend->pick(stack->device, volume->textures[0],
-                                                            slot * volume->layers + c / 4, c % 4, plane);
+    const tvlm_status status =
+        device->backend->pick(device, volume->textures[0], slot * volume->layers + c / 4, c % 4, plane);
     tvlm_stack_given_end(stack, 0, grid);
     if (status != TVLM_OK) tvlm_stack_given_clear(stack, 0, grid);
     return status;
@@ -184,8 +191,8 @@ static float place_points(const tvlm_stream *stream, const stream_camera *camera
     const float slots[READS] = {(float)slot_of(stream, camera, first), (float)slot_of(stream, camera, second),
                                 (float)slot_of(stream, camera, (int32_t)(age + 0.5f))};
     for (int i = 0; i < READS; ++i) points[i] = (tvlm_point){at->x, at->y, 0.0f, slots[i]};
-    points[2].x = snapped(at->x, camera->volume->width, stack->width);
-    points[2].y = snapped(at->y, camera->volume->height, stack->height);
+    points[2].x = snapped(at->x, camera->volume->width, tvlm_stack_width(stack));
+    points[2].y = snapped(at->y, camera->volume->height, tvlm_stack_height(stack));
     return age - (float)first;
 }
 

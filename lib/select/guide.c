@@ -8,10 +8,16 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "select/guide.h"
+#include "stack/grids.h"
 #include "stack/stack.h"
 #include "texturevlm/regions.h"
 
-void tvlm_guide_release(tvlm_guide *guide) {
+/* What it is made of. */
+static const tvlm_grid_mask sources = TVLM_GRID_BIT(TVLM_GRID_CLUSTER) | TVLM_GRID_BIT(TVLM_GRID_DISTANCE) |
+                                      TVLM_GRID_BIT(TVLM_GRID_FEATURES) | TVLM_GRID_BIT(TVLM_GRID_EMBEDDING);
+
+static void empty(tvlm_guide *guide) {
     free(guide->table);
     free(guide->distances);
     free(guide->nearest);
@@ -23,8 +29,14 @@ void tvlm_guide_release(tvlm_guide *guide) {
     *guide = (tvlm_guide){0};
 }
 
+/* tvlm_slot.release */
+static void release(void *guide) {
+    empty(guide);
+    free(guide);
+}
+
 static tvlm_status no_memory(const tvlm_stack *stack) {
-    return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for what guides a cascade");
+    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for what guides a cascade");
 }
 
 /* ---- Cells ---- */
@@ -57,12 +69,14 @@ static void place_points(const tvlm_stack *stack, const tvlm_candidates *cells, 
     for (int32_t row = 0; row <= cells->rows; ++row)
         for (int32_t column = 0; column <= cells->columns; ++column)
             *points++ = (tvlm_sample_point){
-                fminf((float)column * cells->step_x + 0.5f, (float)stack->width - 0.5f),
-                fminf((float)row * cells->step_y + 0.5f, (float)stack->height - 0.5f), 0.0f, index};
+                fminf((float)column * cells->step_x + 0.5f, (float)tvlm_stack_width(stack) - 0.5f),
+                fminf((float)row * cells->step_y + 0.5f, (float)tvlm_stack_height(stack) - 0.5f), 0.0f,
+                index};
     for (int32_t row = 0; row < cells->rows; ++row)
         for (int32_t column = 0; column < cells->columns; ++column)
-            *points++ = (tvlm_sample_point){middle(column, cells->step_x, stack->width),
-                                            middle(row, cells->step_y, stack->height), 0.0f, index};
+            *points++ =
+                (tvlm_sample_point){middle(column, cells->step_x, tvlm_stack_width(stack)),
+                                    middle(row, cells->step_y, tvlm_stack_height(stack)), 0.0f, index};
 }
 
 /* Labels [corners, then middles] and distances. */
@@ -157,7 +171,7 @@ static tvlm_status list_touched(tvlm_stack *stack, tvlm_guide *g, const int32_t 
 static tvlm_status make_cells(tvlm_stack *stack, int32_t index, tvlm_guide *g) {
     const size_t cells = cell_count(&g->cells), all = corner_count(&g->cells) + cells;
     if (all > INT32_MAX / 5)
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "%zu candidates are too many for a cascade; use a larger stride", cells);
     int32_t *const labels = tvlm_allocate(all, sizeof *labels);
     tvlm_sample_point *const points = tvlm_allocate(all, sizeof *points);
@@ -217,28 +231,40 @@ static tvlm_status make_means(tvlm_stack *stack, const tvlm_features *features, 
 
 /* ---- The guide ---- */
 
-static bool fits(const tvlm_guide *g, const tvlm_chunk *chunk, const tvlm_candidates *cells) {
-    return g->made == chunk->guided + 1 && g->cells.step_x == cells->step_x &&
+/* The image's own, empty where it is new; NULL without memory. */
+static tvlm_guide *find_guide(tvlm_stack *stack, int32_t index) {
+    tvlm_slot *const slot = tvlm_stack_slot(stack, index);
+    if (slot->data == NULL) {
+        slot->data = tvlm_allocate(1, sizeof(tvlm_guide));
+        slot->release = release;
+    }
+    return slot->data;
+}
+
+static bool fits(const tvlm_guide *g, uint64_t outdated, const tvlm_candidates *cells) {
+    return g->made && g->outdated == outdated && g->cells.step_x == cells->step_x &&
            g->cells.step_y == cells->step_y;
 }
 
-tvlm_status tvlm_stack_guide(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
-                             const tvlm_features *features, bool embedded, const tvlm_guide **guide) {
-    tvlm_chunk *const chunk = tvlm_stack_chunk(stack, index);
-    tvlm_guide *const g = &stack->originals[index].guide;
+tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
+                          const tvlm_features *features, bool embedded, const tvlm_guide **guide) {
+    const uint64_t outdated = tvlm_stack_outdated(stack, index, sources);
+    tvlm_guide *const g = find_guide(stack, index);
     tvlm_status status = TVLM_OK;
-    if (!fits(g, chunk, cells)) {
-        tvlm_guide_release(g);
+    if (g == NULL) return no_memory(stack);
+    if (!fits(g, outdated, cells)) {
+        empty(g);
         g->cells = *cells;
         status = make_regions(stack, index, g);
-        g->made = chunk->guided + 1;
+        g->outdated = tvlm_stack_outdated(stack, index, sources);
+        g->made = true;
     }
     if (status == TVLM_OK && features != NULL &&
         (g->dimension != features->dimension || g->embedded != embedded)) {
         status = make_means(stack, features, g);
         g->embedded = embedded;
     }
-    if (status != TVLM_OK) tvlm_guide_release(g);
+    if (status != TVLM_OK) empty(g);
     *guide = g;
     return status;
 }

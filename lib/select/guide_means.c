@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "select/guide.h"
 #include "stack/stack.h"
 #include "texturevlm/regions.h"
 
@@ -96,18 +97,18 @@ static int32_t divide(const members *m, float *means, float *spreads) {
  */
 static tvlm_status read_vectors(tvlm_stack *stack, const tvlm_features *features, float *vectors,
                                 float *inverse) {
-    const tvlm_backend *const backend = stack->device->backend;
+    const tvlm_backend *const backend = tvlm_stack_device(stack)->backend;
     const size_t cells = (size_t)features->texture->width * (size_t)features->texture->height;
     const size_t dimension = (size_t)features->dimension, bytes = cells * dimension * sizeof *vectors;
     tvlm_buffer *buffer = NULL;
-    TVLM_TRY(backend->buffer_create(stack->device, bytes, &buffer));
-    tvlm_status status = backend->feature_matrix(stack->device, features, buffer);
-    if (status == TVLM_OK) status = backend->buffer_read(stack->device, buffer, 0, bytes, vectors);
+    TVLM_TRY(backend->buffer_create(tvlm_stack_device(stack), bytes, &buffer));
+    tvlm_status status = backend->feature_matrix(tvlm_stack_device(stack), features, buffer);
+    if (status == TVLM_OK) status = backend->buffer_read(tvlm_stack_device(stack), buffer, 0, bytes, vectors);
     if (status == TVLM_OK)
-        status = backend->buffer_read(stack->device, features->inverse,
+        status = backend->buffer_read(tvlm_stack_device(stack), features->inverse,
                                       (size_t)features->image * cells * sizeof *inverse,
                                       cells * sizeof *inverse, inverse);
-    backend->buffer_destroy(stack->device, &buffer);
+    backend->buffer_destroy(tvlm_stack_device(stack), &buffer);
     for (size_t i = 0; status == TVLM_OK && i < cells * dimension; ++i) vectors[i] *= inverse[i / dimension];
     return status;
 }
@@ -153,7 +154,7 @@ tvlm_status tvlm_guide_means(tvlm_stack *stack, const tvlm_features *features, c
     const bool made = vectors != NULL && numbers != NULL && lists != NULL && guide->groups != NULL &&
                       guide->means != NULL && guide->spreads != NULL;
     tvlm_status status = made ? TVLM_OK
-                              : tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY,
+                              : tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY,
                                           "no memory for the means of %d regions", (int)guide->regions);
     if (status == TVLM_OK) status = read_vectors(stack, features, vectors, numbers);
     if (status == TVLM_OK) divide_all(guide, features, labels, &m, lists + cells);

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What questions leave of the present frame: stack/frame.h.
+ */
+#include "stack/frame.h"
+
+#include "core/memory.h"
+#include "stack/given.h"
+#include "stack/inside.h"
+
+tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                              tvlm_buffer **buffer) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_frame *frame = &stack->frames[index];
+    const size_t bytes = (size_t)candidates->columns * (size_t)candidates->rows * sizeof(float);
+    frame->scored = false;
+    frame->candidates = *candidates;
+    if (frame->scores == NULL || frame->scores->bytes < bytes) {
+        backend->buffer_destroy(stack->device, &frame->scores);
+        TVLM_TRY(backend->buffer_create(stack->device, bytes, &frame->scores));
+    }
+    *buffer = frame->scores;
+    return TVLM_OK;
+}
+
+void tvlm_stack_mark_scored(tvlm_stack *stack, int32_t index) {
+    stack->frames[index].scored = true;
+}
+
+tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index) {
+    return stack->frames[index].scores;
+}
+
+static tvlm_status reserve_positions(const tvlm_stack *stack, tvlm_frame *frame, int32_t count) {
+    if (count <= frame->position_capacity) return TVLM_OK;
+    float *made = tvlm_allocate((size_t)count, 2 * sizeof *made);
+    if (made == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d positions", (int)count);
+    free(frame->positions);
+    frame->positions = made;
+    frame->position_capacity = count;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions) {
+    tvlm_frame *frame = &stack->frames[index];
+    frame->position_count = 0;
+    TVLM_TRY(reserve_positions(stack, frame, count));
+    frame->position_count = count;
+    *positions = frame->positions;
+    return TVLM_OK;
+}
+
+const float *tvlm_stack_positions(const tvlm_stack *stack, int32_t index, int32_t *count) {
+    *count = stack->frames[index].position_count;
+    return stack->frames[index].positions;
+}
+
+void tvlm_stack_set_bonus(tvlm_stack *stack, int32_t index, const float *bonus, int32_t columns,
+                          int32_t rows) {
+    tvlm_frame *frame = &stack->frames[index];
+    frame->bonus = bonus;
+    frame->bonus_columns = columns;
+    frame->bonus_rows = rows;
+}
+
+const float *tvlm_stack_bonus(const tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates) {
+    const tvlm_frame *frame = &stack->frames[index];
+    const bool same = frame->bonus_columns == candidates->columns && frame->bonus_rows == candidates->rows;
+    return same ? frame->bonus : NULL;
+}
+
+void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
+    stack->frames[index].scored = false;
+    stack->frames[index].position_count = 0;
+    tvlm_stack_given_clear(stack, index, TVLM_GRID_PREVIOUS_PASS);
+}
