@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shapes.h: boxes, polygons and run lengths as masks: mask[height * width], set to `value` inside.
+ * shapes.h: draws boxes, polygons and run lengths into masks. Whatever the numbers are, nothing outside of the
+ * mask is touched.
  */
 #ifndef TVLM_TOOLS_SHAPES_H
 #define TVLM_TOOLS_SHAPES_H
@@ -10,25 +11,27 @@
 #include <stdint.h>
 
 typedef struct shape_mask {
-    uint8_t *pixels;
+    uint8_t *pixels; /* [height * width], each below 128 */
     int32_t width, height;
-    uint8_t value;
+    uint8_t value; /* what pixels inside a shape become; below 128 */
 } shape_mask;
 
-/* Pixels whose centre is in the box; it may reach beyond the image. */
+/* Draws the pixels whose centre is in the box. It may reach beyond the image. */
 void shape_box(const shape_mask *mask, double x, double y, double width, double height);
 
-/* Pixels whose centre is inside by the even-odd rule; xy[2 * points]. False without memory. */
-bool shape_polygon(const shape_mask *mask, const double *xy, int32_t points);
+/* Draws the pixels whose centre is inside by the even-odd rule. xy[2 * points] may lie anywhere. */
+void shape_polygon(const shape_mask *mask, const double *xy, int32_t points);
 
 /*
- * COCO's run lengths: columns from left to right, each from top to bottom; first a run outside, then one
- * inside, and so on. False unless they cover the mask exactly.
+ * Draws COCO's run lengths. They go through the columns from left to right, each from top to bottom; the first
+ * run is outside, the next one inside, and so on. False unless they cover the mask exactly.
  */
 bool shape_runs(const shape_mask *mask, const double *runs, int32_t count);
 
-/* The same, packed into text: 5 bits a character from '0' on, and from the third run on the difference from
- * the last but one. */
+/*
+ * Draws run lengths that are packed into text. A character from '0' on holds 5 bits of a number, and from the
+ * third run on the number is the difference from the last run but one.
+ */
 bool shape_packed_runs(const shape_mask *mask, const char *text);
 
 #endif
