@@ -312,6 +312,121 @@ static void refuses_every_truncation(void **state) {
     }
 }
 
+/* A JPEG that lost its end and got an end marker again. */
+static void refuses_jpeg_that_ends_early(void **state) {
+    static const struct {
+        const unsigned char *bytes;
+        size_t size;
+    } samples[] = {{jpeg_rgb, sizeof jpeg_rgb},
+                   {jpeg_gray, sizeof jpeg_gray},
+                   {jpeg_progressive, sizeof jpeg_progressive},
+                   {jpeg_cmyk, sizeof jpeg_cmyk},
+                   {jpeg_restart, sizeof jpeg_restart}};
+    (void)state;
+    for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
+        uint8_t bytes[2000];
+        size_t begin = samples[i].size - 2;
+        while (samples[i].bytes[begin] != 0xFF || samples[i].bytes[begin + 1] != 0xDA) begin--;
+        begin += 2u + samples[i].bytes[begin + 3]; /* behind the header of its last scan */
+        for (size_t size = begin; size < samples[i].size - 2; size++) {
+            tvlm_image *image = NULL;
+            memcpy(bytes, samples[i].bytes, size);
+            memcpy(bytes + size, "\xFF\xD9", 2);
+            const char *path = io_put("early.jpg", bytes, size + 2);
+            io_expect(tvlm_image_load(path, &io_log, &image), TVLM_ERROR_FORMAT, "early.jpg ");
+            assert_null(image);
+        }
+    }
+}
+
+/* Each scan is a walk over all pixels: a few bytes could cost hours. */
+static void refuses_jpeg_of_many_scans(void **state) {
+    static uint8_t bytes[102 * sizeof jpeg_gray];
+    const size_t end = sizeof jpeg_gray - 2;
+    size_t begin = end;
+    (void)state;
+    while (jpeg_gray[begin] != 0xFF || jpeg_gray[begin + 1] != 0xDA) begin--;
+    for (int scans = 100; scans <= 101; scans++) {
+        size_t size = begin;
+        tvlm_image *image = NULL;
+        memcpy(bytes, jpeg_gray, begin);
+        for (int i = 0; i < scans; i++, size += end - begin)
+            memcpy(bytes + size, jpeg_gray + begin, end - begin);
+        memcpy(bytes + size, "\xFF\xD9", 2);
+        const char *path = io_put("scans.jpg", bytes, size + 2);
+        if (scans == 100)
+            io_expect(tvlm_image_load(path, &io_log, &image), TVLM_OK, NULL);
+        else
+            io_expect(tvlm_image_load(path, &io_log, &image), TVLM_ERROR_UNSUPPORTED, "more than 100 scans");
+        tvlm_image_destroy(&image);
+    }
+}
+
+static size_t put_chunk(uint8_t *png, size_t at, const char *letters, const uint8_t *content, size_t size) {
+    uint32_t crc = UINT32_MAX;
+    for (int i = 0; i < 4; i++) png[at + (size_t)i] = (uint8_t)(size >> (24 - 8 * i));
+    memcpy(png + at + 4, letters, 4);
+    if (size > 0) memcpy(png + at + 8, content, size);
+    for (size_t i = 4; i < 8 + size; i++) {
+        crc ^= png[at + i];
+        for (int bit = 0; bit < 8; bit++) crc = crc & 1 ? crc >> 1 ^ 0xEDB88320u : crc >> 1;
+    }
+    for (int i = 0; i < 4; i++) png[at + 8 + size + (size_t)i] = (uint8_t)(~crc >> (24 - 8 * i));
+    return at + 12 + size;
+}
+
+/* A gray PNG whose data inflate to one zero and `runs` times 258 more: 13 bits each, by fixed codes. */
+static size_t make_png(uint8_t *png, uint32_t width, uint32_t height, int runs) {
+    static uint8_t data[400000];
+    const uint8_t header[13] = {(uint8_t)(width >> 24),
+                                (uint8_t)(width >> 16),
+                                (uint8_t)(width >> 8),
+                                (uint8_t)width,
+                                (uint8_t)(height >> 24),
+                                (uint8_t)(height >> 16),
+                                (uint8_t)(height >> 8),
+                                (uint8_t)height,
+                                8,
+                                0,
+                                0,
+                                0,
+                                0};
+    size_t bit = 16;
+    memset(data, 0, sizeof data);
+    memcpy(data, "\x78\x01", 2);
+    /* The last block, of fixed codes (RFC 1951, 3.2.6); literal 0; lengths of 258 at distance 1; the end. */
+    const char *const begin = "110"
+                              "00110000",
+                      *const run = "11000101"
+                                   "00000";
+    for (const char *c = begin; *c != 0; c++, bit++) data[bit / 8] |= (uint8_t)((*c - '0') << bit % 8);
+    for (int i = 0; i < runs; i++)
+        for (const char *c = run; *c != 0; c++, bit++) data[bit / 8] |= (uint8_t)((*c - '0') << bit % 8);
+    bit += 7;
+    const size_t size = bit / 8 + 1 + 4; /* stb_image does not look at the checksum */
+    assert_true(size < sizeof data);
+    memcpy(png, "\x89PNG\r\n\x1A\n", 8);
+    size_t at = put_chunk(png, 8, "IHDR", header, 13);
+    at = put_chunk(png, at, "IDAT", data, size);
+    return put_chunk(png, at, "IEND", NULL, 0);
+}
+
+/* Data that inflate to far more than the pixels would fill the memory. */
+static void refuses_png_bombs(void **state) {
+    static uint8_t png[500000];
+    tvlm_image *image = NULL;
+    (void)state;
+    image = load_bytes(png, make_png(png, 64, 64, 17));
+    assert_kind(image, 64, 64, 1, TVLM_PIXEL_U8);
+    tvlm_image_destroy(&image);
+    const char *path = io_put("bomb.png", png, make_png(png, 64, 64, 200000)); /* 50 MB */
+    io_expect(tvlm_image_load(path, &io_log, &image), TVLM_ERROR_FORMAT, "it has more data than pixels");
+    assert_null(image);
+    path = io_put("large.png", png, make_png(png, 32768, 32769, 17)); /* more than 2^30 samples */
+    io_expect(tvlm_image_load(path, &io_log, &image), TVLM_ERROR_UNSUPPORTED, "32768 x 32769 pixels");
+    assert_null(image);
+}
+
 static void notices_damaged_pixels(void **state) {
     uint8_t bytes[sizeof png_rgb];
     tvlm_image *image = NULL;
@@ -463,6 +578,9 @@ int main(void) {
         io_test(survives_damaged_exif),
         io_test(applies_all_orientations),
         io_test(refuses_every_truncation),
+        io_test(refuses_jpeg_that_ends_early),
+        io_test(refuses_jpeg_of_many_scans),
+        io_test(refuses_png_bombs),
         io_test(notices_damaged_pixels),
         io_test(says_what_is_no_image),
         io_test(survives_damage),

@@ -72,8 +72,13 @@ TVLM_API tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t
  * - The EXIF orientation of JPEG and PNG is applied, so that rows and columns, width and height are as a
  *   viewer shows them.
  *
- * A truncated file is an error. So is one that is larger than the limits, which are 2^24 pixels a side and
- * 2^31 - 1 bytes of pixels.
+ * A truncated file is an error, also where an end marker was put behind what is left of a JPEG. So is one
+ * that is larger than the limits, which are
+ *
+ * - 2^24 pixels a side and 2^31 - 1 bytes of pixels, as they come out,
+ * - for PNG, 2^30 samples (pixels times channels; a palette counts as 4), and no more compressed data than
+ *   its size in pixels needs,
+ * - for JPEG, 100 scans; encoders make about ten.
  */
 TVLM_API tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **image);
 

@@ -11,9 +11,15 @@
 
 enum { marker_dht = 0xC4, marker_soi = 0xD8, marker_eoi = 0xD9, marker_sos = 0xDA, marker_app1 = 0xE1 };
 
+enum { components_max = 4 };
+
 struct walk {
     const tvlm_io_source *source;
     size_t at;
+    size_t scans, scan_end, restarts; /* how many there are; the end and the restart markers of the last */
+    uint8_t component[components_max];
+    size_t components;
+    unsigned scanned;     /* a bit for each component that a scan was for */
     size_t entropy_bytes; /* entropy-coded bytes of all scans so far */
     uint64_t pixels;      /* of the frame; 0 before its header */
     int orientation;      /* 0 where none was met */
@@ -35,9 +41,13 @@ static bool is_frame(int marker) {
     return marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
 }
 
+static bool is_restart(int marker) {
+    return marker >= 0xD0 && marker <= 0xD7;
+}
+
 /* Restarts and TEM are markers without a segment. */
 static bool stands_alone(int marker) {
-    return (marker >= 0xD0 && marker <= 0xD7) || marker == 0x01;
+    return is_restart(marker) || marker == 0x01;
 }
 
 /* Moves behind the next marker, over whatever is before it, as decoders do. -1 at the end of the file. */
@@ -59,11 +69,14 @@ static int next_marker(struct walk *walk) {
 static void skip_scan(struct walk *walk) {
     size_t begin = walk->at, end;
     int marker;
+    walk->restarts = 0;
     do {
         marker = next_marker(walk);
         end = walk->at;
+        if (is_restart(marker)) walk->restarts++;
     } while (marker >= 0 && stands_alone(marker));
     if (marker >= 0) end = walk->at -= 2;
+    walk->scan_end = end;
     walk->entropy_bytes += end - begin;
 }
 
@@ -74,6 +87,24 @@ static tvlm_status read_frame(struct walk *walk, int marker, const uint8_t *segm
                          "%s is a JPEG of a kind that is not supported (process %d, %d bits)",
                          walk->source->path, marker - 0xC0, segment[0]);
     walk->pixels = (uint64_t)tvlm_io_be16(segment + 1) * tvlm_io_be16(segment + 3);
+    walk->components = segment[5];
+    if (walk->components > components_max || size < 6 + 3 * walk->components)
+        return damaged(walk, "its frame header does not describe 1 to 4 components");
+    for (size_t i = 0; i < walk->components; i++) walk->component[i] = segment[6 + 3 * i];
+    walk->scanned = 0;
+    return TVLM_OK;
+}
+
+/* A scan is for some of the frame's components, or for all. */
+static tvlm_status read_scan(struct walk *walk, const uint8_t *segment, size_t size) {
+    if (size < 1 || size < 1 + 2 * (size_t)segment[0]) return damaged(walk, "a scan header is too short");
+    if (++walk->scans > TVLM_IO_JPEG_SCANS_MAX)
+        return tvlm_fail(walk->source->log, TVLM_ERROR_UNSUPPORTED, "%s is a JPEG of more than %d scans",
+                         walk->source->path, TVLM_IO_JPEG_SCANS_MAX);
+    for (size_t i = 0; i < segment[0]; i++)
+        for (size_t k = 0; k < walk->components; k++)
+            if (walk->component[k] == segment[1 + 2 * i]) walk->scanned |= 1u << k;
+    skip_scan(walk);
     return TVLM_OK;
 }
 
@@ -110,8 +141,7 @@ static tvlm_status read_segment(struct walk *walk, int marker) {
     if (marker == marker_app1) read_app1(walk, segment, length - 2);
     if (marker == marker_dht) return check_tables(walk, segment, length - 2);
     if (is_frame(marker)) return read_frame(walk, marker, segment, length - 2);
-    if (marker == marker_sos) skip_scan(walk);
-    return TVLM_OK;
+    return marker == marker_sos ? read_scan(walk, segment, length - 2) : TVLM_OK;
 }
 
 /*
@@ -123,7 +153,7 @@ static bool enough_data(const struct walk *walk) {
     return walk->entropy_bytes > 0 && walk->pixels / 2048 <= walk->entropy_bytes;
 }
 
-tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, int *orientation) {
+tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, tvlm_io_findings *findings) {
     struct walk walk = {.source = source};
     int marker = next_marker(&walk);
     if (marker != marker_soi) return damaged(&walk, "it has no start marker");
@@ -135,6 +165,9 @@ tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, int *orientation) {
     }
     if (walk.pixels == 0) return damaged(&walk, "it has no frame, or one without pixels");
     if (!enough_data(&walk)) return damaged(&walk, "it has too few bytes for its size in pixels");
-    *orientation = walk.orientation != 0 ? walk.orientation : 1;
+    if (walk.scanned != (1u << walk.components) - 1) return damaged(&walk, "a component has no scan");
+    findings->orientation = walk.orientation != 0 ? walk.orientation : 1;
+    findings->scan_end = walk.scan_end;
+    findings->restarts = walk.restarts;
     return TVLM_OK;
 }

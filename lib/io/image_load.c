@@ -52,16 +52,15 @@ static const struct signature *recognise(const tvlm_io_source *source) {
 }
 
 static tvlm_status decode_known(const tvlm_io_source *source, enum format format, tvlm_io_picture *picture) {
-    int orientation = 1;
-    bool sixteen_bits = false;
+    tvlm_io_findings findings = {.orientation = 1};
     tvlm_status status = TVLM_OK;
     if (format == FORMAT_PNM) return tvlm_io_decode_pnm(source, picture);
-    if (format == FORMAT_JPEG) status = tvlm_io_check_jpeg(source, &orientation);
-    if (format == FORMAT_PNG) status = tvlm_io_check_png(source, &orientation, &sixteen_bits);
+    if (format == FORMAT_JPEG) status = tvlm_io_check_jpeg(source, &findings);
+    if (format == FORMAT_PNG) status = tvlm_io_check_png(source, &findings);
     if (format == FORMAT_BMP) status = tvlm_io_check_bmp(source);
-    if (status == TVLM_OK) status = tvlm_io_decode_stb(source, sixteen_bits, picture);
+    if (status == TVLM_OK) status = tvlm_io_decode_stb(source, &findings, picture);
     if (status != TVLM_OK) return status;
-    status = tvlm_io_orient(source, orientation, picture);
+    status = tvlm_io_orient(source, findings.orientation, picture);
     if (status != TVLM_OK) free(picture->block);
     return status;
 }
@@ -102,8 +101,7 @@ tvlm_status tvlm_image_load(const char *path, const tvlm_log *log, tvlm_image **
     tvlm_io_picture picture = {0};
     if (path == NULL || image == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_image_load: path or image is NULL");
-    tvlm_status status =
-        tvlm_io_read(path, INT32_MAX, log, &bytes, &source.size); /* stb_image counts with int */
+    tvlm_status status = tvlm_io_read(path, TVLM_IO_FILE_MAX, log, &bytes, &source.size);
     if (status != TVLM_OK) return status;
     source.bytes = bytes;
     status = decode(&source, &picture);

@@ -25,8 +25,7 @@ struct walk {
     size_t at;
     uint32_t crc_table[256];
     bool has_header, has_pixels;
-    int orientation;
-    bool sixteen_bits;
+    tvlm_io_findings findings;
 };
 
 static tvlm_status damaged(const struct walk *walk, const char *what) {
@@ -74,21 +73,36 @@ static tvlm_status next_chunk(struct walk *walk, struct chunk *chunk) {
     return TVLM_OK;
 }
 
+/*
+ * Sets the largest block that stb_image needs for such a PNG. It makes room for the inflated data as here,
+ * and doubles it where an interlaced picture takes more. It doubles the room for the compressed data as well.
+ * The pixels have at most four channels.
+ */
+static void find_largest(struct walk *walk, uint64_t width, uint64_t height, size_t channels, uint8_t depth) {
+    const uint64_t inflated = 2 * ((width * depth + 7) / 8 * channels + 1) * height;
+    const uint64_t compressed = 2 * (uint64_t)walk->source->size + 4096;
+    const uint64_t pixels = width * height * 4 * (depth == 16 ? 2 : 1);
+    uint64_t largest = inflated > compressed ? inflated : compressed;
+    if (pixels > largest) largest = pixels;
+    walk->findings.largest = largest < SIZE_MAX ? (size_t)largest : SIZE_MAX;
+}
+
 static tvlm_status read_header(struct walk *walk, const struct chunk *chunk) {
     static const size_t channels[] = {1, 0, 3, 4, 2, 0, 4}; /* by colour type; a palette gets 3 or 4 */
     if (chunk->size != header_size) return damaged(walk, "its header has a wrong length");
     uint32_t width = tvlm_io_be32(chunk->content), height = tvlm_io_be32(chunk->content + 4);
     uint8_t depth = chunk->content[8], color = chunk->content[9];
-    size_t bytes;
+    size_t samples;
     if (color > 6 || channels[color] == 0) return damaged(walk, "its colour type is unknown");
     if (width == 0 || height == 0) return damaged(walk, "it has no pixels");
-    if (width > TVLM_IO_SIDE_MAX || height > TVLM_IO_SIDE_MAX || !tvlm_multiply(width, height, &bytes) ||
-        !tvlm_multiply(bytes, channels[color] * (depth == 16 ? 2u : 1u), &bytes) ||
-        bytes > TVLM_IO_PIXELS_MAX)
+    if (width > TVLM_IO_SIDE_MAX || height > TVLM_IO_SIDE_MAX || !tvlm_multiply(width, height, &samples) ||
+        !tvlm_multiply(samples, channels[color], &samples) || samples > TVLM_IO_PNG_SAMPLES_MAX ||
+        samples * (depth == 16 ? 2u : 1u) > TVLM_IO_PIXELS_MAX)
         return tvlm_fail(walk->source->log, TVLM_ERROR_UNSUPPORTED, "%s is too large: %lu x %lu pixels",
                          walk->source->path, (unsigned long)width, (unsigned long)height);
     walk->has_header = true;
-    walk->sixteen_bits = depth == 16;
+    walk->findings.sixteen_bits = depth == 16;
+    find_largest(walk, width, height, channels[color], depth);
     return TVLM_OK;
 }
 
@@ -98,12 +112,12 @@ static tvlm_status read_chunk(struct walk *walk, const struct chunk *chunk) {
     if (is_header) return read_header(walk, chunk);
     if (strcmp(chunk->letters, "IDAT") == 0) walk->has_pixels = true;
     if (strcmp(chunk->letters, "eXIf") == 0)
-        walk->orientation = tvlm_io_exif_orientation(chunk->content, chunk->size);
+        walk->findings.orientation = tvlm_io_exif_orientation(chunk->content, chunk->size);
     return TVLM_OK;
 }
 
-tvlm_status tvlm_io_check_png(const tvlm_io_source *source, int *orientation, bool *sixteen_bits) {
-    struct walk walk = {.source = source, .at = signature_size, .orientation = 1};
+tvlm_status tvlm_io_check_png(const tvlm_io_source *source, tvlm_io_findings *findings) {
+    struct walk walk = {.source = source, .at = signature_size, .findings.orientation = 1};
     struct chunk chunk;
     make_crc_table(walk.crc_table);
     do {
@@ -112,7 +126,6 @@ tvlm_status tvlm_io_check_png(const tvlm_io_source *source, int *orientation, bo
         if (status != TVLM_OK) return status;
     } while (strcmp(chunk.letters, "IEND") != 0);
     if (!walk.has_pixels) return damaged(&walk, "it has no pixel data");
-    *orientation = walk.orientation;
-    *sixteen_bits = walk.sixteen_bits;
+    *findings = walk.findings;
     return TVLM_OK;
 }

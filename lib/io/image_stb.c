@@ -37,19 +37,69 @@ struct decoded {
     int width, height, channels;
     void *block, *pixels; /* NULL where it failed */
     bool escaped;         /* stb_image was left through the guard */
+    bool ran_out;         /* a JPEG's data ended before its pixels did */
 };
 
-static void *call_stb(const tvlm_io_source *source, bool sixteen_bits, struct decoded *decoded) {
+/* ---- JPEG ---- */
+
+/*
+ * stb_image takes zeros for data that are missing and says nothing. It reads at most four bytes ahead of what
+ * it needs. So a copy of the file gets four bytes more at the end of its last scan: where stb_image has met the
+ * marker behind them, it has used some of them for pixels. Many ones in them are long codes, which are used up
+ * soon; FF would be a marker.
+ */
+enum { filler = 4, filler_byte = 0xFE };
+
+/* Returns a copy of the file with the filler, or NULL. free() releases it. */
+static uint8_t *fill_last_scan(const tvlm_io_source *source, size_t scan_end) {
+    uint8_t *const bytes = malloc(source->size + filler);
+    if (bytes == NULL) return NULL;
+    memcpy(bytes, source->bytes, scan_end);
+    memset(bytes + scan_end, filler_byte, filler);
+    memcpy(bytes + scan_end + filler, source->bytes + scan_end, source->size - scan_end);
+    return bytes;
+}
+
+/*
+ * Whether the last scan had less data than pixels. With restart markers, it may also have too few of those.
+ */
+static bool ran_out(const stbi__jpeg *jpeg, size_t restarts) {
+    const int first = jpeg->order[0];
+    const size_t blocks = jpeg->scan_n == 1 ? (size_t)((jpeg->img_comp[first].x + 7) / 8) *
+                                                  (size_t)((jpeg->img_comp[first].y + 7) / 8)
+                                            : (size_t)jpeg->img_mcu_x * (size_t)jpeg->img_mcu_y;
+    if (jpeg->nomore) return true;
+    return jpeg->restart_interval > 0 && restarts < (blocks - 1) / (size_t)jpeg->restart_interval;
+}
+
+/* Does what stbi_load_from_memory does with a JPEG, but looks at the decoder afterwards. */
+static void *load_jpeg(const uint8_t *bytes, size_t size, size_t restarts, struct decoded *decoded) {
+    stbi__context context;
+    stbi__start_mem(&context, bytes, (int)size);
+    stbi__jpeg *const jpeg = stbi__malloc(sizeof *jpeg);
+    jpeg->s = &context;
+    stbi__setup_jpeg(jpeg);
+    void *const pixels = load_jpeg_image(jpeg, &decoded->width, &decoded->height, &decoded->channels, 0);
+    decoded->ran_out = pixels != NULL && ran_out(jpeg, restarts);
+    return pixels; /* the guard releases the decoder */
+}
+
+/* ---- All ---- */
+
+static void *call_stb(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                      struct decoded *decoded) {
     int size = (int)source->size;
     int *width = &decoded->width, *height = &decoded->height, *channels = &decoded->channels;
-    if (sixteen_bits) return stbi_load_16_from_memory(source->bytes, size, width, height, channels, 0);
+    if (findings->scan_end > 0) return load_jpeg(source->bytes, source->size, findings->restarts, decoded);
+    if (findings->sixteen_bits)
+        return stbi_load_16_from_memory(source->bytes, size, width, height, channels, 0);
     return stbi_load_from_memory(source->bytes, size, width, height, channels, 0);
 }
 
-static void decode(const tvlm_io_source *source, bool sixteen_bits, struct decoded *decoded) {
-    tvlm_io_guard_begin(&decoded->guard);
+static void decode(const tvlm_io_source *source, const tvlm_io_findings *findings, struct decoded *decoded) {
+    tvlm_io_guard_begin(&decoded->guard, findings->largest > 0 ? findings->largest : SIZE_MAX);
     if (setjmp(decoded->guard.escape) == 0)
-        decoded->pixels = call_stb(source, sixteen_bits, decoded);
+        decoded->pixels = call_stb(source, findings, decoded);
     else
         decoded->escaped = true;
     decoded->block = tvlm_io_guard_end(&decoded->guard, decoded->pixels);
@@ -65,20 +115,39 @@ static tvlm_status explain(const tvlm_io_source *source, const struct decoded *d
     const char *reason = find_reason(decoded);
     if (decoded->guard.out_of_memory || strcmp(reason, "outofmem") == 0)
         return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory for the pixels of %s", source->path);
+    if (decoded->guard.too_large)
+        return tvlm_fail(source->log, TVLM_ERROR_FORMAT, "%s is damaged: it has more data than pixels",
+                         source->path);
     if (strcmp(reason, "too large") == 0)
         return tvlm_fail(source->log, TVLM_ERROR_UNSUPPORTED, "%s has too many pixels", source->path);
     return tvlm_fail(source->log, TVLM_ERROR_FORMAT, "%s cannot be decoded: %s", source->path, reason);
 }
 
-tvlm_status tvlm_io_decode_stb(const tvlm_io_source *source, bool sixteen_bits, tvlm_io_picture *picture) {
+tvlm_status tvlm_io_decode_stb(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                               tvlm_io_picture *picture) {
     struct decoded decoded = {.width = 0};
-    decode(source, sixteen_bits, &decoded);
+    tvlm_io_source filled = *source;
+    uint8_t *copy = NULL;
+    if (findings->scan_end > 0) {
+        copy = fill_last_scan(source, findings->scan_end);
+        if (copy == NULL)
+            return tvlm_fail(source->log, TVLM_ERROR_MEMORY, "no memory to decode %s", source->path);
+        filled.bytes = copy;
+        filled.size += filler;
+    }
+    decode(&filled, findings, &decoded);
+    free(copy);
     if (decoded.pixels == NULL) return explain(source, &decoded);
+    if (decoded.ran_out) {
+        free(decoded.block);
+        return tvlm_fail(source->log, TVLM_ERROR_FORMAT,
+                         "%s is a truncated JPEG: its data end before its pixels", source->path);
+    }
     picture->block = decoded.block;
     picture->pixels = decoded.pixels;
     picture->width = decoded.width;
     picture->height = decoded.height;
     picture->channels = decoded.channels;
-    picture->type = sixteen_bits ? TVLM_PIXEL_U16 : TVLM_PIXEL_U8;
+    picture->type = findings->sixteen_bits ? TVLM_PIXEL_U16 : TVLM_PIXEL_U8;
     return TVLM_OK;
 }

@@ -16,6 +16,15 @@
 #define TVLM_IO_SIDE_MAX   (1 << 24)
 #define TVLM_IO_PIXELS_MAX ((size_t)INT32_MAX)
 
+/* The most bytes of a file. stb_image counts them with int, and a JPEG gets a few more. */
+#define TVLM_IO_FILE_MAX ((size_t)INT32_MAX - 64)
+
+/* stb_image decodes no PNG of more samples. */
+#define TVLM_IO_PNG_SAMPLES_MAX ((size_t)1 << 30)
+
+/* Every scan of a progressive JPEG is a walk over all of its pixels. Encoders make about ten. */
+#define TVLM_IO_JPEG_SCANS_MAX 100
+
 /* A picture file in memory. */
 typedef struct tvlm_io_source {
     const char *path; /* for messages */
@@ -32,17 +41,26 @@ typedef struct tvlm_io_picture {
     tvlm_pixel_type type; /* TVLM_PIXEL_U8 or TVLM_PIXEL_U16 */
 } tvlm_io_picture;
 
+/* What the walk through a file finds, before it is decoded. Zeros stand for what a format does not have. */
+typedef struct tvlm_io_findings {
+    int orientation;   /* of EXIF, 1..8; 1 where there is none */
+    bool sixteen_bits; /* PNG: its samples have 16 bits */
+    size_t largest;    /* PNG: no block that stb_image needs for it has more bytes */
+    size_t scan_end;   /* JPEG: where its last scan ends; a marker follows */
+    size_t restarts;   /* JPEG: how many restart markers are in its last scan */
+} tvlm_io_findings;
+
 /*
  * Check that a file is complete, and find what stb_image does not tell. stb_image fills what is missing with
- * gray or zeros, so the whole of a file is walked through before it is decoded. *orientation becomes the EXIF
- * orientation, 1..8; 1 where there is none.
+ * gray or zeros, so the whole of a file is walked through before it is decoded.
  */
-tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, int *orientation);
-tvlm_status tvlm_io_check_png(const tvlm_io_source *source, int *orientation, bool *sixteen_bits);
+tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, tvlm_io_findings *findings);
+tvlm_status tvlm_io_check_png(const tvlm_io_source *source, tvlm_io_findings *findings);
 tvlm_status tvlm_io_check_bmp(const tvlm_io_source *source);
 
 /* Decodes JPEG, PNG or BMP with stb_image. The file has passed its check. */
-tvlm_status tvlm_io_decode_stb(const tvlm_io_source *source, bool sixteen_bits, tvlm_io_picture *picture);
+tvlm_status tvlm_io_decode_stb(const tvlm_io_source *source, const tvlm_io_findings *findings,
+                               tvlm_io_picture *picture);
 
 /*
  * Decodes PPM or PGM. stb_image could read them too, but it leaves 16-bit samples in the order of the file

@@ -43,7 +43,7 @@ struct encoded {
 };
 
 static void encode(int width, int height, int channels, const uint8_t *pixels, struct encoded *encoded) {
-    tvlm_io_guard_begin(&encoded->guard);
+    tvlm_io_guard_begin(&encoded->guard, SIZE_MAX);
     if (setjmp(encoded->guard.escape) == 0)
         encoded->bytes = stbi_write_png_to_mem(pixels, 0, width, height, channels, &encoded->size);
     else

@@ -37,14 +37,25 @@ static void unlink_block(struct tvlm_io_guard_block *block) {
     if (in_force->blocks == block) in_force->blocks = block->next;
 }
 
-static _Noreturn void leave(bool out_of_memory) {
-    in_force->out_of_memory = out_of_memory;
+static _Noreturn void leave(void) {
     longjmp(in_force->escape, 1);
 }
 
-void tvlm_io_guard_begin(tvlm_io_guard *guard) {
+static _Noreturn void leave_without_memory(void) {
+    in_force->out_of_memory = true;
+    leave();
+}
+
+static void check_size(size_t size) {
+    if (size <= in_force->largest && size <= SIZE_MAX - HEADER) return;
+    in_force->too_large = true;
+    leave();
+}
+
+void tvlm_io_guard_begin(tvlm_io_guard *guard, size_t largest) {
     guard->blocks = NULL;
-    guard->out_of_memory = false;
+    guard->largest = largest;
+    guard->out_of_memory = guard->too_large = false;
     in_force = guard;
 }
 
@@ -64,8 +75,9 @@ void *tvlm_io_guard_end(tvlm_io_guard *guard, void *result) {
 }
 
 void *tvlm_io_guard_malloc(size_t size) {
-    struct tvlm_io_guard_block *block = size <= SIZE_MAX - HEADER ? calloc(1, HEADER + size) : NULL;
-    if (block == NULL) leave(true);
+    check_size(size);
+    struct tvlm_io_guard_block *block = calloc(1, HEADER + size);
+    if (block == NULL) leave_without_memory();
     block->size = size;
     link_block(block);
     return memory_of(block);
@@ -73,13 +85,14 @@ void *tvlm_io_guard_malloc(size_t size) {
 
 void *tvlm_io_guard_realloc(void *memory, size_t size) {
     if (memory == NULL) return tvlm_io_guard_malloc(size);
+    check_size(size);
     struct tvlm_io_guard_block *old = block_of(memory);
     size_t had = old->size;
     unlink_block(old);
-    struct tvlm_io_guard_block *block = size <= SIZE_MAX - HEADER ? realloc(old, HEADER + size) : NULL;
+    struct tvlm_io_guard_block *block = realloc(old, HEADER + size);
     if (block == NULL) {
         link_block(old); /* stb still holds it; the guard's end releases it */
-        leave(true);
+        leave_without_memory();
     }
     block->size = size;
     link_block(block);
@@ -94,5 +107,5 @@ void tvlm_io_guard_free(void *memory) {
 }
 
 void tvlm_io_guard_assert(bool truth) {
-    if (!truth) leave(false);
+    if (!truth) leave();
 }

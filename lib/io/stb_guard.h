@@ -6,7 +6,7 @@
  * guard knows every block that they hold, so that a failed allocation or assertion can leave them by longjmp,
  * and nothing is lost:
  *
- *     tvlm_io_guard_begin(guard);
+ *     tvlm_io_guard_begin(guard, SIZE_MAX);
  *     if (setjmp(guard->escape) == 0)
  *         call->result = stbi_...();
  *     else
@@ -27,11 +27,13 @@
 typedef struct tvlm_io_guard {
     jmp_buf escape;
     struct tvlm_io_guard_block *blocks; /* all blocks that stb holds */
-    bool out_of_memory;                 /* stb was left because there was no memory, not for an assertion */
+    size_t largest;                     /* no block may have more bytes */
+    bool out_of_memory;                 /* stb was left because there was no memory */
+    bool too_large;                     /* stb was left because it asked for a larger block */
 } tvlm_io_guard;
 
-/* Puts the guard in force on this thread. */
-void tvlm_io_guard_begin(tvlm_io_guard *guard);
+/* Puts the guard in force on this thread. stb gets no block of more than `largest` bytes. */
+void tvlm_io_guard_begin(tvlm_io_guard *guard, size_t largest);
 
 /*
  * Releases every block but the one of `result`, and returns what free() takes for that one. Where `result` is
