@@ -7,7 +7,7 @@
 
 #include "stack_helper.h"
 #include "texturevlm/stream.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 enum { WIDTH = 192, HEIGHT = 128, WORLD = 512 };
 

@@ -6,7 +6,7 @@
  */
 #include "texturevlm/opencl.h"
 
-#include "video/stream.h"
+#include "video/inside.h"
 
 tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_t camera, int32_t channel,
                                             const struct tvlm_grid_input *input, cl_mem data,

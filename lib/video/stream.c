@@ -2,7 +2,7 @@
 /*
  * stream.c: texturevlm/stream.h: frames, in what order things happen to them, and what a camera is.
  */
-#include "video/stream.h"
+#include "video/inside.h"
 
 #include <math.h>
 #include <string.h>

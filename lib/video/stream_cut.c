@@ -8,7 +8,7 @@
 #include "stack/bundle.h"
 #include "stack/grids.h"
 #include "stack/stack.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 #define BINS 16
 #define FLAT 1e-5 /* variance of luma: less is rounding */

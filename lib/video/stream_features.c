@@ -12,7 +12,7 @@
 #include "stack/grids.h"
 #include "stack/input.h"
 #include "stack/stack.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 #define CHANGED 0.02f /* of luma, over a quarter of a cell */
 

@@ -5,7 +5,7 @@
 #include "core/memory.h"
 #include "stack/grids.h"
 #include "stack/stack.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 static size_t take(size_t *end, size_t floats) {
     const size_t begin = *end;

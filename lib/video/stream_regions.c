@@ -15,7 +15,7 @@
 #include "stack/delta.h"
 #include "stack/regions.h"
 #include "stack/stack.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 /* A region that may go to a cell. */
 typedef struct offer {

@@ -6,7 +6,7 @@
  */
 #include "stack/delta.h"
 #include "stack/upload.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 tvlm_status stream_check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image) {
     const tvlm_log *log = &s->device->log;

@@ -10,7 +10,7 @@
 #include "select/strategy.h"
 #include "stack/frame.h"
 #include "stack/stack.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 tvlm_status stream_keep_positions(stream_camera *camera) {
     int32_t count;

@@ -12,7 +12,7 @@
 #include "stack/make.h"
 #include "stack/packed.h"
 #include "stack/stack.h"
-#include "video/stream.h"
+#include "video/inside.h"
 
 static int32_t side_of(int32_t side, int32_t level) {
     return tvlm_level_side(side, level);

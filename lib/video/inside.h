@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video/stream.h: the inside of a stream, for its own files: stream.c (frames), interop.c, stream_cut.c,
+ * video/inside.h: the inside of a stream, for its own files: stream.c (frames), interop.c, stream_cut.c,
  * stream_features.c, stream_gather.c, stream_regions.c, stream_send.c, stream_steady.c and stream_volume.c.
  */
-#ifndef TVLM_VIDEO_STREAM_H
-#define TVLM_VIDEO_STREAM_H
+#ifndef TVLM_VIDEO_INSIDE_H
+#define TVLM_VIDEO_INSIDE_H
 
 #include "core/cluster.h"
 #include "stack/delta.h"
