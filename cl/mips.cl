@@ -16,76 +16,18 @@
  *     level. A work-group keeps what it made in local memory, with the border that odd sides need.
  *   - mips_tail makes all levels that are left once a level fits one work-group.
  *
- * The tricky step is where a launch reads the level that an earlier launch made, since a kernel may not read
- * an image that it writes:
- *
- *   - In buffer storage it reads the texture itself.
- *   - Otherwise it reads a scratch buffer, which holds levels CARRY_FIRST and up in the order of buffer
- *     storage. A texture that is made in parts keeps a scratch buffer of its own, so that the other parts
- *     stay.
- *   - In mipmapped storage kernels write the levels to the scratch buffer only, and the host copies them from
- *     there.
- *
  * The host compiles with MIPS_RULE = the rule that all components share, or with MIPS_MIXED where they
- * differ; then `rules` has the rule of each component. mips.cl knows the storages because it writes levels
- * above 0, which texture.clh does not offer.
+ * differ; then `rules` has the rule of each component. Where the levels are is the concern of levels.clh.
  */
 // check-kernels: -DMIPS_RULE=4
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1 -DCARRY_FIRST=3
+#include "levels.clh"
 #include "region.clh"
-#include "texture.clh"
 
 #define MIPS_MIXED 4
 #ifndef MIPS_RULE
 #define MIPS_RULE MIPS_MIXED
 #endif
-/* The first level in the scratch buffer. */
-#ifndef CARRY_FIRST
-#define CARRY_FIRST 1
-#endif
-
-#if TVLM_STORAGE == STORAGE_BUFFER
-#define LEVELS_IO global texel_t *data
-#define LEVELS    data
-#elif TVLM_STORAGE == STORAGE_IMAGE
-#define LEVELS_IO read_only image2d_array_t base, write_only image2d_array_t rest, global texel_t *scratch
-#define LEVELS    base, rest, scratch
-#else
-#define LEVELS_IO read_only image2d_array_t base, global texel_t *scratch
-#define LEVELS    base, scratch
-#endif
-
-/* One texel of level 0, or of a level that is carried between launches. x and y must lie inside. */
-inline float4 level_load(LEVELS_IO, int4 size, int slices, int level, int x, int y, int slice) {
-    const int w = level_side(size.x, level), h = level_side(size.y, level);
-#if TVLM_STORAGE == STORAGE_BUFFER
-    return TEXEL_LOAD(data, level_offset(size, slices, level) + (slice * h + y) * w + x);
-#else
-    if (level == 0) return read_imagef(base, nearest_sampler, (int4)(x, y, slice, 0));
-    const int skipped = level_offset(size, slices, CARRY_FIRST);
-    return TEXEL_LOAD(scratch, level_offset(size, slices, level) - skipped + (slice * h + y) * w + x);
-#endif
-}
-
-/*
- * Writes one texel of a level from 1 on. In image storage only level `carry`, the one that the next launch
- * reads, is also written to the scratch buffer.
- */
-inline void level_store(LEVELS_IO, int4 size, int slices, int level, int carry, int x, int y, int slice,
-                        float4 value) {
-    const int w = level_side(size.x, level), h = level_side(size.y, level);
-#if TVLM_STORAGE == STORAGE_BUFFER
-    TEXEL_STORE(data, level_offset(size, slices, level) + (slice * h + y) * w + x, value);
-#else
-#if TVLM_STORAGE == STORAGE_IMAGE
-    const int2 corner = level_corner(size, level);
-    write_imagef(rest, (int4)(corner.x + x, corner.y + y, slice, 0), TEXEL_TO_IMAGE(value));
-    if (level != carry) return;
-#endif
-    const int skipped = level_offset(size, slices, CARRY_FIRST);
-    TEXEL_STORE(scratch, level_offset(size, slices, level) - skipped + (slice * h + y) * w + x, value);
-#endif
-}
 
 /*
  * Along an axis of `side` texels, texel i of the next level covers `taps_of` texels from 2i on. Tap number
@@ -221,11 +163,11 @@ kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int l
     const int w = level_side(size.x, level), h = level_side(size.y, level);
     const int next_w = level_side(size.x, level + 1), next_h = level_side(size.y, level + 1);
     if (first >= next_w || j >= next_h) return;
-#if TVLM_STORAGE == STORAGE_BUFFER && defined(REDUCE_FOUR)
+#if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR)
     /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
     if ((w % 2 == 0) & (h % 2 == 0)) {
-        const int top = level_offset(size, slices, level) + (slice * h + 2 * j) * w;
-        const int out = level_offset(size, slices, level + 1) + (slice * next_h + j) * next_w;
+        const int top = level_index(size, slices, level, 0, 2 * j, slice);
+        const int out = level_index(size, slices, level + 1, 0, j, slice);
         for (int i = first; i < min(first + RUN, next_w); ++i) {
             const int at = top + 2 * i;
             TEXEL_STORE(data, out + i,
