@@ -6,6 +6,7 @@
  *
  * Linked with -Wl,--wrap for the functions below (CMakeLists.txt).
  */
+#include "core/try.h"
 #include "support_stage.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
  * A backend that counts its calls and fails when told to: what a failing device leaves behind, and that
  * asking again takes no new device memory.
  */
+#include "core/try.h"
 #include "stack_helper.h"
 
 static const tvlm_backend *real;

@@ -4,6 +4,7 @@
  * same, bit for bit, as frames that are taken whole; how many bytes go; whatever comes between a frame that
  * is sent and its push; and several cameras. test_stream_failure.c has what a failure leaves.
  */
+#include "core/try.h"
 #include "stream_helper.h"
 
 enum { TILE = 32, TILES = (WIDTH / TILE) * (HEIGHT / TILE) };

@@ -14,6 +14,7 @@
 #include "bench_stages.h"
 #include "bench_video.h"
 #include "canvas.h"
+#include "core/try.h"
 #include "json.h"
 #include "progress.h"
 #include "texturevlm/io.h"

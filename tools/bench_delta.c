@@ -10,6 +10,7 @@
 
 #include "bench_stages.h"
 #include "core/tiles.h"
+#include "core/try.h"
 #include "stack/make.h"
 #include "texturevlm/delta.h"
 

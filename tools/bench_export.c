@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "core/try.h"
 #include "export/export.h"
 
 #define MODEL TVLM_EXPORT_QWEN2_VL

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/try.h"
 #include "select/select.h"
 #include "stack/features.h"
 #include "stack/stack.h"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "select/select.h"
 #include "stack/bundle.h"
 #include "stack/make.h"

@@ -13,6 +13,7 @@
 
 #include "canvas.h"
 #include "core/backend.h"
+#include "core/try.h"
 #include "json.h"
 #include "progress.h"
 #include "texturevlm/delta.h"

@@ -40,10 +40,4 @@ static inline int32_t tvlm_level_count(int32_t width, int32_t height) {
     return count;
 }
 
-#define TVLM_TRY(call)                                                                                       \
-    do {                                                                                                     \
-        const tvlm_status tvlm_try_status = (call);                                                          \
-        if (tvlm_try_status != TVLM_OK) return tvlm_try_status;                                              \
-    } while (0)
-
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 
 static tvlm_status check_finite(const tvlm_log *log, const char *what, const float *values, size_t count) {
     for (size_t i = 0; values != NULL && i < count; ++i)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/backend.h"
+#include "core/try.h"
 
 /* Runs of channel numbers; a run of none ends the list. */
 typedef struct channel_run {

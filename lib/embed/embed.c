@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "embed/basis.h"
 #include "stack/embedding.h"
 #include "stack/features.h"

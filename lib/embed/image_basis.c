@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "embed/basis.h"
 #include "stack/features.h"
 #include "stack/stack.h"

@@ -10,6 +10,7 @@
 #include <sha2.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/upload.h"
 
 /* uthash allocates its table with the first entry and when it grows: that may fail, and only that entry is

@@ -2,6 +2,7 @@
 /*
  * embed.h: words, which are channels, and similarities for the host.
  */
+#include "core/try.h"
 #include "texturevlm/embed.h"
 
 #include "stack/features.h"

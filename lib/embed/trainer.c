@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "embed/basis.h"
 
 enum { BLOCK = 1024, COVARIANCE_MAX = 1536, PASSES = 3 };

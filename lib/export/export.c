@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "export/export.h"
 #include "stack/upload.h"
 

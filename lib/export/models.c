@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "export/export.h"
 
 #define ASPECT_MAX       200

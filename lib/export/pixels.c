@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "export/export.h"
 
 static const size_t component_bytes[] = {

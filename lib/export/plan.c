@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "export/export.h"
 
 #define SUPPORT 2.0 /* of the cubic, in output pixels */

@@ -10,6 +10,7 @@
 
 #include "core/backend.h"
 #include "core/memory.h"
+#include "core/try.h"
 
 typedef struct opencl_program opencl_program; /* program.c */
 

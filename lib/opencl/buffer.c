@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buffer **buffer) {

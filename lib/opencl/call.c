@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,

@@ -4,6 +4,8 @@
  */
 #include "opencl/cluster.h"
 
+#include "core/try.h"
+
 /* ---- Memory ---- */
 
 static tvlm_status zero(opencl_cluster *cluster, cl_mem memory, size_t bytes) {

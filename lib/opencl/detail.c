@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_laplacian(tvlm_device *base, const tvlm_generate_args *args) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 #include "opencl/open.h"
 #include "texturevlm/opencl.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/distance.h"
 
+#include "core/try.h"
+
 #include <math.h>
 #include <stdio.h>
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/flow.h"
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { LEVELS_MAX = 32, SYSTEM_PLANES = 7, SOLVE_BYTES_SMALL = 32768 };

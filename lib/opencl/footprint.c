@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { PANEL = 16, LINES = 64 }; /* as in gemm.cl */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 #define CHECK_SPAN   1024 /* as in cl/input.cl */

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 #include "opencl/kernels.h"
 

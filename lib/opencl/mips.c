@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { TILE = 16, TILE_LEVELS = 3, TAIL = 32, TAIL_LANES = 256, MIXED = 4 }; /* as in mips.cl */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name, tvlm_format format,

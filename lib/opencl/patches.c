@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 /* References, means and deviations go to the device in one copy: a few hundred bytes. */

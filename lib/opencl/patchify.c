@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const tvlm_patchify *layout,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_pick(tvlm_device *base, const tvlm_texture *from, int32_t slice, int32_t component,

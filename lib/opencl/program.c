@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 #define KERNELS_MAX 16 /* of one file that are in use */

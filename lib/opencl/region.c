@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { LISTS = 64 };

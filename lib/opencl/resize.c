@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 #define RUN_PIXELS 64 /* of a work-item on a CPU */

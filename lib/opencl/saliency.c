@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 /*

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {

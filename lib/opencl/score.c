@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 /* As score.cl reads them: the channels of one layer of one texture that go to one part. */

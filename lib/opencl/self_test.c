@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { WIDTH = 5, HEIGHT = 3, SLICES = 8 };

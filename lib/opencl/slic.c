@@ -2,6 +2,7 @@
 /*
  * slic.c: the colours and the passes of SLIC; cl/cluster.cl says how.
  */
+#include "core/try.h"
 #include "opencl/cluster.h"
 
 tvlm_status opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level) {

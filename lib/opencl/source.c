@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { TILE_ROWS = 16 }; /* that a work-group makes of a tile */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { HAS_RELEVANCE = 1, HAS_TEMPORAL = 2 }; /* as in cl/temporal.cl */

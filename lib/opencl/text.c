@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "opencl/text.h"
 
+#include "core/try.h"
+
 #include <stdio.h>
 
 enum { LIST_GROUP = 16 };

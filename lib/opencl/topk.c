@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 enum { RANK_LANES = 16, DIGIT_BITS = 11 }; /* as in topk.cl */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
+#include "core/try.h"
 #include "opencl/backend.h"
 
 tvlm_status tvlm_opencl_warp(tvlm_device *base, const tvlm_warp *warp, tvlm_texture *out) {

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "reference/reference.h"
 
 /* ---- Colours ---- */

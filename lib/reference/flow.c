@@ -9,6 +9,7 @@
 
 #include "core/flow.h"
 #include "core/memory.h"
+#include "core/try.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
 

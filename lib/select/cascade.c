@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/guide.h"
 #include "select/select.h"
 #include "stack/frame.h"

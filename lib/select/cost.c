@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "core/try.h"
 #include "select/select.h"
 #include "stack/embedding.h"
 #include "stack/features.h"

@@ -10,6 +10,7 @@
 
 #include "core/backend.h"
 #include "core/memory.h"
+#include "core/try.h"
 
 #define FEWEST_PIXELS 1e-3 /* fixations nearer to each other are one */
 #define NARROW        3.0

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/guide.h"
 #include "stack/grids.h"
 #include "stack/stack.h"

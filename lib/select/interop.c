@@ -4,6 +4,7 @@
  * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
  * backend as void *.
  */
+#include "core/try.h"
 #include "texturevlm/opencl.h"
 
 #include "select/select.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/select.h"
 #include "stack/features.h"
 

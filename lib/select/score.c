@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/select.h"
 #include "stack/bundle.h"
 #include "stack/frame.h"

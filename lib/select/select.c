@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/overview.h"
 #include "select/select.h"
 #include "select/spacing.h"

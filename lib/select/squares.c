@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/quadtree.h"
 #include "select/scoremap.h"
 #include "select/select.h"

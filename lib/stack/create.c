@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/delta.h"
 #include "stack/features.h"
 #include "stack/inside.h"

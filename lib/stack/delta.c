@@ -5,6 +5,7 @@
 #include "stack/delta.h"
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/frame.h"
 #include "stack/grids.h"
 #include "stack/inside.h"

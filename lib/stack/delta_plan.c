@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/delta.h"
 #include "stack/inside.h"
 #include "stack/resample.h"

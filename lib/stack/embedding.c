@@ -5,6 +5,7 @@
  */
 #include "stack/embedding.h"
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/inside.h"
 
 static size_t bytes_of(const tvlm_chunk *chunk, const tvlm_texture *texture) {

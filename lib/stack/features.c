@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/features.h"
 #include "stack/grids.h"

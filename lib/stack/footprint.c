@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/inside.h"
 #include "stack/places.h"
 

@@ -5,6 +5,7 @@
 #include "stack/frame.h"
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/given.h"
 #include "stack/inside.h"
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "core/try.h"
 #include "stack/inside.h"
 
 static int32_t cells(int32_t side) {

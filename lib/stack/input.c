@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/given.h"
 #include "stack/grids.h"
 #include "stack/input.h"

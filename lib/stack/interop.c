@@ -7,6 +7,7 @@
 #include "texturevlm/opencl.h"
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/delta.h"
 #include "stack/grids.h"
 #include "stack/input.h"

@@ -4,6 +4,7 @@
  */
 #include "stack/make.h"
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/features.h"
 #include "stack/given.h"
 #include "stack/grids.h"

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "core/backend.h"
+#include "core/try.h"
 #include "opencl/open.h"
 #include "texturevlm/device.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/grids.h"
 #include "stack/inside.h"

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/embedding.h"
 #include "stack/features.h"
 #include "stack/grids.h"

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"

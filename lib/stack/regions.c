@@ -10,6 +10,7 @@
 
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/try.h"
 #include "stack/inside.h"
 #include "stack/places.h"
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "core/try.h"
 #include "stack/inside.h"
 
 /* Farther away than this a fixation says nothing, and squares of distances would leave float's range. */

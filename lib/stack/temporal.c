@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/frame.h"
 #include "stack/given.h"
 #include "stack/grids.h"

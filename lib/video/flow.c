@@ -5,6 +5,7 @@
 #include "video/flow.h"
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/grids.h"
 #include "stack/input.h"
 #include "stack/make.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/delta.h"
 #include "stack/frame.h"
 #include "stack/given.h"

@@ -3,6 +3,7 @@
  * What the host wants to know of a frame is gathered in one buffer on the device, so that it waits once.
  */
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/grids.h"
 #include "stack/stack.h"
 #include "video/inside.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/delta.h"
 #include "stack/regions.h"
 #include "stack/stack.h"

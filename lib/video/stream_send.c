@@ -4,6 +4,7 @@
  * the present one. What is sent ahead is a plan of the stack's (stack/delta.h), which changes nothing before
  * it is applied: a frame that never comes, or another one that comes before it, leaves no trace.
  */
+#include "core/try.h"
 #include "stack/delta.h"
 #include "stack/upload.h"
 #include "video/inside.h"

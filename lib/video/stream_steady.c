@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "select/strategy.h"
 #include "stack/frame.h"
 #include "stack/stack.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "core/memory.h"
+#include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/given.h"
 #include "stack/grids.h"
