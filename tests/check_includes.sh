@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# ci/check-includes: in a copy of the project it passes, and each kind of offence put there is named with its line.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+check=$PWD/ci/check-includes
+project=$(mktemp -d)
+trap 'rm -rf "$project"' EXIT
+fail() { echo "check_includes: $1" >&2; exit 1; }
+
+cp -r lib include tools cl "$project"
+"$check" "$project" >"$project/out" || fail "the project itself is refused: $(cat "$project/out")"
+
+# One file at a time, with one line put before all others; what is said of it.
+offence() {
+    local path=$1 line=$2 said=$3
+    cp "$project/$path" "$project/kept"
+    { echo "$line"; cat "$project/kept"; } >"$project/$path"
+    ! "$check" "$project" >"$project/out" || fail "$path may say: $line"
+    grep -qxF -- "$said" "$project/out" || fail "of $path it said: $(cat "$project/out")"
+    cp "$project/kept" "$project/$path"
+}
+up() { offence "$1" "#include \"$2\"" "$1:1: includes $2: $3"; }
+
+up lib/core/half.c stack/stack.h "lib/core may not look at lib/stack"
+up lib/reference/gemm.c opencl/backend.h "lib/reference may not look at lib/opencl"
+up lib/opencl/gemm.c reference/reference.h "lib/opencl may not look at lib/reference"
+up lib/stack/grids.c select/select.h "lib/stack may not look at lib/select"
+up lib/stack/grids.c opencl/backend.h "lib/stack may not look at lib/opencl"
+up lib/embed/embed.c select/select.h "lib/embed may not look at lib/select"
+up lib/select/select.c video/inside.h "lib/select may not look at lib/video"
+up lib/video/stream.c export/export.h "lib/video may not look at lib/export"
+up lib/select/select.c stack/inside.h "what a stack is made of is for lib/stack"
+up lib/io/npy_read.c core/backend.h "lib/io uses public headers"
+up lib/io_video/reader.c stack/stack.h "lib/io_video uses public headers"
+up include/texturevlm/stack.h core/backend.h "public headers include public headers"
+up tools/main.c core/backend.h "tools use public headers"
+opencl="OpenCL is for lib/opencl and the files named interop.c"
+offence lib/video/stream.c "#include <CL/cl.h>" "lib/video/stream.c:1: includes CL/cl.h: $opencl"
+up lib/select/select.c texturevlm/opencl.h "$opencl"
+storage="storage is the concern of texture.clh and levels.clh"
+offence cl/visual.cl "#if TVLM_STORAGE == 1" "cl/visual.cl:1: says TVLM_STORAGE: $storage"
+offence cl/mips.cl "kernel void f(read_only image2d_array_t a) {}" "cl/mips.cl:1: says image2d_array_t: $storage"
+offence lib/stack/given.h '#include "stack/inside.h"' "headers in a circle: lib/stack/given.h, lib/stack/inside.h"
+offence lib/stack/grids.c '#include "stack/given.h"' \
+    "files in a circle: lib/stack/bundle.c, lib/stack/features.c, lib/stack/given.c, lib/stack/grids.c"
+# What a comment says is no offence.
+sed -i '1i /* TVLM_STORAGE */' "$project/cl/visual.cl"
+"$check" "$project" >/dev/null || fail "a comment is refused"
+# Where nothing is included, nothing was checked.
+mkdir "$project/empty"
+! "$check" "$project/empty" >/dev/null || fail "an empty folder passes"
+echo "check_includes: passed"
