@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 
 #define MODEL TVLM_EXPORT_QWEN2_VL
 

@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 #include "stack/stack.h"
 #include "stack/upload.h"
 

@@ -7,16 +7,10 @@
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 #include "stack/upload.h"
 
 /* ---- Making and releasing ---- */
-
-tvlm_status tvlm_export_reserve(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
-    if (*buffer != NULL && (*buffer)->bytes >= bytes) return TVLM_OK;
-    if (*buffer != NULL) device->backend->buffer_destroy(device, buffer);
-    return device->backend->buffer_create(device, bytes, buffer);
-}
 
 static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_params *score) {
     if (score->index != 0 || score->stride != 0.0f || score->level != 0 || score->dense || score->keep_pass)

@@ -7,7 +7,7 @@
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
-#include "export/export.h"
+#include "export/inside.h"
 
 static tvlm_status hand_out(tvlm_device *device, tvlm_buffer *buffer, cl_mem *memory) {
     void *handle = NULL;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 
 #define ASPECT_MAX       200
 #define VALUES_BYTES_MAX (UINT64_C(1) << 33) /* whatever the device says: 2^31 numbers */

@@ -3,7 +3,7 @@
  * The processed bytes as the encoder's numbers.
  */
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 
 /* values[channel][byte], rounded to float after each step as NumPy does it there: bytes times 1/255 in
  * double. */

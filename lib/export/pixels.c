@@ -7,7 +7,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 
 static const size_t component_bytes[] = {
     [TVLM_PIXEL_U8] = sizeof(uint8_t), [TVLM_PIXEL_U16] = sizeof(uint16_t), [TVLM_PIXEL_F32] = sizeof(float)};

@@ -8,7 +8,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 
 #define SUPPORT 2.0 /* of the cubic, in output pixels */
 

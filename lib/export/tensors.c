@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "export/export.h"
+#include "export/inside.h"
 
 typedef enum kind { VALUES, GRIDS, INDICES, SELECTED, POSITIONS, IMAGES, CHOSEN_SCORES, SCORES, KINDS } kind;
 

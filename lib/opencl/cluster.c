@@ -2,7 +2,7 @@
 /*
  * cluster.c: the family: its memory, and in what order slic.c, pieces.c and regions.c do their parts.
  */
-#include "opencl/cluster.h"
+#include "opencl/cluster_parts.h"
 
 #include "core/try.h"
 

@@ -3,7 +3,7 @@
  * pieces.c: of the labels that SLIC leaves, one piece for each region; cl/pieces.cl says how.
  */
 #include "core/try.h"
-#include "opencl/cluster.h"
+#include "opencl/cluster_parts.h"
 
 /* Pixels of a work-item where each goes its own way: a tile's share, or of one row of it. */
 static int32_t span(const opencl_cluster *cluster) {

@@ -3,7 +3,7 @@
  * regions.c: what follows from labels; cl/regions.cl says how.
  */
 #include "core/try.h"
-#include "opencl/cluster.h"
+#include "opencl/cluster_parts.h"
 
 #define DOWN 16 /* as in regions.cl */
 

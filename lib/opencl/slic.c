@@ -3,7 +3,7 @@
  * slic.c: the colours and the passes of SLIC; cl/cluster.cl says how.
  */
 #include "core/try.h"
-#include "opencl/cluster.h"
+#include "opencl/cluster_parts.h"
 
 tvlm_status opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level) {
     const cl_int2 place = {{level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}};

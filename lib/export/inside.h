@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * export/export.h: what the files of lib/export share. The public header is texturevlm/export.h.
+ * export/inside.h: what the files of lib/export share. The public header is texturevlm/export.h.
  */
-#ifndef TVLM_EXPORT_EXPORT_H
-#define TVLM_EXPORT_EXPORT_H
+#ifndef TVLM_EXPORT_INSIDE_H
+#define TVLM_EXPORT_INSIDE_H
 
 #include "core/backend.h"
 #include "texturevlm/export.h"
@@ -39,7 +39,11 @@ struct tvlm_export {
 };
 
 /* At least `bytes` in *buffer; its content is lost when it grows. */
-tvlm_status tvlm_export_reserve(tvlm_device *device, size_t bytes, tvlm_buffer **buffer);
+static inline tvlm_status tvlm_export_reserve(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
+    if (*buffer != NULL && (*buffer)->bytes >= bytes) return TVLM_OK;
+    if (*buffer != NULL) device->backend->buffer_destroy(device, buffer);
+    return device->backend->buffer_create(device, bytes, buffer);
+}
 
 /* models.c: processed size and patches of a picture. `frames` >= 1. */
 tvlm_status tvlm_export_measure(const tvlm_export *export, const tvlm_image *image, int32_t frames,

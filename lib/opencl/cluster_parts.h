@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.h: what the launches of cluster.cl (slic.c), pieces.cl (pieces.c: one piece for each region) and
- * regions.cl (regions.c: what follows from labels) share. cluster.c calls the three, and none of them another
- * one, but that pieces.c asks slic.c what its last pass was.
+ * cluster_parts.h: what the launches of cluster.cl (slic.c), pieces.cl (pieces.c: one piece for each region)
+ * and regions.cl (regions.c: what follows from labels) share. cluster.c calls the three, and none of them
+ * another one, but that pieces.c asks slic.c what its last pass was.
  */
-#ifndef TVLM_OPENCL_CLUSTER_H
-#define TVLM_OPENCL_CLUSTER_H
+#ifndef TVLM_OPENCL_CLUSTER_PARTS_H
+#define TVLM_OPENCL_CLUSTER_PARTS_H
 
 #include "core/cluster.h"
 #include "opencl/backend.h"
