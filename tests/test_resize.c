@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/export.h"
+#include "export/inside.h"
 #include "support_stage.h"
 
 /* ---- Weights ---- */

@@ -235,7 +235,7 @@ static void check_queries(tvlm_device *device, tvlm_format format) {
     check_query_read(stack, 0, 1, 2, NULL);
     check_query_read(stack, 1, 1, 2, small);
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.index = 1), 4, scores), TVLM_OK);
-    assert_int_equal(stack->query_image, -1);
+    assert_int_equal(stack->question.image, -1);
     const tvlm_sample_point point = {16, 1, 0, 1};
     const int32_t channel = TVLM_CHANNEL_QUERY_SIMILARITY;
     assert_int_equal(tvlm_stack_sample(stack, &point, 1, &channel, 1, scores), TVLM_OK);

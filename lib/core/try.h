@@ -7,7 +7,8 @@
 
 #include "texturevlm/status.h"
 
-/* Returns the status of the call where that is not OK. Only for functions that have nothing to release there. */
+/* Returns the status of the call where that is not OK. It is for functions that have nothing to release by
+ * then. */
 #define TVLM_TRY(call)                                                                                       \
     do {                                                                                                     \
         const tvlm_status tvlm_try_status = (call);                                                          \

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texture.c: texture arrays in the three storages. The kernels' side of them is cl/texture.clh and cl/levels.clh.
+ * texture.c: texture arrays in the three storages. The kernels' side of them is cl/texture.clh and
+ * cl/levels.clh.
  *
- * Where levels lie is written twice, once for the host and once for kernels: opencl_level_offset is level_offset of
- * cl/texture.clh, and rest_size and place_of know the second image as its level_corner does. Whoever changes one
- * changes both; test_mips.c reads with the one what was written with the other, level by level in every storage.
+ * Where levels lie is written twice, once for the host and once for kernels: opencl_level_offset is
+ * level_offset of cl/texture.clh, and rest_size and place_of know the second image as its level_corner does.
+ * Whoever changes one changes both; test_mips.c reads with the one what was written with the other, level by
+ * level in every storage.
  */
 #include <stdint.h>
 #include <string.h>

@@ -33,7 +33,8 @@ typedef struct tvlm_guide {
 
 /*
  * The guide of image `index` for those cells, made if need be; `features` (NULL: none) are those whose means
- * it has. It waits for whatever it is made of, once; it is the image's (tvlm_stack_slot), and valid until the stack changes.
+ * it has. It waits for whatever it is made of, once. It is kept with the image (tvlm_stack_slot), and valid
+ * until the stack changes.
  */
 tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
                           const tvlm_features *features, bool embedded, const tvlm_guide **guide);

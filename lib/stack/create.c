@@ -109,7 +109,7 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     stack->settings =
         (tvlm_family_settings){.clusters = params->clusters > 0 ? params->clusters : 50,
                                .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
-    stack->query_image = -1;
+    stack->question.image = -1;
     stack->bundle_max = TVLM_BUNDLE_MAX;
     TVLM_TRY(tvlm_stack_set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
                                      fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));

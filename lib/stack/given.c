@@ -45,7 +45,7 @@ static void change(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     ++stack->originals[index].changes[grid];
     if (grid != TVLM_GRID_FEATURES) return;
     tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
-    if (stack->query_image == index) tvlm_stack_drop_query(stack);
+    if (stack->question.image == index) tvlm_stack_drop_query(stack);
 }
 
 bool tvlm_stack_given_pause(tvlm_stack *stack, int32_t index, tvlm_grid grid) {

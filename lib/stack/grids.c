@@ -16,7 +16,7 @@ static int32_t cells(int32_t side) {
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     const tvlm_given *given = &stack->given[info->size == TVLM_SIZE_DEPTH ? TVLM_GRID_DEPTH : grid];
-    const bool query = stack->query_image >= 0;
+    const bool query = stack->question.image >= 0;
     tvlm_texture shape = {.width = stack->width,
                           .height = stack->height,
                           .layers = info->layers,
@@ -42,8 +42,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         break;
     case TVLM_SIZE_GIVEN:
         if (query && grid == TVLM_GRID_QUERY)
-            shape.width = stack->query_columns, shape.height = stack->query_rows,
-            shape.extent_x = stack->query_extent_x, shape.extent_y = stack->query_extent_y;
+            shape.width = stack->question.columns, shape.height = stack->question.rows,
+            shape.extent_x = stack->question.extent_x, shape.extent_y = stack->question.extent_y;
         if (given->columns > 0) shape.layers = given->layers;
         /* fall through */
     case TVLM_SIZE_DEPTH:
@@ -75,9 +75,9 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
 /* ---- What is out of date ---- */
 
 void tvlm_stack_drop_query(tvlm_stack *stack) {
-    if (stack->query_image < 0) return;
-    tvlm_stack_chunk(stack, stack->query_image)->valid &= ~(TVLM_GRID_BIT(TVLM_GRID_QUERY));
-    stack->query_image = -1;
+    if (stack->question.image < 0) return;
+    tvlm_stack_chunk(stack, stack->question.image)->valid &= ~(TVLM_GRID_BIT(TVLM_GRID_QUERY));
+    stack->question.image = -1;
 }
 
 void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids) {
@@ -145,7 +145,7 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
 bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const tvlm_stack_image *image = &stack->originals[index];
     if (grid == TVLM_GRID_NONE) return false;
-    if (grid == TVLM_GRID_QUERY) return stack->query_image == index;
+    if (grid == TVLM_GRID_QUERY) return stack->question.image == index;
     if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true; /* a formula; pixels, or black */
     if (tvlm_grid_is_given(grid)) return (image->given & TVLM_GRID_BIT(grid)) != 0;
     if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_DEPTH)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stack/grids.h: the shapes of grids, where channels are stored in them, which textures there are, and what of
- * them is out of date.
+ * stack/grids.h: the shapes of grids, where channels are stored in them, which textures there are, and what
+ * of them is out of date.
  */
 #ifndef TVLM_STACK_GRIDS_H
 #define TVLM_STACK_GRIDS_H

@@ -17,37 +17,53 @@
 #include "stack/stack.h"
 #include "texturevlm/input.h"
 
+/* A run of images whose textures are the same ones. */
 typedef struct tvlm_chunk {
-    int32_t first, images;                /* of the batch */
-    tvlm_texture *grids[TVLM_GRID_COUNT]; /* NULL until needed */
+    int32_t first, images; /* which of the batch it holds */
+
+    /* What there is of each grid. A texture is NULL until it is needed. */
+    tvlm_texture *grids[TVLM_GRID_COUNT];
+    tvlm_grid_mask valid; /* grids whose content is up to date; so are their levels, but those of `flat` */
+    tvlm_grid_mask flat;  /* grids of which only level 0 is up to date: the query's */
+    tvlm_grid_mask kept;  /* grids that were made with tvlm_generate_args.keep */
+    tvlm_grid_mask given; /* grids that were handed in for some of its images */
+    uint64_t made[TVLM_GRID_COUNT];     /* how often each grid was made */
+    uint64_t outdated[TVLM_GRID_COUNT]; /* how often what each grid holds went out of date */
+
+    /* What families leave behind, and the labels that were handed in. */
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
-    int32_t
-        *label_counts; /* of each image: regions of the labels handed in for it, or 0; NULL: none ever were */
-    tvlm_grid_mask valid;  /* grids whose content and levels are up to date */
-    tvlm_grid_mask kept;   /* grids that were made with tvlm_generate_args.keep */
-    tvlm_grid_mask flat;   /* of the valid ones, those whose levels are still to be made: the query's */
-    tvlm_grid_mask given;  /* grids that were handed in for some of its images */
-    int32_t query_written; /* the image whose slice of the QUERY texture is not 0 */
-    tvlm_buffer *inverse;  /* of the features: tvlm_features.inverse; NULL until a question was asked */
-    tvlm_buffer *shares;   /* of the embeddings: the part of each cell's vector that lies in the basis */
-    tvlm_buffer *matrix;   /* of one image's features, */
-    int32_t matrix_of;     /* this one's of the batch and 1; 0: of none, */
-    uint64_t matrix_at;    /* when its changes[TVLM_GRID_FEATURES] was this */
-    tvlm_texture *previous[TVLM_PREVIOUS_COUNT]; /* NULL until a frame was advanced */
-    uint64_t made[TVLM_GRID_COUNT];              /* how often each grid was made, */
-    uint64_t outdated[TVLM_GRID_COUNT];          /* and how often what it holds went out of date */
+    /* [images] How many regions the labels have that were handed in for an image; 0: it has none. NULL: no image
+     * ever had any. */
+    int32_t *label_counts;
+
+    /* The image whose slice of the query's texture is not 0. */
+    int32_t query_written;
+
+    /* What is kept beside the encoder's vectors, NULL until a question needs it: the lengths of features
+     * (tvlm_features.inverse), and how much of each embedded vector lies in the basis. */
+    tvlm_buffer *inverse, *shares;
+    /* The features of one image as a matrix. It is that of image matrix_of - 1 (0: of none), as long as its
+     * changes[TVLM_GRID_FEATURES] is matrix_at. */
+    tvlm_buffer *matrix;
+    int32_t matrix_of;
+    uint64_t matrix_at;
+
+    /* What is remembered of the frame before. NULL until a frame was advanced. */
+    tvlm_texture *previous[TVLM_PREVIOUS_COUNT];
 } tvlm_chunk;
 
 /* What the stack remembers of each image. */
 typedef struct tvlm_stack_image {
-    bool set;              /* pixels are in the source; otherwise it is made black when first read */
-    int32_t width, height; /* as it was handed in */
+    bool set;              /* its pixels are in the source; otherwise it is made black when first read */
+    int32_t width, height; /* its size as it was handed in */
     tvlm_grid_mask given;  /* grids that were handed in for it */
+
     /* How often what it has of the source, or of a grid that is handed in, became another, or went. */
     uint64_t changes[TVLM_GRID_COUNT];
-    uint64_t
-        shares; /* changes[TVLM_GRID_EMBEDDING] when its part of the chunk's `shares` was set; 0: never */
-    uint64_t lengths; /* changes[TVLM_GRID_FEATURES] when its part of the chunk's `inverse` was; 0: never */
+    /* The changes[TVLM_GRID_FEATURES] for which its part of the chunk's `inverse` was made, and the
+     * changes[TVLM_GRID_EMBEDDING] for which its part of `shares` was set. 0: never. */
+    uint64_t lengths, shares;
+
     bool remembered[TVLM_PREVIOUS_COUNT]; /* there is a frame before it */
     tvlm_slot slot;
 } tvlm_stack_image;
@@ -59,47 +75,62 @@ typedef struct tvlm_user_plane {
     uint8_t reduce;
 } tvlm_user_plane;
 
-/* What questions leave of the present frame, for temporal.c. */
+/* What questions leave of the present frame: stack/frame.h. */
 typedef struct tvlm_frame {
     tvlm_buffer *scores; /* kept from question to question, so that asking again allocates nothing */
     tvlm_candidates candidates;
-    bool scored; /* `scores` are those of this frame */
-    const float
-        *bonus; /* [bonus_columns * bonus_rows] added to its scores; NULL: nothing. Not this struct's */
+    bool scored; /* the scores are those of this frame */
+
+    /* [bonus_rows * bonus_columns] What is added to the scores; NULL: nothing. It belongs to who set it. */
+    const float *bonus;
     int32_t bonus_columns, bonus_rows;
+
     float *positions; /* [2 * position_capacity]: x, y in pixels of the working image */
     int32_t position_count, position_capacity;
 } tvlm_frame;
 
-struct tvlm_delta; /* delta.h */
+/* The question that query_similarity answers: stack/query.h. */
+typedef struct tvlm_question {
+    int32_t image;            /* that it is about; -1: there is no question */
+    int32_t columns, rows;    /* of the answer's grid, */
+    float extent_x, extent_y; /* which covers so many pixels */
+} tvlm_question;
+
+struct tvlm_delta; /* stack/delta.h */
 
 struct tvlm_stack {
     tvlm_device *device;
-    struct tvlm_delta *delta; /* NULL until a frame was compared */
+
+    /* What is fixed when it is created. */
     int32_t width, height, images, levels;
     tvlm_format format;
     tvlm_family_settings settings;
-    float fixation_x, fixation_y, farthest;
+    int32_t *channels; /* [channel_count] of the layout */
     int32_t channel_count;
-    int32_t *channels; /* of the layout */
-    tvlm_stack_image *originals;
-    tvlm_frame *frames;      /* [images] */
-    tvlm_carry *carries;     /* [images] */
-    tvlm_texture *relevance; /* a map of scores on its way to the previous frame */
-    tvlm_grid_mask asked;    /* what readers ever asked for */
-    tvlm_camera *cameras;    /* [images] of their depths */
-    const tvlm_cluster_centre
-        *centres; /* where regions of the only image begin (lib/video/stream_regions.c); NULL */
-    tvlm_given given[TVLM_GRID_COUNT];
-    int32_t user_count;
-    tvlm_user_plane users[TVLM_USER_PLANES_MAX];
-    int32_t chunk_images, chunk_count;
-    tvlm_chunk *chunks;
-    tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
-    int32_t query_image;               /* the image that query_similarity is about; -1: there is no query */
-    int32_t query_columns, query_rows; /* of that query */
-    float query_extent_x, query_extent_y;
     int32_t bundle_max; /* TVLM_BUNDLE_MAX; tests make it smaller */
+
+    float fixation_x, fixation_y, farthest; /* farthest: the distance of the corner that is farthest away */
+    tvlm_grid_mask asked;                   /* grids that readers ever asked for */
+    tvlm_question question;
+    tvlm_given given[TVLM_GRID_COUNT];
+    tvlm_user_plane users[TVLM_USER_PLANES_MAX];
+    int32_t user_count;
+
+    tvlm_chunk *chunks; /* [chunk_count] each of chunk_images images, but the last */
+    int32_t chunk_images, chunk_count;
+
+    /* [images] */
+    tvlm_stack_image *originals;
+    tvlm_frame *frames;
+    tvlm_carry *carries;
+    tvlm_camera *cameras; /* of their depths */
+
+    /* Where the regions of the only image begin; NULL: in the middles of their cells. They belong to who set
+     * them. */
+    const tvlm_cluster_centre *centres;
+    tvlm_texture *relevance;  /* a map of scores on its way to the previous frame */
+    struct tvlm_delta *delta; /* NULL until a frame was compared */
+    tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
 };
 
 /* The chunk that holds image `index`. */

@@ -96,8 +96,8 @@ static bool fits(const tvlm_texture *texture, const answer *a) {
            texture->extent_y == a->extent_y;
 }
 
-/* A question begins: there is none until it is committed. *texture is one of the answer's size, the last one's
- * where that fits. *fresh: it is new, and holds nothing yet. */
+/* A question begins: there is none until it is committed. *texture is one of the answer's size, the last
+ * question's where that fits. *fresh: it is new, and holds nothing yet. */
 static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, tvlm_texture **texture,
                          bool *fresh) {
     const tvlm_backend *backend = stack->device->backend;
@@ -119,11 +119,7 @@ static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, 
 
 /* The question is complete: it is about image `index` from now on. */
 static void commit(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const answer *a) {
-    stack->query_image = index;
-    stack->query_columns = a->columns;
-    stack->query_rows = a->rows;
-    stack->query_extent_x = a->extent_x;
-    stack->query_extent_y = a->extent_y;
+    stack->question = (tvlm_question){index, a->columns, a->rows, a->extent_x, a->extent_y};
     chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 
