@@ -4,7 +4,7 @@
  * read, that cells read alone are those read together, and what a guide says of regions.
  */
 #include "select/guide.h"
-#include "select/select.h"
+#include "select/score.h"
 #include "stack/query.h"
 #include "stack_helper.h"
 
@@ -184,12 +184,12 @@ static void check_cover(tvlm_stack *stack, const struct tvlm_query *query, const
     }
     tvlm_selection *none = NULL;
     refused(tvlm_select(stack, query, tvlm_select_params(.cover = true), &none), TVLM_ERROR_ARGUMENT,
-            "for the cascade");
+            "cover is for the strategy cascade, not for grid");
     refused(tvlm_select(
                 stack, query,
                 tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cover = true, .min_distance = 3.0f),
                 &none),
-            TVLM_ERROR_ARGUMENT, "minimum distance");
+            TVLM_ERROR_ARGUMENT, "min_distance with cover");
     assert_null(none);
 }
 
@@ -356,7 +356,8 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     const struct tvlm_select_params cascade = {.k = 3, .strategy = TVLM_STRATEGY_CASCADE};
 #define REFUSED(query, line, ...)                                                                            \
     refused(tvlm_select(stack, query, tvlm_select_params(__VA_ARGS__), &selection), TVLM_ERROR_ARGUMENT, line)
-    REFUSED(NULL, "takes a level", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.stride = 16.0f);
+    REFUSED(NULL, "stride is for the strategy grid, foveated, quadtree and cascade, not for exhaustive",
+            .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.stride = 16.0f);
     REFUSED(NULL, "level 8", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = 8);
     REFUSED(NULL, "level -1", .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score.level = -1);
     REFUSED(NULL, "regions to keep", .strategy = TVLM_STRATEGY_CASCADE, .keep_regions = -1);
@@ -486,8 +487,8 @@ static void compare_with_reference(const test_target *target, tvlm_device *refer
         const struct tvlm_select_params params = {.k = K,
                                                   .strategy = strategies[i % 3],
                                                   .score.stride = exhaustive ? 0.0f : 4.0f,
-                                                  .score.level = 2,
-                                                  .keep_regions = 3};
+                                                  .score.level = exhaustive ? 2 : 0,
+                                                  .keep_regions = i % 3 == 1 ? 3 : 0};
         assert_int_equal(choose_on(target->device, target->format, q, &params, got), K);
         assert_int_equal(choose_on(reference, target->format, q, &params, expected), K);
         int same = 0;

@@ -322,12 +322,17 @@ static void test_refusals(void **state) {
     refused(tvlm_select(stack, NULL,
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .min_distance = 3),
                         &selection),
-            TVLM_ERROR_ARGUMENT, "minimum distance");
+            TVLM_ERROR_ARGUMENT,
+            "min_distance is for the strategy grid, exhaustive and cascade, not for foveated");
     refused(tvlm_select(stack, NULL,
                         tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .fixations = outside,
                                            .fixation_count = 1),
                         &selection),
             TVLM_ERROR_ARGUMENT, "fixation at 301,10");
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .fixation_count = 1),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "1 fixations, but no array of them");
     refused(
         tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE, .k = -3), &selection),
         TVLM_ERROR_ARGUMENT, "k is -3");

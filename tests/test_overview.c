@@ -316,10 +316,11 @@ static void test_refusals(void **state) {
     REFUSE("an overview of inf", .overview = INFINITY);
     REFUSE("0.25 of k = 3 is no position", .k = 3, .overview = 0.25f);
     REFUSE("0.01 of k = 60 is no position", .overview = 0.01f);
-    REFUSE("foveated covers the image itself", .strategy = TVLM_STRATEGY_FOVEATED, .overview = 0.5f);
-    REFUSE("quadtree covers the image itself", .strategy = TVLM_STRATEGY_QUADTREE, .overview = 0.5f);
-    REFUSE("cascade covers the image itself", .strategy = TVLM_STRATEGY_CASCADE, .cover = true,
-           .overview = 0.5f);
+    REFUSE("overview is for the strategy grid, exhaustive and cascade, not for foveated",
+           .strategy = TVLM_STRATEGY_FOVEATED, .overview = 0.5f);
+    REFUSE("overview is for the strategy grid, exhaustive and cascade, not for quadtree",
+           .strategy = TVLM_STRATEGY_QUADTREE, .overview = 0.5f);
+    REFUSE("overview with cover", .strategy = TVLM_STRATEGY_CASCADE, .cover = true, .overview = 0.5f);
     assert_null(selection);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);

@@ -252,7 +252,7 @@ static void check_queries(tvlm_device *device, tvlm_format format) {
 
 static void test_score_refusals(void **state) {
     static const int32_t channels[] = {0, 99999}, fine[] = {0, 1};
-    static const float weights[] = {1, NAN};
+    static const float weights[] = {1, NAN}, fine_weights[] = {1, 1, 1};
     float scores[CELLS];
     tvlm_device *device = open_reference();
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 103);
@@ -260,6 +260,10 @@ static void test_score_refusals(void **state) {
     (void)state;
     REFUSE_SCORE("level 8", .dense = true, .level = 8);
     REFUSE_SCORE("level -1", .dense = true, .level = -1);
+    REFUSE_SCORE("a stride of 8 with dense", .dense = true, .stride = 8.0f);
+    REFUSE_SCORE("level 2 without dense", .level = 2);
+    REFUSE_SCORE("weights and a scorer", .weights = fine_weights,
+                 .scorer = &(tvlm_scorer){2, fine, 1, fine_weights, 0, 0, NULL, 0});
     REFUSE_SCORE("room for 60", .stride = 8);
     REFUSE_SCORE("no channel 99999", .scorer = &(tvlm_scorer){2, channels, 1, weights, 0, 0, NULL, 0});
     REFUSE_SCORE("weight of channel 1", .scorer = &(tvlm_scorer){2, fine, 1, weights, 0, 0, NULL, 0});

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "core/try.h"
-#include "select/select.h"
+#include "select/score.h"
 #include "stack/features.h"
 #include "stack/stack.h"
 #include "texturevlm/basis.h"

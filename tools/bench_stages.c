@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "core/try.h"
-#include "select/select.h"
+#include "select/patches.h"
+#include "select/score.h"
 #include "stack/bundle.h"
 #include "stack/make.h"
 #include "stack/upload.h"

@@ -162,7 +162,6 @@ struct job {
     const tvlm_position *positions;
     int32_t count, k;
     draw_grid grid;
-    float *scores;
     struct canvas overlay, heatmap;
     select_array patches, patch_scores;
     tvlm_footprint *axes;
@@ -209,7 +208,7 @@ static int find_positions(struct run *run, struct job *job) {
         .score = score_params_of(run),
         .patch = options->patch.value,
         .min_distance = options->min_distance.value,
-        .fixations = fixations.values,
+        .fixations = fixations.count > 0 ? fixations.values : NULL,
         .fixation_count = fixations.count,
         .e0 = options->e0.value,
         .arrangement = (tvlm_arrangement)options->arrangement,
@@ -217,6 +216,7 @@ static int find_positions(struct run *run, struct job *job) {
         .cull_distance = options->cull_distance.value,
         .cover = options->cover > 0,
         .overview = options->overview.value,
+        .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
     };
     tvlm_selection_info info;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
@@ -253,16 +253,11 @@ static int draw_overlay_of(struct run *run, struct job *job) {
 }
 
 static int draw_heatmap_of(struct run *run, struct job *job) {
-    const struct tvlm_score_params params = score_params_of(run);
-    const size_t cells = (size_t)job->grid.columns * (size_t)job->grid.rows;
     char title[256], stem[128];
-    job->scores = malloc(cells * sizeof *job->scores);
-    if (job->scores == NULL) return tool_fail(run->tool, "no memory for the scores");
-    const int code = tool_status(run->tool, tvlm_score(job->stack, job->query, &params, cells, job->scores));
-    if (code != TOOL_DONE) return code;
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: score of %d x %d cells", stem, job->grid.columns, job->grid.rows);
-    if (draw_heatmap(job->image, &job->grid, job->scores, title, &job->heatmap)) return TOOL_DONE;
+    const float *const scores = tvlm_selection_scores(job->selection, NULL, NULL);
+    if (draw_heatmap(job->image, &job->grid, scores, title, &job->heatmap)) return TOOL_DONE;
     return tool_fail(run->tool, "no memory for the heat map");
 }
 
@@ -331,13 +326,12 @@ static int make_arrays(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     const float patch = options->patch.given ? options->patch.value : TVLM_PATCH_DEFAULT;
     const int32_t side = options->patches.side.given ? options->patches.side.value : (int32_t)lroundf(patch);
-    const struct tvlm_score_params params = score_params_of(run);
     int code = TOOL_DONE;
     if (options->patches.output != NULL)
         code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &run->patches,
                                    &job->patches);
     if (code == TOOL_DONE && options->patch_scores != NULL)
-        code = select_make_scores(run->tool, job->stack, job->query, &params, &job->patch_scores);
+        code = select_copy_scores(run->tool, job->selection, &job->patch_scores);
     if (code == TOOL_DONE && options->anisotropic)
         code = select_make_axes(run->tool, job->stack, job->selection, &job->axes);
     return code;
@@ -367,8 +361,6 @@ static void release_answer(struct job *job) {
     select_array_release(&job->patch_scores);
     free(job->axes);
     job->axes = NULL;
-    free(job->scores);
-    job->scores = NULL;
     tvlm_selection_destroy(&job->selection);
 }
 
@@ -463,22 +455,23 @@ static void say_session(const struct run *run) {
 
 /* Options of other strategies. */
 static int check_strategy(struct tool *tool, const select_options *options) {
-    const tvlm_strategy strategy = strategies_at(options->strategy);
-    if (strategy != TVLM_STRATEGY_FOVEATED &&
-        (options->fixations.count > 0 || options->e0.given || options->arrangement != 0))
-        return tool_usage(tool, "--fixation, --e0 and --arrangement are for --strategy foveated");
-    if (strategy != TVLM_STRATEGY_EXHAUSTIVE && options->level.given)
-        return tool_usage(tool, "--level is for --strategy exhaustive");
-    if (strategy == TVLM_STRATEGY_EXHAUSTIVE && options->stride.given)
-        return tool_usage(tool, "--stride is not for --strategy exhaustive, which has --level");
-    if (strategy != TVLM_STRATEGY_CASCADE && (options->keep_regions.given || options->cull_distance.given))
-        return tool_usage(tool, "--keep-regions and --cull-distance are for --strategy cascade");
-    if (strategy != TVLM_STRATEGY_CASCADE && options->cover > 0)
-        return tool_usage(tool, "--cover is for --strategy cascade");
-    if (options->overview.value > 0.0f &&
-        (strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_QUADTREE || options->cover > 0))
-        return tool_usage(tool, "--overview is for --strategy grid, exhaustive and cascade, without --cover");
-    return TOOL_DONE;
+    const strategy_option given[] = {
+        {"fixation", "fixations", options->fixations.count > 0},
+        {"e0", "e0", options->e0.given},
+        {"arrangement", "arrangement", options->arrangement != 0},
+        {"level", "level", options->level.given},
+        {"stride", "stride", options->stride.given},
+        {"keep-regions", "keep_regions", options->keep_regions.given},
+        {"cull-distance", "cull_distance", options->cull_distance.given},
+        {"cover", "cover", options->cover > 0},
+        {"overview", "overview", options->overview.value > 0.0f},
+        {"min-distance", "min_distance", options->min_distance.value > 0.0f},
+    };
+    if (options->cover > 0 && options->overview.value > 0.0f)
+        return tool_usage(tool, "--overview is not for --cover, whose squares cover the image");
+    if (options->cover > 0 && options->min_distance.value > 0.0f)
+        return tool_usage(tool, "--min-distance is not for --cover, whose squares cover the image");
+    return strategies_check(tool, strategies_at(options->strategy), given, sizeof given / sizeof *given);
 }
 
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {

@@ -123,15 +123,14 @@ int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_positio
     return tool_status(tool, tvlm_patches_extract(stack, positions, count, &params, bytes, patches->data));
 }
 
-int select_make_scores(struct tool *tool, tvlm_stack *stack, const struct tvlm_query *query,
-                       const struct tvlm_score_params *params, select_array *scores) {
+int select_copy_scores(struct tool *tool, const tvlm_selection *selection, select_array *scores) {
     int32_t columns, rows;
-    const int code = tool_status(tool, tvlm_score_size(stack, params, &columns, &rows));
-    if (code != TOOL_DONE) return code;
+    const float *const kept = tvlm_selection_scores(selection, &columns, &rows);
     const size_t count = (size_t)columns * (size_t)rows;
-    *scores = (select_array){malloc(count * sizeof(float)), TVLM_ELEMENT_F32, 1, {(int64_t)count}};
+    *scores = (select_array){malloc(count * sizeof *kept), TVLM_ELEMENT_F32, 1, {(int64_t)count}};
     if (scores->data == NULL) return tool_fail(tool, "no memory for %zu scores", count);
-    return tool_status(tool, tvlm_score(stack, query, params, count, scores->data));
+    memcpy(scores->data, kept, count * sizeof *kept);
+    return TOOL_DONE;
 }
 
 int select_make_axes(struct tool *tool, tvlm_stack *stack, const tvlm_selection *selection,

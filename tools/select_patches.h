@@ -102,9 +102,8 @@ int patches_layout(struct tool *tool, const patch_options *options, const patch_
 int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                         int32_t side, const patch_plan *plan, select_array *patches);
 
-/* The score of every cell of the grid, in one row after the other. */
-int select_make_scores(struct tool *tool, tvlm_stack *stack, const struct tvlm_query *query,
-                       const struct tvlm_score_params *params, select_array *scores);
+/* The scores that a selection has kept, row after row. */
+int select_copy_scores(struct tool *tool, const tvlm_selection *selection, select_array *scores);
 
 /* The structure tensor's ellipse at each position: free() *axes; u and v in pixels of the image as it was
  * handed in. */

@@ -3,6 +3,7 @@
 #define TVLM_TOOLS_STRATEGIES_H
 
 #include "texturevlm/select.h"
+#include "tool.h"
 
 /* The names, ending with NULL. strategies_name fills them in, before options are parsed. */
 #define STRATEGIES_MAX 15
@@ -11,5 +12,15 @@ void strategies_name(void);
 
 /* The strategy at that position of the names. */
 tvlm_strategy strategies_at(int choice);
+
+/* An option that not every strategy reads. */
+typedef struct strategy_option {
+    const char *name;      /* of the option, without its dashes */
+    const char *parameter; /* of tvlm_select_params */
+    bool given;
+} strategy_option;
+
+/* Refuses the first of `count` options that is given and that the strategy does not read. */
+int strategies_check(struct tool *tool, tvlm_strategy strategy, const strategy_option *options, int count);
 
 #endif

@@ -1,6 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select.h: the positions that matter.
+ * select.h: the positions of an image that matter.
+ *
+ * The defaults choose up to 273 cells of 16 x 16 pixels, the best first:
+ *
+ *     tvlm_selection *selection = NULL;
+ *     if (tvlm_select(stack, NULL, NULL, &selection) == TVLM_OK) {
+ *         int32_t count;
+ *         const tvlm_position *at = tvlm_selection_positions(selection, &count);
+ *         for (int32_t i = 0; i < count; ++i) printf("%g %g\n", at[i].x, at[i].y);
+ *         tvlm_selection_destroy(&selection);
+ *     }
+ *
+ * A question (score.h) says what is looked for, and parameters say how:
+ *
+ *     tvlm_select(stack, tvlm_query(.vectors = text, .dimension = 768),
+ *                 tvlm_select_params(.k = 100, .overview = 0.25f, .score = {.stride = 14}), &selection);
  */
 #ifndef TEXTUREVLM_SELECT_H
 #define TEXTUREVLM_SELECT_H
@@ -14,139 +29,223 @@ extern "C" {
 #define TVLM_K_DEFAULT     273
 #define TVLM_PATCH_DEFAULT 16.0f
 
-typedef struct tvlm_selection tvlm_selection;
-
-/* One position. x, y and size are in pixels of the image as it was handed in, centres at +0.5. */
+/* A place to look at. Its coordinates are in pixels of the image as it was handed in; the centre of the first
+ * pixel is at 0.5, 0.5. */
 typedef struct tvlm_position {
+    /* The centre of the position. */
     float x, y;
-    float
-        level; /* level of the working image at which a patch covers the cell: max(0, log2(stride / patch)) */
+    /* The level of the working image at which one patch covers the position: max(0, log2(stride / patch)) for
+     * a cell, log2(size / patch) for a square, in pixels of the working image. */
+    float level;
     float score;
-    float size;          /* side of the square it stands for */
-    int32_t column, row; /* of its cell; -1 where it stands for none: where the strategy has no grid, and in
-                            an overview */
+    /* The side of the square that the position stands for. */
+    float size;
+    /* The cell that the position stands for. Both are -1 where it stands for none: where the strategy chooses
+     * squares, and in an overview. */
+    int32_t column, row;
 } tvlm_position;
 
+/* How positions are chosen. tvlm_select_params says more about each, beside its parameters. */
 typedef enum tvlm_strategy {
-    TVLM_STRATEGY_DEFAULT = 0, /* the grid for now; a later version may mean another */
-    TVLM_STRATEGY_GRID,        /* the best cells of a regular grid */
-    TVLM_STRATEGY_FOVEATED, /* dense around fixations, sparse far from them, covering the image: foveated.h */
-    TVLM_STRATEGY_QUADTREE, /* squares, large and small, that cover the image: small where the score is */
-    TVLM_STRATEGY_EXHAUSTIVE, /* the best texels of a level */
-    TVLM_STRATEGY_CASCADE     /* the best cells of the grid in the best regions: reads only those */
+    /* The grid for now. A later version may mean another strategy. */
+    TVLM_STRATEGY_DEFAULT = 0,
+    /* The best cells of a regular grid. */
+    TVLM_STRATEGY_GRID,
+    /* Squares that cover the image: small around fixations, large far from them. */
+    TVLM_STRATEGY_FOVEATED,
+    /* Squares that cover the image: small where the score is high, large where it is low. */
+    TVLM_STRATEGY_QUADTREE,
+    /* The best texels of a level. */
+    TVLM_STRATEGY_EXHAUSTIVE,
+    /* The best cells of the grid in the best regions. It reads only those, so that it is the cheapest for a
+     * large image. */
+    TVLM_STRATEGY_CASCADE
 } tvlm_strategy;
 
-/* Where the positions of the foveated strategy start. They cover alike, and on photos neither shows more for
- * all e0 (the same at 0.2, the sunflower at 0.3, log-polar at 0.5: bench/README.md); the sunflower is the
- * default because it takes half the time. */
+/* Where the positions of the foveated strategy start. Both cover the image alike, and on photos neither shows
+ * more for all e0 (they show the same at 0.2, the sunflower shows more at 0.3, log-polar at 0.5:
+ * bench/README.md). The sunflower is the default because it takes half the time. */
 typedef enum tvlm_arrangement {
     TVLM_ARRANGEMENT_SUNFLOWER = 0, /* a spiral at the golden angle (Vogel 1979) */
     TVLM_ARRANGEMENT_LOG_POLAR      /* rings of equal sectors */
 } tvlm_arrangement;
 
-/* In half diagonals. There is no best one: photos show more near the fixation the smaller it is, and less
- * over all. Below 0.2 it makes no difference where squares at the fixation are patches already (photos of
- * 1024 pixels, 273 patches of 16); of patches half as large it gains 1.5 dB near for 0.5 over all at 0.05. At
- * 0.5 2 to 3 dB near are lost for 0.3 over all (bench/README.md, foveated.py). */
+/* In half diagonals of the image. No e0 is the best one: the smaller it is, the more photos show near the
+ * fixation, and the less over all.
+ * - Below 0.2 it makes no difference where the squares at the fixation are patches already (photos of 1024
+ *   pixels, 273 patches of 16). With patches half as large 0.05 gains 1.5 dB near the fixation for 0.5 dB over
+ *   all.
+ * - At 0.5 it costs 2 to 3 dB near the fixation for 0.3 dB over all (bench/README.md, foveated.py). */
 #define TVLM_E0_DEFAULT 0.2f
 
+/*
+ * Parameters of a selection. All zero means the defaults. A parameter of another strategy than the one that
+ * is asked for is refused, not ignored.
+ */
 struct tvlm_select_params {
-    int32_t k; /* 1 .. candidates; 0: 273, or as many as there are */
+    /* ---- All strategies ---- */
+
+    /* How many positions there are to be. 0 means 273, or as many as there are candidates. A k larger than the
+     * number of candidates is refused. */
+    int32_t k;
+
     tvlm_strategy strategy;
-    /* Which image, its candidates and how they are scored. The candidates are cells of `stride`, of the
-     * exhaustive strategy texels of `level`. `dense` need not be set; it is refused with any other strategy,
-     * and so is a level. */
+
+    /*
+     * Which image of a batch is looked at, what its candidates are, and how they are scored (score.h). The
+     * candidates are the cells of `score.stride`, which every strategy but the exhaustive one takes.
+     * `score.level` and `score.dense` are of the exhaustive strategy.
+     */
     struct tvlm_score_params score;
-    float patch;        /* side of the encoder's patch in pixels; 0: 16 */
-    float min_distance; /* between positions, in pixels of the working image, greedy by rank; 0: none.
-                           Fewer than k are then no error */
-    /* Of the foveated strategy: as in tvlm_foveated_params, but in pixels of the working image, and without
-     * fixations it is the candidate of the highest score (of the query's part alone, where there is one) of a
-     * grid of 16 cells along the longer side. */
+
+    /* The side of the encoder's patch, in pixels of the working image. No square is smaller. 0 means 16. */
+    float patch;
+
+    /* Keeps the scores of all candidates with the selection, where tvlm_selection_scores finds them. */
+    bool keep_scores;
+
+    /* ---- grid, exhaustive and cascade: the best candidates ---- */
+
+    /* The least distance between two positions, in pixels of the working image; 0: none. A position that is
+     * too near to a better one is left out, and there may then be fewer than k. The positions of an overview
+     * do not count. */
+    float min_distance;
+
+    /*
+     * The share of k, from 0 to 1, that shows the whole image coarsely; 0: none. These positions come first,
+     * row after row, so that the whole image stays in view whatever is cut off the end of a selection. The
+     * rest are the best of the strategy, exactly what k less their number would give alone.
+     *
+     * The overview is a regular grid of at most overview * k squares: the smallest for which there are
+     * enough, none smaller than a patch or a cell, or squares up to a sixteenth larger where fewer of these
+     * do. tvlm_selection_info tells its columns and rows. Squares lie W / columns and H / rows apart; their
+     * size is the larger of the two, and their score the mean of the strategy's scores over the square. They
+     * are not remembered as looked at (temporal.h). An overview of less than one position is refused.
+     *
+     * A quarter is a good share, a half below a hundred positions or so, a tenth where k is half of all
+     * patches (bench/README.md, help.py). The default is 0 because a selection then is what it always was:
+     * cells of one size, the best first.
+     */
+    float overview;
+
+    /* ---- foveated: squares around fixations (foveated.h) ----
+     *
+     * There are exactly k squares, at most as many as patches fit into the image. From k = 5 on, and for
+     * sides up to 20 : 1, they cover at least 95 % of the image and at most 25 % of it twice; foveated.h says
+     * what smaller k and longer images do. A square's score is the mean of the cells' scores over it. */
+
+    /* x, y of each fixation, in pixels of the working image. Without any, the strategy looks where a grid of
+     * 16 cells along the longer side has its highest score: that of the query's part alone where there is a
+     * query, else the score itself. */
     const float *fixations;
     int32_t fixation_count;
+    /* Squares grow as e + e0 with the distance e from the nearest fixation. In half diagonals of the image,
+     * > 0; 0 means TVLM_E0_DEFAULT. */
     float e0;
     tvlm_arrangement arrangement;
-    /* Of the cascade. */
-    int32_t keep_regions; /* the best of the regions that are looked into, 1 .. ; 0: 10 */
-    float cull_distance;  /* regions and cells at least that far from an edge (the channel distance, 1: an
-                             eighth of the longer side, or more) are left out; 0: 1; above 1: none are */
-    bool cover; /* squares that cover the image, as the quadtree's: small in the regions that are looked into,
-                   where they score, large where nothing needs detail. Instead of the best cells */
-    float overview; /* of grid, exhaustive and cascade: the share of k, 0 .. 1, that shows the whole image
-                       coarsely; 0: none */
+
+    /* ---- quadtree: squares that are small where the score is high ----
+     *
+     * It has no parameters of its own. The leaf with the largest sum of scores (above the lowest of all) is
+     * cut into four, down to the patch, as long as there are at most k leaves; where nothing scores, it stays
+     * whole. The leaves cover the image without overlap. Sizes are patch * 2^level, and a leaf's score is the
+     * mean of the cells' scores over it.
+     *
+     * A leaf is a square that begins at multiples of its side, clipped by the right and the lower border of
+     * the image: `size` is the side of the whole square, x and y are the centre of what remains of it. So the
+     * square of `size` around x, y is the leaf where that is whole; where it is clipped, that square contains
+     * the leaf, and reaches beyond the image and over neighbours. The leaf itself begins, in pixels of the
+     * working image, at size * floor(x / size), size * floor(y / size). */
+
+    /* ---- exhaustive: the best texels of a level ----
+     *
+     * It is the grid with the texels of `score.level` as candidates; 0 means every pixel. */
+
+    /* ---- cascade: the best cells in the best regions ----
+     *
+     * First it scores the stack's regions (regions.h). Each is read by its channels at its centroid, at the
+     * level whose texels are as large as it, and by the best of up to four means of its vectors' cosines with
+     * the query: one mean for vectors that are alike, a little more where they differ. Then it scores the
+     * cells that touch the best regions, and of those it chooses the k best. What the regions are and the
+     * means of their vectors is made with the first question to an image, and kept on the host.
+     *
+     * It looks into at least `keep_regions` regions, and into as many more as it takes for 8 k cells; on
+     * grids of 16384 cells and more that is 2 k cells and a sixteenth of all, if that is less. Once it has
+     * them, it passes over regions that would make the cells more than an eighth of all.
+     *
+     * Scores are the grid's, but each part is brought to [0, 1] by its range over the cells that were looked
+     * at and the regions that were not looked into. Where the scores are kept (keep_scores, score.keep_pass,
+     * temporal.h), cells that were not looked at have the lowest of them, and query_similarity is 0 where no
+     * vector was read. */
+
+    /* How many of the best regions it looks into at least, >= 1; 0 means 10. */
+    int32_t keep_regions;
+    /* Regions and cells at least that far from every edge are left out, unless fewer than k cells would be
+     * left. It is measured as the channel distance: 1 is an eighth of the longer side, or more. 0 means 1;
+     * above 1 none are left out. */
+    float cull_distance;
+    /* Chooses squares that cover the image, as the quadtree's, instead of the best cells: small in the
+     * regions that were looked into, where they score, and large where nothing needs detail. A region in which
+     * nothing needs detail comes back as few coarse squares, or as a part of one. There are at most k, not
+     * limited by the number of candidates. A min_distance and an overview are refused with it. */
+    bool cover;
 };
 #define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
 
+/* Positions of one image, and what is known of how they were chosen. It needs neither the stack nor its device
+ * any more. */
+typedef struct tvlm_selection tvlm_selection;
+
 /*
- * Chooses positions, best first, behind the overview where there is one. `query` NULL: none; `params` NULL:
- * all defaults. The selection is the caller's. Errors: ARGUMENT (k negative or larger than the number of
- * candidates, a weight that is not finite, ...).
- *
- * foveated: K positions around fixations (foveated.h), k at most as many as patches fit into the image. They
- * cover at least 95 % of it with at most 25 % covered twice from k = 5 on, for sides up to 20 : 1; foveated.h
- * says what k = 1 to 4 and longer images do.
- * quadtree: at most k leaves, large and small, that cover the image without overlap: greedily, the one with
- * the largest sum of scores (above the lowest of all) is cut into four, down to the patch; where nothing
- * scores, it stays whole. A leaf is a square from a multiple of its side on, clipped by the image's right
- * and lower border: `size` is the side of the whole square, x and y are the centre of what remains of it. So
- * the square of `size` around x, y is the leaf where that is whole; where it is clipped, that square has all
- * of the leaf in it, and reaches beyond the image and over neighbours. A leaf itself begins, in pixels of the
- * working image, at size * floor(x / size), size * floor(y / size). Both: the score of a position is the mean
- * of the grid's scores (cells of `stride`) over its square, sizes are patch * 2^level, and a minimum distance
- * is refused. exhaustive: as the grid, with the texels of `level` as cells; `stride` must be 0. cascade:
- * scores the stack's regions (regions.h), each by its channels at its centroid, at the level whose texels are
- * as large as it, and by the best of up to four means of its vectors' cosines with the query, one for vectors
- * that are alike, a little more where they differ; then the cells (of `stride`) that touch the best regions;
- * of those the k best. It looks into at least keep_regions regions and into as many more as it takes for 8 k
- * cells (on grids of 16384 cells and more: for 2 k and a 16th of all, if that is less), but once it has them
- * passes over regions that would make them more than an eighth of all. A region or a cell that is far from
- * every edge is left out, unless fewer than k cells would be left. Scores are the grid's, but each part is
- * brought to [0, 1] by its range over the cells that were seen and the regions that were not looked into.
- * Cells that were not seen have the lowest score of all where the scores are kept (keep_pass, temporal.h),
- * and query_similarity is 0 where no vector was read. What the regions are and the means of their vectors is
- * made once for an image, with its first question, and kept on the host. cascade with `cover`: the same
- * regions and cells are looked at, and the scores of those cells are the quadtree's map; what was not looked
- * at has the lowest score, so that a region in which nothing needs detail comes back as few coarse squares or
- * as a part of one. At most k of them, clipped as the quadtree's, k not limited by the candidates; a minimum
- * distance is refused.
- *
- * overview: of k positions, columns * rows <= overview * k are squares that cover the image: a regular grid
- * of the smallest squares for which there are enough, none smaller than a patch or a cell, or of squares up
- * to a sixteenth larger where fewer of these do. They come first, row after row (whatever is cut off a
- * selection's end, the whole image stays in view; get_info tells columns and rows), then the best of the
- * strategy's own, exactly what k less columns * rows would give alone. Squares lie W / columns and H / rows
- * apart; their size is the larger of the two, their level log2(size / patch), their score the mean of the
- * strategy's scores over the square. A minimum distance is kept by the others among themselves, and these
- * alone are what temporal.h remembers as looked at. An overview that is less than one position is refused,
- * and one of foveated, of quadtree or with `cover`, which cover the image themselves. A quarter is a good
- * share, a half below a hundred positions or so, a tenth where k is half of all patches (bench/README.md,
- * help.py); 0 stays the default: a selection then means what it always meant, cells of one size, best first.
+ * Chooses positions, the best first, behind those of an overview where one is asked for. `query` NULL means
+ * that nothing is asked and the image alone decides; `params` NULL means the defaults. *selection is the
+ * caller's, to be destroyed; it is set on success only. Waits. Errors: ARGUMENT (what the parameters above
+ * and score.h refuse, such as a k larger than the number of candidates or a weight that is not finite),
+ * MEMORY, DEVICE_MEMORY, DEVICE.
  */
 TVLM_API tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                                  const struct tvlm_select_params *params, tvlm_selection **selection);
+
+/* Frees a selection and sets *selection to NULL. NULL and *NULL are fine. */
 TVLM_API void tvlm_selection_destroy(tvlm_selection **selection);
 
-/* The positions, valid while the selection lives. */
+/* The positions, valid while the selection lives, and how many there are. */
 TVLM_API const tvlm_position *tvlm_selection_positions(const tvlm_selection *selection, int32_t *count);
 
 typedef struct tvlm_selection_info {
-    int32_t width, height;                   /* of the image as it was handed in */
-    int32_t columns, rows;                   /* of the candidates */
-    tvlm_strategy strategy;                  /* that chose: never TVLM_STRATEGY_DEFAULT */
-    int32_t overview_columns, overview_rows; /* of the squares that come first; 0: there is no overview */
+    /* The size of the image as it was handed in. */
+    int32_t width, height;
+    /* The grid of the candidates. Both are 0 for strategies that choose squares. */
+    int32_t columns, rows;
+    /* The strategy that chose: never TVLM_STRATEGY_DEFAULT. */
+    tvlm_strategy strategy;
+    /* The squares of the overview, which come first. Both are 0 where there is none. */
+    int32_t overview_columns, overview_rows;
 } tvlm_selection_info;
 TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
+
+/*
+ * The scores that the choice was made by, if params->keep_scores asked for them: columns * rows of them, row
+ * after row, valid while the selection lives. They are those of the cells of `score.stride`, of the exhaustive
+ * strategy those of the level's texels, and are what tvlm_score gives for the same question and parameters.
+ * Only the cascade has scores of its own, of the cells that it looked at; the others have the lowest of
+ * these. Returns NULL, with 0 columns and rows, where they were not asked for. `columns` and `rows` may be
+ * NULL.
+ */
+TVLM_API const float *tvlm_selection_scores(const tvlm_selection *selection, int32_t *columns, int32_t *rows);
 
 /* What the strategies grid, exhaustive and cascade looked at, stage by stage; the others have no stages. An
  * overview reads nothing of its own, and is not counted. */
 #define TVLM_SELECT_STAGES_MAX 3
 typedef struct tvlm_select_stage {
-    const char *name;         /* "regions", "cells" */
-    int32_t candidates, kept; /* seen; that went on to the next stage, or were chosen */
-    size_t bytes; /* read by them: four texels (eight between two levels) of each layer that the score reads,
-                     the vectors of the features, the means of regions and the labels of cells. What is made
-                     once for an image is not in it: families, their levels, regions. */
+    /* "regions" or "cells". */
+    const char *name;
+    /* How many were looked at, and how many of them went on to the next stage or were chosen. */
+    int32_t candidates, kept;
+    /* How many bytes were read for them: four texels (eight between two levels) of each layer that the score
+     * reads, the vectors of the features, the means of regions and the labels of cells. What is made once for
+     * an image is not counted: families, their levels, regions. */
+    size_t bytes;
 } tvlm_select_stage;
 typedef struct tvlm_selection_report {
     int32_t stage_count;
@@ -154,10 +253,17 @@ typedef struct tvlm_selection_report {
 } tvlm_selection_report;
 TVLM_API void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report);
 
-/* "grid", "foveated", "quadtree", "exhaustive", "cascade"; never NULL; TVLM_STRATEGY_DEFAULT has the name of
- * the strategy that it means. The strategy of that name, or -1. */
+/* "grid", "foveated", "quadtree", "exhaustive" or "cascade"; TVLM_STRATEGY_DEFAULT has the name of the strategy
+ * that it means. Never NULL. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
+
+/* The strategy of that name, or -1. */
 TVLM_API int tvlm_strategy_find(const char *name);
+
+/* Whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance", "overview",
+ * "fixations", "e0", "arrangement", "keep_regions", "cull_distance" or "cover". All strategies read the others.
+ * False where there is no such strategy. */
+TVLM_API bool tvlm_strategy_reads(tvlm_strategy strategy, const char *parameter);
 
 #ifdef __cplusplus
 }

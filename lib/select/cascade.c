@@ -5,16 +5,18 @@
  * features are read for the cells only. Everything is scored by the program of the grid's scores, on the
  * host: there are few.
  */
+#include "select/cascade.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "select/cost.h"
 #include "select/guide.h"
-#include "select/select.h"
+#include "select/pass.h"
 #include "stack/frame.h"
 #include "stack/query.h"
-#include "stack/stack.h"
 #include "texturevlm/regions.h"
 
 #define KEEP_REGIONS 10
@@ -483,23 +485,30 @@ static tvlm_status score_cells(cascade *c) {
 
 /* ---- What comes out ---- */
 
-/* The image's scores: what was not looked at has the lowest. */
-static tvlm_status keep_scores(const cascade *c, bool pass) {
-    const tvlm_backend *const backend = tvlm_stack_device(c->stack)->backend;
-    const size_t count = (size_t)tvlm_candidate_count(c->grid);
-    float *const scores = tvlm_allocate(count, sizeof *scores);
+/* The lowest of the cells' scores that is a number. */
+static float lowest_score(const cascade *c) {
     float lowest = INFINITY;
-    tvlm_buffer *buffer;
+    for (int32_t n = 0; n < c->cells.count; ++n)
+        if (isfinite(c->cells.scores[n])) lowest = fminf(lowest, c->cells.scores[n]);
+    return isfinite(lowest) ? lowest : 0.0f;
+}
+
+/* Makes them the image's scores; what was not looked at has the lowest. */
+static tvlm_status keep_scores(const cascade *c, tvlm_buffer **buffer) {
+    const tvlm_backend *const backend = tvlm_stack_device(c->stack)->backend;
+    const int32_t index = c->params->score.index;
+    const size_t count = (size_t)tvlm_candidate_count(c->grid);
+    float *const scores = tvlm_allocate(count, sizeof *scores), lowest = lowest_score(c);
     if (scores == NULL) return no_memory(c);
-    for (int32_t n = 0; n < c->cells.count; ++n) lowest = fminf(lowest, c->cells.scores[n]);
-    for (size_t i = 0; i < count; ++i) scores[i] = isfinite(lowest) ? lowest : 0.0f;
+    for (size_t i = 0; i < count; ++i) scores[i] = lowest;
     for (int32_t n = 0; n < c->cells.count; ++n) scores[c->listed[n]] = c->cells.scores[n];
-    tvlm_status status = tvlm_stack_scores(c->stack, c->params->score.index, c->grid, &buffer);
+    tvlm_status status = tvlm_stack_scores(c->stack, index, c->grid, buffer);
     if (status == TVLM_OK)
         status =
-            backend->buffer_write(tvlm_stack_device(c->stack), buffer, 0, count * sizeof *scores, scores);
-    if (status == TVLM_OK) tvlm_stack_mark_scored(c->stack, c->params->score.index);
-    if (status == TVLM_OK && pass) status = tvlm_pass_keep(c->stack, c->params->score.index, c->grid, buffer);
+            backend->buffer_write(tvlm_stack_device(c->stack), *buffer, 0, count * sizeof *scores, scores);
+    if (status == TVLM_OK) tvlm_stack_mark_scored(c->stack, index);
+    if (status == TVLM_OK && c->params->score.keep_pass)
+        status = tvlm_pass_keep(c->stack, index, c->grid, *buffer);
     free(scores);
     return status;
 }
@@ -515,7 +524,17 @@ static tvlm_status prepare(cascade *c) {
                          c->vectors && c->query->basis != NULL, &c->guide);
 }
 
-static tvlm_status run(cascade *c, bool pass, tvlm_ranked *ranking) {
+static tvlm_status rank_cells(const cascade *c, tvlm_cascade_result *result) {
+    result->count = c->cells.count;
+    result->ranking = tvlm_allocate((size_t)c->cells.count, sizeof *result->ranking);
+    if (result->ranking == NULL) return no_memory(c);
+    for (int32_t n = 0; n < c->cells.count; ++n)
+        result->ranking[n] = (tvlm_ranked){c->listed[n], c->cells.scores[n]};
+    qsort(result->ranking, (size_t)c->cells.count, sizeof *result->ranking, compare_ranked);
+    return TVLM_OK;
+}
+
+static tvlm_status run(cascade *c, tvlm_cascade_result *result) {
     TVLM_TRY(prepare(c));
     TVLM_TRY(score_regions(c));
     TVLM_TRY(rank_regions(c));
@@ -526,21 +545,17 @@ static tvlm_status run(cascade *c, bool pass, tvlm_ranked *ranking) {
     widen(c, &c->cells, NULL);
     combine(c, &c->cells);
     add_bonus(c);
-    for (int32_t n = 0; n < c->cells.count; ++n) ranking[n] = (tvlm_ranked){c->listed[n], c->cells.scores[n]};
-    qsort(ranking, (size_t)c->cells.count, sizeof *ranking, compare_ranked);
-    return keep_scores(c, pass);
+    TVLM_TRY(rank_cells(c, result));
+    return keep_scores(c, &result->scores);
 }
 
-tvlm_status tvlm_cascade_rank(tvlm_stack *stack, const struct tvlm_query *query,
-                              const struct tvlm_select_params *params, const struct tvlm_score_params *score,
-                              const tvlm_candidates *candidates, int32_t k, tvlm_ranked *ranking,
-                              int32_t *count, tvlm_selection_report *report) {
+tvlm_status tvlm_cascade_run(tvlm_stack *stack, const struct tvlm_query *query,
+                             const struct tvlm_select_params *params, const tvlm_candidates *candidates,
+                             int32_t k, tvlm_cascade_result *result) {
     cascade c = {.stack = stack, .params = params, .query = query, .grid = candidates, .k = k};
-    tvlm_status status = tvlm_score_program_make(stack, query, score, &c.program);
-    if (status == TVLM_OK) status = run(&c, score->keep_pass, ranking);
-    *count = c.cells.count;
-    report->stage_count = 2;
-    memcpy(report->stages, c.stages, sizeof c.stages);
+    tvlm_status status = tvlm_score_program_make(stack, query, &params->score, &c.program);
+    if (status == TVLM_OK) status = run(&c, result);
+    memcpy(result->stages, c.stages, sizeof c.stages);
     tvlm_score_program_free(&c.program);
     tvlm_sparse_query_end(&c.sparse);
     free_seen(&c.regions);

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "core/try.h"
-#include "select/select.h"
+#include "select/cost.h"
 #include "stack/embedding.h"
 #include "stack/features.h"
 #include "stack/grids.h"

@@ -8,7 +8,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/fit.h"
-#include "select/select.h"
+#include "select/score.h"
 #include "stack/stack.h"
 
 #define CHANNELS_MAX 256 /* the Hessian of 9 taps is 42 MB then */

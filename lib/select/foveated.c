@@ -36,6 +36,9 @@ static tvlm_status check(const struct tvlm_foveated_params *params, const tvlm_l
     if (params->fixation_count < 0 || params->fixation_count > TVLM_FIXATIONS_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d fixations; %d at most", (int)params->fixation_count,
                          TVLM_FIXATIONS_MAX);
+    if (params->fixations == NULL && params->fixation_count != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d fixations, but no array of them",
+                         (int)params->fixation_count);
     if (!(params->e0 >= 0.0f) || !isfinite(params->e0))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "e0 is %g; it is larger than 0", (double)params->e0);
     if ((int)params->arrangement < 0 || params->arrangement > TVLM_ARRANGEMENT_LOG_POLAR)

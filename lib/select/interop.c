@@ -7,7 +7,7 @@
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
-#include "select/select.h"
+#include "select/patches.h"
 #include "stack/stack.h"
 
 tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions, int32_t count,

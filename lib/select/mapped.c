@@ -2,11 +2,13 @@
 /*
  * Scorers that a query changes: a matrix takes its vector to weights.
  */
+#include "select/mapped.h"
+
 #include <string.h>
 
+#include "core/backend.h"
 #include "core/memory.h"
 #include "core/try.h"
-#include "select/select.h"
 #include "stack/features.h"
 
 static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer,

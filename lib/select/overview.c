@@ -3,10 +3,6 @@
 
 #include <math.h>
 
-#include "select/scoremap.h"
-#include "stack/frame.h"
-#include "stack/stack.h"
-
 /* ---- The grid ---- */
 
 /* Squares may be larger than they have to be by that factor where fewer do then: 6 x 4 cover 640 x 427 nearly
@@ -48,27 +44,18 @@ tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_pa
 
 /* ---- Its positions ---- */
 
-tvlm_status tvlm_overview_place(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
-                                const tvlm_overview *overview, double patch, tvlm_position *positions) {
-    const tvlm_original original = tvlm_stack_original(stack, index);
-    const double step_x = (double)tvlm_stack_width(stack) / overview->columns;
-    const double step_y = (double)tvlm_stack_height(stack) / overview->rows;
-    tvlm_scoremap map = {0};
-    tvlm_status status = tvlm_scoremap_make(stack, candidates, &map);
-    if (status == TVLM_OK)
-        status = tvlm_scoremap_read(tvlm_stack_device(stack), tvlm_stack_last_scores(stack, index), &map);
-    if (status == TVLM_OK) tvlm_scoremap_finish(&map);
-    for (int32_t i = 0; status == TVLM_OK && i < tvlm_overview_size(overview); ++i) {
+void tvlm_overview_place(const tvlm_overview *overview, const tvlm_scoremap *map, const tvlm_scale *scale,
+                         double patch, tvlm_position *positions) {
+    const double step_x = (double)map->width / overview->columns;
+    const double step_y = (double)map->height / overview->rows;
+    for (int32_t i = 0; i < tvlm_overview_size(overview); ++i) {
         const double x = (i % overview->columns + 0.5) * step_x, y = (i / overview->columns + 0.5) * step_y;
-        positions[i] =
-            (tvlm_position){.x = (float)(x * original.scale_x),
-                            .y = (float)(y * original.scale_y),
-                            .level = (float)log2(overview->side / patch),
-                            .score = tvlm_scoremap_mean(&map, x, y, overview->side),
-                            .size = (float)(overview->side * sqrt(original.scale_x * original.scale_y)),
-                            .column = -1,
-                            .row = -1};
+        positions[i] = (tvlm_position){.x = (float)(x * scale->x),
+                                       .y = (float)(y * scale->y),
+                                       .level = (float)log2(overview->side / patch),
+                                       .score = tvlm_scoremap_mean(map, x, y, overview->side),
+                                       .size = (float)(overview->side * scale->size),
+                                       .column = -1,
+                                       .row = -1};
     }
-    tvlm_scoremap_free(&map);
-    return status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * overview.h: a coarse regular grid of squares over the whole image, of a share of the positions.
+ * select/overview.h: a coarse regular grid of squares over the whole image, of a share of the positions.
  */
 #ifndef TVLM_SELECT_OVERVIEW_H
 #define TVLM_SELECT_OVERVIEW_H
 
-#include "select/select.h"
+#include "select/selection.h"
 
 typedef struct tvlm_overview {
     int32_t columns, rows; /* 0: there is none */
@@ -24,11 +24,11 @@ tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_pa
                                 int32_t *count);
 
 /*
- * Its positions [columns * rows], row after row, in pixels of the image as it was handed in. A score is the
- * mean of the present frame's scores, which are those of `candidates`, over the square.
+ * Its positions [columns * rows], row after row, in pixels of the image as it was handed in. The score of one
+ * is the mean of the map's over its square.
  */
-tvlm_status tvlm_overview_place(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
-                                const tvlm_overview *overview, double patch, tvlm_position *positions);
+void tvlm_overview_place(const tvlm_overview *overview, const tvlm_scoremap *map, const tvlm_scale *scale,
+                         double patch, tvlm_position *positions);
 
 static inline int32_t tvlm_overview_size(const tvlm_overview *overview) {
     return overview->columns * overview->rows;

@@ -2,8 +2,8 @@
 /*
  * Scores that are kept for the next pass: the channel previous_pass. They stay on the device.
  */
+#include "select/pass.h"
 #include "core/try.h"
-#include "select/select.h"
 #include "stack/given.h"
 #include "stack/stack.h"
 

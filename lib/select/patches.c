@@ -10,7 +10,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "select/select.h"
+#include "select/patches.h"
 #include "stack/bundle.h"
 #include "stack/grids.h"
 #include "stack/make.h"

@@ -2,18 +2,20 @@
 /*
  * Scores as programs for the backend: groups of up to four channels, added to parts, combined.
  */
+#include "select/score.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "select/select.h"
+#include "select/mapped.h"
+#include "select/pass.h"
 #include "stack/bundle.h"
 #include "stack/frame.h"
 #include "stack/grids.h"
 #include "stack/make.h"
 #include "stack/query.h"
-#include "stack/stack.h"
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 
@@ -53,13 +55,22 @@ static tvlm_status cell_candidates(const tvlm_stack *stack, float stride, tvlm_c
 
 tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   tvlm_candidates *candidates) {
+    const tvlm_log *const log = tvlm_stack_log(stack);
     TVLM_TRY(tvlm_stack_check_index(stack, params->index));
+    if (params->dense && params->stride != 0.0f)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a stride of %g with dense: the candidates are the texels of a level",
+                         (double)params->stride);
+    if (!params->dense && params->level != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "level %d without dense: the candidates are the cells of a stride",
+                         (int)params->level);
     if (params->dense)
         TVLM_TRY(dense_candidates(stack, params->level, candidates));
     else
         TVLM_TRY(cell_candidates(stack, params->stride, candidates));
     if ((int64_t)candidates->columns * candidates->rows > INT32_MAX)
-        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d x %d candidates are too many",
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d x %d candidates are too many",
                          (int)candidates->columns, (int)candidates->rows);
     candidates->image = tvlm_stack_image_number(stack, params->index);
     return TVLM_OK;
@@ -214,6 +225,8 @@ tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_q
     float *weights = NULL;
     *p = (program){0};
     if (params->scorer == NULL) return three_part_program(log, params->weights, asked, p);
+    if (params->weights != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weights and a scorer: a scorer has weights of its own");
     TVLM_TRY(tvlm_scorer_for_query(log, params->scorer, query, &scorer, &weights));
     const tvlm_status status = linear_program(stack, &scorer, asked, p);
     free(weights);
@@ -289,6 +302,16 @@ tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query
     program p;
     tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
     if (status == TVLM_OK) status = tvlm_query_upload(stack, params->index, query);
+    if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
+    tvlm_score_program_free(&p);
+    return status;
+}
+
+tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
+                             const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                             tvlm_buffer **scores) {
+    program p;
+    tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
     if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
     tvlm_score_program_free(&p);
     return status;

@@ -4,30 +4,27 @@
 #include <math.h>
 
 #include "core/memory.h"
-#include "stack/stack.h"
 
 static size_t cell_count(const tvlm_scoremap *map) {
     return (size_t)map->cells.columns * (size_t)map->cells.rows;
 }
 
-tvlm_status tvlm_scoremap_make(const tvlm_stack *stack, const tvlm_candidates *cells, tvlm_scoremap *map) {
+tvlm_status tvlm_scoremap_read(const tvlm_stack *stack, const tvlm_candidates *cells, tvlm_buffer *scores,
+                               tvlm_scoremap *map) {
     *map = (tvlm_scoremap){
         .cells = *cells, .width = tvlm_stack_width(stack), .height = tvlm_stack_height(stack)};
-    map->scores = tvlm_allocate(cell_count(map), sizeof *map->scores);
-    map->sums = tvlm_allocate(((size_t)cells->columns + 1) * ((size_t)cells->rows + 1), sizeof *map->sums);
-    if (map->scores != NULL && map->sums != NULL) return TVLM_OK;
-    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %zu scores", cell_count(map));
+    const size_t count = cell_count(map);
+    map->scores = tvlm_allocate(count, sizeof *map->scores);
+    if (map->scores == NULL)
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %zu scores", count);
+    return tvlm_stack_device(stack)->backend->buffer_read(tvlm_stack_device(stack), scores, 0,
+                                                          count * sizeof *map->scores, map->scores);
 }
 
 void tvlm_scoremap_free(tvlm_scoremap *map) {
     free(map->scores);
     free(map->sums);
     *map = (tvlm_scoremap){0};
-}
-
-tvlm_status tvlm_scoremap_read(tvlm_device *device, tvlm_buffer *scores, tvlm_scoremap *map) {
-    return device->backend->buffer_read(device, scores, 0, cell_count(map) * sizeof *map->scores,
-                                        map->scores);
 }
 
 static void find_range(tvlm_scoremap *m) {
@@ -40,15 +37,13 @@ static void find_range(tvlm_scoremap *m) {
         m->high = fmaxf(m->high, m->scores[i]);
     }
     if (m->low > m->high) m->low = m->high = 0.0f;
-    for (size_t i = 0; i < count; ++i)
-        if (!isfinite(m->scores[i])) m->scores[i] = m->low;
 }
 
 static double cell_side(int32_t c, float step, int32_t side) {
     return tvlm_scoremap_corner(c + 1, step, side) - tvlm_scoremap_corner(c, step, side);
 }
 
-static void sum_up(tvlm_scoremap *m) {
+static void fill_sums(tvlm_scoremap *m) {
     const int32_t columns = m->cells.columns, rows = m->cells.rows;
     for (int32_t row = 0; row < rows; ++row) {
         const double high = cell_side(row, m->cells.step_y, m->height);
@@ -56,15 +51,22 @@ static void sum_up(tvlm_scoremap *m) {
         double *below = m->sums + (size_t)(row + 1) * (size_t)(columns + 1), sum = 0.0;
         for (int32_t column = 0; column < columns; ++column) {
             const double wide = cell_side(column, m->cells.step_x, m->width);
-            sum += wide * high * (double)m->scores[(size_t)row * (size_t)columns + (size_t)column];
+            const float score = m->scores[(size_t)row * (size_t)columns + (size_t)column];
+            sum += wide * high * (double)(isfinite(score) ? score : m->low);
             below[column + 1] = above[column + 1] + sum;
         }
     }
 }
 
-void tvlm_scoremap_finish(tvlm_scoremap *map) {
+tvlm_status tvlm_scoremap_sum_up(const tvlm_stack *stack, tvlm_scoremap *map) {
+    const size_t corners = ((size_t)map->cells.columns + 1) * ((size_t)map->cells.rows + 1);
+    map->sums = tvlm_allocate(corners, sizeof *map->sums);
+    if (map->sums == NULL)
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for the sums of %zu scores",
+                         cell_count(map));
     find_range(map);
-    sum_up(map);
+    fill_sums(map);
+    return TVLM_OK;
 }
 
 /* The cell that a coordinate lies in, and how far into it. */

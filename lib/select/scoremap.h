@@ -1,35 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scoremap.h: the grid's scores on the host, and their mean over any square.
+ * select/scoremap.h: the scores of candidates on the host, and their mean over any square.
  */
 #ifndef TVLM_SELECT_SCOREMAP_H
 #define TVLM_SELECT_SCOREMAP_H
 
 #include "core/backend.h"
-#include "texturevlm/stack.h"
+#include "stack/stack.h"
 
 typedef struct tvlm_scoremap {
     tvlm_candidates cells;
     int32_t width, height; /* of the image */
-    float *scores;         /* [rows * columns], finite once the map is finished */
+    float *scores;         /* [rows * columns] */
     double *sums;          /* [(rows + 1) * (columns + 1)] of score * area above and left of each corner */
-    float low, high;       /* of the scores */
+    float low, high;       /* the lowest and the highest score that is finite; 0 where none is */
 } tvlm_scoremap;
 
-/* Room for the scores of those cells, to be filled in and finished. To be freed in any case. */
-tvlm_status tvlm_scoremap_make(const tvlm_stack *stack, const tvlm_candidates *cells, tvlm_scoremap *map);
+/* Reads the scores of those cells from a buffer of the device. The map is to be freed in any case. Waits. */
+tvlm_status tvlm_scoremap_read(const tvlm_stack *stack, const tvlm_candidates *cells, tvlm_buffer *scores,
+                               tvlm_scoremap *map);
 void tvlm_scoremap_free(tvlm_scoremap *map);
 
-/* Fills in the scores from a buffer of the device. Waits. */
-tvlm_status tvlm_scoremap_read(tvlm_device *device, tvlm_buffer *scores, tvlm_scoremap *map);
+/* Makes the sums, which the functions below need. A score that is not finite counts as the lowest that is. */
+tvlm_status tvlm_scoremap_sum_up(const tvlm_stack *stack, tvlm_scoremap *map);
 
-/* What is not finite counts as the lowest that is. */
-void tvlm_scoremap_finish(tvlm_scoremap *map);
-
-/* Of score * area in a rectangle. */
+/* The sum of score * area in a rectangle. */
 double tvlm_scoremap_sum(const tvlm_scoremap *map, double x0, double y0, double x1, double y1);
 
-/* Over what the image leaves of a square around x, y. */
+/* The mean over what the image leaves of a square around x, y. */
 float tvlm_scoremap_mean(const tvlm_scoremap *map, double x, double y, double size);
 
 /* Where cell c of a row or column begins. */

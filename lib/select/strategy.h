@@ -1,12 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select/strategy.h: which strategy chooses.
+ * select/strategy.h: the table of strategies.
  */
 #ifndef TVLM_SELECT_STRATEGY_H
 #define TVLM_SELECT_STRATEGY_H
 
-#include "texturevlm/select.h"
+#include "select/choose.h"
 
 /* The strategy that TVLM_STRATEGY_DEFAULT means; any other is itself. */
 tvlm_strategy tvlm_strategy_meant(tvlm_strategy strategy);
+
+/* Refuses a strategy that there is not, parameters that it ignores, and what its check refuses. */
+tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params);
+
+/* Runs the strategy of a task that was checked. */
+tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection);
 
 #endif

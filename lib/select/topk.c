@@ -2,8 +2,10 @@
 /*
  * The public top-K: data of the host, ranked on the device.
  */
+#include "core/backend.h"
 #include "core/memory.h"
-#include "select/select.h"
+#include "select/ranking.h"
+#include "texturevlm/score.h"
 
 static tvlm_status rank(tvlm_device *device, const float *scores, int32_t n, int32_t k,
                         tvlm_ranked *ranking) {

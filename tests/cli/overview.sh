@@ -59,6 +59,6 @@ refused 2 "--overview: 'half' is not a number" "${select[@]}" --overview half
 refused 1 'photo.png: .*0.25 of k = 3 is no position' "${select[@]}" -k 3 --overview .25 -o o.json --overlay o.png
 refused 2 'for --strategy grid' "${select[@]}" --overview .25 --strategy foveated
 refused 2 'for --strategy grid' "${select[@]}" --overview .25 --strategy quadtree
-refused 2 'without --cover' "${select[@]}" --overview .25 --strategy cascade --cover
+refused 2 'overview is not for --cover' "${select[@]}" --overview .25 --strategy cascade --cover
 
 finish

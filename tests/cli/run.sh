@@ -252,7 +252,7 @@ refused 2 'for --strategy foveated' "${squares[@]}" grid --fixation 1,2 -o no.js
 refused 2 'none of sunflower' "${squares[@]}" foveated --arrangement rose -o no.json
 refused 2 'are for --patches' "${select[@]}" "$photo" --patch-size 8
 refused 2 'same file' "${select[@]}" "$photo" --patches a.npy --patch-scores a.npy
-refused 1 'minimum distance' "${squares[@]}" quadtree --min-distance 5 -o no.json
+refused 2 '--min-distance is for --strategy grid' "${squares[@]}" quadtree --min-distance 5 -o no.json
 rm -f fov.* polar.json quad.* grid.json p.npy s.npy
 
 echo "== full disks"

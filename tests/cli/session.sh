@@ -69,9 +69,9 @@ counts 'session: 1 hits, 2 misses' "${select[@]}" "$a" "$a" "$a" "${features[@]}
 echo "== refused"
 ask() { refused "$1" "$2" "${select[@]}" "$a" "${@:3}"; }
 ask 2 '--level is for --strategy exhaustive' --level 2
-ask 2 '--stride is not for --strategy exhaustive' --strategy exhaustive --stride 8
-ask 2 'are for --strategy cascade' --keep-regions 3
-ask 2 'are for --strategy cascade' --cull-distance 0.5
+ask 2 '--stride is for --strategy grid or foveated or quadtree or cascade, not for exhaustive' --strategy exhaustive --stride 8
+ask 2 '--keep-regions is for --strategy cascade' --keep-regions 3
+ask 2 '--cull-distance is for --strategy cascade' --cull-distance 0.5
 ask 2 'keep-regions' --strategy cascade --keep-regions 0
 ask 2 'cache-bytes' --cache-bytes 0
 ask 1 'level 8 of an image of 8 levels' --strategy exhaustive --level 8

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The best of many candidates: how many there are to be, their ranking, and the positions they stand for.
+ */
+#include "select/best.h"
+
+#include <math.h>
+
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/cost.h"
+#include "select/spacing.h"
+#include "stack/frame.h"
+
+/* ---- What is asked ---- */
+
+static tvlm_status resolve_overview(tvlm_best *best) {
+    const tvlm_task *const task = best->task;
+    const double step = (double)fmaxf(best->candidates.step_x, best->candidates.step_y);
+    int32_t share;
+    TVLM_TRY(tvlm_overview_count(tvlm_stack_log(task->stack), &task->params, best->k, &share));
+    if (share == 0) return TVLM_OK;
+    best->overview = tvlm_overview_fit(tvlm_stack_width(task->stack), tvlm_stack_height(task->stack),
+                                       fmax((double)task->params.patch, step), share);
+    best->k -= tvlm_overview_size(&best->overview);
+    return TVLM_OK;
+}
+
+static tvlm_status resolve(tvlm_best *best) {
+    const struct tvlm_select_params *const params = &best->task->params;
+    const tvlm_log *const log = tvlm_stack_log(best->task->stack);
+    TVLM_TRY(tvlm_score_candidates(best->task->stack, &params->score, &best->candidates));
+    best->count = tvlm_candidate_count(&best->candidates);
+    if (best->count >= TVLM_TOPK_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d candidates are too many; use a larger stride",
+                         (int)best->count);
+    if (params->k > best->count)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k is %d, but there are only %d candidates",
+                         (int)params->k, (int)best->count);
+    const int32_t most = TVLM_K_DEFAULT < best->count ? TVLM_K_DEFAULT : best->count;
+    best->k = params->k > 0 ? params->k : most;
+    return resolve_overview(best);
+}
+
+/* ---- Ranking ---- */
+
+tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranking *ranking,
+                          tvlm_selection_report *report) {
+    const tvlm_task *const task = best->task;
+    const struct tvlm_score_params *const score = &task->params.score;
+    const tvlm_backend *const backend = tvlm_stack_device(task->stack)->backend;
+    const size_t bytes = (size_t)wanted * sizeof *ranking->ranked;
+    tvlm_select_stage *const stage = &report->stages[report->stage_count++];
+    tvlm_buffer *result;
+    *stage = (tvlm_select_stage){"cells", best->count, best->k, 0};
+    ranking->count = wanted;
+    ranking->ranked = tvlm_allocate((size_t)wanted, sizeof *ranking->ranked);
+    if (ranking->ranked == NULL)
+        return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
+                         (int)wanted);
+    TVLM_TRY(tvlm_score_enqueue(task->stack, task->query, score, &best->candidates, &ranking->scores));
+    TVLM_TRY(tvlm_stack_scratch(task->stack, TVLM_SCRATCH_RANKING, bytes, &result));
+    TVLM_TRY(backend->topk(tvlm_stack_device(task->stack), ranking->scores, best->count, wanted, result));
+    TVLM_TRY(tvlm_cost_of_score(task->stack, task->query, score, &best->candidates, &stage->bytes));
+    return backend->buffer_read(tvlm_stack_device(task->stack), result, 0, bytes, ranking->ranked);
+}
+
+/* ---- Positions ---- */
+
+/* The centre of what the image leaves of cell c. */
+static double cell_centre(int32_t c, float step, int32_t side) {
+    const double begin = c * (double)step, end = fmin((c + 1) * (double)step, (double)side);
+    return 0.5 * (begin + end);
+}
+
+static double centre_x(const tvlm_best *best, const tvlm_ranked *ranked) {
+    /* NOLINTNEXTLINE(clang-analyzer-*): there is a column where there is a candidate */
+    return cell_centre(ranked->index % best->candidates.columns, best->candidates.step_x,
+                       tvlm_stack_width(best->task->stack));
+}
+
+static double centre_y(const tvlm_best *best, const tvlm_ranked *ranked) {
+    return cell_centre(ranked->index / best->candidates.columns, best->candidates.step_y,
+                       tvlm_stack_height(best->task->stack));
+}
+
+/* Keeps those that are far enough from all better ones, at most k, at the front; *kept of them. */
+static tvlm_status space_out(const tvlm_best *best, tvlm_best_ranking *ranking, int32_t *kept) {
+    const tvlm_stack *const stack = best->task->stack;
+    const float distance = best->task->params.min_distance;
+    const float side = fmaxf(distance, best->candidates.step_x);
+    tvlm_ranked *const ranked = ranking->ranked;
+    tvlm_spacing spacing;
+    if (!tvlm_spacing_make(&spacing, distance, side, tvlm_stack_width(stack), tvlm_stack_height(stack),
+                           best->k))
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %d positions",
+                         (int)best->k);
+    *kept = 0;
+    for (int32_t i = 0; i < ranking->count && *kept < best->k; ++i)
+        if (tvlm_spacing_add(&spacing, centre_x(best, &ranked[i]), centre_y(best, &ranked[i])))
+            ranked[(*kept)++] = ranked[i];
+    tvlm_spacing_free(&spacing);
+    return TVLM_OK;
+}
+
+/* For the next frame's fixation (texturevlm/temporal.h). */
+static tvlm_status keep_positions(const tvlm_best *best, const tvlm_ranked *ranked, int32_t count) {
+    float *kept;
+    TVLM_TRY(tvlm_stack_keep_positions(best->task->stack, best->task->params.score.index, count, &kept));
+    for (int32_t i = 0; i < count; ++i) {
+        kept[2 * i] = (float)centre_x(best, &ranked[i]);
+        kept[2 * i + 1] = (float)centre_y(best, &ranked[i]);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_position position_of(const tvlm_best *best, const tvlm_ranked *ranked, const tvlm_scale *scale) {
+    const float stride = best->candidates.step_x;
+    return (tvlm_position){.x = (float)(centre_x(best, ranked) * scale->x),
+                           .y = (float)(centre_y(best, ranked) * scale->y),
+                           .level = fmaxf(0.0f, log2f(stride / best->task->params.patch)),
+                           .score = ranked->score,
+                           .size = (float)(stride * scale->size),
+                           .column = ranked->index % best->candidates.columns,
+                           .row = ranked->index / best->candidates.columns};
+}
+
+/* The overview's squares first, then the candidates. */
+static tvlm_status fill_positions(const tvlm_best *best, const tvlm_ranked *ranked, int32_t count,
+                                  const tvlm_scoremap *map, tvlm_selection *selection) {
+    const tvlm_stack *const stack = best->task->stack;
+    const tvlm_scale scale = tvlm_scale_of(stack, best->task->params.score.index);
+    const int32_t squares = tvlm_overview_size(&best->overview);
+    TVLM_TRY(tvlm_selection_reserve(stack, squares + count, selection));
+    for (int32_t i = 0; i < count; ++i)
+        selection->positions[squares + i] = position_of(best, &ranked[i], &scale);
+    if (squares > 0)
+        tvlm_overview_place(&best->overview, map, &scale, (double)best->task->params.patch,
+                            selection->positions);
+    selection->info.columns = best->candidates.columns;
+    selection->info.rows = best->candidates.rows;
+    selection->info.overview_columns = best->overview.columns;
+    selection->info.overview_rows = best->overview.rows;
+    selection->report.stages[selection->report.stage_count - 1].kept = count;
+    return TVLM_OK;
+}
+
+/* ---- best.h ---- */
+
+/* The scores of all candidates, where the overview or the caller wants them. */
+static tvlm_status read_scores(const tvlm_best *best, tvlm_buffer *scores, tvlm_scoremap *map) {
+    const bool overview = tvlm_overview_size(&best->overview) > 0;
+    if (!overview && !best->task->params.keep_scores) return TVLM_OK;
+    TVLM_TRY(tvlm_scoremap_read(best->task->stack, &best->candidates, scores, map));
+    return overview ? tvlm_scoremap_sum_up(best->task->stack, map) : TVLM_OK;
+}
+
+static tvlm_status choose(const tvlm_best *best, tvlm_rank_function *rank, tvlm_best_ranking *ranking,
+                          tvlm_scoremap *map, tvlm_selection *selection) {
+    /* A minimum distance may pass over any number of candidates: all of them are ranked then. Where the
+     * overview takes all of k, one is ranked for nothing: the overview is made of scores, too. */
+    const bool spaced = best->task->params.min_distance > 0.0f;
+    int32_t kept = best->k;
+    TVLM_TRY(rank(best, spaced ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));
+    if (spaced) TVLM_TRY(space_out(best, ranking, &kept));
+    TVLM_TRY(read_scores(best, ranking->scores, map));
+    TVLM_TRY(keep_positions(best, ranking->ranked, kept));
+    TVLM_TRY(fill_positions(best, ranking->ranked, kept, map, selection));
+    tvlm_selection_take_scores(&best->task->params, map, selection);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_choose_best(const tvlm_task *task, tvlm_rank_function *rank, tvlm_selection *selection) {
+    tvlm_best best = {.task = task};
+    tvlm_best_ranking ranking = {0};
+    tvlm_scoremap map = {0};
+    TVLM_TRY(resolve(&best));
+    const tvlm_status status = choose(&best, rank, &ranking, &map, selection);
+    free(ranking.ranked);
+    tvlm_scoremap_free(&map);
+    return status;
+}

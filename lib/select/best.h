@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/best.h: the strategies that choose the best of many candidates, with a distance between them and an
+ * overview before them where these are asked for.
+ */
+#ifndef TVLM_SELECT_BEST_H
+#define TVLM_SELECT_BEST_H
+
+#include "select/choose.h"
+#include "select/overview.h"
+#include "select/ranking.h"
+#include "select/score.h"
+
+/* What was asked, completed. */
+typedef struct tvlm_best {
+    const tvlm_task *task;
+    tvlm_candidates candidates;
+    int32_t count;          /* of candidates */
+    tvlm_overview overview; /* without columns where none is asked for */
+    int32_t k;              /* how many candidates are to be chosen; 0 where the overview takes all */
+} tvlm_best;
+
+/* What a ranking leaves. */
+typedef struct tvlm_best_ranking {
+    tvlm_ranked *ranked; /* [count] best first; the caller frees it */
+    int32_t count;
+    tvlm_buffer *scores; /* of all candidates, the stack's */
+} tvlm_best_ranking;
+
+/* Scores and ranks: at least the best `wanted` candidates. It adds its stages to the report. */
+typedef tvlm_status tvlm_rank_function(const tvlm_best *best, int32_t wanted, tvlm_best_ranking *ranking,
+                                       tvlm_selection_report *report);
+
+/* Scores all candidates. */
+tvlm_rank_function tvlm_rank_all;
+
+/* Fills in a selection of the best candidates, by that ranking. */
+tvlm_status tvlm_choose_best(const tvlm_task *task, tvlm_rank_function *rank, tvlm_selection *selection);
+
+#endif

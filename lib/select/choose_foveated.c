@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The strategy `foveated`: squares that are small around fixations. Where none is given, it looks first where
+ * a coarse map of the scores has its peak.
+ */
+#include <math.h>
+
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/ranking.h"
+#include "select/score.h"
+#include "select/squares.h"
+#include "texturevlm/foveated.h"
+
+/* Cells of the coarse map along the image's longer side. */
+#define COARSE_CELLS 16
+
+/* The centre of the best cell of the coarse map: of the query's part alone where there is a query. */
+static tvlm_status find_peak(const tvlm_task *task, float fixation[2]) {
+    static const float relevance[3] = {0.0f, 0.0f, 1.0f};
+    tvlm_stack *const stack = task->stack;
+    const tvlm_backend *const backend = tvlm_stack_device(stack)->backend;
+    const bool asked = task->query != NULL;
+    const float longest =
+        (float)(tvlm_stack_width(stack) > tvlm_stack_height(stack) ? tvlm_stack_width(stack)
+                                                                   : tvlm_stack_height(stack));
+    const struct tvlm_score_params score = {.index = task->params.score.index,
+                                            .stride = fmaxf(1.0f, longest / (float)COARSE_CELLS),
+                                            .weights = asked ? relevance : task->params.score.weights,
+                                            .scorer = asked ? NULL : task->params.score.scorer};
+    tvlm_candidates cells;
+    tvlm_buffer *buffer, *best;
+    tvlm_ranked peak;
+    TVLM_TRY(tvlm_score_candidates(stack, &score, &cells));
+    TVLM_TRY(tvlm_score_enqueue(stack, task->query, &score, &cells, &buffer));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, sizeof peak, &best));
+    TVLM_TRY(backend->topk(tvlm_stack_device(stack), buffer, tvlm_candidate_count(&cells), 1, best));
+    TVLM_TRY(backend->buffer_read(tvlm_stack_device(stack), best, 0, sizeof peak, &peak));
+    const int32_t column = peak.index % cells.columns, row = peak.index / cells.columns;
+    fixation[0] = (float)(0.5 * (tvlm_scoremap_corner(column, cells.step_x, tvlm_stack_width(stack)) +
+                                 tvlm_scoremap_corner(column + 1, cells.step_x, tvlm_stack_width(stack))));
+    fixation[1] = (float)(0.5 * (tvlm_scoremap_corner(row, cells.step_y, tvlm_stack_height(stack)) +
+                                 tvlm_scoremap_corner(row + 1, cells.step_y, tvlm_stack_height(stack))));
+    return TVLM_OK;
+}
+
+/* The positions, without their scores. *peaked: the question was put to the image on the way. */
+static tvlm_status place(const tvlm_task *task, bool *peaked, tvlm_selection *selection) {
+    const struct tvlm_select_params *const params = &task->params;
+    const tvlm_stack *const stack = task->stack;
+    const double patch = (double)params->patch,
+                 room = (double)tvlm_stack_width(stack) * tvlm_stack_height(stack) / (patch * patch);
+    const int32_t k = params->k > 0 ? params->k : (int32_t)fmin(fmax(room, 1.0), TVLM_K_DEFAULT);
+    float peak[2];
+    struct tvlm_foveated_params foveated = {.k = params->k,
+                                            .fixations = params->fixations,
+                                            .fixation_count = params->fixation_count,
+                                            .e0 = params->e0,
+                                            .arrangement = params->arrangement,
+                                            .patch = params->patch};
+    if (k > room && k > 1)
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
+                         "k is %d, but there is room for %d patches of %g pixels", (int)k,
+                         (int)fmax(room, 1.0), patch);
+    *peaked = params->fixation_count == 0;
+    if (*peaked) {
+        TVLM_TRY(find_peak(task, peak));
+        foveated.fixations = peak;
+        foveated.fixation_count = 1;
+    }
+    TVLM_TRY(tvlm_selection_reserve(stack, k, selection));
+    return tvlm_foveated_place(tvlm_stack_width(stack), tvlm_stack_height(stack), &foveated,
+                               tvlm_stack_log(stack), k, selection->positions, &selection->count);
+}
+
+static tvlm_status choose(const tvlm_task *task, tvlm_scoremap *map, tvlm_selection *selection) {
+    bool peaked;
+    TVLM_TRY(place(task, &peaked, selection)); /* first: the scores that the image keeps are the map's */
+    TVLM_TRY(tvlm_squares_score(task, peaked, map));
+    for (int32_t i = 0; i < selection->count; ++i) {
+        tvlm_position *const p = &selection->positions[i];
+        p->score = tvlm_scoremap_mean(map, (double)p->x, (double)p->y, (double)p->size);
+    }
+    return tvlm_squares_deliver(task, map, selection);
+}
+
+tvlm_status tvlm_choose_foveated(const tvlm_task *task, tvlm_selection *selection) {
+    tvlm_scoremap map = {0};
+    const tvlm_status status = choose(task, &map, selection);
+    tvlm_scoremap_free(&map);
+    return status;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/mapped.h: scorers that a query changes.
+ */
+#ifndef TVLM_SELECT_MAPPED_H
+#define TVLM_SELECT_MAPPED_H
+
+#include "texturevlm/score.h"
+
+/*
+ * The scorer with the weights that its matrix gives it for that query. resolved->weights may point to
+ * *weights, which the caller frees; it is NULL where the query changes nothing. Fails with ARGUMENT where the
+ * query has another dimension than the matrix.
+ */
+tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer,
+                                  const struct tvlm_query *query, tvlm_scorer *resolved, float **weights);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/score.h: candidates, and their scores as programs for the backend. The public header is
+ * texturevlm/score.h.
+ */
+#ifndef TVLM_SELECT_SCORE_H
+#define TVLM_SELECT_SCORE_H
+
+#include "core/backend.h"
+#include "stack/stack.h"
+#include "texturevlm/score.h"
+
+/* The candidates that the parameters ask for, which are checked. */
+tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
+                                  tvlm_candidates *candidates);
+
+/* How many candidates there are; at most INT32_MAX. */
+static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
+    return candidates->columns * candidates->rows;
+}
+
+/* Puts the question to the image and enqueues the scores of those candidates. *scores is the stack's, and
+ * keeps them until the next scores of this image. */
+tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
+                               const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                               tvlm_buffer **scores);
+
+/* The same where the last question to the image was this one: it is not answered a second time. */
+tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
+                             const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                             tvlm_buffer **scores);
+
+/* ---- Programs ---- */
+
+/* A score as a program whose channels are not yet references: group g has channels[4 g .. 4 g + 3]. */
+typedef struct tvlm_score_program {
+    tvlm_score_group *groups;
+    int32_t *channels; /* TVLM_CHANNEL_NONE where a place is unused */
+    int32_t *refs;
+    int32_t count, capacity; /* of groups */
+    tvlm_score_combination combination;
+} tvlm_score_program;
+
+/* Makes the program of a score. The program is to be freed in any case. */
+tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
+                                    const struct tvlm_score_params *params, tvlm_score_program *program);
+void tvlm_score_program_free(tvlm_score_program *program);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/selection.h: what a selection is made of. The public header is texturevlm/select.h.
+ */
+#ifndef TVLM_SELECT_SELECTION_H
+#define TVLM_SELECT_SELECTION_H
+
+#include "select/scoremap.h"
+#include "texturevlm/select.h"
+
+/* All of it is the selection's own. A strategy fills in the positions, and of `info` the size of a grid of
+ * candidates and of an overview, and reports its stages, where it has any of them. */
+struct tvlm_selection {
+    tvlm_selection_info info;
+    tvlm_selection_report report;
+    int32_t count;
+    tvlm_position *positions; /* [count] in pixels of the image as it was handed in */
+    float *scores;            /* [score_rows * score_columns]; NULL: they were not asked for */
+    int32_t score_columns, score_rows;
+};
+
+/* A selection without positions. */
+tvlm_status tvlm_selection_make(const tvlm_stack *stack, const struct tvlm_select_params *params,
+                                tvlm_selection **selection);
+
+/* Makes room for `count` positions. */
+tvlm_status tvlm_selection_reserve(const tvlm_stack *stack, int32_t count, tvlm_selection *selection);
+
+/* Hands the scores of a map over to the selection, where they are asked for. */
+void tvlm_selection_take_scores(const struct tvlm_select_params *params, tvlm_scoremap *map,
+                                tvlm_selection *selection);
+
+/* Pixels of the image as it was handed in to one of the working image. A square that becomes a rectangle
+ * keeps its area: `size` is for the sides of squares. */
+typedef struct tvlm_scale {
+    double x, y, size;
+} tvlm_scale;
+tvlm_scale tvlm_scale_of(const tvlm_stack *stack, int32_t index);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of strategies: their names, which parameters each reads beside those that all do, and what runs
+ * them.
+ */
+#include "select/strategy.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/backend.h"
+
+/* The parameters that not all strategies read: the bit of each, its name, and when it is given. */
+#define PARAMETERS(X)                                                                                        \
+    X(STRIDE, "stride", p->score.stride != 0.0f)                                                             \
+    X(LEVEL, "level", p->score.level != 0)                                                                   \
+    X(DENSE, "dense", p->score.dense)                                                                        \
+    X(MIN_DISTANCE, "min_distance", p->min_distance != 0.0f)                                                 \
+    X(OVERVIEW, "overview", p->overview != 0.0f)                                                             \
+    X(FIXATIONS, "fixations", p->fixation_count != 0)                                                        \
+    X(E0, "e0", p->e0 != 0.0f)                                                                               \
+    X(ARRANGEMENT, "arrangement", p->arrangement != TVLM_ARRANGEMENT_SUNFLOWER)                              \
+    X(KEEP_REGIONS, "keep_regions", p->keep_regions != 0)                                                    \
+    X(CULL_DISTANCE, "cull_distance", p->cull_distance != 0.0f)                                              \
+    X(COVER, "cover", p->cover)
+
+#define PLACE(id, name, given) PLACE_##id,
+#define BIT(id, name, given)   id = 1u << PLACE_##id,
+#define NAME(id, name, given)  name,
+#define GIVEN(id, name, given) | ((given) ? id : 0u)
+enum { PARAMETERS(PLACE) PARAMETER_COUNT };
+enum { PARAMETERS(BIT) };
+static const char *const parameter_names[] = {PARAMETERS(NAME)};
+
+static unsigned given_of(const struct tvlm_select_params *p) {
+    return 0u PARAMETERS(GIVEN);
+}
+
+typedef struct strategy {
+    const char *name;
+    unsigned reads;             /* of the parameters above */
+    tvlm_check_function *check; /* NULL: nothing is left to check */
+    tvlm_choose_function *choose;
+} strategy;
+
+static const strategy strategies[] = {
+    [TVLM_STRATEGY_GRID] = {"grid", STRIDE | MIN_DISTANCE | OVERVIEW, NULL, tvlm_choose_grid},
+    [TVLM_STRATEGY_FOVEATED] = {"foveated", STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL,
+                                tvlm_choose_foveated},
+    [TVLM_STRATEGY_QUADTREE] = {"quadtree", STRIDE, NULL, tvlm_choose_quadtree},
+    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", LEVEL | DENSE | MIN_DISTANCE | OVERVIEW, NULL,
+                                  tvlm_choose_exhaustive},
+    [TVLM_STRATEGY_CASCADE] = {"cascade",
+                               STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE | COVER,
+                               tvlm_check_cascade, tvlm_choose_cascade},
+};
+#define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
+
+tvlm_strategy tvlm_strategy_meant(tvlm_strategy number) {
+    return number == TVLM_STRATEGY_DEFAULT ? TVLM_STRATEGY_GRID : number;
+}
+
+/* NULL: there is none of that number. */
+static const strategy *find(tvlm_strategy number) {
+    const int meant = (int)tvlm_strategy_meant(number);
+    return meant > TVLM_STRATEGY_DEFAULT && meant < STRATEGY_COUNT ? &strategies[meant] : NULL;
+}
+
+/* ---- Checks ---- */
+
+/* "grid, exhaustive and cascade": those that read a parameter. */
+static void name_readers(unsigned parameter, char *text, size_t size) {
+    int left = 0;
+    size_t used = 0;
+    for (int i = TVLM_STRATEGY_GRID; i < STRATEGY_COUNT; ++i) left += (strategies[i].reads & parameter) != 0;
+    for (int i = TVLM_STRATEGY_GRID; i < STRATEGY_COUNT && used < size; ++i) {
+        if ((strategies[i].reads & parameter) == 0) continue;
+        --left;
+        used += (size_t)snprintf(text + used, size - used, "%s%s", strategies[i].name,
+                                 left > 1    ? ", "
+                                 : left == 1 ? " and "
+                                             : "");
+    }
+}
+
+static tvlm_status refuse_ignored(const tvlm_log *log, const strategy *s, unsigned ignored) {
+    char readers[256] = "";
+    int first = 0;
+    while ((ignored >> first & 1u) == 0) ++first;
+    name_readers(1u << first, readers, sizeof readers);
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the parameter %s is for the strategy %s, not for %s",
+                     parameter_names[first], readers, s->name);
+}
+
+tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params) {
+    const strategy *const s = find(params->strategy);
+    if (s == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no strategy %d", (int)params->strategy);
+    const unsigned ignored = given_of(params) & ~s->reads;
+    if (ignored != 0) return refuse_ignored(log, s, ignored);
+    return s->check != NULL ? s->check(log, params) : TVLM_OK;
+}
+
+tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection) {
+    return find(task->params.strategy)->choose(task, selection);
+}
+
+/* ---- texturevlm/select.h ---- */
+
+const char *tvlm_strategy_name(tvlm_strategy number) {
+    const strategy *const s = find(number);
+    return s != NULL ? s->name : "unknown";
+}
+
+int tvlm_strategy_find(const char *name) {
+    for (int i = TVLM_STRATEGY_GRID; name != NULL && i < STRATEGY_COUNT; ++i)
+        if (strcmp(name, strategies[i].name) == 0) return i;
+    return -1;
+}
+
+bool tvlm_strategy_reads(tvlm_strategy number, const char *parameter) {
+    const strategy *const s = find(number);
+    for (int i = 0; s != NULL && parameter != NULL && i < PARAMETER_COUNT; ++i)
+        if (strcmp(parameter, parameter_names[i]) == 0) return (s->reads >> i & 1u) != 0;
+    return s != NULL;
+}
