@@ -7,7 +7,7 @@ N rounds; the median of all rounds counts (machines are noisy, and drift). Both 
 write into arrays that exist already where their interface can. What is compared is the time of the same result: first of
 all each peer's result is compared with the tool's own. The fastest peer counts.
 
-A stage "loses" when it is slower than the fastest peer both by the median and by the smallest of the rounds; issue 2 asks that of no family, and of no stage of more than 5 ms.
+A stage "loses" when it is slower than the fastest peer both by the median and by the smallest of the rounds; no family may lose, and no stage of more than 5 ms.
 Exit 1 when one loses that must not, 77 where neither OpenCV nor PyTorch is there.
 """
 import argparse

@@ -3,7 +3,7 @@
 """scale.py TVLM [--device NAME] [--format f16|f32] [--small N] [--large N] [--rounds N]: what a larger image costs.
 
 Every family of full40 with its levels, at 1024x1024 and at 4096x4096 (`tvlm bench --json`), the smallest of the rounds, and how
-many times longer the larger one takes. Sixteen times as many pixels: issue 3 asks for at most 18 in total (exit 1).
+many times longer the larger one takes. Sixteen times as many pixels: at most 18 in total are accepted (else exit 1).
 """
 import argparse
 import json

@@ -3,7 +3,7 @@
 """check_photos.py TVLM [--photos N] [--worst PERCENT]: the selection on real photographs is the same on every device.
 
 Each OpenCL device in each storage that it can do, in both formats, against the reference device in the same format: the
-share of the 273 cells that both chose. At least 99 % (issue 2): scores that are equal but for rounding change places.
+share of the 273 cells that both chose. It must be at least 99 %: scores that are equal but for rounding change places.
 """
 import argparse
 import json
