@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* test_device_kernels.c: kernels from a folder, and the errors of those that do not build. */
+#include "device_helper.h"
+
+static void kernel_folder(const test_target *target) {
+    char folder[64];
+    make_folder(folder);
+    copy_kernels(folder, "source.cl", without_red, "");
+    tvlm_device *device = open_with(tvlm_device_params(.name = name_of(target), .kernel_dir = folder));
+    check_luma(device, 0.701);
+    tvlm_device_destroy(&device);
+    const char *before = getenv("TVLM_CL_DIR");
+    char *kept = before != NULL ? strdup(before) : NULL;
+    setenv("TVLM_CL_DIR", folder, 1);
+    device = open_with(tvlm_device_params(.name = name_of(target)));
+    check_luma(device, 0.701);
+    tvlm_device_destroy(&device);
+    if (kept != NULL)
+        setenv("TVLM_CL_DIR", kept, 1);
+    else
+        unsetenv("TVLM_CL_DIR");
+    free(kept);
+    device = open_with(tvlm_device_params(.name = name_of(target)));
+    check_luma(device, 1.0);
+    tvlm_device_destroy(&device);
+    const char *const parts[] = {"/no/such/folder", "No such file", NULL};
+    check_refused(tvlm_device_params(.name = name_of(target), .kernel_dir = "/no/such/folder"), TVLM_ERROR_IO,
+                  parts);
+    remove_folder(folder);
+}
+
+/* The line of a kernel that does not build names the real file and line: in the file itself, and in what it
+ * includes. */
+static void kernel_errors(const test_target *target) {
+    if (strcmp(target->device->info.platform, "Oclgrind") == 0) {
+        printf("    Oclgrind does not look at #line: lines of errors not checked\n");
+        return;
+    }
+    static const char wrong[] = "this is not OpenCL C;\n";
+    char folder[64], place[64];
+    float luma;
+    make_folder(folder);
+    int line = copy_kernels(folder, "source.cl", "", wrong);
+    tvlm_device *device = open_with(tvlm_device_params(.name = name_of(target), .kernel_dir = folder));
+    assert_int_equal(white_luma(device, &luma), TVLM_ERROR_DEVICE);
+    snprintf(place, sizeof place, "cl/source.cl:%d:", line);
+    if (strstr(test_last_log(), place) == NULL) fail_msg("'%s' is not in: %s", place, test_last_log());
+    tvlm_device_destroy(&device);
+    copy_kernels(folder, "source.cl", "", "");
+    line = copy_kernels(folder, "texture.clh", "", wrong);
+    snprintf(place, sizeof place, "cl/texture.clh:%d:", line);
+    const char *const parts[] = {place, NULL};
+    check_refused(tvlm_device_params(.name = name_of(target), .kernel_dir = folder), TVLM_ERROR_DEVICE,
+                  parts);
+    /* A log of more errors than anybody reads still names the first. */
+    copy_kernels(folder, "texture.clh", "", "");
+    char many[64 * sizeof wrong] = "";
+    for (int i = 0; i < 60; ++i) strcat(many, wrong);
+    line = copy_kernels(folder, "source.cl", "", many) - 59;
+    device = open_with(tvlm_device_params(.name = name_of(target), .kernel_dir = folder));
+    assert_int_equal(white_luma(device, &luma), TVLM_ERROR_DEVICE);
+    snprintf(place, sizeof place, "cl/source.cl:%d:", line);
+    if (strstr(test_last_log(), place) == NULL) fail_msg("'%s' is not in: %s", place, test_last_log());
+    tvlm_device_destroy(&device);
+    remove_folder(folder);
+}
+
+static void device_once(const test_target *target, tvlm_device *reference) {
+    (void)reference;
+    if (!first_of_device(target)) return;
+    kernel_folder(target);
+    kernel_errors(target);
+}
+
+static void test_each_device(void **state) {
+    (void)state;
+    test_on_targets(device_once);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
