@@ -25,12 +25,13 @@ ARRANGEMENTS = ["sunflower", "log-polar"]
 
 class Params(ctypes.Structure):
     _fields_ = [("k", ctypes.c_int32), ("fixations", ctypes.POINTER(ctypes.c_float)), ("fixation_count", ctypes.c_int32),
-                ("e0", ctypes.c_float), ("arrangement", ctypes.c_int), ("patch", ctypes.c_float)]
+                ("e0", ctypes.c_float), ("arrangement", ctypes.c_int), ("patch", ctypes.c_float), ("reserved", ctypes.c_uint64 * 4)]
 
 
 class Position(ctypes.Structure):
     _fields_ = [("x", ctypes.c_float), ("y", ctypes.c_float), ("level", ctypes.c_float), ("score", ctypes.c_float),
-                ("size", ctypes.c_float), ("column", ctypes.c_int32), ("row", ctypes.c_int32)]
+                ("size", ctypes.c_float), ("column", ctypes.c_int32), ("row", ctypes.c_int32),
+                ("reserved", ctypes.c_uint32 * 5)]
 
 
 def placer(path):
@@ -53,7 +54,7 @@ def placer(path):
                 spent.append(time.perf_counter() - start)
             best = min(spent)
         table = np.frombuffer(out, np.dtype([(n, "f4") for n in ("x", "y", "level", "score", "size")] +
-                                            [("column", "i4"), ("row", "i4")]))[:count.value].copy()
+                                            [("column", "i4"), ("row", "i4"), ("reserved", "u4", 5)]))[:count.value].copy()
         return table, best
     return run
 

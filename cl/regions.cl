@@ -244,6 +244,7 @@ typedef struct region {
     float l, a, b;
     int left, top, right, bottom;
     float radius, texture;
+    uint reserved[4];
 } region;
 
 /*

@@ -20,7 +20,8 @@ static inline tvlm_device *open_reference(void) {
 }
 
 static inline tvlm_image u8_image(const void *pixels, int32_t width, int32_t height, int32_t channels) {
-    return (tvlm_image){pixels, width, height, channels, TVLM_PIXEL_U8, 0};
+    return (tvlm_image){
+        .pixels = pixels, .width = width, .height = height, .channels = channels, .type = TVLM_PIXEL_U8};
 }
 
 static inline tvlm_stack *stack_of(tvlm_device *device, tvlm_format format, const tvlm_image *image) {

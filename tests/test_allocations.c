@@ -208,8 +208,11 @@ static tvlm_status remember(objects *o, results *r) {
 static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
     static const float features[12] = {1, 0, 0, 1, 1, 1, 0, 2, 3, 1, 0, 0};
     static const uint8_t mask[6] = {1, 0, 0, 0, 1, 1};
-    const tvlm_image image = {
-        pixels + 3 * (FRAMES - frame), STREAM_WIDTH, STREAM_HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {.pixels = pixels + 3 * (FRAMES - frame),
+                              .width = STREAM_WIDTH,
+                              .height = STREAM_HEIGHT,
+                              .channels = 3,
+                              .type = TVLM_PIXEL_U8};
     tvlm_selection *selection = NULL;
     int32_t count = 0;
     if (frame == 1) TVLM_TRY(tvlm_stream_send(stream, 0, &image));

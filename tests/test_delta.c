@@ -329,7 +329,12 @@ static void check_types(const test_target *target) {
     assert_non_null(rows);
     for (int type = TVLM_PIXEL_U16; type <= TVLM_PIXEL_F32; ++type) {
         const bool is_float = type == TVLM_PIXEL_F32;
-        const tvlm_image image = {rows, W, H, 3, (tvlm_pixel_type)type, STRIDE};
+        const tvlm_image image = {.pixels = rows,
+                                  .width = W,
+                                  .height = H,
+                                  .channels = 3,
+                                  .type = (tvlm_pixel_type)type,
+                                  .row_stride = STRIDE};
         tvlm_stack *stack = create(target, (test_size){W, H}, 1);
         tvlm_delta_report report;
         memset(rows, 0, (size_t)H * STRIDE);

@@ -44,7 +44,8 @@ static void check_shape(tvlm_device *device, tvlm_format format, int32_t width, 
     uint64_t random = 7;
     assert_non_null(pixels);
     for (size_t i = 0; i < values; ++i) pixels[i] = test_random_unit(&random);
-    const tvlm_image image = {pixels, width, height, 4, TVLM_PIXEL_F32, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = width, .height = height, .channels = 4, .type = TVLM_PIXEL_F32};
     tvlm_delta_report report;
     for (int32_t i = 0; i < images; ++i)
         assert_int_equal(tvlm_stack_update_image(parts, i, &image, tvlm_update_params(.tile = tile), &report),

@@ -207,9 +207,10 @@ static void images_of_all_kinds_are_drawn(void **state) {
                                          0, 0,   0,   128}; /* black, white, clear, half clear black */
     static const uint16_t wide[] = {0, 65535, 32768, 65535};
     static const float floats[] = {-1.0f, 0.5f, 2.0f, NAN};
-    const tvlm_image images[] = {{gray_alpha, 2, 2, 2, TVLM_PIXEL_U8, 0},
-                                 {wide, 2, 2, 1, TVLM_PIXEL_U16, 0},
-                                 {floats, 2, 2, 1, TVLM_PIXEL_F32, 0}};
+    const tvlm_image images[] = {
+        {.pixels = gray_alpha, .width = 2, .height = 2, .channels = 2, .type = TVLM_PIXEL_U8},
+        {.pixels = wide, .width = 2, .height = 2, .channels = 1, .type = TVLM_PIXEL_U16},
+        {.pixels = floats, .width = 2, .height = 2, .channels = 1, .type = TVLM_PIXEL_F32}};
     static const int expected[3][4] = {{0, 255, 255, 127}, {0, 255, 128, 255}, {0, 128, 255, 0}};
     (void)state;
     for (int i = 0; i < 3; ++i) {
@@ -233,7 +234,8 @@ static void an_overlay_shows_what_was_chosen(void **state) {
     static uint8_t pixels[SIDE * SIDE * 3];
     static const tvlm_position positions[] = {
         {.column = 1, .row = 2}, {.column = 3, .row = 3}, {.column = 9, .row = 0}};
-    const tvlm_image photo = {pixels, SIDE, SIDE, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image photo = {
+        .pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3, .type = TVLM_PIXEL_U8};
     const draw_grid grid = {4, 4, 16.0f, 16.0f};
     struct canvas canvas = {0};
     (void)state;
@@ -257,7 +259,8 @@ static void pictures_of_any_shape_are_drawn(void **state) {
         const int32_t w = sizes[i][0], h = sizes[i][1], columns = (w + 15) / 16, rows = (h + 15) / 16;
         uint8_t *const pixels = calloc((size_t)w * (size_t)h, 1);
         float *const scores = calloc((size_t)columns * (size_t)rows, sizeof *scores);
-        const tvlm_image photo = {pixels, w, h, 1, TVLM_PIXEL_U8, 0};
+        const tvlm_image photo = {
+            .pixels = pixels, .width = w, .height = h, .channels = 1, .type = TVLM_PIXEL_U8};
         const draw_grid grid = {columns, rows, 16.0f, 16.0f};
         const tvlm_position last = {.column = columns - 1, .row = rows - 1};
         struct canvas canvas = {0};
@@ -275,7 +278,8 @@ static void pictures_of_any_shape_are_drawn(void **state) {
 static void a_heat_map_is_warm_where_scores_are_high(void **state) {
     static uint8_t pixels[SIDE * SIDE];
     float scores[16] = {0};
-    const tvlm_image photo = {pixels, SIDE, SIDE, 1, TVLM_PIXEL_U8, 0};
+    const tvlm_image photo = {
+        .pixels = pixels, .width = SIDE, .height = SIDE, .channels = 1, .type = TVLM_PIXEL_U8};
     const draw_grid grid = {4, 4, 16.0f, 16.0f};
     struct canvas canvas = {0};
     (void)state;

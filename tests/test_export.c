@@ -244,10 +244,16 @@ static void pixels(tvlm_device *device, tvlm_format format) {
         gaps[i / (W * C) * (W * C + 7) + i % (W * C)] = bytes[i];
         if (i % C < 3) opaque[i / C * 3 + i % C] = bytes[i];
     }
-    const tvlm_image images[] = {{wide, W, H, C, TVLM_PIXEL_U16, 0},
-                                 {floats, W, H, C, TVLM_PIXEL_F32, 0},
-                                 {gaps, W, H, C, TVLM_PIXEL_U8, W * C + 7},
-                                 {opaque, W, H, 3, TVLM_PIXEL_U8, 0}};
+    const tvlm_image images[] = {
+        {.pixels = wide, .width = W, .height = H, .channels = C, .type = TVLM_PIXEL_U16},
+        {.pixels = floats, .width = W, .height = H, .channels = C, .type = TVLM_PIXEL_F32},
+        {.pixels = gaps,
+         .width = W,
+         .height = H,
+         .channels = C,
+         .type = TVLM_PIXEL_U8,
+         .row_stride = W * C + 7},
+        {.pixels = opaque, .width = W, .height = H, .channels = 3, .type = TVLM_PIXEL_U8}};
     const char *const names[] = {"16 bits", "floats", "rows with gaps", "pixels without alpha"};
     (void)format;
     size_t size;
@@ -255,7 +261,8 @@ static void pixels(tvlm_device *device, tvlm_format format) {
     for (int i = 0; i < 4; ++i) same_values(device, &images[i], expected, names[i]);
     free(expected);
     for (int i = 0; i < W * H * 3; ++i) gray[i] = bytes[i / 3];
-    const tvlm_image one = {bytes, W, H, 1, TVLM_PIXEL_U8, 0}, three = {gray, W, H, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image one = {.pixels = bytes, .width = W, .height = H, .channels = 1, .type = TVLM_PIXEL_U8},
+                     three = {.pixels = gray, .width = W, .height = H, .channels = 3, .type = TVLM_PIXEL_U8};
     expected = square(device, &three, &size);
     same_values(device, &one, expected, "gray and equal channels");
     free(expected);

@@ -58,7 +58,11 @@ static tvlm_scorer known_scorer(int32_t taps) {
     static const float one[CHANNELS] = {2.0f, -5.0f, 3.0f};
     static float nine[CHANNELS * 9];
     for (int i = 0; i < CHANNELS * 9; ++i) nine[i] = 0.5f * one[i / 9] * ((i % 9) % 2 == 0 ? 1.0f : -0.6f);
-    return (tvlm_scorer){CHANNELS, channels, taps, taps == 1 ? one : nine, -1.0f, 0.0f, NULL, 0};
+    return (tvlm_scorer){.channel_count = CHANNELS,
+                         .channels = channels,
+                         .taps = taps,
+                         .weights = taps == 1 ? one : nine,
+                         .bias = -1.0f};
 }
 
 /* With next to no regularisation, odds that a scorer made lead back to it. Every third cell is unknown. */

@@ -183,7 +183,8 @@ static void check_linear(tvlm_device *device, tvlm_format format) {
     static float pixels[W * W];
     static const int32_t red = TVLM_CHANNEL_R;
     for (int32_t i = 0; i < W * W; ++i) pixels[i] = 0.1f + 0.002f * (float)(i % W) + 0.001f * (float)(i / W);
-    const tvlm_image image = {pixels, W, W, 1, TVLM_PIXEL_F32, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = W, .height = W, .channels = 1, .type = TVLM_PIXEL_F32};
     tvlm_stack *stack = stack_of(device, format, &image);
     for (int32_t i = 0; i < 24; i += test_small() ? 11 : 1) {
         const tvlm_footprint f = ellipse(48.3, 40.8, i * 0.27, 3.0 + 2.0 * i, 3.0);

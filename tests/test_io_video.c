@@ -30,7 +30,8 @@ static void draw(int32_t number, int32_t width, int32_t height, uint8_t *rgb) {
 
 static void write_video(const char *path, int32_t width, int32_t height, int32_t frames, double rate) {
     uint8_t *const rgb = malloc(3 * (size_t)width * (size_t)height);
-    const tvlm_image image = {rgb, width, height, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = rgb, .width = width, .height = height, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_video_writer *writer = NULL;
     assert_non_null(rgb);
     io_expect(tvlm_video_writer_open(path, width, height,
@@ -184,7 +185,8 @@ static void turns_as_the_file_says(void **state) {
 /* A writer that is not finished leaves nothing, and what was there stays. */
 static void unfinished_leaves_nothing(void **state) {
     static uint8_t rgb[3 * WIDTH * HEIGHT];
-    const tvlm_image image = {rgb, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = rgb, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_video_writer *writer = NULL;
     (void)state;
     io_put("old.mp4", "old", 3);
@@ -201,7 +203,8 @@ static void unfinished_leaves_nothing(void **state) {
 /* Times that stand still or go back still give a video of all frames, in order. */
 static void times_are_put_in_order(void **state) {
     static uint8_t rgb[3 * WIDTH * HEIGHT];
-    const tvlm_image image = {rgb, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = rgb, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
     const double times[] = {0.0, 0.04, 0.04, 0.02, 0.08, 5.0};
     tvlm_video_writer *writer = NULL;
     tvlm_video_frame frame;
@@ -265,7 +268,8 @@ static void expect_not_written(const char *name, int32_t width, int32_t height, 
 
 static void refuses_to_write(void **state) {
     static uint8_t rgb[3 * WIDTH * HEIGHT];
-    tvlm_image image = {rgb, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    tvlm_image image = {
+        .pixels = rgb, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_video_writer *writer = NULL;
     (void)state;
     assert_true(tvlm_video_writable("a.mp4") && tvlm_video_writable("b/c.webm") &&
@@ -393,7 +397,11 @@ static void reads_no_byte_behind_the_picture(void **state) {
     for (int32_t width = 2; width < 140; width += width < 40 ? 1 : 7) {
         for (int32_t height = 2; height < 6; height += 3) {
             const size_t size = 3 * (size_t)width * (size_t)height;
-            const tvlm_image image = {memory + room - size, width, height, 3, TVLM_PIXEL_U8, 0};
+            const tvlm_image image = {.pixels = memory + room - size,
+                                      .width = width,
+                                      .height = height,
+                                      .channels = 3,
+                                      .type = TVLM_PIXEL_U8};
             tvlm_video_writer *writer = NULL;
             io_expect(tvlm_video_writer_open(io_path("edge.avi"), width, height,
                                              tvlm_video_writer_params(.log = &io_log), &writer),

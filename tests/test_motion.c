@@ -106,7 +106,8 @@ enum { WIDTH = 37, HEIGHT = 22, HALF_W = 18, HALF_H = 11 };
 
 static void set_gray(tvlm_stack *stack, int32_t index, uint8_t value, uint8_t *pixels) {
     memset(pixels, value, WIDTH * HEIGHT);
-    const tvlm_image image = {pixels, WIDTH, HEIGHT, 1, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 1, .type = TVLM_PIXEL_U8};
     assert_int_equal(tvlm_stack_set_image(stack, index, &image), TVLM_OK);
 }
 

@@ -200,7 +200,8 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
         for (int32_t x = 0; x < 2 * WIDTH; ++x)
             for (int32_t c = 0; c < 3; ++c)
                 pixels[(y * 2 * WIDTH + x) * 3 + c] = planes[c][y / 2 * WIDTH + x / 2];
-    const tvlm_image image = {pixels, 2 * WIDTH, 2 * HEIGHT, 3, TVLM_PIXEL_F32, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = 2 * WIDTH, .height = 2 * HEIGHT, .channels = 3, .type = TVLM_PIXEL_F32};
     assert_int_equal(
         tvlm_stack_create_for_image(
             device, &image, tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .format = format), &large),

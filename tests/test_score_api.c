@@ -9,7 +9,8 @@ enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6 }; /* 10 x 6 cells of 16 pixels 
 
 static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_t seed) {
     uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
-    const tvlm_image image = {pixels, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_stack *stack = NULL;
     assert_int_equal(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.format = format), &stack),
                      TVLM_OK);
@@ -157,7 +158,8 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     uint64_t seed = 59;
     tvlm_stack *stack = random_stack(device, format, 61);
     for (int i = 0; i < 63; ++i) weights[i] = 2.0f * test_random_unit(&seed) - 1.0f;
-    tvlm_scorer scorer = {7, channels, 1, weights, 0.3f, 0.0f, NULL, 0};
+    tvlm_scorer scorer = {
+        .channel_count = 7, .channels = channels, .taps = 1, .weights = weights, .bias = 0.3f};
     compare_scorer(stack, &scorer, NULL);
     scorer.taps = 9;
     compare_scorer(stack, &scorer, NULL);
@@ -177,7 +179,7 @@ static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_Y};
     static const float perspective[] = {0.0f, 1.0f, 0.0f}, nothing[] = {0.0f, 0.0f, 0.0f},
                        weights[] = {0.0f, 2.0f, 1.0f};
-    const tvlm_scorer scorer = {3, channels, 1, weights, 0.0f, 0.0f, NULL, 0};
+    const tvlm_scorer scorer = {.channel_count = 3, .channels = channels, .taps = 1, .weights = weights};
     const tvlm_grid_mask source = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     float scores[CELLS];
     tvlm_stack *stack = random_stack(device, format, 67);
@@ -265,15 +267,29 @@ static void test_score_refusals(void **state) {
     REFUSE_SCORE("weights and a scorer", .weights = fine_weights,
                  .scorer = &(tvlm_scorer){2, fine, 1, fine_weights, 0, 0, NULL, 0});
     REFUSE_SCORE("room for 60", .stride = 8);
-    REFUSE_SCORE("no channel 99999", .scorer = &(tvlm_scorer){2, channels, 1, weights, 0, 0, NULL, 0});
-    REFUSE_SCORE("weight of channel 1", .scorer = &(tvlm_scorer){2, fine, 1, weights, 0, 0, NULL, 0});
-    REFUSE_SCORE("3 taps", .scorer = &(tvlm_scorer){1, fine, 3, weights, 0, 0, NULL, 0});
-    REFUSE_SCORE("0 taps", .scorer = &(tvlm_scorer){1, fine, 0, weights, 0, 0, NULL, 0});
-    REFUSE_SCORE("-1 channels", .scorer = &(tvlm_scorer){-1, fine, 1, weights, 0, 0, NULL, 0});
-    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, NULL, 1, weights, 0, 0, NULL, 0});
-    REFUSE_SCORE("without channels", .scorer = &(tvlm_scorer){1, fine, 1, NULL, 0, 0, NULL, 0});
-    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, NAN, 0, NULL, 0});
-    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){1, fine, 1, weights, 0, INFINITY, NULL, 0});
+    REFUSE_SCORE("no channel 99999",
+                 .scorer =
+                     &(tvlm_scorer){.channel_count = 2, .channels = channels, .taps = 1, .weights = weights});
+    REFUSE_SCORE("weight of channel 1",
+                 .scorer =
+                     &(tvlm_scorer){.channel_count = 2, .channels = fine, .taps = 1, .weights = weights});
+    REFUSE_SCORE("3 taps", .scorer = &(tvlm_scorer){
+                               .channel_count = 1, .channels = fine, .taps = 3, .weights = weights});
+    REFUSE_SCORE("-1 channels", .scorer = &(tvlm_scorer){
+                                    .channel_count = -1, .channels = fine, .taps = 1, .weights = weights});
+    REFUSE_SCORE("without channels",
+                 .scorer =
+                     &(tvlm_scorer){.channel_count = 1, .channels = NULL, .taps = 1, .weights = weights});
+    REFUSE_SCORE("without channels",
+                 .scorer = &(tvlm_scorer){.channel_count = 1, .channels = fine, .taps = 1, .weights = NULL});
+    REFUSE_SCORE("bias",
+                 .scorer = &(tvlm_scorer){
+                     .channel_count = 1, .channels = fine, .taps = 1, .weights = weights, .bias = NAN});
+    REFUSE_SCORE("bias", .scorer = &(tvlm_scorer){.channel_count = 1,
+                                                  .channels = fine,
+                                                  .taps = 1,
+                                                  .weights = weights,
+                                                  .similarity_weight = INFINITY});
     assert_int_equal(tvlm_score(NULL, NULL, NULL, CELLS, scores), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, NULL), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_score_size(stack, NULL, NULL, &rows), TVLM_ERROR_ARGUMENT);

@@ -9,7 +9,8 @@ enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6 }; /* 10 x 6 cells of 16 pixels 
 
 static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_t seed) {
     uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
-    const tvlm_image image = {pixels, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_stack *stack = NULL;
     assert_int_equal(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.format = format), &stack),
                      TVLM_OK);
@@ -88,7 +89,8 @@ static void check_clipped(tvlm_device *device, tvlm_format format) {
 static void check_scaled(tvlm_device *device, tvlm_format format) {
     uint64_t seed = 73;
     uint8_t *pixels = test_random_pixels(&seed, 128, 96, 3);
-    const tvlm_image image = {pixels, 128, 96, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = 128, .height = 96, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_stack *stack = NULL;
     tvlm_selection_info info;
     int32_t count;
@@ -165,7 +167,8 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 0; i < 5; ++i) {
         uint64_t seed = 83 + (uint64_t)i;
         uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
-        const tvlm_image image = {pixels, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, 0};
+        const tvlm_image image = {
+            .pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
         assert_int_equal(tvlm_stack_set_image(batch, i, &image), TVLM_OK);
         free(pixels);
     }

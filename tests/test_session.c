@@ -86,7 +86,12 @@ static void check_keys(tvlm_device *device, tvlm_format format) {
         memset(padded, 77 * fill, sizeof padded);
         for (int y = 0; y < HEIGHT; ++y)
             memcpy(padded + y * (WIDTH * 3 + 5), pixels + y * WIDTH * 3, WIDTH * 3);
-        const tvlm_image image = {padded, WIDTH, HEIGHT, 3, TVLM_PIXEL_U8, WIDTH * 3 + 5};
+        const tvlm_image image = {.pixels = padded,
+                                  .width = WIDTH,
+                                  .height = HEIGHT,
+                                  .channels = 3,
+                                  .type = TVLM_PIXEL_U8,
+                                  .row_stride = WIDTH * 3 + 5};
         assert_int_equal(
             tvlm_session_stack(session, &image, tvlm_stack_params(.format = format), NULL, 0, &stack, NULL),
             TVLM_OK);

@@ -136,7 +136,8 @@ static void test_failing_backend(void **state) {
     tvlm_backend fake;
     uint64_t seed = 89;
     uint8_t *pixels = test_random_pixels(&seed, 40, 30, 3);
-    const tvlm_image image = {pixels, 40, 30, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = 40, .height = 30, .channels = 3, .type = TVLM_PIXEL_U8};
     float expected[4] = {0}, got[4];
     (void)state;
     fake_backend(device, &fake);
@@ -169,7 +170,8 @@ static void test_repeated_select_allocates_nothing(void **state) {
     tvlm_backend fake;
     uint64_t seed = 97;
     uint8_t *pixels = test_random_pixels(&seed, 40, 30, 3);
-    const tvlm_image image = {pixels, 40, 30, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {
+        .pixels = pixels, .width = 40, .height = 30, .channels = 3, .type = TVLM_PIXEL_U8};
     tvlm_stack *stack = NULL;
     (void)state;
     fake_backend(device, &fake);

@@ -71,7 +71,11 @@ static void check_pixel_types(tvlm_device *device, tvlm_format format) {
                 memcpy(pixels + 4 * i, &value, sizeof value);
             }
             const size_t row = 13 * (size_t)channels * bytes[type];
-            tvlm_image image = {pixels, 13, 9, channels, (tvlm_pixel_type)type, 0};
+            tvlm_image image = {.pixels = pixels,
+                                .width = 13,
+                                .height = 9,
+                                .channels = channels,
+                                .type = (tvlm_pixel_type)type};
             check_image(device, format, &image);
             image.row_stride = row + (type == TVLM_PIXEL_F32 ? 8 : 5); /* odd: elements are not aligned */
             check_image(device, format, &image);
@@ -108,7 +112,8 @@ static void test_resample_area(void **state) {
         int32_t channels = 0;
         assert_non_null(from);
         for (size_t i = 0; i < (size_t)w * (size_t)h; ++i) from[i] = test_random_unit(&seed);
-        const tvlm_image image = {from, w, h, 1, TVLM_PIXEL_F32, 0};
+        const tvlm_image image = {
+            .pixels = from, .width = w, .height = h, .channels = 1, .type = TVLM_PIXEL_F32};
         assert_int_equal(tvlm_resample(&image, width, height, &got, &channels), TVLM_OK);
         assert_int_equal(channels, 1);
         for (int32_t j = 0; j < height; ++j)
@@ -129,7 +134,7 @@ static void test_resample_bilinear(void **state) {
     int32_t channels;
     (void)state;
     for (int i = 0; i < W * H; ++i) from[i] = test_random_unit(&seed);
-    const tvlm_image image = {from, W, H, 1, TVLM_PIXEL_F32, 0};
+    const tvlm_image image = {.pixels = from, .width = W, .height = H, .channels = 1, .type = TVLM_PIXEL_F32};
     assert_int_equal(tvlm_resample(&image, WIDTH, HEIGHT, &got, &channels), TVLM_OK);
     for (int j = 0; j < HEIGHT; ++j)
         for (int i = 0; i < WIDTH; ++i) {
@@ -157,7 +162,9 @@ static void test_resample_constant(void **state) {
             u8[i] = alpha ? 255 : 77;
             u16[i] = alpha ? 65535 : 30000;
         }
-        const tvlm_image images[] = {{u8, 11, 6, n, TVLM_PIXEL_U8, 0}, {u16, 11, 6, n, TVLM_PIXEL_U16, 0}};
+        const tvlm_image images[] = {
+            {.pixels = u8, .width = 11, .height = 6, .channels = n, .type = TVLM_PIXEL_U8},
+            {.pixels = u16, .width = 11, .height = 6, .channels = n, .type = TVLM_PIXEL_U16}};
         const float expected[] = {77.0f / 255.0f, 30000.0f / 65535.0f};
         for (int k = 0; k < 2; ++k) {
             float *got = NULL;
@@ -258,14 +265,41 @@ static void test_image_refusals(void **state) {
     tvlm_stack *stack = stack_of(device, TVLM_FORMAT_F32, &good);
     tvlm_stack *other = NULL;
     (void)state;
-    refuse_image(stack, (tvlm_image){NULL, 4, 4, 3, TVLM_PIXEL_U8, 0}, "no pixels");
-    refuse_image(stack, (tvlm_image){pixels, 0, 4, 3, TVLM_PIXEL_U8, 0}, "0x4");
-    refuse_image(stack, (tvlm_image){pixels, 4, -1, 3, TVLM_PIXEL_U8, 0}, "4x-1");
-    refuse_image(stack, (tvlm_image){pixels, 4, 4, 5, TVLM_PIXEL_U8, 0}, "5 channels");
-    refuse_image(stack, (tvlm_image){pixels, 4, 4, 0, TVLM_PIXEL_U8, 0}, "0 channels");
-    refuse_image(stack, (tvlm_image){pixels, 4, 4, 3, (tvlm_pixel_type)3, 0}, "type 3");
-    refuse_image(stack, (tvlm_image){pixels, 4, 4, 3, TVLM_PIXEL_U8, 11}, "a row has 12");
-    refuse_image(stack, (tvlm_image){pixels, 4, 4, 3, TVLM_PIXEL_U8, SIZE_MAX / 2}, "address space");
+    refuse_image(stack,
+                 (tvlm_image){.pixels = NULL, .width = 4, .height = 4, .channels = 3, .type = TVLM_PIXEL_U8},
+                 "no pixels");
+    refuse_image(
+        stack, (tvlm_image){.pixels = pixels, .width = 0, .height = 4, .channels = 3, .type = TVLM_PIXEL_U8},
+        "0x4");
+    refuse_image(
+        stack, (tvlm_image){.pixels = pixels, .width = 4, .height = -1, .channels = 3, .type = TVLM_PIXEL_U8},
+        "4x-1");
+    refuse_image(
+        stack, (tvlm_image){.pixels = pixels, .width = 4, .height = 4, .channels = 5, .type = TVLM_PIXEL_U8},
+        "5 channels");
+    refuse_image(
+        stack, (tvlm_image){.pixels = pixels, .width = 4, .height = 4, .channels = 0, .type = TVLM_PIXEL_U8},
+        "0 channels");
+    refuse_image(
+        stack,
+        (tvlm_image){.pixels = pixels, .width = 4, .height = 4, .channels = 3, .type = (tvlm_pixel_type)3},
+        "type 3");
+    refuse_image(stack,
+                 (tvlm_image){.pixels = pixels,
+                              .width = 4,
+                              .height = 4,
+                              .channels = 3,
+                              .type = TVLM_PIXEL_U8,
+                              .row_stride = 11},
+                 "a row has 12");
+    refuse_image(stack,
+                 (tvlm_image){.pixels = pixels,
+                              .width = 4,
+                              .height = 4,
+                              .channels = 3,
+                              .type = TVLM_PIXEL_U8,
+                              .row_stride = SIZE_MAX / 2},
+                 "address space");
     refused(tvlm_stack_set_image(stack, 1, &good), TVLM_ERROR_ARGUMENT, "image 1 of a stack of 1");
     refused(tvlm_stack_set_image(stack, -1, &good), TVLM_ERROR_ARGUMENT, "image -1");
     assert_int_equal(tvlm_stack_set_image(stack, 0, NULL), TVLM_ERROR_ARGUMENT);

@@ -155,7 +155,12 @@ static size_t row_of(const film *f) {
 }
 
 static tvlm_image image_of(const film *f, const uint8_t *pixels) {
-    return (tvlm_image){pixels, f->width, f->height, f->channels, TVLM_PIXEL_U8, row_of(f)};
+    return (tvlm_image){.pixels = pixels,
+                        .width = f->width,
+                        .height = f->height,
+                        .channels = f->channels,
+                        .type = TVLM_PIXEL_U8,
+                        .row_stride = row_of(f)};
 }
 
 static uint8_t *first_of(const film *f, uint64_t seed) {

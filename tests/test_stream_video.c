@@ -142,7 +142,8 @@ static void test_cuts(void **state) {
         assert_int_equal(tvlm_packed_read(packed, 0, 960 * 540 * 3, planes), TVLM_OK);
         for (size_t p = 0; p < 960 * 540; ++p)
             for (size_t c = 0; c < 3; ++c) resized[3 * p + c] = planes[c * 960 * 540 + p];
-        const tvlm_image cut = {resized, 960, 540, 3, TVLM_PIXEL_F32, 0};
+        const tvlm_image cut = {
+            .pixels = resized, .width = 960, .height = 540, .channels = 3, .type = TVLM_PIXEL_F32};
         assert_int_equal(tvlm_stream_create(device, 960, 540,
                                             tvlm_stream_params(.layout = "motion", .no_flow = true), &stream),
                          TVLM_OK);

@@ -147,7 +147,8 @@ static int make_image(struct tool *tool, const bench_options *options, tvlm_imag
         draw_pattern(canvas->rgb, width, height);
     else if (!canvas_image(canvas, (rect){0, 0, width, height}, *loaded))
         return tool_fail(tool, "no memory for %d x %d", width, height);
-    *image = (tvlm_image){canvas->rgb, width, height, 3, TVLM_PIXEL_U8, 0};
+    *image = (tvlm_image){
+        .pixels = canvas->rgb, .width = width, .height = height, .channels = 3, .type = TVLM_PIXEL_U8};
     return TOOL_DONE;
 }
 

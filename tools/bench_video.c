@@ -96,7 +96,11 @@ static int make_scene(struct tool *tool, int32_t width, int32_t height, double s
         const int32_t n = scene->count;
         scene->pixels[n] = malloc(3 * (size_t)width * (size_t)height);
         if (scene->pixels[n] == NULL) return tool_fail(tool, "no memory for frames");
-        scene->images[n] = (tvlm_image){scene->pixels[n], width, height, 3, TVLM_PIXEL_U8, 0};
+        scene->images[n] = (tvlm_image){.pixels = scene->pixels[n],
+                                        .width = width,
+                                        .height = height,
+                                        .channels = 3,
+                                        .type = TVLM_PIXEL_U8};
         for (int32_t i = 0; i < columns * rows; ++i) {
             const int32_t x = i % columns, y = i / columns;
             const bool changes = x < across && y * across + x < changing;

@@ -26,8 +26,8 @@ static const tool_command *find_command(const char *name) {
 }
 
 static int print_overview(void) {
-    printf("tvlm " TVLM_VERSION
-           ": where a vision-language model should look\n\nusage: tvlm COMMAND [OPTIONS]\n\n");
+    printf("tvlm %s: where a vision-language model should look\n\nusage: tvlm COMMAND [OPTIONS]\n\n",
+           tvlm_version());
     for (int i = 0; commands[i] != NULL; ++i) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("  %-10s %s\n", BENCH, "how long every stage takes on this device (the program tvlm-bench)");
     printf("\n'tvlm COMMAND --help' tells the options of each. Exit: 0 done, 1 failed, 2 wrong usage.\n");
@@ -50,7 +50,7 @@ static int help_on(struct tool *tool, const char *name) {
 static int run(struct tool *tool, int argc, char **argv) {
     if (argc < 2) return tool_usage(tool, "no command");
     const char *const name = argv[1];
-    if (strcmp(name, "--version") == 0) return printf("tvlm " TVLM_VERSION "\n"), TOOL_DONE;
+    if (strcmp(name, "--version") == 0) return printf("tvlm %s\n", tvlm_version()), TOOL_DONE;
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_overview();
     if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argv[2]) : print_overview();
     if (strcmp(name, BENCH) == 0) return start_bench(tool, argv);

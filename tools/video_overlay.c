@@ -37,7 +37,11 @@ static int add_picture(video_overlay *overlay, const struct canvas *canvas, int6
 }
 
 int video_overlay_add(video_overlay *overlay, const struct canvas *canvas, int64_t number, double time) {
-    const tvlm_image image = {canvas->rgb, canvas->width, canvas->height, 3, TVLM_PIXEL_U8, 0};
+    const tvlm_image image = {.pixels = canvas->rgb,
+                              .width = canvas->width,
+                              .height = canvas->height,
+                              .channels = 3,
+                              .type = TVLM_PIXEL_U8};
     const struct tvlm_video_writer_params params = {.rate = overlay->rate, .log = &overlay->tool->log};
     if (overlay->library == NULL) return add_picture(overlay, canvas, number);
     if (overlay->writer == NULL) {

@@ -42,8 +42,9 @@ struct tvlm_basis_params {
     const float *mean;       /* [dimension], looked at when centred; NULL: 0 */
     const float *components; /* [k * dimension], row-major: orthonormal to 1e-3 */
     const float *variance; /* [k]: share of the variance (not centred: of the squares) along each; NULL: 0 */
+    uint64_t reserved[4];
 };
-#define tvlm_basis_params(...) (&(struct tvlm_basis_params){__VA_ARGS__})
+#define tvlm_basis_params(...) TVLM_PARAMS(tvlm_basis_params, __VA_ARGS__)
 
 /*
  * A basis from numbers; everything is copied. Errors: ARGUMENT (k larger than the dimension, a value that is
@@ -70,8 +71,9 @@ struct tvlm_trainer_params {
     int32_t k;                /* 0: 16 */
     bool centred;             /* as scikit-learn's PCA; otherwise the truncated SVD of what was added */
     tvlm_basis_method method; /* AUTO: covariance up to 1536 dimensions */
+    uint64_t reserved[4];
 };
-#define tvlm_trainer_params(...) (&(struct tvlm_trainer_params){__VA_ARGS__})
+#define tvlm_trainer_params(...) TVLM_PARAMS(tvlm_trainer_params, __VA_ARGS__)
 
 typedef struct tvlm_trainer tvlm_trainer;
 
@@ -112,8 +114,9 @@ struct tvlm_image_basis_params {
     const float *queries;
     int32_t query_count; /* 0 with queries: 1 */
     int32_t query_dimension;
+    uint64_t reserved[4];
 };
-#define tvlm_image_basis_params(...) (&(struct tvlm_image_basis_params){__VA_ARGS__})
+#define tvlm_image_basis_params(...) TVLM_PARAMS(tvlm_image_basis_params, __VA_ARGS__)
 
 /*
  * The first k right singular vectors of the features of image `index`, not centred, by a randomized range

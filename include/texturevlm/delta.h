@@ -33,8 +33,9 @@ struct tvlm_update_params {
      * (see "How much is saved"). */
     float saliency_share, cluster_share;
     int32_t carried_frames; /* and for at most so many frames with changes; 0: 30 */
+    uint64_t reserved[4];
 };
-#define tvlm_update_params(...) (&(struct tvlm_update_params){__VA_ARGS__})
+#define tvlm_update_params(...) TVLM_PARAMS(tvlm_update_params, __VA_ARGS__)
 
 typedef enum tvlm_update {
     TVLM_UPDATE_PARTS = 0, /* made again around the tiles that changed */
@@ -51,6 +52,7 @@ typedef struct tvlm_delta_family {
     tvlm_update update;
     int64_t texels, all; /* of level 0 that were made again, and how many there are. Work-groups make blocks,
                             so that some are made that need not be. */
+    uint64_t reserved[4];
 } tvlm_delta_family;
 
 typedef struct tvlm_delta_report {
@@ -59,6 +61,7 @@ typedef struct tvlm_delta_report {
     size_t bytes_uploaded; /* of pixels */
     int32_t family_count;
     tvlm_delta_family families[TVLM_DELTA_FAMILIES];
+    uint64_t reserved[4];
 } tvlm_delta_report;
 
 /*

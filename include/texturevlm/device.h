@@ -48,6 +48,7 @@ typedef struct tvlm_self_test {
     char name[32];
     bool passed;
     char detail[128]; /* what was measured, or what went wrong */
+    uint64_t reserved[4];
 } tvlm_self_test;
 
 #define TVLM_SELF_TESTS_MAX 16
@@ -70,6 +71,7 @@ typedef struct tvlm_device_info {
     char storage_reason[160]; /* why that storage */
     int32_t self_test_count;  /* 0 in tvlm_device_list */
     tvlm_self_test self_tests[TVLM_SELF_TESTS_MAX];
+    uint64_t reserved[4];
 } tvlm_device_info;
 
 /*
@@ -87,8 +89,9 @@ struct tvlm_device_params {
                               written is silently not used */
     bool test_all;       /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
     const tvlm_log *log; /* copied; NULL: silence */
+    uint64_t reserved[4];
 };
-#define tvlm_device_params(...) (&(struct tvlm_device_params){__VA_ARGS__})
+#define tvlm_device_params(...) TVLM_PARAMS(tvlm_device_params, __VA_ARGS__)
 
 /*
  * Opens a device and runs its self-test. `params` NULL: all defaults.

@@ -75,6 +75,7 @@ typedef struct tvlm_export_processor {
     int64_t min_pixels, max_pixels; /* of smart_resize */
     int64_t video_min_pixels, video_max_pixels; /* of all frames of a video; 0: each is as a picture */
     float mean[3], std[3];
+    uint64_t reserved[4];
 } tvlm_export_processor;
 
 /* The model's defaults. ARGUMENT for a model that is none. */
@@ -112,8 +113,9 @@ struct tvlm_export_params {
     /* How tokens are scored: `weights`, which are copied, and `scorer`, which must live as long as the export.
      * The candidates are the tokens of each picture: the other members are refused. */
     struct tvlm_score_params score;
+    uint64_t reserved[4];
 };
-#define tvlm_export_params(...) (&(struct tvlm_export_params){__VA_ARGS__})
+#define tvlm_export_params(...) TVLM_PARAMS(tvlm_export_params, __VA_ARGS__)
 
 /* Makes such tensors again and again; device memory is kept and reused while sizes stay. */
 typedef struct tvlm_export tvlm_export;
@@ -150,6 +152,7 @@ typedef struct tvlm_export_picture {
     int32_t grid_t, grid_h, grid_w; /* patches: the row of image_grid_thw */
     int32_t tokens, selected;
     int32_t first_token; /* before it are those of earlier pictures */
+    uint64_t reserved[4];
 } tvlm_export_picture;
 TVLM_API int32_t tvlm_export_picture_count(const tvlm_export *exported);
 TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_t index,
@@ -184,6 +187,7 @@ typedef struct tvlm_export_tensor {
     int32_t rank;
     int64_t shape[4];
     size_t bytes;
+    uint64_t reserved[4];
 } tvlm_export_tensor;
 TVLM_API int32_t tvlm_export_tensor_count(const tvlm_export *exported); /* 0 before a run */
 TVLM_API tvlm_status tvlm_export_get_tensor(const tvlm_export *exported, int32_t index,

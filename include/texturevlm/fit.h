@@ -26,8 +26,9 @@ struct tvlm_fit_params {
     int32_t channel_count;
     int32_t taps; /* of the scorer: 1, or 9; 0: 1 */
     float stride; /* distance of the candidates, as in tvlm_score_params; 0: 16 */
+    uint64_t reserved[4];
 };
-#define tvlm_fit_params(...) (&(struct tvlm_fit_params){__VA_ARGS__})
+#define tvlm_fit_params(...) TVLM_PARAMS(tvlm_fit_params, __VA_ARGS__)
 
 /*
  * An empty fit. `log` is for all calls on it (NULL: none) and must outlive it. Errors: ARGUMENT (a channel
@@ -61,8 +62,9 @@ TVLM_API tvlm_status tvlm_fit_split(int32_t images, float share, uint64_t seed, 
 struct tvlm_fit_solve_params {
     float l2;                /* of the weights of standardised values; > 0; 0: TVLM_FIT_L2 */
     const uint8_t *held_out; /* [tvlm_fit_images]: not 0: not learnt from; NULL: all are */
+    uint64_t reserved[4];
 };
-#define tvlm_fit_solve_params(...) (&(struct tvlm_fit_solve_params){__VA_ARGS__})
+#define tvlm_fit_solve_params(...) TVLM_PARAMS(tvlm_fit_solve_params, __VA_ARGS__)
 
 /*
  * The scorer of least mean cross entropy + l2 / 2 |w|^2, w the weights of the values brought to mean 0 and

@@ -50,8 +50,9 @@ typedef struct tvlm_flow tvlm_flow;
 /* All zero: at half the image's size. */
 struct tvlm_flow_params {
     bool full; /* at the image's full size: a third less error, four times the work */
+    uint64_t reserved[4];
 };
-#define tvlm_flow_params(...) (&(struct tvlm_flow_params){__VA_ARGS__})
+#define tvlm_flow_params(...) TVLM_PARAMS(tvlm_flow_params, __VA_ARGS__)
 
 /*
  * The flow from image index_from of one stack to image index_to of another, or of the same one. Both stacks
@@ -72,6 +73,7 @@ typedef struct tvlm_flow_info {
     int32_t width, height;             /* of the grid: the image's level 1, or 0 with `full` */
     int32_t image_width, image_height; /* of the stacks, which the grid covers: texel (i, j) stands for the
                                           point ((i + 0.5) image_width / width, ...) */
+    uint64_t reserved[4];
 } tvlm_flow_info;
 TVLM_API tvlm_status tvlm_flow_get_info(const tvlm_flow *flow, tvlm_flow_info *info);
 

@@ -23,8 +23,9 @@ struct tvlm_foveated_params {
     float e0;               /* in half diagonals of the image, > 0; 0: TVLM_E0_DEFAULT */
     tvlm_arrangement arrangement;
     float patch; /* side of the encoder's patch in pixels: no square is smaller; 0: 16 */
+    uint64_t reserved[4];
 };
-#define tvlm_foveated_params(...) (&(struct tvlm_foveated_params){__VA_ARGS__})
+#define tvlm_foveated_params(...) TVLM_PARAMS(tvlm_foveated_params, __VA_ARGS__)
 
 /*
  * Places exactly K positions in an image of width x height pixels. Where e0 would make squares smaller than a

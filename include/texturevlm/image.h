@@ -31,6 +31,7 @@ typedef struct tvlm_image {
     int32_t channels;      /* 1..4 */
     tvlm_pixel_type type;
     size_t row_stride; /* bytes from one row to the next; 0: rows follow each other without a gap */
+    uint64_t reserved[4];
 } tvlm_image;
 
 #ifdef __cplusplus

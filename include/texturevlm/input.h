@@ -62,8 +62,9 @@ struct tvlm_grid_input {
     bool replace_nonfinite; /* NaN and Inf become 0; otherwise they are refused */
     float fx, fy, cx, cy; /* depth: the camera, in pixels of the working image. fx, fy 0: max(width, height);
                              cx and cy 0: the centre */
+    uint64_t reserved[4];
 };
-#define tvlm_grid_input(...) (&(struct tvlm_grid_input){__VA_ARGS__})
+#define tvlm_grid_input(...) TVLM_PARAMS(tvlm_grid_input, __VA_ARGS__)
 
 /*
  * Sets the grid of a channel (one of the table above; any channel of its family will do) of image `index`.

@@ -139,6 +139,7 @@ typedef struct tvlm_npy {
     /* As many elements as the product of the shape, aligned for their type. The caller may change them. */
     void *data;
     size_t size; /* bytes of `data` */
+    uint64_t reserved[4];
 } tvlm_npy;
 
 /*
@@ -224,6 +225,7 @@ typedef struct tvlm_tensor {
 
     /* Bytes of `data`. Reading fills it in; writing ignores it, because the shape tells it. */
     size_t size;
+    uint64_t reserved[4];
 } tvlm_tensor;
 
 typedef struct tvlm_metadata {

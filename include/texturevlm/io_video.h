@@ -50,8 +50,9 @@ struct tvlm_video_reader_params {
 
     /* Is copied, and used by every call on the reader. May be NULL. */
     const tvlm_log *log;
+    uint64_t reserved[4];
 };
-#define tvlm_video_reader_params(...) (&(struct tvlm_video_reader_params){__VA_ARGS__})
+#define tvlm_video_reader_params(...) TVLM_PARAMS(tvlm_video_reader_params, __VA_ARGS__)
 
 /* What the file says about itself. The frames need not agree with it. */
 typedef struct tvlm_video_info {
@@ -60,6 +61,7 @@ typedef struct tvlm_video_info {
     double duration;       /* in seconds; 0 where the file does not tell */
     int64_t frames;        /* about how many there are; 0 where the file does not tell */
     const char *codec;     /* its short name, such as "h264", in static storage */
+    uint64_t reserved[4];
 } tvlm_video_info;
 
 typedef struct tvlm_video_frame {
@@ -74,6 +76,7 @@ typedef struct tvlm_video_frame {
 
     /* True behind the last frame. Nothing else is set then. */
     bool end;
+    uint64_t reserved[4];
 } tvlm_video_frame;
 
 /*
@@ -121,8 +124,9 @@ struct tvlm_video_writer_params {
 
     /* Is copied, and used by every call on the writer. May be NULL. */
     const tvlm_log *log;
+    uint64_t reserved[4];
 };
-#define tvlm_video_writer_params(...) (&(struct tvlm_video_writer_params){__VA_ARGS__})
+#define tvlm_video_writer_params(...) TVLM_PARAMS(tvlm_video_writer_params, __VA_ARGS__)
 
 /*
  * Tells whether there is a video format for a file of that name ("x.mp4", "x.mkv", "x.webm"); not for NULL.

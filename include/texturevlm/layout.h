@@ -85,6 +85,7 @@ typedef struct tvlm_channel_info {
     float low, high; /* the range of its values; -INFINITY, INFINITY where there is none */
     bool identifier; /* sampled nearest */
     bool available;  /* this version makes it, or takes it; otherwise it is 0 inside a layout */
+    uint64_t reserved[4];
 } tvlm_channel_info;
 
 /* What is known of a channel. ARGUMENT when there is none of that number. */

@@ -95,6 +95,7 @@ typedef struct tvlm_opencl_texture {
     int32_t layers, images;   /* slice = image * layers + layer */
     int32_t first_image;      /* the batch's image that is image 0 in here */
     int32_t layer, component; /* of the channel asked for */
+    uint64_t reserved[4];
 } tvlm_opencl_texture;
 
 /* The texture that holds a channel of image `index`; generates it. Of vectors (embedding, normals) level 0

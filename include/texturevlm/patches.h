@@ -25,8 +25,9 @@ struct tvlm_patches_params {
     const float *deviation; /* [channels], divided by then, not 0; NULL: 1 */
     tvlm_format format;     /* of the result: F32 (AUTO too) or F16 */
     tvlm_border border;
+    uint64_t reserved[4];
 };
-#define tvlm_patches_params(...) (&(struct tvlm_patches_params){__VA_ARGS__})
+#define tvlm_patches_params(...) TVLM_PARAMS(tvlm_patches_params, __VA_ARGS__)
 
 /* Bytes of `count` patches; ARGUMENT where that is nothing that can be held. */
 TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params, int32_t count,

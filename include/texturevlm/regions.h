@@ -27,6 +27,7 @@ typedef struct tvlm_region {
     int32_t left, top, right, bottom; /* bounding box: left <= column < right */
     float radius;                     /* from the centroid to the centre of its farthest pixel */
     float texture;                    /* mean colour gradient in it, L*a*b* a pixel */
+    uint32_t reserved[4];
 } tvlm_region;
 
 /*

@@ -30,6 +30,7 @@ typedef struct tvlm_scorer {
     float similarity_weight;
     const float *query_weights; /* [dimension * channel_count], row-major, finite; NULL: none */
     int32_t dimension;          /* of query_weights, 1 .. 4096 */
+    uint64_t reserved[4];
 } tvlm_scorer;
 
 /* How several similarities of a cell become one. */
@@ -66,8 +67,9 @@ struct tvlm_query {
      * basis' own, is what is taken off q.
      */
     const struct tvlm_basis *basis;
+    uint64_t reserved[4];
 };
-#define tvlm_query(...) (&(struct tvlm_query){__VA_ARGS__})
+#define tvlm_query(...) TVLM_PARAMS(tvlm_query, __VA_ARGS__)
 
 /*
  * Default weights of information, perspective and participation, without and with a query; bench/weights.py
@@ -95,8 +97,9 @@ struct tvlm_score_params {
      * kept for other images of the batch take these back.
      */
     bool keep_pass;
+    uint64_t reserved[4];
 };
-#define tvlm_score_params(...) (&(struct tvlm_score_params){__VA_ARGS__})
+#define tvlm_score_params(...) TVLM_PARAMS(tvlm_score_params, __VA_ARGS__)
 
 /* Columns and rows of the candidates: ceil(W / stride) by ceil(H / stride), or the size of the level. */
 TVLM_API tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_score_params *params,

@@ -43,6 +43,7 @@ typedef struct tvlm_position {
     /* The cell that the position stands for. Both are -1 where it stands for none: where the strategy chooses
      * squares, and in an overview. */
     int32_t column, row;
+    uint32_t reserved[5];
 } tvlm_position;
 
 /* How positions are chosen. tvlm_select_params says more about each, beside its parameters. */
@@ -189,8 +190,9 @@ struct tvlm_select_params {
      * nothing needs detail comes back as few coarse squares, or as a part of one. There are at most k, not
      * limited by the number of candidates. A min_distance and an overview are refused with it. */
     bool cover;
+    uint64_t reserved[4];
 };
-#define tvlm_select_params(...) (&(struct tvlm_select_params){__VA_ARGS__})
+#define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
 
 /* Positions of one image, and what is known of how they were chosen. It needs neither the stack nor its device
  * any more. */
@@ -221,6 +223,7 @@ typedef struct tvlm_selection_info {
     tvlm_strategy strategy;
     /* The squares of the overview, which come first. Both are 0 where there is none. */
     int32_t overview_columns, overview_rows;
+    uint64_t reserved[4];
 } tvlm_selection_info;
 TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
@@ -246,10 +249,12 @@ typedef struct tvlm_select_stage {
      * reads, the vectors of the features, the means of regions and the labels of cells. What is made once for
      * an image is not counted: families, their levels, regions. */
     size_t bytes;
+    uint64_t reserved[4];
 } tvlm_select_stage;
 typedef struct tvlm_selection_report {
     int32_t stage_count;
     tvlm_select_stage stages[TVLM_SELECT_STAGES_MAX];
+    uint64_t reserved[4];
 } tvlm_selection_report;
 TVLM_API void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report);
 

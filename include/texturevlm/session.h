@@ -23,8 +23,9 @@ typedef struct tvlm_session tvlm_session;
 
 struct tvlm_session_params {
     size_t cache_bytes; /* of device memory that stacks may take; 0: half of the device's memory */
+    uint64_t reserved[4];
 };
-#define tvlm_session_params(...) (&(struct tvlm_session_params){__VA_ARGS__})
+#define tvlm_session_params(...) TVLM_PARAMS(tvlm_session_params, __VA_ARGS__)
 
 /* The session is the caller's, and does not outlive the device. Errors: MEMORY. */
 TVLM_API tvlm_status tvlm_session_create(tvlm_device *device, const struct tvlm_session_params *params,
@@ -59,6 +60,7 @@ typedef struct tvlm_session_info {
     int32_t stacks;                  /* kept now */
     size_t bytes;                    /* of device memory that these take now */
     size_t cache_bytes;              /* the bound */
+    uint64_t reserved[4];
 } tvlm_session_info;
 TVLM_API tvlm_status tvlm_session_get_info(const tvlm_session *session, tvlm_session_info *info);
 

@@ -30,8 +30,9 @@ struct tvlm_stack_params {
     const float *fixation; /* x, y in pixels of the working image, for eccentricity; NULL: the centre */
     int32_t clusters;      /* regions asked for, 1 .. 2048 (regions.h); 0: 50 */
     float compactness;     /* of SLIC: the colour difference that a cell's width counts as; 0: 10 */
+    uint64_t reserved[4];
 };
-#define tvlm_stack_params(...) (&(struct tvlm_stack_params){__VA_ARGS__})
+#define tvlm_stack_params(...) TVLM_PARAMS(tvlm_stack_params, __VA_ARGS__)
 
 /*
  * An empty stack (all images black). Device memory is taken when families are generated.
@@ -69,6 +70,7 @@ typedef struct tvlm_stack_info {
     tvlm_format format;
     size_t device_bytes; /* taken so far by textures, mip levels included, and for the lengths and
                             the matrix of features */
+    uint64_t reserved[4];
 } tvlm_stack_info;
 TVLM_API tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info);
 
@@ -115,8 +117,9 @@ struct tvlm_pack_params {
     int32_t channel_count;
     int32_t width, height; /* 0: the size of `level` */
     float level; /* level to read; with a size given and level 0: log2 of the larger shrink factor */
+    uint64_t reserved[4];
 };
-#define tvlm_pack_params(...) (&(struct tvlm_pack_params){__VA_ARGS__})
+#define tvlm_pack_params(...) TVLM_PARAMS(tvlm_pack_params, __VA_ARGS__)
 
 /*
  * Writes channels, four to a slice, into one image array of that size (slice = image * ceil(n / 4) + i / 4),

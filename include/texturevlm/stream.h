@@ -97,8 +97,9 @@ struct tvlm_stream_params {
     bool look_back; /* channel c of the volume, k frames ago, is the plane "c@-k" (k = 1 ..) of the stack, for
                        scorers: tvlm_stack_channel_find finds it. 0 where there is no such frame. At most
                        TVLM_USER_PLANES_MAX of them. At the same place of the image: not moved by the flow */
+    uint64_t reserved[4];
 };
-#define tvlm_stream_params(...) (&(struct tvlm_stream_params){__VA_ARGS__})
+#define tvlm_stream_params(...) TVLM_PARAMS(tvlm_stream_params, __VA_ARGS__)
 
 typedef enum tvlm_stream_use {
     TVLM_STREAM_MOVING = 0, /* a moving camera: flow; the three parts decide */
@@ -148,6 +149,7 @@ typedef struct tvlm_stream_report {
     bool needs_all;         /* all features are asked for */
     float needs;            /* share of cells without features that are good enough; 1 where there are none */
     int32_t columns, rows;  /* of the cells; 0 where there never were features */
+    uint64_t reserved[4];
 } tvlm_stream_report;
 
 /* All zero: nothing but the frame. */
@@ -160,8 +162,9 @@ struct tvlm_push_params {
      * them becomes the fixation of eccentricity. NULL: the positions that were selected. */
     const float *fixations;
     int32_t fixation_count;
+    uint64_t reserved[4];
 };
-#define tvlm_push_params(...) (&(struct tvlm_push_params){__VA_ARGS__})
+#define tvlm_push_params(...) TVLM_PARAMS(tvlm_push_params, __VA_ARGS__)
 
 /*
  * The next frame of a camera (0 ..). `image` NULL: the one that tvlm_stream_send has sent. `params` and

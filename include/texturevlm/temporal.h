@@ -46,8 +46,9 @@ struct tvlm_advance_params {
     const float *decay;      /* of the fixation, 0..1; NULL: 0.8 */
     float sigma;             /* of a position's Gaussian, in pixels of the working image, 0.1..1e6; 0: 24 */
     const float *confidence; /* flow of less confidence than this counts as none, finite; NULL: 0.5 */
+    uint64_t reserved[4];
 };
-#define tvlm_advance_params(...) (&(struct tvlm_advance_params){__VA_ARGS__})
+#define tvlm_advance_params(...) TVLM_PARAMS(tvlm_advance_params, __VA_ARGS__)
 
 /*
  * The present frame of image `index` becomes the previous one. What is kept of it: its luma at half size

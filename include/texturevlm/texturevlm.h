@@ -17,6 +17,7 @@
 #include "image.h"
 #include "input.h"
 #include "layout.h"
+#include "params.h"
 #include "patches.h"
 #include "regions.h"
 #include "score.h"
@@ -26,5 +27,6 @@
 #include "status.h"
 #include "stream.h"
 #include "temporal.h"
+#include "version.h"
 
 #endif

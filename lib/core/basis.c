@@ -3,6 +3,7 @@
  * Bases as objects: checked, copied, read.
  */
 #include "core/basis.h"
+#include "core/check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,6 +39,7 @@ static tvlm_status check_orthonormal(const tvlm_log *log, const struct tvlm_basi
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_basis_params *p) {
     if (p == NULL || p->components == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis without components");
+    TVLM_CHECK_RESERVED(log, tvlm_basis_params, p);
     if (p->dimension < 1 || p->dimension > TVLM_BASIS_DIMENSION_MAX || p->k < 1 || p->k > p->dimension)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a basis of %d components in %d dimensions", (int)p->k,
                          (int)p->dimension);
@@ -50,7 +52,7 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_basis_par
 
 tvlm_status tvlm_basis_create(const struct tvlm_basis_params *params, const tvlm_log *log,
                               tvlm_basis **basis) {
-    if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "nowhere to put a basis");
+    TVLM_NEED(log, basis);
     TVLM_TRY(check_params(log, params));
     const size_t k = (size_t)params->k, dimension = (size_t)params->dimension;
     tvlm_basis *made = tvlm_allocate(1, sizeof *made + (dimension * (k + 1) + k) * sizeof(float));

@@ -117,7 +117,7 @@
 
 /* The table of regions: words of a tvlm_region, and words before the first: how many regions there are, 1 if
  * their labels were handed in, 0, 0. */
-#define TVLM_REGION_WORDS  12
+#define TVLM_REGION_WORDS  16
 #define TVLM_REGION_HEADER 4
 
 /*

@@ -5,6 +5,7 @@
 #include "texturevlm/device.h"
 
 #include "core/backend.h"
+#include "core/check.h"
 
 void tvlm_device_destroy(tvlm_device **device) {
     if (device == NULL || *device == NULL) return;
@@ -17,7 +18,7 @@ const tvlm_device_info *tvlm_device_get_info(const tvlm_device *device) {
 }
 
 tvlm_status tvlm_device_finish(tvlm_device *device) {
-    if (device == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
     return device->backend->finish(device);
 }
 

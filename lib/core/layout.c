@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/backend.h"
+#include "core/check.h"
 #include "core/try.h"
 
 /* Runs of channel numbers; a run of none ends the list. */
@@ -174,7 +175,9 @@ static void expand(const layout_row *layout, int32_t capacity, int32_t *channels
 
 tvlm_status tvlm_layout_parse(const char *text, const tvlm_log *log, int32_t capacity, int32_t *channels,
                               int32_t *count) {
-    if (count == NULL || capacity < 0 || (channels == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(log, count);
+    if (capacity > 0) TVLM_NEED(log, channels);
+    if (capacity < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %d channels", (int)capacity);
     if (text == NULL || text[strspn(text, " \t\r\n")] == '\0')
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an empty layout");
     for (int32_t i = 0; i < LAYOUT_COUNT; ++i) {

@@ -4,6 +4,7 @@
  * line in TVLM_GENERATED_GRIDS (registry.h), and a function of that name in each backend.
  */
 #include "core/registry.h"
+#include "core/check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -247,7 +248,8 @@ bool tvlm_grid_is_unit(tvlm_grid grid) {
 
 tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     const channel_row *row = find_row(channel);
-    if (row == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, row);
+    TVLM_NEED(NULL, info);
     memset(info, 0, sizeof *info);
     if (row->index < 0)
         snprintf(info->name, sizeof info->name, "%s", row->name);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "texturevlm/status.h"
+#include "texturevlm/version.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,4 +28,22 @@ void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *for
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     log->write(log->user, level, line);
+}
+
+static void write_stderr(void *user, tvlm_log_level level, const char *message) {
+    (void)user;
+    if (level <= TVLM_LOG_WARNING)
+        fprintf(stderr, "texturevlm: %s: %s\n", level == TVLM_LOG_ERROR ? "error" : "warning", message);
+}
+
+const tvlm_log *tvlm_log_stderr(void) {
+    static const tvlm_log log = {.write = write_stderr};
+    return &log;
+}
+
+#define TEXT_OF(number) #number
+#define TEXT(number)    TEXT_OF(number)
+
+const char *tvlm_version(void) {
+    return TEXT(TVLM_VERSION_MAJOR) "." TEXT(TVLM_VERSION_MINOR) "." TEXT(TVLM_VERSION_PATCH);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 
 /* ---- Small matrices ---- */

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "embed/basis.h"
@@ -147,7 +148,7 @@ static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features
 
 tvlm_status tvlm_stack_embed(tvlm_stack *stack, int32_t index, const tvlm_basis *basis) {
     tvlm_features features;
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     const tvlm_log *log = tvlm_stack_log(stack);
     if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no basis to embed in");
     TVLM_TRY(tvlm_stack_features(stack, index, &features));

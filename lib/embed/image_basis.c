@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "embed/basis.h"
@@ -279,9 +280,10 @@ tvlm_status tvlm_basis_of_image(tvlm_stack *stack, int32_t index,
                                 const struct tvlm_image_basis_params *params, tvlm_basis **basis) {
     static const struct tvlm_image_basis_params defaults;
     tvlm_features features;
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     const tvlm_log *log = tvlm_stack_log(stack);
-    if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "nowhere to put a basis");
+    TVLM_NEED(log, basis);
+    TVLM_CHECK_RESERVED(log, tvlm_image_basis_params, params);
     TVLM_TRY(tvlm_stack_features(stack, index, &features));
     request r = {log, params != NULL ? *params : defaults, features.texture->width * features.texture->height,
                  features.dimension};

@@ -9,6 +9,7 @@
 
 #include <sha2.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/upload.h"
@@ -72,7 +73,7 @@ static tvlm_status digest_of(const tvlm_session *s, const tvlm_image *image,
     SHA2_CTX hash;
     size_t row;
     TVLM_TRY(tvlm_stack_check_image(&s->device->log, image, &row));
-    if (image->pixels == NULL || (key == NULL && key_bytes > 0)) return TVLM_ERROR_ARGUMENT;
+    if (key_bytes > 0) TVLM_NEED(&s->device->log, key);
     SHA256Init(&hash);
     add_pixels(&hash, image, row);
     add_params(&hash, params);
@@ -158,7 +159,9 @@ static tvlm_status miss(tvlm_session *s, const uint8_t digest[DIGEST_BYTES], con
 
 tvlm_status tvlm_session_create(tvlm_device *device, const struct tvlm_session_params *params,
                                 tvlm_session **session) {
-    if (device == NULL || session == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, session);
+    TVLM_CHECK_RESERVED(&device->log, tvlm_session_params, params);
     const uint64_t half = device->info.memory_bytes / 2;
     tvlm_session *const made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a session");
@@ -183,7 +186,10 @@ tvlm_status tvlm_session_stack(tvlm_session *session, const tvlm_image *image,
     static const struct tvlm_stack_params none = {0};
     uint8_t digest[DIGEST_BYTES];
     entry *found = NULL;
-    if (session == NULL || image == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, session);
+    TVLM_NEED(&session->device->log, image);
+    TVLM_NEED(&session->device->log, stack);
+    TVLM_CHECK_RESERVED(&session->device->log, tvlm_stack_params, params);
     if (params == NULL) params = &none;
     TVLM_TRY(digest_of(session, image, params, key, key_bytes, digest));
     HASH_FIND(hh, session->entries, digest, DIGEST_BYTES, found);
@@ -202,7 +208,8 @@ void tvlm_session_trim(tvlm_session *session) {
 }
 
 tvlm_status tvlm_session_get_info(const tvlm_session *session, tvlm_session_info *info) {
-    if (session == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, session);
+    TVLM_NEED(&session->device->log, info);
     *info = session->info;
     info->stacks = (int32_t)HASH_COUNT(session->entries);
     info->bytes = held_bytes(session);

@@ -2,6 +2,7 @@
 /*
  * embed.h: words, which are channels, and similarities for the host.
  */
+#include "core/check.h"
 #include "core/try.h"
 #include "texturevlm/embed.h"
 
@@ -40,7 +41,7 @@ static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vect
 
 tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                                  int32_t dimension) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     if (count == 0) {
         tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
@@ -57,7 +58,8 @@ tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vecto
                             int32_t dimension, size_t capacity, float *out) {
     tvlm_features features;
     tvlm_buffer *cosines;
-    if (stack == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(tvlm_stack_log(stack), out);
     TVLM_TRY(check_vectors(stack, vectors, count, dimension));
     TVLM_TRY(tvlm_stack_features(stack, index, &features));
     const size_t cells = (size_t)features.texture->width * (size_t)features.texture->height;

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "embed/basis.h"
@@ -95,8 +96,9 @@ static tvlm_status start_range(tvlm_trainer *t) {
 tvlm_status tvlm_trainer_create(tvlm_device *device, const struct tvlm_trainer_params *params,
                                 tvlm_trainer **trainer) {
     struct tvlm_trainer_params filled;
-    if (device == NULL) return TVLM_ERROR_ARGUMENT;
-    if (trainer == NULL) return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "nowhere to put a trainer");
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, trainer);
+    TVLM_CHECK_RESERVED(&device->log, tvlm_trainer_params, params);
     TVLM_TRY(fill_in(device, params, &filled));
     tvlm_trainer *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for a trainer");
@@ -213,7 +215,7 @@ static tvlm_status check_vector(const tvlm_trainer *t, const float *vector) {
 
 tvlm_status tvlm_trainer_add(tvlm_trainer *trainer, const float *vectors, int64_t count) {
     const size_t dimension = trainer != NULL ? (size_t)trainer->params.dimension : 0;
-    if (trainer == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, trainer);
     if (count < 0 || (vectors == NULL && count > 0))
         return tvlm_fail(&trainer->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors to add", (long long)count);
     for (int64_t i = 0; i < count; ++i, vectors += dimension) {
@@ -284,7 +286,7 @@ static void sums_to_range(tvlm_trainer *t) {
 }
 
 tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer) {
-    if (trainer == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, trainer);
     if (trainer->pass + 1 >= tvlm_trainer_passes(trainer))
         return tvlm_fail(&trainer->device->log, TVLM_ERROR_ARGUMENT, "there are no more passes than %d",
                          (int)tvlm_trainer_passes(trainer));
@@ -361,7 +363,7 @@ static tvlm_status nystrom(tvlm_trainer *t, double *values) {
 }
 
 tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
-    if (trainer == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, trainer);
     tvlm_trainer *t = trainer;
     const tvlm_log *log = &t->device->log;
     const size_t dimension = (size_t)t->params.dimension;

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "export/inside.h"
@@ -75,8 +76,10 @@ tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_par
                                tvlm_export **export) {
     static const struct tvlm_export_params defaults = {0};
     tvlm_export_processor processor;
-    if (device == NULL || export == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, export);
     if (params == NULL) params = &defaults;
+    TVLM_CHECK_RESERVED(&device->log, tvlm_export_params, params);
     TVLM_TRY(check_params(&device->log, params));
     TVLM_TRY(resolve(&device->log, params, &processor));
     tvlm_export *made = tvlm_allocate(1, sizeof *made);
@@ -208,7 +211,8 @@ static tvlm_status run(tvlm_export *export, const tvlm_image *images, int32_t co
 
 tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32_t count,
                             const struct tvlm_grid_input *features, const struct tvlm_query *queries) {
-    if (export == NULL || (images == NULL && count > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, export);
+    if (count > 0) TVLM_NEED(&export->device->log, images);
     export->count = 0;
     export->current = -1;
     TVLM_TRY(check_images(export, images, count));
@@ -230,7 +234,11 @@ int32_t tvlm_export_picture_count(const tvlm_export *export) {
 }
 
 tvlm_status tvlm_export_get_picture(const tvlm_export *export, int32_t index, tvlm_export_picture *picture) {
-    if (export == NULL || picture == NULL || index < 0 || index >= export->count) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, export);
+    TVLM_NEED(&export->device->log, picture);
+    if (index < 0 || index >= export->count)
+        return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
+                         "there is no picture %d; the last run had %d", (int)index, (int)export->count);
     *picture = export->pictures[index].info;
     return TVLM_OK;
 }

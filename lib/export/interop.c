@@ -4,6 +4,7 @@
  * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
  * backend as void *.
  */
+#include "core/check.h"
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
@@ -18,7 +19,10 @@ static tvlm_status hand_out(tvlm_device *device, tvlm_buffer *buffer, cl_mem *me
 }
 
 tvlm_status tvlm_export_get_opencl(tvlm_export *export, int32_t picture, cl_mem *values, cl_mem *selected) {
-    if (export == NULL || picture < 0 || picture >= export->count) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, export);
+    if (picture < 0 || picture >= export->count)
+        return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
+                         "there is no picture %d; the last run had %d", (int)picture, (int)export->count);
     TVLM_TRY(hand_out(export->device, export->pictures[picture].values, values));
     return hand_out(export->device, export->pictures[picture].selected, selected);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/try.h"
 #include "export/inside.h"
 
@@ -43,7 +44,8 @@ int tvlm_export_model_find(const char *name) {
 }
 
 tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_processor *processor) {
-    if ((int)model < 0 || (int)model >= TVLM_EXPORT_MODELS || processor == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, processor);
+    if ((int)model < 0 || (int)model >= TVLM_EXPORT_MODELS) return TVLM_ERROR_ARGUMENT; /* without a log */
     *processor = models[model].processor;
     return TVLM_OK;
 }
@@ -119,7 +121,10 @@ static tvlm_status find_factor(const tvlm_export_processor *p, const tvlm_log *l
 
 tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
                               const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
-    if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(log, processor);
+    TVLM_CHECK_RESERVED(log, tvlm_export_processor, processor);
+    TVLM_NEED(log, resized_width);
+    TVLM_NEED(log, resized_height);
     int64_t factor;
     TVLM_TRY(find_factor(processor, log, &factor));
     const sizing by = {
@@ -130,7 +135,10 @@ tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t wi
 tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int32_t frames, int32_t width,
                                     int32_t height, const tvlm_log *log, int32_t *resized_width,
                                     int32_t *resized_height) {
-    if (processor == NULL || resized_width == NULL || resized_height == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(log, processor);
+    TVLM_CHECK_RESERVED(log, tvlm_export_processor, processor);
+    TVLM_NEED(log, resized_width);
+    TVLM_NEED(log, resized_height);
     if (processor->video_max_pixels == 0)
         return tvlm_smart_resize(processor, width, height, log, resized_width, resized_height);
     const int32_t temporal = processor->temporal;

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/check.h"
 #include "core/try.h"
 #include "export/inside.h"
 
@@ -56,7 +57,11 @@ static tvlm_export_tensor shape_of(const tvlm_export *export, kind what) {
 }
 
 tvlm_status tvlm_export_get_tensor(const tvlm_export *export, int32_t index, tvlm_export_tensor *tensor) {
-    if (tensor == NULL || index < 0 || index >= tvlm_export_tensor_count(export)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(&export->device->log, tensor);
+    if (index < 0 || index >= tvlm_export_tensor_count(export))
+        return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
+                         "there is no tensor %d; the last run made %d", (int)index,
+                         (int)tvlm_export_tensor_count(export));
     const kind what = kind_of(export, index);
     *tensor = shape_of(export, what);
     tensor->name = names[what];
@@ -125,7 +130,7 @@ static int64_t *write_integers(const tvlm_export *export, int32_t index, kind wh
 
 tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity, void *data) {
     tvlm_export_tensor tensor;
-    if (data == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(&export->device->log, data);
     TVLM_TRY(tvlm_export_get_tensor(export, index, &tensor));
     if (capacity < tensor.bytes)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "room for %zu bytes; %s has %zu",

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "io/element.h"
 #include "io/io_file.h"
@@ -57,6 +58,7 @@ static tvlm_status check_names(const struct job *job) {
 
 static tvlm_status check_tensor(const struct job *job, const tvlm_tensor *tensor, size_t *size) {
     size_t elements;
+    TVLM_CHECK_RESERVED(job->log, tvlm_tensor, tensor);
     if (tensor->name == NULL || strcmp(tensor->name, "__metadata__") == 0)
         return tvlm_fail(job->log, TVLM_ERROR_ARGUMENT, "%s: a tensor's name is NULL or __metadata__",
                          job->path);

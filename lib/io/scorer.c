@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "texturevlm/input.h"
 #include "texturevlm/io.h"
@@ -177,15 +178,20 @@ void tvlm_scorer_destroy(tvlm_scorer **scorer) {
 
 /* ---- Writing ---- */
 
+static int32_t taps_of(const tvlm_scorer *scorer) {
+    return scorer->taps == 0 ? 1 : scorer->taps;
+}
+
 static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvlm_scorer *scorer) {
+    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
     if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
-        scorer->channels == NULL || scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != 9))
+        scorer->channels == NULL || scorer->weights == NULL || (taps_of(scorer) != 1 && taps_of(scorer) != 9))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each",
                          path);
     if (scorer->query_weights != NULL && (scorer->dimension < 1 || scorer->dimension > TVLM_FEATURES_MAX))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: query weights for vectors of %d dimensions", path,
                          (int)scorer->dimension);
-    const size_t count = (size_t)scorer->channel_count * (size_t)scorer->taps;
+    const size_t count = (size_t)scorer->channel_count * (size_t)taps_of(scorer);
     const size_t query_count =
         scorer->query_weights != NULL ? (size_t)scorer->channel_count * (size_t)scorer->dimension : 0;
     bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);

@@ -57,7 +57,8 @@ int video_pixels_convert(video_pixels *pixels, const AVFrame *frame, video_turn 
     const int code = sws_scale(pixels->scaler, (const uint8_t *const *)frame->data, frame->linesize, 0,
                                height, planes, strides);
     if (code < 0) return code;
-    *image = (tvlm_image){pixels->rgb, width, height, 3, TVLM_PIXEL_U8, 0};
+    *image = (tvlm_image){
+        .pixels = pixels->rgb, .width = width, .height = height, .channels = 3, .type = TVLM_PIXEL_U8};
     if (!turn.across && !turn.back_x && !turn.back_y) return 0;
     if (!reserve(&pixels->turned, &pixels->turned_capacity, size)) return AVERROR(ENOMEM);
     turn_pixels(pixels->rgb, width, height, turn, pixels->turned);

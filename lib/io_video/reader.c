@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "core/check.h"
 #include "io_video/pixels.h"
 #include "io_video/say.h"
 #include "texturevlm/io_video.h"
@@ -190,6 +191,9 @@ tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_video_rea
     const struct tvlm_video_reader_params none = {0}, *const given = params != NULL ? params : &none;
     if (path == NULL || *path == '\0' || reader == NULL)
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_open: no path or no reader");
+    if (!tvlm_is_zero(given->reserved, sizeof given->reserved))
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, TVLM_RESERVED_REFUSAL, "tvlm_video_reader_params",
+                          TVLM_VERSION_MAJOR, TVLM_VERSION_MINOR, TVLM_VERSION_PATCH);
     if (given->threads < 0)
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_open: %d threads",
                           (int)given->threads);

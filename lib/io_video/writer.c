@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/check.h"
 #include "io_video/say.h"
 #include "texturevlm/io_video.h"
 
@@ -212,6 +213,9 @@ tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int32_t heig
     const struct tvlm_video_writer_params none = {0}, *const given = params != NULL ? params : &none;
     if (path == NULL || *path == '\0' || writer == NULL)
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "tvlm_video_writer_open: no path or no writer");
+    if (!tvlm_is_zero(given->reserved, sizeof given->reserved))
+        return video_fail(given->log, TVLM_ERROR_ARGUMENT, TVLM_RESERVED_REFUSAL, "tvlm_video_writer_params",
+                          TVLM_VERSION_MAJOR, TVLM_VERSION_MINOR, TVLM_VERSION_PATCH);
     if (width < 2 || height < 2 || width > SIDE_MAX || height > SIDE_MAX)
         return video_fail(given->log, TVLM_ERROR_ARGUMENT, "%s: a video of %d x %d; its sides are 2 .. %d",
                           path, (int)width, (int)height, SIDE_MAX);
@@ -270,6 +274,9 @@ tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *i
         image->height != writer->height || image->channels != 3 || image->type != TVLM_PIXEL_U8)
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame that is not RGB of %d x %d",
                           writer->path, (int)writer->width, (int)writer->height);
+    if (!tvlm_is_zero(image->reserved, sizeof image->reserved))
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, TVLM_RESERVED_REFUSAL, "tvlm_image",
+                          TVLM_VERSION_MAJOR, TVLM_VERSION_MINOR, TVLM_VERSION_PATCH);
     if (!(time >= -TIME_MAX && time <= TIME_MAX))
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame at %g s", writer->path, time);
     AVFrame *const frame = writer->frame;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/try.h"
 #include "opencl/backend.h"
 #include "opencl/open.h"
@@ -297,7 +298,8 @@ tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_comm
                                     const struct tvlm_device_params *params, tvlm_device **device) {
     static const struct tvlm_device_params defaults;
     if (params == NULL) params = &defaults;
-    if (device == NULL) return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "nowhere to put the device");
+    TVLM_NEED(params->log, device);
+    TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
     TVLM_TRY(check_queue(context, id, queue, params->log));
     clRetainContext(context);
     clRetainCommandQueue(queue);

@@ -8,6 +8,7 @@
 #include "select/cascade.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "core/memory.h"
@@ -311,9 +312,8 @@ static tvlm_status score_regions(cascade *c) {
     free(points);
     for (int32_t r = 0; c->vectors && r < c->regions.count; ++r)
         bytes += (size_t)c->guide->groups[r] * ((size_t)c->guide->dimension + 1) * sizeof(float);
-    c->stages[0] =
-        (tvlm_select_stage){"regions", c->regions.count, 0,
-                            bytes + (size_t)c->regions.count * (sizeof(tvlm_region) + sizeof(float))};
+    bytes += (size_t)c->regions.count * (offsetof(tvlm_region, reserved) + sizeof(float));
+    c->stages[0] = (tvlm_select_stage){.name = "regions", .candidates = c->regions.count, .bytes = bytes};
     reset_ranges(c);
     widen(c, &c->regions, NULL);
     combine_with_hope(c);
@@ -479,7 +479,8 @@ static tvlm_status score_cells(cascade *c) {
         count * tvlm_cost_of_candidate(c->stack, c->params->score.index, &c->program, c->grid->level);
     if (c->vectors)
         bytes += (size_t)c->vector_count * (size_t)c->sparse.count * tvlm_cost_of_vector(&c->sparse.features);
-    c->stages[1] = (tvlm_select_stage){"cells", c->cells.count, c->k, bytes};
+    c->stages[1] =
+        (tvlm_select_stage){.name = "cells", .candidates = c->cells.count, .kept = c->k, .bytes = bytes};
     return status;
 }
 

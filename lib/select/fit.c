@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/fit.h"
@@ -60,8 +61,9 @@ static tvlm_status take_channels(tvlm_fit *fit, const struct tvlm_fit_params *pa
 
 tvlm_status tvlm_fit_create(const tvlm_log *log, const struct tvlm_fit_params *params, tvlm_fit **fit) {
     static const struct tvlm_fit_params defaults = {0};
-    if (fit == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(log, fit);
     if (params == NULL) params = &defaults;
+    TVLM_CHECK_RESERVED(log, tvlm_fit_params, params);
     TVLM_TRY(check_params(log, params));
     tvlm_fit *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a fit");
@@ -193,7 +195,9 @@ tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const 
                          int32_t rows) {
     tvlm_candidates grid;
     tvlm_fit_image image = {0};
-    if (fit == NULL || stack == NULL || share == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, fit);
+    TVLM_NEED(fit->log, stack);
+    TVLM_NEED(fit->log, share);
     const struct tvlm_score_params params = {.index = index, .stride = fit->stride};
     TVLM_TRY(tvlm_score_candidates(stack, &params, &grid));
     TVLM_TRY(check_share(fit, &grid, share, columns, rows, &image.cells));
@@ -220,7 +224,8 @@ static uint64_t next_random(uint64_t *state) {
 
 /* Each image is taken with the chance (still wanted) / (still to come): exactly `wanted` of them. */
 tvlm_status tvlm_fit_split(int32_t images, float share, uint64_t seed, uint8_t *held_out) {
-    if (held_out == NULL || images < 1 || !(share > 0.0f && share < 1.0f)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, held_out);
+    if (images < 1 || !(share > 0.0f && share < 1.0f)) return TVLM_ERROR_ARGUMENT; /* without a log */
     int32_t wanted = (int32_t)lround((double)share * (double)images);
     if (wanted < 1) wanted = 1;
     if (wanted >= images) wanted = images - 1;

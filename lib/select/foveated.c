@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/backend.h"
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 
@@ -151,7 +152,9 @@ tvlm_status tvlm_foveated_place(int32_t width, int32_t height, const struct tvlm
     static const tvlm_log silent = {0};
     tvlm_fovea fovea = {.width = width, .height = height};
     int32_t k;
-    if (positions == NULL || count == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(log, positions);
+    TVLM_NEED(log, count);
+    TVLM_CHECK_RESERVED(log, tvlm_foveated_params, params);
     if (params == NULL) params = &defaults;
     if (log == NULL) log = &silent;
     TVLM_TRY(check(params, log, &fovea));

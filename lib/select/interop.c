@@ -4,6 +4,7 @@
  * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
  * backend as void *.
  */
+#include "core/check.h"
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
@@ -14,8 +15,10 @@ tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *
                                         const struct tvlm_patches_params *params, cl_mem out,
                                         size_t byte_offset) {
     tvlm_buffer *buffer = NULL;
-    if (stack == NULL || count < 0 || out == NULL || (count > 0 && positions == NULL))
-        return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(tvlm_stack_log(stack), out);
+    if (count > 0) TVLM_NEED(tvlm_stack_log(stack), positions);
+    if (count < 0) return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d positions", (int)count);
     tvlm_device *device = tvlm_stack_device(stack);
     TVLM_TRY(device->backend->buffer_wrap(device, out, &buffer));
     const tvlm_status status = tvlm_patches_into(stack, positions, count, params, buffer, byte_offset);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/backend.h"
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/features.h"
@@ -41,7 +42,10 @@ static void add_matrix(const tvlm_scorer *scorer, const float *vectors, int32_t 
 
 tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer,
                                   const struct tvlm_query *query, tvlm_scorer *resolved, float **weights) {
+    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
     *resolved = *scorer;
+    if (resolved->taps == 0) resolved->taps = 1;
+    scorer = resolved;
     *weights = NULL;
     if (scorer->query_weights == NULL || scorer->channel_count == 0 || query == NULL ||
         query->vectors == NULL)

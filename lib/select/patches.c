@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/patches.h"
@@ -57,9 +58,10 @@ static const struct tvlm_patches_params defaults = {0};
 
 tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params, int32_t count, size_t *bytes) {
     if (params == NULL) params = &defaults;
-    if (bytes == NULL || count < 0 || params->side < 0 || params->side > SIDE_MAX ||
-        channels_of(params) < 1 || channels_of(params) > TVLM_LAYOUT_CHANNELS_MAX)
-        return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, bytes);
+    if (count < 0 || params->side < 0 || params->side > SIDE_MAX || channels_of(params) < 1 ||
+        channels_of(params) > TVLM_LAYOUT_CHANNELS_MAX)
+        return TVLM_ERROR_ARGUMENT; /* without a log */
     const size_t area = (size_t)side_of(params) * (size_t)side_of(params);
     return tvlm_multiply((size_t)count, area * (size_t)channels_of(params) * element_of(params), bytes)
                ? TVLM_OK
@@ -85,6 +87,7 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
     const tvlm_log *log = tvlm_stack_log(stack);
     size_t bytes;
     TVLM_TRY(tvlm_stack_check_index(stack, params->index));
+    TVLM_CHECK_RESERVED(log, tvlm_patches_params, params);
     if (params->side < 0 || params->side > SIDE_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "patches of side %d; 1 to %d are possible",
                          (int)params->side, SIDE_MAX);
@@ -106,6 +109,7 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
         if (!isfinite(p->x) || !isfinite(p->y) || !isfinite(p->size) || !(p->size > 0.0f))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "position %d is %g,%g with a size of %g", (int)i,
                              (double)p->x, (double)p->y, (double)p->size);
+        TVLM_CHECK_RESERVED(log, tvlm_position, p);
     }
     return TVLM_OK;
 }
@@ -248,9 +252,11 @@ static tvlm_status extract(tvlm_stack *stack, const tvlm_position *positions, in
 tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                                  const struct tvlm_patches_params *params, size_t capacity, void *out) {
     if (params == NULL) params = &defaults;
-    if (stack == NULL || count < 0) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    if (count < 0) return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d positions", (int)count);
     if (count == 0) return TVLM_OK;
-    if (positions == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(tvlm_stack_log(stack), positions);
+    TVLM_NEED(tvlm_stack_log(stack), out);
     return extract(stack, positions, count, params, capacity, out, NULL, 0);
 }
 

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/mapped.h"
@@ -56,6 +57,7 @@ static tvlm_status cell_candidates(const tvlm_stack *stack, float stride, tvlm_c
 tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   tvlm_candidates *candidates) {
     const tvlm_log *const log = tvlm_stack_log(stack);
+    TVLM_CHECK_RESERVED(log, tvlm_score_params, params);
     TVLM_TRY(tvlm_stack_check_index(stack, params->index));
     if (params->dense && params->stride != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
@@ -324,7 +326,9 @@ static const struct tvlm_score_params defaults = {0};
 tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_score_params *params, int32_t *columns,
                             int32_t *rows) {
     tvlm_candidates candidates;
-    if (stack == NULL || columns == NULL || rows == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(tvlm_stack_log(stack), columns);
+    TVLM_NEED(tvlm_stack_log(stack), rows);
     TVLM_TRY(tvlm_score_candidates(stack, params != NULL ? params : &defaults, &candidates));
     *columns = candidates.columns;
     *rows = candidates.rows;
@@ -335,7 +339,8 @@ tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
                        const struct tvlm_score_params *params, size_t capacity, float *scores) {
     tvlm_candidates candidates;
     tvlm_buffer *buffer;
-    if (stack == NULL || scores == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(tvlm_stack_log(stack), scores);
     if (params == NULL) params = &defaults;
     TVLM_TRY(tvlm_score_candidates(stack, params, &candidates));
     const size_t count = (size_t)tvlm_candidate_count(&candidates);

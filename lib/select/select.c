@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/check.h"
 #include "core/try.h"
 #include "select/strategy.h"
 
@@ -29,7 +30,9 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
                         const struct tvlm_select_params *params, tvlm_selection **selection) {
     tvlm_task task = {.stack = stack, .query = query};
     tvlm_selection *made;
-    if (stack == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(tvlm_stack_log(stack), selection);
+    TVLM_CHECK_RESERVED(tvlm_stack_log(stack), tvlm_select_params, params);
     if (params != NULL) task.params = *params;
     TVLM_TRY(check_params(stack, &task.params));
     complete(&task.params);

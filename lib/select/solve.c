@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "select/fit.h"
 
@@ -209,8 +210,10 @@ static tvlm_status fold_back(const problem *p, tvlm_fit *fit) {
 tvlm_status tvlm_fit_solve(tvlm_fit *fit, const struct tvlm_fit_solve_params *params,
                            const tvlm_scorer **scorer) {
     static const struct tvlm_fit_solve_params defaults = {0};
-    if (fit == NULL || scorer == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, fit);
+    TVLM_NEED(fit->log, scorer);
     if (params == NULL) params = &defaults;
+    TVLM_CHECK_RESERVED(fit->log, tvlm_fit_solve_params, params);
     if (!(params->l2 >= 0.0f) || !isfinite(params->l2))
         return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "l2 %g; it is positive", (double)params->l2);
     problem p = {.fit = fit,

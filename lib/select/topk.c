@@ -3,6 +3,7 @@
  * The public top-K: data of the host, ranked on the device.
  */
 #include "core/backend.h"
+#include "core/check.h"
 #include "core/memory.h"
 #include "select/ranking.h"
 #include "texturevlm/score.h"
@@ -24,7 +25,9 @@ static tvlm_status rank(tvlm_device *device, const float *scores, int32_t n, int
 
 tvlm_status tvlm_topk(tvlm_device *device, const float *scores, int32_t n, int32_t k, int32_t *indices,
                       float *values) {
-    if (device == NULL || scores == NULL || indices == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, scores);
+    TVLM_NEED(&device->log, indices);
     if (n < 1 || n >= TVLM_TOPK_MAX)
         return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "n is %d; 1 to %d are possible", (int)n,
                          TVLM_TOPK_MAX - 1);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/delta.h"
@@ -120,7 +121,9 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
 tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
                               tvlm_stack **stack) {
     static const struct tvlm_stack_params none = {0};
-    if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, stack);
+    TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
     struct tvlm_stack_params chosen = params != NULL ? *params : none;
     if (chosen.width == 0 && chosen.height == 0)
         chosen.width = chosen.height = tvlm_layout_side(chosen.layout);
@@ -197,7 +200,8 @@ tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *i
     struct tvlm_stack_params chosen = {0};
     tvlm_stack *made = NULL;
     size_t row;
-    if (device == NULL || stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, stack);
     if (params != NULL) chosen = *params;
     TVLM_TRY(tvlm_stack_check_image(&device->log, image, &row));
     TVLM_TRY(choose_size(device, image, &chosen));

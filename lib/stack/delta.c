@@ -4,6 +4,7 @@
  */
 #include "stack/delta.h"
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/frame.h"
@@ -66,7 +67,10 @@ static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texel
     const int64_t all = (int64_t)texture->width * texture->height;
     if (how == TVLM_UPDATE_WHOLE) texels = all;
     report->families[report->family_count++] =
-        (tvlm_delta_family){tvlm_grid_get_info(grid)->name, how, how <= TVLM_UPDATE_WHOLE ? texels : 0, all};
+        (tvlm_delta_family){.name = tvlm_grid_get_info(grid)->name,
+                            .update = how,
+                            .texels = how <= TVLM_UPDATE_WHOLE ? texels : 0,
+                            .all = all};
 }
 
 /* Level 0 and those above of one grid, around the tiles. */
@@ -239,7 +243,7 @@ tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buff
 tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                     const struct tvlm_update_params *params, tvlm_delta_report *report) {
     tvlm_delta *delta;
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     TVLM_TRY(tvlm_delta_prepare(stack, &delta));
     TVLM_TRY(tvlm_delta_plan_make(stack, index, image, params, true, &delta->plan));
     return tvlm_delta_apply(stack, &delta->plan, NULL, report);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/delta.h"
@@ -17,6 +18,7 @@
 #define PARTS_SHARE 0.6f
 
 tvlm_status tvlm_delta_check_params(const tvlm_log *log, const struct tvlm_update_params *params) {
+    TVLM_CHECK_RESERVED(log, tvlm_update_params, params);
     if (params->tile < 0 || params->tile > TILE_MAX || params->tile % TVLM_TILE_STEP != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "tiles of %d pixels; multiples of %d up to %d are possible", (int)params->tile,

@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/inside.h"
@@ -110,9 +111,14 @@ static tvlm_status check_footprints(const tvlm_stack *stack, const tvlm_footprin
 
 tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
                                         const int32_t *channels, int32_t channel_count, float *out) {
-    if (stack == NULL || count < 0 || channel_count < 0) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    if (count < 0 || channel_count < 0)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d footprints and %d channels",
+                         (int)count, (int)channel_count);
     if (count == 0 || channel_count == 0) return TVLM_OK;
-    if (footprints == NULL || channels == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(&stack->device->log, footprints);
+    TVLM_NEED(&stack->device->log, channels);
+    TVLM_NEED(&stack->device->log, out);
     TVLM_TRY(check_footprints(stack, footprints, count));
     const tvlm_places places = {"footprints",
                                 footprints,
@@ -196,9 +202,12 @@ static tvlm_status follow_some(tvlm_stack *stack, const tvlm_sample_point *point
 
 tvlm_status tvlm_stack_structure(tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,
                                  int32_t count, tvlm_footprint *footprints) {
-    if (stack == NULL || count < 0) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    if (count < 0) return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d points", (int)count);
     if (count == 0) return TVLM_OK;
-    if (points == NULL || sizes == NULL || footprints == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(&stack->device->log, points);
+    TVLM_NEED(&stack->device->log, sizes);
+    TVLM_NEED(&stack->device->log, footprints);
     for (int32_t i = 0; i < count; ++i)
         if (!isfinite(points[i].x) || !isfinite(points[i].y) || !(sizes[i] > 0.0f) || !isfinite(sizes[i]))
             return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "point %d is %g,%g with a size of %g",

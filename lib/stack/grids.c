@@ -3,6 +3,7 @@
  * Grids: their shapes, the places of channels in them, and what of them is out of date.
  */
 #include "stack/grids.h"
+#include "core/check.h"
 
 #include <string.h>
 
@@ -154,7 +155,8 @@ bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid)
 }
 
 tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel, bool *has) {
-    if (stack == NULL || has == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, has);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     *has = tvlm_stack_has_grid(stack, index, tvlm_stack_place(stack, channel).grid);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/given.h"
@@ -378,6 +379,7 @@ static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
     job j = {.stack = stack, .index = index, .kind = kind, .buffer = buffer};
     if (input == NULL || (buffer == NULL && input->data == NULL))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%s: no data", kind->name);
+    TVLM_CHECK_RESERVED(&stack->device->log, tvlm_grid_input, input);
     j.data = buffer == NULL ? input->data : NULL;
     TVLM_TRY(check(&j, input, offset));
     if (kind->identifier) return write_ids(&j);
@@ -466,18 +468,19 @@ tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *
 
 tvlm_status tvlm_stack_set_grid(tvlm_stack *stack, int32_t index, int32_t channel,
                                 const struct tvlm_grid_input *input) {
-    return stack != NULL ? tvlm_stack_input(stack, index, channel, input, NULL, 0) : TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    return tvlm_stack_input(stack, index, channel, input, NULL, 0);
 }
 
 tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
                                 tvlm_reduce reduce, const struct tvlm_grid_input *input, int32_t *channel) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     return tvlm_stack_input_user(stack, index, name, low, high, reduce, input, NULL, 0, channel);
 }
 
 tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t channel) {
     input_kind kind;
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     if (index != -1) TVLM_TRY(tvlm_stack_check_index(stack, index));
     kind.grid = tvlm_channel_get_place(channel).grid;
     /* Not handed in, but kept as if they were. */
@@ -489,7 +492,7 @@ tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t chan
 }
 
 tvlm_status tvlm_stack_invalidate(tvlm_stack *stack, int32_t channel) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     const tvlm_grid grid = tvlm_stack_place(stack, channel).grid;
     for (int32_t i = 0; grid < TVLM_GRID_COUNT && i < stack->chunk_count; ++i)

@@ -6,6 +6,7 @@
  */
 #include "texturevlm/opencl.h"
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/delta.h"
@@ -36,7 +37,8 @@ tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t chan
                                   tvlm_opencl_texture *texture) {
     tvlm_texture *found = NULL;
     int32_t layer = 0, component = 0, first = 0;
-    if (stack == NULL || texture == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, texture);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     TVLM_TRY(tvlm_stack_texture(stack, index, channel, &found, &layer, &component, &first));
@@ -50,7 +52,8 @@ tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t chan
 tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_opencl_texture *texture) {
     tvlm_texture *found = NULL;
     int32_t first = 0;
-    if (packed == NULL || texture == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, packed);
+    TVLM_NEED(&packed->device->log, texture);
     TVLM_TRY(tvlm_packed_texture(packed, index, &found, &first));
     TVLM_TRY(describe(packed->device, found, texture));
     texture->first_image = first;
@@ -109,7 +112,9 @@ static tvlm_status take_pixels(tvlm_stack *stack, int32_t index, const tvlm_imag
     tvlm_buffer *buffer = NULL;
     tvlm_pixels pixels;
     size_t needed = 0;
-    if (stack == NULL || image == NULL || memory == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, image);
+    TVLM_NEED(&stack->device->log, memory);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(check_pixels(stack, image, byte_offset, &pixels));
     TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, memory, &buffer));
@@ -139,7 +144,9 @@ tvlm_status tvlm_stack_update_image_opencl(tvlm_stack *stack, int32_t index, con
 tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                        const struct tvlm_grid_input *input, cl_mem data, size_t byte_offset) {
     tvlm_buffer *buffer = NULL;
-    if (stack == NULL || input == NULL || data == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, input);
+    TVLM_NEED(&stack->device->log, data);
     TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));
     const tvlm_status status = tvlm_stack_input(stack, index, channel, input, buffer, byte_offset);
     stack->device->backend->buffer_destroy(stack->device, &buffer);
@@ -150,7 +157,9 @@ tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const c
                                        float high, tvlm_reduce reduce, const struct tvlm_grid_input *input,
                                        cl_mem data, size_t byte_offset, int32_t *channel) {
     tvlm_buffer *buffer = NULL;
-    if (stack == NULL || input == NULL || data == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, input);
+    TVLM_NEED(&stack->device->log, data);
     TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));
     const tvlm_status status =
         tvlm_stack_input_user(stack, index, name, low, high, reduce, input, buffer, byte_offset, channel);

@@ -3,6 +3,7 @@
  * Making grids when something first reads them: what they need comes first, then their levels.
  */
 #include "stack/make.h"
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/features.h"
@@ -131,7 +132,7 @@ tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mas
 }
 
 tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
     for (int32_t i = 0; i < stack->chunk_count; ++i)
         TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));

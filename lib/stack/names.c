@@ -6,14 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "stack/inside.h"
 
 tvlm_status tvlm_stack_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
-    if (stack == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, info);
     if (channel < TVLM_CHANNEL_USER_0) return tvlm_channel_get_info(channel, info);
     const int32_t plane = channel - TVLM_CHANNEL_USER_0;
-    if (plane >= stack->user_count) return TVLM_ERROR_ARGUMENT;
+    if (plane >= stack->user_count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channel);
     const tvlm_user_plane *user = &stack->users[plane];
     memset(info, 0, sizeof *info);
     memcpy(info->name, user->name, sizeof info->name);
@@ -66,8 +69,11 @@ static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes)
 
 tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t capacity, int32_t *channels,
                              int32_t *count) {
-    if (stack == NULL || count == NULL || capacity < 0 || (channels == NULL && capacity > 0))
-        return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, count);
+    if (capacity > 0) TVLM_NEED(&stack->device->log, channels);
+    if (capacity < 0)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %d channels", (int)capacity);
     const tvlm_log *log = &stack->device->log;
     if (text == NULL) return tvlm_layout_parse(text, log, capacity, channels, count);
     size_t words = 1;

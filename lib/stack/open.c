@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "core/backend.h"
+#include "core/check.h"
 #include "core/try.h"
 #include "opencl/open.h"
 #include "texturevlm/device.h"
@@ -28,8 +29,9 @@ static bool means_reference(const char *choice) {
 
 tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device) {
     static const struct tvlm_device_params defaults = {0};
-    if (device == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
     if (params == NULL) params = &defaults;
+    TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
     if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
         return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);
     const char *choice = choice_of(params);
@@ -53,7 +55,9 @@ static tvlm_status reference_info(int32_t index, tvlm_device_info *info) {
 }
 
 tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count) {
-    if (count == NULL || capacity < 0 || (infos == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, count);
+    if (capacity > 0) TVLM_NEED(NULL, infos);
+    if (capacity < 0) return TVLM_ERROR_ARGUMENT; /* without a log */
     const int32_t opencl = tvlm_opencl_list(capacity, infos);
     if (infos != NULL && opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
     *count = opencl + 1;

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/bundle.h"
@@ -122,8 +123,10 @@ tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *pa
     static const struct tvlm_pack_params defaults = {0};
     tvlm_packed *made = NULL;
     packing p = {0};
-    if (stack == NULL || packed == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, packed);
     if (params == NULL) params = &defaults;
+    TVLM_CHECK_RESERVED(&stack->device->log, tvlm_pack_params, params);
     TVLM_TRY(resolve_channels(stack, params, &p));
     TVLM_TRY(resolve_size(stack, params, &p));
     TVLM_TRY(packed_make(stack, &p, &made));
@@ -164,7 +167,8 @@ tvlm_status tvlm_packed_texture(tvlm_packed *packed, int32_t index, tvlm_texture
 tvlm_status tvlm_packed_read(tvlm_packed *packed, int32_t index, size_t capacity, float *out) {
     tvlm_texture *texture;
     int32_t first;
-    if (packed == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, packed);
+    TVLM_NEED(&packed->device->log, out);
     TVLM_TRY(tvlm_packed_texture(packed, index, &texture, &first));
     const tvlm_log *log = &packed->device->log;
     const size_t plane = (size_t)packed->width * (size_t)packed->height;

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/embedding.h"
@@ -46,6 +47,7 @@ static tvlm_status check_vectors(const tvlm_log *log, const struct tvlm_query *q
 }
 
 static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *query) {
+    TVLM_CHECK_RESERVED(log, tvlm_query, query);
     if (query->similarity == NULL && query->vectors == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query without similarities and without vectors");
     if (query->similarity != NULL && query->vectors != NULL)

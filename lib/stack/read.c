@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/grids.h"
@@ -27,7 +28,9 @@ static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_
 
 tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
                                     int32_t *height) {
-    if (stack == NULL || width == NULL || height == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, width);
+    TVLM_NEED(&stack->device->log, height);
     return channel_size(stack, channel, level, width, height);
 }
 
@@ -81,7 +84,8 @@ static tvlm_status read_stored(tvlm_stack *stack, const tvlm_chunk *chunk, int32
 tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level, size_t capacity,
                             float *texels) {
     int32_t width, height;
-    if (stack == NULL || texels == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, texels);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(channel_size(stack, channel, level, &width, &height));
     const size_t count = (size_t)width * (size_t)height;

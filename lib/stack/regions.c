@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/cluster.h"
 #include "core/memory.h"
 #include "core/try.h"
@@ -80,7 +81,9 @@ static tvlm_status read_words(tvlm_stack *stack, const region_table *from, size_
 tvlm_status tvlm_stack_regions(tvlm_stack *stack, int32_t index, int32_t capacity, tvlm_region *regions,
                                int32_t *count) {
     region_table table;
-    if (stack == NULL || count == NULL || (regions == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, count);
+    if (capacity > 0) TVLM_NEED(&stack->device->log, regions);
     TVLM_TRY(find_table(stack, index, &table));
     *count = table.count;
     if (regions == NULL) return TVLM_OK;
@@ -96,7 +99,9 @@ tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t index, int32
                                          int32_t *neighbours, int32_t *count) {
     uint32_t row[TVLM_CLUSTER_MAX / 32];
     region_table table;
-    if (stack == NULL || count == NULL || (neighbours == NULL && capacity > 0)) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, count);
+    if (capacity > 0) TVLM_NEED(&stack->device->log, neighbours);
     TVLM_TRY(find_table(stack, index, &table));
     if (region < 0 || region >= table.count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "region %d of an image of %d", (int)region,
@@ -115,7 +120,8 @@ tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t index, int32
 }
 
 tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t capacity, int32_t *labels) {
-    if (stack == NULL || labels == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, labels);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     const size_t texels = (size_t)stack->width * (size_t)stack->height, bytes = texels * sizeof *labels;
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
@@ -258,7 +264,7 @@ static tvlm_status take_labels(const tvlm_stack *stack, const int32_t *labels, i
 
 tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_t *labels, int32_t columns,
                                   int32_t rows, size_t row_stride) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     if (labels == NULL) return drop_labels(stack, index);
     const size_t stride = row_stride > 0 ? row_stride : (size_t)(columns > 0 ? columns : 0);

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "core/check.h"
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/places.h"
@@ -41,9 +42,14 @@ static void write_point(const tvlm_stack *stack, const void *list, int32_t i, in
 
 tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points, int32_t count,
                               const int32_t *channels, int32_t channel_count, float *out) {
-    if (stack == NULL || count < 0 || channel_count < 0) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    if (count < 0 || channel_count < 0)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d points and %d channels", (int)count,
+                         (int)channel_count);
     if (count == 0 || channel_count == 0) return TVLM_OK;
-    if (points == NULL || channels == NULL || out == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(&stack->device->log, points);
+    TVLM_NEED(&stack->device->log, channels);
+    TVLM_NEED(&stack->device->log, out);
     TVLM_TRY(check_points(stack, points, count));
     const tvlm_places places = {
         "points", points, count, image_of, write_point, sizeof(tvlm_point), stack->device->backend->sample};

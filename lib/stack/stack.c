@@ -3,6 +3,7 @@
  * What is known of a stack without looking at the device, and what all files of this folder share.
  */
 #include "stack/stack.h"
+#include "core/check.h"
 
 #include <math.h>
 
@@ -82,7 +83,7 @@ int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index) {
 }
 
 tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     if (!(fabsf(x) <= FIXATION_MAX && fabsf(y) <= FIXATION_MAX))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "fixation (%g, %g) is not a place near the image", (double)x, (double)y);
@@ -95,8 +96,13 @@ tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
 }
 
 tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) {
-    if (stack == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
-    *info = (tvlm_stack_info){stack->width, stack->height, stack->images, stack->levels, stack->format, 0};
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, info);
+    *info = (tvlm_stack_info){.width = stack->width,
+                              .height = stack->height,
+                              .images = stack->images,
+                              .levels = stack->levels,
+                              .format = stack->format};
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
             if (stack->chunks[i].grids[grid] != NULL)
@@ -134,7 +140,9 @@ const int32_t *tvlm_stack_channels(const tvlm_stack *stack, int32_t *count) {
 }
 
 tvlm_status tvlm_stack_level_size(const tvlm_stack *stack, int32_t level, int32_t *width, int32_t *height) {
-    if (stack == NULL || width == NULL || height == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
+    TVLM_NEED(&stack->device->log, width);
+    TVLM_NEED(&stack->device->log, height);
     if (level < 0 || level >= stack->levels)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "level %d of an image of %d levels",
                          (int)level, (int)stack->levels);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/frame.h"
@@ -177,6 +178,7 @@ static tvlm_status check_values(const tvlm_log *log, const char *what, const flo
 }
 
 tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_advance_params *params) {
+    TVLM_CHECK_RESERVED(log, tvlm_advance_params, params);
     if (params->relevance != NULL) {
         if (params->columns < 1 || params->rows < 1)
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a relevance of %dx%d values", (int)params->columns,
@@ -199,7 +201,7 @@ tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_adva
 
 tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params) {
     static const struct tvlm_advance_params defaults = {0};
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     if (params == NULL) params = &defaults;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_advance(&stack->device->log, params));
@@ -217,7 +219,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
 }
 
 tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i) {

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/frame.h"
@@ -19,6 +20,7 @@ static size_t pixel_type_bytes(tvlm_pixel_type type) {
 tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image, size_t *row) {
     size_t all;
     if (image == NULL || image->pixels == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no pixels");
+    TVLM_CHECK_RESERVED(log, tvlm_image, image);
     if (image->width < 1 || image->height < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels", (int)image->width,
                          (int)image->height);
@@ -74,7 +76,9 @@ void tvlm_stack_drop_frame(tvlm_stack *stack, int32_t index) {
 static tvlm_status upload(tvlm_stack *stack, int32_t index, const void *rows, tvlm_pixels pixels) {
     tvlm_buffer *buffer;
     size_t bytes;
-    if (!tvlm_multiply(pixels.row_stride, (size_t)pixels.height, &bytes)) return TVLM_ERROR_ARGUMENT;
+    if (!tvlm_multiply(pixels.row_stride, (size_t)pixels.height, &bytes))
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d rows of %zu bytes are too many",
+                         (int)pixels.height, pixels.row_stride);
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
     TVLM_TRY(stack->device->backend->buffer_write(stack->device, buffer, 0, bytes, rows));
     return tvlm_stack_source_from_buffer(stack, index, buffer, &pixels);
@@ -109,7 +113,7 @@ static tvlm_status upload_resampled(tvlm_stack *stack, int32_t index, const tvlm
 
 tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
     size_t row;
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
     if (image->width == stack->width && image->height == stack->height)

@@ -4,6 +4,7 @@
  */
 #include "video/flow.h"
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/grids.h"
@@ -63,8 +64,10 @@ tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int
     tvlm_flow *made = NULL;
     args.finest = wanted < from->levels ? wanted : 0;
     args.coarsest = coarsest_of(from, args.finest);
-    const tvlm_flow_info info = {tvlm_level_side(from->width, args.finest),
-                                 tvlm_level_side(from->height, args.finest), from->width, from->height};
+    const tvlm_flow_info info = {.width = tvlm_level_side(from->width, args.finest),
+                                 .height = tvlm_level_side(from->height, args.finest),
+                                 .image_width = from->width,
+                                 .image_height = from->height};
     TVLM_TRY(check_area(device, from, args.finest));
     TVLM_TRY(reserve(device, &info, *flow, &made));
     args.out = made->buffer;
@@ -88,10 +91,11 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
                               int32_t index_to, const struct tvlm_flow_params *params, tvlm_flow **flow) {
     tvlm_texture *from, *to;
     int32_t from_image, to_image;
-    if (stack_from == NULL || stack_to == NULL || flow == NULL)
-        return tvlm_fail(stack_from != NULL ? tvlm_stack_log(stack_from) : NULL, TVLM_ERROR_ARGUMENT,
-                         "flow: two stacks and a place for the result are needed");
+    TVLM_NEED(NULL, stack_from);
     const tvlm_log *log = tvlm_stack_log(stack_from);
+    TVLM_NEED(log, stack_to);
+    TVLM_NEED(log, flow);
+    TVLM_CHECK_RESERVED(log, tvlm_flow_params, params);
     TVLM_TRY(tvlm_stack_check_index(stack_from, index_from));
     TVLM_TRY(tvlm_stack_check_index(stack_to, index_to));
     if (tvlm_stack_device(stack_from) != tvlm_stack_device(stack_to) ||
@@ -115,13 +119,14 @@ void tvlm_flow_destroy(tvlm_flow **flow) {
 }
 
 tvlm_status tvlm_flow_get_info(const tvlm_flow *flow, tvlm_flow_info *info) {
-    if (flow == NULL || info == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, flow);
+    TVLM_NEED(&flow->device->log, info);
     *info = flow->info;
     return TVLM_OK;
 }
 
 tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values) {
-    if (flow == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, flow);
     const size_t count = 3 * (size_t)flow->info.width * (size_t)flow->info.height;
     if (values == NULL || capacity < count)
         return tvlm_fail(&flow->device->log, TVLM_ERROR_ARGUMENT, "flow: room for %zu floats, but it has %zu",
@@ -130,7 +135,7 @@ tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values
 }
 
 tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flow *flow) {
-    if (stack == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stack);
     const tvlm_log *log = tvlm_stack_log(stack);
     if (flow == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no flow");
     if (flow->device != tvlm_stack_device(stack))

@@ -4,6 +4,7 @@
  * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
  * backend as void *.
  */
+#include "core/check.h"
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
@@ -13,7 +14,9 @@ tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_t camera,
                                             const struct tvlm_grid_input *input, cl_mem data,
                                             size_t byte_offset, const uint8_t *mask) {
     tvlm_buffer *buffer = NULL;
-    if (stream == NULL || input == NULL || data == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
+    TVLM_NEED(&stream->device->log, input);
+    TVLM_NEED(&stream->device->log, data);
     TVLM_TRY(stream->device->backend->buffer_wrap(stream->device, data, &buffer));
     const tvlm_status status = stream_set_features(stream, camera, channel, input, buffer, byte_offset, mask);
     stream->device->backend->buffer_destroy(stream->device, &buffer);

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/delta.h"
@@ -132,7 +133,9 @@ static void close_camera(const tvlm_stream *s, stream_camera *camera) {
 
 tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t height,
                                const struct tvlm_stream_params *params, tvlm_stream **stream) {
-    if (device == NULL || stream == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, stream);
+    TVLM_CHECK_RESERVED(&device->log, tvlm_stream_params, params);
     if (width < 1 || height < 1)
         return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "a stream of %dx%d pixels", (int)width,
                          (int)height);
@@ -338,8 +341,9 @@ static tvlm_status push(tvlm_stream *s, stream_camera *camera, const tvlm_image 
 tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_image *image,
                              const struct tvlm_push_params *params, tvlm_stream_report *report) {
     static const struct tvlm_push_params defaults = {0};
-    if (stream == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
     if (params == NULL) params = &defaults;
+    TVLM_CHECK_RESERVED(&stream->device->log, tvlm_push_params, params);
     TVLM_TRY(check_push(stream, index, image, params));
     stream_camera *camera = &stream->cameras[index];
     if (image != NULL) stream_drop_sent(stream, camera);
@@ -358,7 +362,8 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
 tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct tvlm_query *query,
                                const struct tvlm_select_params *params, tvlm_selection **selection) {
     struct tvlm_select_params chosen = {0};
-    if (stream == NULL || selection == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
+    TVLM_NEED(&stream->device->log, selection);
     const tvlm_log *log = &stream->device->log;
     if (params != NULL) chosen = *params;
     if (index < 0 || index >= stream->camera_count)

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/bundle.h"
@@ -345,12 +346,13 @@ tvlm_status stream_set_features(tvlm_stream *stream, int32_t index, int32_t chan
 
 tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
                                      const struct tvlm_grid_input *input, const uint8_t *mask) {
-    if (stream == NULL || input == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
+    TVLM_NEED(&stream->device->log, input);
     return stream_set_features(stream, index, channel, input, NULL, 0, mask);
 }
 
 tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t index, size_t capacity, uint8_t *mask) {
-    if (stream == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
     TVLM_TRY(check_camera(stream, index));
     const stream_camera *camera = &stream->cameras[index];
     const stream_carried *carried = reported(camera);

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "core/check.h"
 #include "texturevlm/stream.h"
 
 static const char *const names[] = {"moving", "still", "screen", "gaze"};
@@ -43,7 +44,8 @@ static const tvlm_scorer gaze = {.channel_count = TERMS,
 #define SCREEN_LAYOUT "r,g,b,edges,saliency,entropy,text"
 
 tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params) {
-    if (params == NULL || (int)use < 0 || (int)use >= USES) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, params);
+    if ((int)use < 0 || (int)use >= USES) return TVLM_ERROR_ARGUMENT; /* without a log */
     /* A gaze is where on the screen somebody looks: what moves below it does not take it along, nor hide it.
      */
     params->no_flow = use == TVLM_STREAM_SCREEN || use == TVLM_STREAM_GAZE;

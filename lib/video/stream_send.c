@@ -4,6 +4,7 @@
  * the present one. What is sent ahead is a plan of the stack's (stack/delta.h), which changes nothing before
  * it is applied: a frame that never comes, or another one that comes before it, leaves no trace.
  */
+#include "core/check.h"
 #include "core/try.h"
 #include "stack/delta.h"
 #include "stack/upload.h"
@@ -89,7 +90,8 @@ static tvlm_status send_plan(const tvlm_stream *s, stream_camera *camera) {
 }
 
 tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_image *image) {
-    if (stream == NULL || image == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
+    TVLM_NEED(&stream->device->log, image);
     TVLM_TRY(stream_check_frame(stream, index, image));
     stream_camera *camera = &stream->cameras[index];
     stream_drop_sent(stream, camera);

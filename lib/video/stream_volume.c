@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/bundle.h"
@@ -161,7 +162,9 @@ static tvlm_status find_camera(tvlm_stream *stream, int32_t camera, stream_camer
 tvlm_status tvlm_stream_volume(tvlm_stream *stream, int32_t camera, int32_t age, tvlm_packed **volume,
                                int32_t *slot) {
     stream_camera *found;
-    if (stream == NULL || volume == NULL || slot == NULL) return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
+    TVLM_NEED(&stream->device->log, volume);
+    TVLM_NEED(&stream->device->log, slot);
     TVLM_TRY(find_camera(stream, camera, &found));
     if (age < 0 || age >= found->filled)
         return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "a frame %d frames ago; there are %d",
@@ -238,8 +241,10 @@ static tvlm_status sample_points(const tvlm_stream *stream, stream_camera *camer
 tvlm_status tvlm_stream_volume_sample(tvlm_stream *stream, int32_t camera, const tvlm_volume_point *points,
                                       int32_t count, float *out) {
     stream_camera *found;
-    if (stream == NULL || count < 0 || (count > 0 && (points == NULL || out == NULL)))
-        return TVLM_ERROR_ARGUMENT;
+    TVLM_NEED(NULL, stream);
+    if (count < 0) return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "%d points", (int)count);
+    if (count > 0) TVLM_NEED(&stream->device->log, points);
+    if (count > 0) TVLM_NEED(&stream->device->log, out);
     TVLM_TRY(find_camera(stream, camera, &found));
     if (count == 0) return TVLM_OK;
     for (int32_t i = 0; i < count; ++i)

@@ -30,7 +30,8 @@ class Processor(ctypes.Structure):  # tvlm_export_processor
     _fields_ = [("patch", ctypes.c_int32), ("temporal", ctypes.c_int32), ("merge", ctypes.c_int32), ("side", ctypes.c_int32),
                 ("centre", ctypes.c_bool), ("min_pixels", ctypes.c_int64), ("max_pixels", ctypes.c_int64),
                 ("video_min_pixels", ctypes.c_int64), ("video_max_pixels", ctypes.c_int64),
-                ("mean", ctypes.c_float * 3), ("std", ctypes.c_float * 3)]
+                ("mean", ctypes.c_float * 3), ("std", ctypes.c_float * 3),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 # ---- smart_resize ----

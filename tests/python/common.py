@@ -212,29 +212,33 @@ class _Log(ctypes.Structure):
 
 class _DeviceParams(ctypes.Structure):
     _fields_ = [("name", ctypes.c_char_p), ("storage", ctypes.c_int), ("kernel_dir", ctypes.c_char_p),
-                ("cache_dir", ctypes.c_char_p), ("test_all", ctypes.c_bool), ("log", ctypes.POINTER(_Log))]
+                ("cache_dir", ctypes.c_char_p), ("test_all", ctypes.c_bool), ("log", ctypes.POINTER(_Log)),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 class _Image(ctypes.Structure):
     _fields_ = [("pixels", ctypes.c_void_p), ("width", ctypes.c_int32), ("height", ctypes.c_int32),
-                ("channels", ctypes.c_int32), ("type", ctypes.c_int), ("row_stride", ctypes.c_size_t)]
+                ("channels", ctypes.c_int32), ("type", ctypes.c_int), ("row_stride", ctypes.c_size_t),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 class _StackParams(ctypes.Structure):
     _fields_ = [("layout", ctypes.c_char_p), ("width", ctypes.c_int32), ("height", ctypes.c_int32),
                 ("images", ctypes.c_int32), ("format", ctypes.c_int), ("fixation", ctypes.POINTER(ctypes.c_float)),
-                ("clusters", ctypes.c_int32), ("compactness", ctypes.c_float)]
+                ("clusters", ctypes.c_int32), ("compactness", ctypes.c_float), ("reserved", ctypes.c_uint64 * 4)]
 
 
 class _Query(ctypes.Structure):
     _fields_ = [("similarity", ctypes.c_void_p), ("columns", ctypes.c_int32), ("rows", ctypes.c_int32),
                 ("vectors", ctypes.c_void_p), ("count", ctypes.c_int32), ("dimension", ctypes.c_int32),
-                ("combine", ctypes.c_int), ("mean", ctypes.c_void_p), ("basis", ctypes.c_void_p)]
+                ("combine", ctypes.c_int), ("mean", ctypes.c_void_p), ("basis", ctypes.c_void_p),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 class _ScoreParams(ctypes.Structure):
     _fields_ = [("index", ctypes.c_int32), ("stride", ctypes.c_float), ("level", ctypes.c_int32), ("dense", ctypes.c_bool),
-                ("weights", ctypes.POINTER(ctypes.c_float)), ("scorer", ctypes.c_void_p), ("keep_pass", ctypes.c_bool)]
+                ("weights", ctypes.POINTER(ctypes.c_float)), ("scorer", ctypes.c_void_p), ("keep_pass", ctypes.c_bool),
+                ("reserved", ctypes.c_uint64 * 4)]
 
 
 FORMATS = {"auto": 0, "f16": 1, "f32": 2}

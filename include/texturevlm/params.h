@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * params.h: how the library's structs are filled, and how they grow.
+ *
+ * Every function that has options takes a pointer to a struct of them, in which zero always means the
+ * default. A macro of the struct's name makes one in place, so that only what differs need be said:
+ *
+ *     tvlm_select(stack, NULL, tvlm_select_params(.k = 64, .patch = 14), &selection);
+ *
+ * In C the struct lives until the end of the block, in C++ until the end of the full expression (so a pointer
+ * to it must not be kept). C++ wants the members in the order of their declaration. A variable does as well,
+ * in either language: `struct tvlm_select_params params = {0};` in C, `tvlm_select_params params{};` in C++.
+ *
+ * *How structs grow.* A program that was compiled with an older header goes on working with a newer library
+ * of the same soname, although structs get new members:
+ * - Every struct that a caller fills, or gets by value, ends in `reserved` words, which are 0.
+ * - A new member takes the place of the first of them, so that neither the struct's size nor the place of any
+ *   older member changes. Its zero means what the library did before there was that member.
+ * - The library refuses a struct whose reserved words are not 0, with ARGUMENT and a line that names the
+ *   struct: either the program was compiled with a newer header and asks for what this library does not know,
+ *   or it did not set the struct to zero before it filled it.
+ * - What the library fills in for the caller has its reserved words set to 0.
+ * A few small structs are complete and never grow: tvlm_log, tvlm_metadata, and those that say a place,
+ * tvlm_sample_point, tvlm_volume_point and tvlm_footprint. Structs that only the library makes, and hands out
+ * by a pointer (tvlm_safetensors, tvlm_flo), may grow at their end. Enumerations get new values at their end.
+ */
+#ifndef TEXTUREVLM_PARAMS_H
+#define TEXTUREVLM_PARAMS_H
+
+/* Users' warnings are about their own code. What the macros expand to is standard in neither C++17
+ * (designators) nor C11 (empty braces), and g++ warns of members that are left out, as is meant here. */
+#if defined(__GNUC__)
+#pragma GCC system_header
+#endif
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C++" {
+/* C++ has no compound literals; it does have temporaries, and this is the address of one. */
+template <typename tvlm_params_type>
+inline const tvlm_params_type *tvlm_params_address(const tvlm_params_type &params) {
+    return &params;
+}
+}
+#define TVLM_PARAMS(name, ...) (__extension__ tvlm_params_address<struct name>({__VA_ARGS__}))
+#else
+#define TVLM_PARAMS(name, ...) (&(struct name){__VA_ARGS__})
+#endif
+
+#endif

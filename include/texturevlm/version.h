@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * version.h: which version of the library this is.
+ *
+ * Versions follow Semantic Versioning (semver.org). While the first number is 0, the second one counts the
+ * releases that may break programs, and is part of the shared libraries' soname (libtexturevlm.so.0.2); the
+ * third one counts releases that do not.
+ */
+#ifndef TEXTUREVLM_VERSION_H
+#define TEXTUREVLM_VERSION_H
+
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Of these headers. The build reads its version from here. */
+#define TVLM_VERSION_MAJOR 0
+#define TVLM_VERSION_MINOR 2
+#define TVLM_VERSION_PATCH 0
+
+/* Of the library that the program runs with: "0.2.0". Static storage. */
+TVLM_API const char *tvlm_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

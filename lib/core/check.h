@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.h: what every public function checks of its arguments, each refusal with a line in the log.
+ */
+#ifndef TVLM_CORE_CHECK_H
+#define TVLM_CORE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "texturevlm/version.h"
+
+/* Refuses a NULL pointer: "tvlm_select: selection is NULL". `log` may be NULL: where the handle that has it
+ * is missing, nobody can be told. */
+#define TVLM_NEED(log, pointer)                                                                              \
+    do {                                                                                                     \
+        if ((pointer) == NULL)                                                                               \
+            return tvlm_fail((log), TVLM_ERROR_ARGUMENT, "%s: %s is NULL", __func__, #pointer);              \
+    } while (0)
+
+static inline bool tvlm_is_zero(const void *words, size_t bytes) {
+    const unsigned char *const byte = words;
+    for (size_t i = 0; i < bytes; ++i)
+        if (byte[i] != 0) return false;
+    return true;
+}
+
+#define TVLM_RESERVED_REFUSAL                                                                                \
+    "%s: its reserved words are not 0: it was not set to zero before it was filled, or the program was "     \
+    "compiled for a newer version of this library than this one, %d.%d.%d"
+
+static inline tvlm_status tvlm_check_reserved(const tvlm_log *log, const char *name, const void *words,
+                                              size_t bytes) {
+    if (tvlm_is_zero(words, bytes)) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, TVLM_RESERVED_REFUSAL, name, TVLM_VERSION_MAJOR,
+                     TVLM_VERSION_MINOR, TVLM_VERSION_PATCH);
+}
+
+/* Refuses a struct whose reserved words are not all 0 (params.h). `pointer` may be NULL: the defaults. */
+#define TVLM_CHECK_RESERVED(log, name, pointer)                                                              \
+    do {                                                                                                     \
+        const struct name *const checked = (pointer);                                                        \
+        if (checked != NULL) {                                                                               \
+            const tvlm_status known =                                                                        \
+                tvlm_check_reserved((log), #name, checked->reserved, sizeof checked->reserved);              \
+            if (known != TVLM_OK) return known;                                                              \
+        }                                                                                                    \
+    } while (0)
+
+#endif
