@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* strategies.h: the choices of --strategy. They are the library's strategies, under the library's names. */
 #ifndef TVLM_TOOLS_STRATEGIES_H
 #define TVLM_TOOLS_STRATEGIES_H
