@@ -264,14 +264,9 @@ static void test_score_refusals(void **state) {
     REFUSE_SCORE("level -1", .dense = true, .level = -1);
     REFUSE_SCORE("a stride of 8 with dense", .dense = true, .stride = 8.0f);
     REFUSE_SCORE("level 2 without dense", .level = 2);
-    REFUSE_SCORE("weights and a scorer", .weights = fine_weights,
-                 .scorer = &(tvlm_scorer){.channel_count = 2,
-                                          .channels = fine,
-                                          .taps = 1,
-                                          .weights = fine_weights,
-                                          .bias = 0,
-                                          .similarity_weight = 0,
-                                          .query_weights = NULL});
+    REFUSE_SCORE(
+        "weights and a scorer", .weights = fine_weights,
+        .scorer = &(tvlm_scorer){.channel_count = 2, .channels = fine, .taps = 1, .weights = fine_weights});
     REFUSE_SCORE("room for 60", .stride = 8);
     REFUSE_SCORE("no channel 99999",
                  .scorer =

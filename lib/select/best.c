@@ -52,7 +52,7 @@ tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranki
     const size_t bytes = (size_t)wanted * sizeof *ranking->ranked;
     tvlm_select_stage *const stage = &report->stages[report->stage_count++];
     tvlm_buffer *result;
-    *stage = (tvlm_select_stage){"cells", best->count, best->k, 0};
+    *stage = (tvlm_select_stage){.name = "cells", .candidates = best->count, .kept = best->k};
     ranking->count = wanted;
     ranking->ranked = tvlm_allocate((size_t)wanted, sizeof *ranking->ranked);
     if (ranking->ranked == NULL)
