@@ -26,6 +26,14 @@ add_test(NAME includes COMMAND ${PROJECT_SOURCE_DIR}/ci/check-includes)
 set_tests_properties(includes PROPERTIES LABELS static)
 tvlm_script_test(includes_refused ${PROJECT_SOURCE_DIR}/tests/check_includes.sh)
 tvlm_script_test(spdx ${PROJECT_SOURCE_DIR}/ci/check-spdx)
+if(NOT TVLM_SANITIZE) # the sanitizers' runtime adds symbols of its own
+  set(libraries $<TARGET_FILE:texturevlm> $<TARGET_FILE:texturevlm_io> $<TARGET_FILE:texturevlm_static>
+      $<TARGET_FILE:texturevlm_io_static>)
+  if(TARGET texturevlm_video)
+    list(APPEND libraries $<TARGET_FILE:texturevlm_video>)
+  endif()
+  tvlm_script_test(symbols ${PROJECT_SOURCE_DIR}/ci/check-symbols ${libraries})
+endif()
 if(PROJECT_IS_TOP_LEVEL AND NOT TVLM_SANITIZE) # a sanitized library only links into sanitized programs
   tvlm_script_test(install ${PROJECT_SOURCE_DIR}/tests/install/run.sh ${PROJECT_BINARY_DIR})
   set_tests_properties(install PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")

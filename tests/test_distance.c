@@ -88,7 +88,7 @@ static void reference_masks(const bool *mask, tvlm_texture *out) {
     int32_t *columns = tvlm_allocate((size_t)out->width, sizeof *columns);
     assert_non_null(columns);
     for (int32_t image = 0; image < out->images; ++image)
-        reference_distance_of_mask(mask + (size_t)image * test_texels(out, 0), columns, image, out);
+        tvlm_reference_distance_of_mask(mask + (size_t)image * test_texels(out, 0), columns, image, out);
     free(columns);
 }
 
@@ -102,8 +102,8 @@ static void check_mask(const test_target *target, tvlm_device *reference, mask_k
     snprintf(what, sizeof what, "%s, %dx%d", mask_names[kind], (int)size.width, (int)size.height);
     test_poison(pair.device, pair.got);
     test_poison(pair.reference, pair.expected);
-    if (opencl_distance_of_mask((opencl_device *)target->device, ((opencl_buffer *)bits)->memory, pair.got) !=
-        TVLM_OK)
+    if (tvlm_opencl_distance_of_mask((opencl_device *)target->device, ((opencl_buffer *)bits)->memory,
+                                     pair.got) != TVLM_OK)
         fail_msg("%s: %s", what, test_last_log());
     reference_masks(mask, pair.expected);
     test_pair_compare(what, &pair, names, tolerances);

@@ -59,10 +59,10 @@ static void check_identifier(const tvlm_bundle *bundle, int32_t ref, const refer
         const reference_point near = {point->x + 1e-4 * (corner % 3 - 1),
                                       point->y + 1e-4 * (corner / 3 % 3 - 1),
                                       point->level + 1e-5 * (corner / 9 - 1), point->image};
-        if ((double)got == reference_sample(bundle, ref, &near)) return;
+        if ((double)got == tvlm_reference_sample_at(bundle, ref, &near)) return;
     }
     fail_msg("at (%g, %g), level %g: identifier %g instead of %g", point->x, point->y, point->level,
-             (double)got, reference_sample(bundle, ref, point));
+             (double)got, tvlm_reference_sample_at(bundle, ref, point));
 }
 
 typedef struct comparison {
@@ -81,7 +81,7 @@ static void compare_value(comparison *c, int32_t ref, const reference_point *poi
     } else if (test_is_identifier(c->bundle, ref)) {
         check_identifier(c->bundle, ref, point, got);
     } else {
-        const float expected = (float)reference_sample(c->bundle, ref, point);
+        const float expected = (float)tvlm_reference_sample_at(c->bundle, ref, point);
         values_add(TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA ? &c->formula : &c->linear, got,
                    c->half ? tvlm_half_to_float(tvlm_half_from_float(expected)) : expected);
     }

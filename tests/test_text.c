@@ -74,7 +74,7 @@ typedef struct stage {
 } stage;
 
 static stage stage_of(const test_target *target, const tvlm_texture *source) {
-    const opencl_text text = opencl_text_of((opencl_device *)target->device, source);
+    const opencl_text text = tvlm_opencl_text_of((opencl_device *)target->device, source);
     return (stage){text, (size_t)text.blocks * (size_t)source->images, source->images};
 }
 
@@ -92,7 +92,7 @@ static int32_t *run_strokes(const stage *s) {
     tvlm_buffer *buffer = test_buffer(device, bytes, NULL);
     int32_t *strokes = malloc(bytes);
     assert_non_null(strokes);
-    check(opencl_text_strokes(&s->text, memory_of(buffer)));
+    check(tvlm_opencl_text_strokes(&s->text, memory_of(buffer)));
     test_buffer_take(device, &buffer, bytes, strokes);
     return strokes;
 }
@@ -121,11 +121,11 @@ static void each_level(const stage *s, level_body *body, void *data) {
     for (int32_t image = 0; image < s->images; ++image) {
         size_t start = 0;
         for (int32_t level = 0; level < s->text.levels; ++level) {
-            reference_blocks blocks = reference_blocks_create(s->text.source, level);
+            reference_blocks blocks = tvlm_reference_blocks_create(s->text.source, level);
             assert_true(blocks.strokes != NULL && blocks.marks != NULL && blocks.grown != NULL);
             body(s, image, level, start, &blocks, data);
             start += (size_t)blocks.columns * (size_t)blocks.rows;
-            reference_blocks_destroy(&blocks);
+            tvlm_reference_blocks_destroy(&blocks);
         }
         assert_int_equal(start, s->text.blocks);
     }
@@ -143,7 +143,7 @@ static size_t plane_at(const stage *s, int32_t image, int sum, size_t block) {
 static void compare_strokes(const stage *s, int32_t image, int32_t level, size_t start,
                             reference_blocks *blocks, void *data) {
     const stroke_data *d = data;
-    reference_text_strokes(d->source, image, level, blocks);
+    tvlm_reference_text_strokes(d->source, image, level, blocks);
     for (size_t i = 0; i < (size_t)blocks->columns * (size_t)blocks->rows; ++i)
         for (int sum = 0; sum < TVLM_TEXT_SUMS; ++sum)
             if (d->strokes[plane_at(s, image, sum, start + i)] != blocks->strokes[i].sums[sum])
@@ -165,10 +165,10 @@ static void compare_marks(const stage *s, int32_t image, int32_t level, size_t s
     for (size_t i = 0; i < count; ++i)
         for (int sum = 0; sum < TVLM_TEXT_SUMS; ++sum)
             blocks->strokes[i].sums[sum] = d->strokes[plane_at(s, image, sum, start + i)];
-    reference_text_mark(blocks);
+    tvlm_reference_text_mark(blocks);
     for (size_t i = 0; i < count; ++i) {
         const double ratio =
-            reference_text_ratio(blocks, (int32_t)i % blocks->columns, (int32_t)i / blocks->columns);
+            tvlm_reference_text_ratio(blocks, (int32_t)i % blocks->columns, (int32_t)i / blocks->columns);
         const uint8_t got = d->marks[(size_t)image * (size_t)s->text.blocks + start + i];
         if (got != blocks->marks[i] && fabs(ratio - 1) > TIE)
             fail_msg("image %d, level %d, block %zu: %d at %.9g of the threshold", (int)image, (int)level, i,
@@ -187,7 +187,7 @@ static void compare_grown(const stage *s, int32_t image, int32_t level, size_t s
     const size_t count = (size_t)blocks->columns * (size_t)blocks->rows;
     const size_t first = (size_t)image * (size_t)s->text.blocks + start;
     for (size_t i = 0; i < count; ++i) blocks->marks[i] = d->marks[first + i] != 0;
-    reference_text_grow(blocks);
+    tvlm_reference_text_grow(blocks);
     for (size_t i = 0; i < count; ++i)
         if (d->grown[first + i] != blocks->grown[i])
             fail_msg("image %d, level %d, block %zu grew to %d", (int)image, (int)level, i,
@@ -201,18 +201,19 @@ static void check_combine(const test_target *target, tvlm_device *reference, con
     tvlm_buffer *buffer = test_buffer(target->device, s->blocks, grown);
     const size_t texels = test_texels(out.got, 0);
     test_poison(out.device, out.got);
-    check(opencl_text_combine(&s->text, memory_of(buffer), out.got));
+    check(tvlm_opencl_text_combine(&s->text, memory_of(buffer), out.got));
     for (int32_t image = 0; image < s->images; ++image) {
         reference_blocks levels[TVLM_TEXT_LEVELS];
         const uint8_t *from = grown + (size_t)image * (size_t)s->text.blocks;
         for (int32_t level = 0; level < s->text.levels; ++level) {
-            levels[level] = reference_blocks_create(s->text.source, level);
+            levels[level] = tvlm_reference_blocks_create(s->text.source, level);
             assert_non_null(levels[level].grown);
             for (int32_t i = 0; i < levels[level].columns * levels[level].rows; ++i)
                 levels[level].grown[i] = *from++;
         }
-        reference_text_combine(levels, s->text.levels, s->text.source, image, out.expected);
-        for (int32_t level = 0; level < s->text.levels; ++level) reference_blocks_destroy(&levels[level]);
+        tvlm_reference_text_combine(levels, s->text.levels, s->text.source, image, out.expected);
+        for (int32_t level = 0; level < s->text.levels; ++level)
+            tvlm_reference_blocks_destroy(&levels[level]);
         float *got = test_read(out.device, out.got, 0, image),
               *expected = test_read(reference, out.expected, 0, image);
         for (size_t i = 0; i < 4 * texels; ++i)
@@ -255,7 +256,8 @@ static void stages_of(const test_target *target, tvlm_device *reference, test_si
     free(strokes);
 
     strokes = random_strokes(&s, &random);
-    uint8_t *marks = run_blocks(&s, opencl_text_mark, strokes, s.blocks * TVLM_TEXT_SUMS * sizeof *strokes);
+    uint8_t *marks =
+        run_blocks(&s, tvlm_opencl_text_mark, strokes, s.blocks * TVLM_TEXT_SUMS * sizeof *strokes);
     mark_data data = {strokes, marks, 0};
     each_level(&s, compare_marks, &data);
     *marked += data.marked;
@@ -264,7 +266,7 @@ static void stages_of(const test_target *target, tvlm_device *reference, test_si
 
     /* three of four marked: many in a row, and gaps */
     for (size_t i = 0; i < s.blocks; ++i) marks[i] = test_random(&random) % 4 != 0;
-    uint8_t *grown = run_blocks(&s, opencl_text_grow, marks, s.blocks);
+    uint8_t *grown = run_blocks(&s, tvlm_opencl_text_grow, marks, s.blocks);
     each_level(&s, compare_grown, &(grow_data){marks, grown});
 
     /* few, so that each level has a say */

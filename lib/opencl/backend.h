@@ -104,74 +104,76 @@ typedef struct opencl_device {
     cl_mem scratch[SCRATCH_COUNT]; /* grown when needed; the queue is in order, so one user follows another */
     size_t scratch_bytes[SCRATCH_COUNT];
     opencl_staging staging;
-    struct opencl_regions *regions; /* region.c; NULL until parts of something are made */
+    struct tvlm_opencl_regions *regions; /* region.c; NULL until parts of something are made */
     opencl_score_state score;
     tvlm_texture *empty; /* one texel, for arguments that are not looked at */
 } opencl_device;
 
 /* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY).
  */
-const char *opencl_error_name(cl_int error);
-tvlm_status opencl_fail(const tvlm_log *log, cl_int error, const char *what);
+const char *tvlm_opencl_error_name(cl_int error);
+tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what);
 
 /* platform.c */
-tvlm_status opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
-void opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
-bool opencl_device_has(cl_device_id id, const char *extension);
+tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
+void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
+bool tvlm_opencl_device_has(cl_device_id id, const char *extension);
 
 /* device.c: takes over `context` and `queue` (retained by the caller for it). */
-tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context context, cl_command_queue queue,
-                                 const struct tvlm_device_params *params, tvlm_device **device);
+tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,
+                                      cl_command_queue queue, const struct tvlm_device_params *params,
+                                      tvlm_device **device);
 
 /* The OpenCL C that the kernels of a storage need, as -cl-std takes it. */
-const char *opencl_language(const opencl_device *device, tvlm_storage storage);
+const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
 /* device->empty, in the storage that the device has now */
-tvlm_status opencl_empty_create(opencl_device *device);
+tvlm_status tvlm_opencl_empty_create(opencl_device *device);
 
 /* self_test.c: fills info->self_tests, decides which storages work. */
 typedef struct opencl_abilities {
     bool image, buffer, mipmapped;
     bool image_rounds; /* images round to the nearest half by themselves */
 } opencl_abilities;
-tvlm_status opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities);
+tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities);
 
 /* program.c */
-tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
-                          cl_kernel *kernel);
-void opencl_programs_destroy(opencl_device *device);
+tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
+                               cl_kernel *kernel);
+void tvlm_opencl_programs_destroy(opencl_device *device);
 /* kernel_text.c: a kernel file with its includes in it, and #line where files begin. free() it. */
-tvlm_status opencl_kernel_source(const opencl_device *device, const char *file, char **text);
+tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
 /* cache.c */
-tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
-                              size_t *size);
-void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
-                        size_t size);
-tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options,
-                             char key[65]);
+tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
+                                   size_t *size);
+void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
+                             size_t size);
+tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *source, const char *options,
+                                  char key[65]);
 
 /* texture.c */
-size_t opencl_texel_bytes(const tvlm_texture *texture);
+size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture);
 /* Texels of one slice before `level`. */
-size_t opencl_level_offset(const tvlm_texture *texture, int32_t level);
+size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level);
 /* buffer.c. As tvlm_opencl_buffer_write: `host` may be reused when it returns. What is small waits for
  * nothing. */
-tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, const void *host);
-void opencl_staging_release(opencl_device *device);
+tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
+                              const void *host);
+void tvlm_opencl_staging_release(opencl_device *device);
 /* scratch[which] with at least so many bytes */
-tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
+tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
 /* What lies between a family's stages: the product with args->keep, else scratch[which] */
-tvlm_status opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
-                           int which, size_t bytes, cl_mem *memory);
+tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
+                                int which, size_t bytes, cl_mem *memory);
 
 /*
  * call.c: a kernel call. Arguments are set in order; the first error is kept and reported by the run.
  *
  *     opencl_call call;
- *     TVLM_TRY(opencl_call_begin(device, "visual.cl", "visual", format, "", &call));
- *     opencl_call_input(&call, source);
- *     opencl_call_output(&call, out);
- *     return opencl_call_run_pixels(&call, width, height, slices);
+ *     TVLM_TRY(tvlm_opencl_call_begin(device, "visual.cl", "visual", format, "", &call));
+ *     tvlm_opencl_call_input(&call, source);
+ *     tvlm_opencl_call_output(&call, out);
+ *     return tvlm_opencl_call_run_pixels(&call, width, height, slices);
  */
 typedef struct opencl_call {
     opencl_device *device;
@@ -180,40 +182,42 @@ typedef struct opencl_call {
     cl_uint next;
     cl_int error;
     const tvlm_tiles *tiles; /* NULL: all of `out` is made */
-    const tvlm_texture *out; /* the last one of opencl_call_output */
+    const tvlm_texture *out; /* the last one of tvlm_opencl_call_output */
 } opencl_call;
-tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
-                              const char *options, opencl_call *call);
+tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, const char *name,
+                                   tvlm_format format, const char *options, opencl_call *call);
 /* The same of a kernel that has REGION_IN (cl/region.clh): with tiles not NULL it makes what they touch. */
-tvlm_status opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                   const char *name, tvlm_format format, const char *options,
-                                   opencl_call *call);
-void opencl_call_bytes(opencl_call *call, size_t size, const void *value);
-void opencl_call_memory(opencl_call *call, cl_mem memory);
-void opencl_call_int(opencl_call *call, int32_t value);
-void opencl_call_float(opencl_call *call, float value);
-void opencl_call_ulong(opencl_call *call, uint64_t value);
-void opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
-void opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
-void opencl_call_size(opencl_call *call,
-                      const tvlm_texture *texture); /* int4: width, height, layers, levels */
-void opencl_call_input(opencl_call *call, const tvlm_texture *texture);
-void opencl_call_output(opencl_call *call, const tvlm_texture *texture);
-void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
+tvlm_status tvlm_opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                        const char *name, tvlm_format format, const char *options,
+                                        opencl_call *call);
+void tvlm_opencl_call_bytes(opencl_call *call, size_t size, const void *value);
+void tvlm_opencl_call_memory(opencl_call *call, cl_mem memory);
+void tvlm_opencl_call_int(opencl_call *call, int32_t value);
+void tvlm_opencl_call_float(opencl_call *call, float value);
+void tvlm_opencl_call_ulong(opencl_call *call, uint64_t value);
+void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
+void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
+void tvlm_opencl_call_size(opencl_call *call,
+                           const tvlm_texture *texture); /* int4: width, height, layers, levels */
+void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
+void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture);
+void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
 /* sample.c: the references into a bundle go to the device with each call, a few hundred bytes. */
-tvlm_status opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory);
+tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
+                                    cl_mem *memory);
 /* What bundle.clh is compiled with: for the bundle's size, and `run` points a work-item. */
-void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]);
+void tvlm_opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]);
 /* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */
-tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group);
-tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
+tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
+                                 const size_t *group);
+tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 /* Work-items that make `run` texels of a row of call->out each; or only those that call->tiles touch. */
-tvlm_status opencl_call_run_rows(opencl_call *call, int32_t run);
+tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run);
 /* Kernels over tiles (cl/tile.clh). */
-tvlm_status opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                    const char *name, tvlm_format format, opencl_call *call);
-tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
-tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
+tvlm_status tvlm_opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                         const char *name, tvlm_format format, opencl_call *call);
+tvlm_status tvlm_opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
+tvlm_status tvlm_opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 
 /*
  * region.c: the work-groups that changed tiles touch. A region is up to four parts: a level of a grid each,
@@ -232,13 +236,13 @@ typedef struct opencl_region {
     opencl_region_part parts[REGION_PARTS]; /* unused ones: 0 wide */
 } opencl_region;
 /* Level 0 of a texture, as far as call->tiles reach. */
-opencl_region opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
-                               int32_t block_height);
+opencl_region tvlm_opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
+                                    int32_t block_height);
 /* Runs the work-groups of the region, and sets the kernel's last arguments. texels: how many texels they
  * make, added to call->tiles->texels where the region is level 0 of call->out. */
-tvlm_status opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
-                                   size_t group_height);
-void opencl_regions_destroy(opencl_device *device);
+tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
+                                        size_t group_height);
+void tvlm_opencl_regions_destroy(opencl_device *device);
 
 /* Every operation (core/operations.h) and the generator of every family: one file a family or stage. */
 #define OPENCL_OPERATION(name)     tvlm_##name##_operation tvlm_opencl_##name;

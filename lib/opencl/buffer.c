@@ -17,7 +17,7 @@ tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buff
     if (error != CL_SUCCESS) {
         free(made);
         tvlm_log_message(&base->log, TVLM_LOG_INFO, "a buffer of %zu bytes cannot be had", bytes);
-        return opencl_fail(&base->log, error, "clCreateBuffer");
+        return tvlm_opencl_fail(&base->log, error, "clCreateBuffer");
     }
     tvlm_device_takes(base, bytes);
     *buffer = &made->base;
@@ -31,7 +31,7 @@ tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer
     size_t bytes = 0;
     cl_int error = clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "the cl_mem handed in");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "the cl_mem handed in");
     if (context != device->context)
         return tvlm_fail(&base->log, TVLM_ERROR_ARGUMENT,
                          "the cl_mem belongs to another context than the device");
@@ -70,8 +70,8 @@ static char *free_stage(opencl_staging *staging, int stage) {
     return staging->host[stage];
 }
 
-tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
-                         const void *host) {
+tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
+                              const void *host) {
     opencl_staging *staging = &device->staging;
     const int stage = staging->next;
     char *copy = bytes <= STAGE_BYTES ? free_stage(staging, stage) : NULL;
@@ -85,10 +85,10 @@ tvlm_status opencl_write(opencl_device *device, cl_mem memory, size_t offset, si
                                      &staging->sent[stage]);
         staging->next = (stage + 1) % STAGES;
     }
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
 }
 
-void opencl_staging_release(opencl_device *device) {
+void tvlm_opencl_staging_release(opencl_device *device) {
     for (int stage = 0; stage < STAGES; ++stage) {
         wait_for_stage(&device->staging, stage);
         free(device->staging.host[stage]);
@@ -97,7 +97,7 @@ void opencl_staging_release(opencl_device *device) {
 
 tvlm_status tvlm_opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
                                      const void *host) {
-    return opencl_write((opencl_device *)base, ((opencl_buffer *)buffer)->memory, offset, bytes, host);
+    return tvlm_opencl_write((opencl_device *)base, ((opencl_buffer *)buffer)->memory, offset, bytes, host);
 }
 
 /* Made when it is first needed: most devices never get a stream. The 1.2 function, as in device.c. */
@@ -109,7 +109,7 @@ static tvlm_status open_uploads(opencl_device *device) {
     device->uploads = clCreateCommandQueue(device->context, device->id, 0, &error);
 #pragma GCC diagnostic pop
     if (error != CL_SUCCESS) device->uploads = NULL;
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateCommandQueue");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clCreateCommandQueue");
 }
 
 tvlm_status tvlm_opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size_t bytes, const void *host) {
@@ -121,7 +121,7 @@ tvlm_status tvlm_opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size
         clEnqueueWriteBuffer(device->uploads, to->memory, CL_FALSE, 0, bytes, host, 0, NULL, &to->arrival);
     if (error != CL_SUCCESS) {
         to->arrival = NULL;
-        return opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+        return tvlm_opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
     }
     clFlush(device->uploads);
     return TVLM_OK;
@@ -133,7 +133,7 @@ tvlm_status tvlm_opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
     const cl_int error = clWaitForEvents(1, &to->arrival);
     clReleaseEvent(to->arrival);
     to->arrival = NULL;
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clWaitForEvents");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clWaitForEvents");
 }
 
 tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
@@ -142,7 +142,7 @@ tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size
     if (bytes == 0) return TVLM_OK;
     const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
                                              offset, bytes, host, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clEnqueueReadBuffer");
 }
 
 tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
@@ -152,15 +152,15 @@ tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t
     const cl_int error =
         clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory, ((opencl_buffer *)to)->memory,
                             from_offset, to_offset, bytes, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clEnqueueCopyBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clEnqueueCopyBuffer");
 }
 
-tvlm_status opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory) {
+tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory) {
     cl_int error = CL_SUCCESS;
     if (device->scratch_bytes[which] < bytes) {
         /* The old one goes when the kernels that use it are done: OpenCL counts their references. */
         const cl_mem grown = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-        if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "scratch memory");
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "scratch memory");
         tvlm_device_takes(&device->base, bytes);
         tvlm_device_gives(&device->base, device->scratch_bytes[which]);
         if (device->scratch[which] != NULL) clReleaseMemObject(device->scratch[which]);
@@ -177,9 +177,9 @@ tvlm_status tvlm_opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, 
     return TVLM_OK;
 }
 
-tvlm_status opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
-                           int which, size_t bytes, cl_mem *memory) {
-    if (!args->keep) return opencl_scratch(device, which, bytes, memory);
+tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
+                                int which, size_t bytes, cl_mem *memory) {
+    if (!args->keep) return tvlm_opencl_scratch(device, which, bytes, memory);
     TVLM_TRY(tvlm_product_reserve(&device->base, args, product, bytes));
     *memory = ((opencl_buffer *)args->products[product])->memory;
     return TVLM_OK;

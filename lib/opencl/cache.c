@@ -22,8 +22,8 @@ static void hash_text(SHA2_CTX *hash, const char *text) {
     SHA256Update(hash, (const uint8_t *)text, strlen(text) + 1);
 }
 
-tvlm_status opencl_cache_key(const opencl_device *device, const char *source, const char *options,
-                             char key[65]) {
+tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *source, const char *options,
+                                  char key[65]) {
     const tvlm_device_info *info = &device->base.info;
     uint8_t digest[DIGEST_BYTES];
     SHA2_CTX hash;
@@ -54,8 +54,8 @@ static void digest_of(const unsigned char *bytes, size_t size, uint8_t digest[DI
     SHA256Final(digest, &hash);
 }
 
-tvlm_status opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
-                              size_t *size) {
+tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
+                                   size_t *size) {
     char path[4096];
     struct stat about;
     uint8_t stored[DIGEST_BYTES], digest[DIGEST_BYTES];
@@ -94,8 +94,8 @@ static void make_folders(char *path) {
     mkdir(path, 0777);
 }
 
-void opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
-                        size_t size) {
+void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
+                             size_t size) {
     char path[4096], temporary[4096], suffix[32];
     uint8_t digest[DIGEST_BYTES];
     snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());

@@ -9,55 +9,55 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-tvlm_status opencl_call_begin(opencl_device *device, const char *file, const char *name, tvlm_format format,
-                              const char *options, opencl_call *call) {
+tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, const char *name,
+                                   tvlm_format format, const char *options, opencl_call *call) {
     char all[256];
     snprintf(all, sizeof all, "-DTVLM_HALF=%d -DTVLM_ROUND_STORES=%d %s", format == TVLM_FORMAT_F16,
              format == TVLM_FORMAT_F16 && device->round_stores, options);
     *call = (opencl_call){.device = device, .name = name};
-    return opencl_kernel(device, file, all, name, &call->kernel);
+    return tvlm_opencl_kernel(device, file, all, name, &call->kernel);
 }
 
-tvlm_status opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                   const char *name, tvlm_format format, const char *options,
-                                   opencl_call *call) {
+tvlm_status tvlm_opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                        const char *name, tvlm_format format, const char *options,
+                                        opencl_call *call) {
     char listed[160];
     snprintf(listed, sizeof listed, "%s -DTILE_LIST=1", options);
-    TVLM_TRY(opencl_call_begin(device, file, name, format, tiles != NULL ? listed : options, call));
+    TVLM_TRY(tvlm_opencl_call_begin(device, file, name, format, tiles != NULL ? listed : options, call));
     call->tiles = tiles;
     return TVLM_OK;
 }
 
-void opencl_call_bytes(opencl_call *call, size_t size, const void *value) {
+void tvlm_opencl_call_bytes(opencl_call *call, size_t size, const void *value) {
     if (call->error == CL_SUCCESS) call->error = clSetKernelArg(call->kernel, call->next, size, value);
     ++call->next;
 }
 
-void opencl_call_memory(opencl_call *call, cl_mem memory) {
-    opencl_call_bytes(call, sizeof memory, &memory);
+void tvlm_opencl_call_memory(opencl_call *call, cl_mem memory) {
+    tvlm_opencl_call_bytes(call, sizeof memory, &memory);
 }
-void opencl_call_int(opencl_call *call, int32_t value) {
-    opencl_call_bytes(call, sizeof value, &value);
+void tvlm_opencl_call_int(opencl_call *call, int32_t value) {
+    tvlm_opencl_call_bytes(call, sizeof value, &value);
 }
-void opencl_call_float(opencl_call *call, float value) {
-    opencl_call_bytes(call, sizeof value, &value);
+void tvlm_opencl_call_float(opencl_call *call, float value) {
+    tvlm_opencl_call_bytes(call, sizeof value, &value);
 }
-void opencl_call_ulong(opencl_call *call, uint64_t value) {
-    opencl_call_bytes(call, sizeof value, &value);
+void tvlm_opencl_call_ulong(opencl_call *call, uint64_t value) {
+    tvlm_opencl_call_bytes(call, sizeof value, &value);
 }
 
-void opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w) {
+void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w) {
     const cl_int4 value = {{x, y, z, w}};
-    opencl_call_bytes(call, sizeof value, &value);
+    tvlm_opencl_call_bytes(call, sizeof value, &value);
 }
 
-void opencl_call_float4(opencl_call *call, float x, float y, float z, float w) {
+void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w) {
     const cl_float4 value = {{x, y, z, w}};
-    opencl_call_bytes(call, sizeof value, &value);
+    tvlm_opencl_call_bytes(call, sizeof value, &value);
 }
 
-void opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
-    opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
+void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
+    tvlm_opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
 }
 
 /* The level of the image at which the grid's own level 0 stands, and which components are identifiers. */
@@ -67,46 +67,47 @@ static void call_extent(opencl_call *call, const tvlm_texture *texture) {
     const float bias = fmaxf(0.0f, fmaxf(x, y));
     int mask = 0;
     for (int c = 0; c < 4; ++c) mask |= (texture->reduce[c] == TVLM_REDUCE_MODE) << c;
-    opencl_call_float4(call, texture->extent_x, texture->extent_y, bias, (float)mask);
+    tvlm_opencl_call_float4(call, texture->extent_x, texture->extent_y, bias, (float)mask);
 }
 
-void opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
+void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
     const opencl_texture *t = (const opencl_texture *)texture;
     opencl_device *device = call->device;
-    opencl_call_memory(call, t->level0);
+    tvlm_opencl_call_memory(call, t->level0);
     if (device->base.info.storage == TVLM_STORAGE_IMAGE)
-        opencl_call_memory(call, t->rest != NULL ? t->rest : ((opencl_texture *)device->empty)->level0);
+        tvlm_opencl_call_memory(call, t->rest != NULL ? t->rest : ((opencl_texture *)device->empty)->level0);
     else if (device->base.info.storage == TVLM_STORAGE_BUFFER)
-        opencl_call_int(call, texture->layers * texture->images);
+        tvlm_opencl_call_int(call, texture->layers * texture->images);
     else
-        opencl_call_bytes(call, sizeof device->mip_sampler, &device->mip_sampler);
-    opencl_call_size(call, texture);
+        tvlm_opencl_call_bytes(call, sizeof device->mip_sampler, &device->mip_sampler);
+    tvlm_opencl_call_size(call, texture);
     call_extent(call, texture);
 }
 
-void opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
+void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
     call->out = texture;
-    opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
-    opencl_call_size(call, texture);
+    tvlm_opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
+    tvlm_opencl_call_size(call, texture);
 }
 
 static int bundle_size(const tvlm_bundle *bundle) {
     return bundle->count <= 1 ? 1 : bundle->count <= 4 ? 4 : 16;
 }
 
-void opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]) {
+void tvlm_opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]) {
     snprintf(options, 48, "-DBUNDLE_SIZE=%d -DRUN=%d%s", bundle_size(bundle), (int)run,
              bundle->unit ? " -DBUNDLE_UNIT=1" : "");
 }
 
-void opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
+void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
     for (int i = 0; i < bundle_size(bundle); ++i)
-        opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);
-    opencl_call_float4(call, bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y);
-    opencl_call_float(call, bundle->farthest);
+        tvlm_opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);
+    tvlm_opencl_call_float4(call, bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y);
+    tvlm_opencl_call_float(call, bundle->farthest);
 }
 
-tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size, const size_t *group) {
+tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
+                                 const size_t *group) {
     size_t global[3] = {1, 1, 1};
     for (cl_uint d = 0; d < dimensions; ++d)
         global[d] = group == NULL ? size[d] : (size[d] + group[d] - 1) / group[d] * group[d];
@@ -114,26 +115,26 @@ tvlm_status opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t 
         call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global,
                                              group, 0, NULL, NULL);
     return call->error == CL_SUCCESS ? TVLM_OK
-                                     : opencl_fail(&call->device->base.log, call->error, call->name);
+                                     : tvlm_opencl_fail(&call->device->base.log, call->error, call->name);
 }
 
-tvlm_status opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
+tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
     const opencl_tuning *tuning = &call->device->tuning;
     const size_t size[3] = {(size_t)width, (size_t)height, (size_t)slices};
     const size_t group[3] = {(size_t)tuning->group_width, (size_t)tuning->group_height, 1};
-    return opencl_call_run(call, 3, size, group);
+    return tvlm_opencl_call_run(call, 3, size, group);
 }
 
 /* Groups of rows for lists are as wide as a tile: those of a whole image would be as wide as the image. */
 enum { ROWS_WIDTH = 64, ROWS_HEIGHT = 16 };
 
-tvlm_status opencl_call_run_rows(opencl_call *call, int32_t run) {
+tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run) {
     const tvlm_texture *out = call->out;
     if (call->tiles == NULL)
-        return opencl_call_run_pixels(call, (out->width + run - 1) / run, out->height, out->images);
+        return tvlm_opencl_call_run_pixels(call, (out->width + run - 1) / run, out->height, out->images);
     const int32_t width = run > 1 ? (ROWS_WIDTH + run - 1) / run : ROWS_HEIGHT;
-    const opencl_region region = opencl_region_of(call->tiles, out, width * run, ROWS_HEIGHT);
-    return opencl_call_run_region(call, &region, (size_t)width, ROWS_HEIGHT);
+    const opencl_region region = tvlm_opencl_region_of(call->tiles, out, width * run, ROWS_HEIGHT);
+    return tvlm_opencl_call_run_region(call, &region, (size_t)width, ROWS_HEIGHT);
 }
 
 /* A tile and what it reaches are little more than 64 texels wide: with blocks as wide, thrice as many were
@@ -142,32 +143,32 @@ static int32_t listed_width(const opencl_tuning *tuning) {
     return tuning->tile_width < 16 ? tuning->tile_width : 16;
 }
 
-tvlm_status opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
+tvlm_status tvlm_opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices) {
     const opencl_tuning *tuning = &call->device->tuning;
     if (call->tiles != NULL) {
         const opencl_region region =
-            opencl_region_of(call->tiles, call->out, listed_width(tuning), tuning->tile_height);
-        return opencl_call_run_region(call, &region, (size_t)tuning->tile_group_width,
-                                      (size_t)tuning->tile_group_height);
+            tvlm_opencl_region_of(call->tiles, call->out, listed_width(tuning), tuning->tile_height);
+        return tvlm_opencl_call_run_region(call, &region, (size_t)tuning->tile_group_width,
+                                           (size_t)tuning->tile_group_height);
     }
     const size_t columns = (size_t)((width + tuning->tile_width - 1) / tuning->tile_width);
     const size_t rows = (size_t)((height + tuning->tile_height - 1) / tuning->tile_height);
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
     const size_t size[3] = {columns * group[0], rows * group[1], (size_t)slices};
-    return opencl_call_run(call, 3, size, group);
+    return tvlm_opencl_call_run(call, 3, size, group);
 }
 
-tvlm_status opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                    const char *name, tvlm_format format, opencl_call *call) {
+tvlm_status tvlm_opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                         const char *name, tvlm_format format, opencl_call *call) {
     const opencl_tuning *tuning = &device->tuning;
     char options[128];
     snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d",
              (int)tuning->tile_group_width, (int)tuning->tile_group_height,
              (int)(tiles != NULL ? listed_width(tuning) : tuning->tile_width), (int)tuning->tile_height);
-    return opencl_call_begin_over(device, tiles, file, name, format, options, call);
+    return tvlm_opencl_call_begin_over(device, tiles, file, name, format, options, call);
 }
 
-tvlm_status opencl_call_run_list(opencl_call *call, size_t count, size_t rows) {
+tvlm_status tvlm_opencl_call_run_list(opencl_call *call, size_t count, size_t rows) {
     const size_t size[2] = {count, rows}, group[2] = {(size_t)call->device->tuning.linear_group, 1};
-    return opencl_call_run(call, 2, size, group);
+    return tvlm_opencl_call_run(call, 2, size, group);
 }

@@ -13,7 +13,7 @@ static tvlm_status zero(opencl_cluster *cluster, cl_mem memory, size_t bytes) {
     const cl_int error = clEnqueueFillBuffer(cluster->device->queue, memory, &nothing, sizeof nothing, 0,
                                              bytes, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK
-                               : opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
+                               : tvlm_opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
 }
 
 static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
@@ -39,12 +39,12 @@ static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args
     TVLM_TRY(tvlm_product_reserve(&device->base, args, TVLM_PRODUCT_REGIONS, regions));
     cluster->labels = ((opencl_buffer *)args->products[TVLM_PRODUCT_LABELS])->memory;
     cluster->regions = ((opencl_buffer *)args->products[TVLM_PRODUCT_REGIONS])->memory;
-    TVLM_TRY(
-        opencl_scratch(device, SCRATCH_A, (size_t)cluster->colour_words * images * word, &cluster->colours));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, plane, &cluster->first));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, plane, &cluster->parents));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_D, plane, &cluster->sizes));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_E, work, &cluster->work));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, (size_t)cluster->colour_words * images * word,
+                                 &cluster->colours));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, plane, &cluster->first));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, plane, &cluster->parents));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, plane, &cluster->sizes));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_E, work, &cluster->work));
     TVLM_TRY(zero(cluster, cluster->work, work));
     return zero(cluster, cluster->regions, regions);
 }
@@ -68,7 +68,7 @@ static tvlm_status take_given(const opencl_cluster *cluster, const tvlm_generate
             error = clEnqueueFillBuffer(queue, cluster->regions, &header, sizeof header, at * block,
                                         sizeof header, 0, NULL, NULL);
     }
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "labels");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&cluster->device->base.log, error, "labels");
 }
 
 static bool all_given(const tvlm_generate_args *args, int32_t images) {
@@ -90,11 +90,11 @@ tvlm_status tvlm_opencl_cluster(tvlm_device *base, const tvlm_generate_args *arg
     cluster.layout = tvlm_region_layout_for(&cluster.plan, args->label_counts, source->images);
     lay_out(&cluster, source);
     TVLM_TRY(take_memory(&cluster, args));
-    TVLM_TRY(opencl_cluster_colours(&cluster, source, 0));
+    TVLM_TRY(tvlm_opencl_cluster_colours(&cluster, source, 0));
     if (!all_given(args, source->images)) {
-        TVLM_TRY(opencl_slic(&cluster, source));
-        TVLM_TRY(opencl_pieces(&cluster));
+        TVLM_TRY(tvlm_opencl_slic(&cluster, source));
+        TVLM_TRY(tvlm_opencl_pieces(&cluster));
     }
     TVLM_TRY(take_given(&cluster, args));
-    return opencl_regions(&cluster, args->out);
+    return tvlm_opencl_regions(&cluster, args->out);
 }

@@ -59,7 +59,7 @@ static inline int32_t opencl_cluster_run(const opencl_cluster *cluster) {
 /* Begins a call of a kernel of any of the three files. */
 static inline tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file,
                                                const char *name, opencl_call *call) {
-    return opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, call);
+    return tvlm_opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, call);
 }
 
 /* Runs a work-item for each `each` of `count` things; y is the image. */
@@ -68,18 +68,19 @@ static inline tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t cou
     const opencl_tuning *tuning = &call->device->tuning;
     const size_t size[2] = {(size_t)opencl_cluster_groups(count, each), (size_t)images};
     const size_t group[2] = {(size_t)tuning->tile_group_width * (size_t)tuning->tile_group_height, 1};
-    return opencl_call_run(call, 2, size, group);
+    return tvlm_opencl_call_run(call, 2, size, group);
 }
 
 /* slic.c: cluster->colours from a level of the source; cluster->first from them; and what a pass is given. */
-tvlm_status opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level);
-tvlm_status opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source);
-opencl_slic_pass opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass);
+tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source,
+                                        int32_t level);
+tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source);
+opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass);
 
 /* pieces.c: cluster->labels from cluster->first. */
-tvlm_status opencl_pieces(const opencl_cluster *cluster);
+tvlm_status tvlm_opencl_pieces(const opencl_cluster *cluster);
 
 /* regions.c: the table and the texels from cluster->labels. */
-tvlm_status opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out);
+tvlm_status tvlm_opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out);
 
 #endif

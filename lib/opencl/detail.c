@@ -8,11 +8,11 @@ tvlm_status tvlm_opencl_laplacian(tvlm_device *base, const tvlm_generate_args *a
     tvlm_texture *const *grids = args->grids;
     tvlm_texture *out = args->out;
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_tiles((opencl_device *)base, args->tiles, "detail.cl", "laplacian",
-                                     out->format, &call));
-    opencl_call_input(&call, grids[TVLM_GRID_SOURCE]);
-    opencl_call_output(&call, out);
-    return opencl_call_run_tiles(&call, out->width, out->height, out->images);
+    TVLM_TRY(tvlm_opencl_call_begin_tiles((opencl_device *)base, args->tiles, "detail.cl", "laplacian",
+                                          out->format, &call));
+    tvlm_opencl_call_input(&call, grids[TVLM_GRID_SOURCE]);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_tiles(&call, out->width, out->height, out->images);
 }
 
 tvlm_status tvlm_opencl_entropy(tvlm_device *base, const tvlm_generate_args *args) {
@@ -26,11 +26,11 @@ tvlm_status tvlm_opencl_entropy(tvlm_device *base, const tvlm_generate_args *arg
     char options[48];
     opencl_call call;
     snprintf(options, sizeof options, "-DLANES=%zu -DCELLS=%zu", lanes, cells);
-    TVLM_TRY(
-        opencl_call_begin_over(device, args->tiles, "detail.cl", "entropy", out->format, options, &call));
-    opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
-    opencl_call_output(&call, out);
-    if (args->tiles == NULL) return opencl_call_run(&call, 3, size, group);
-    const opencl_region region = opencl_region_of(args->tiles, out, (int32_t)cells, 1);
-    return opencl_call_run_region(&call, &region, lanes, cells);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, args->tiles, "detail.cl", "entropy", out->format, options,
+                                         &call));
+    tvlm_opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
+    tvlm_opencl_call_output(&call, out);
+    if (args->tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, group);
+    const opencl_region region = tvlm_opencl_region_of(args->tiles, out, (int32_t)cells, 1);
+    return tvlm_opencl_call_run_region(&call, &region, lanes, cells);
 }

@@ -16,9 +16,9 @@ void tvlm_opencl_destroy(tvlm_device *base) {
     if (device == NULL) return;
     if (device->queue != NULL) clFinish(device->queue);
     tvlm_opencl_texture_destroy(base, &device->empty);
-    opencl_programs_destroy(device);
-    opencl_staging_release(device);
-    opencl_regions_destroy(device);
+    tvlm_opencl_programs_destroy(device);
+    tvlm_opencl_staging_release(device);
+    tvlm_opencl_regions_destroy(device);
     free(device->score.program);
     for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
@@ -33,7 +33,7 @@ void tvlm_opencl_destroy(tvlm_device *base) {
 
 tvlm_status tvlm_opencl_finish(tvlm_device *base) {
     const cl_int error = clFinish(((opencl_device *)base)->queue);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "clFinish");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clFinish");
 }
 
 #define OPERATION(name)     .name = tvlm_opencl_##name,
@@ -152,7 +152,7 @@ static void prepare_mipmaps(opencl_device *device) {
 #endif
 }
 
-const char *opencl_language(const opencl_device *device, tvlm_storage storage) {
+const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage) {
     if (storage != TVLM_STORAGE_MIPMAPPED) return "CL1.2";
     return strncmp(device->base.info.version, "OpenCL 3", 8) == 0 ? "CL3.0" : "CL2.0";
 }
@@ -194,7 +194,7 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
     return TVLM_OK;
 }
 
-tvlm_status opencl_empty_create(opencl_device *device) {
+tvlm_status tvlm_opencl_empty_create(opencl_device *device) {
     static const tvlm_texture one = {.width = 1,
                                      .height = 1,
                                      .layers = 1,
@@ -215,16 +215,17 @@ static tvlm_status prepare(opencl_device *device, tvlm_storage asked, bool test_
     TVLM_TRY(check_limits(device));
     device->tuning = tuning_for(device);
     prepare_mipmaps(device);
-    TVLM_TRY(opencl_self_test(device, gpu || named || test_all, &able));
+    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || test_all, &able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
     TVLM_TRY(choose_storage(device, asked, &able));
-    device->cl_std = opencl_language(device, device->base.info.storage);
+    device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores = device->base.info.storage != TVLM_STORAGE_BUFFER && !able.image_rounds;
-    return opencl_empty_create(device);
+    return tvlm_opencl_empty_create(device);
 }
 
-tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context context, cl_command_queue queue,
-                                 const struct tvlm_device_params *params, tvlm_device **device) {
+tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,
+                                      cl_command_queue queue, const struct tvlm_device_params *params,
+                                      tvlm_device **device) {
     opencl_device *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) {
         clReleaseCommandQueue(queue);
@@ -237,7 +238,7 @@ tvlm_status opencl_device_create(cl_device_id id, int32_t index, cl_context cont
     made->context = context;
     made->queue = queue;
     made->cl_std = "CL1.2";
-    opencl_describe(id, index, &made->base.info);
+    tvlm_opencl_describe(id, index, &made->base.info);
     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
     made->releases_early = releases_early(made);
     tvlm_status status = take_folders(made, params);
@@ -256,11 +257,11 @@ tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params
     cl_platform_id platform = NULL;
     int32_t index = -1;
     cl_int error = CL_SUCCESS;
-    TVLM_TRY(opencl_find(choice, params->log, &id, &index));
+    TVLM_TRY(tvlm_opencl_find(choice, params->log, &id, &index));
     clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &error);
-    if (error != CL_SUCCESS) return opencl_fail(params->log, error, "clCreateContext");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(params->log, error, "clCreateContext");
         /* The 1.2 function: every driver has it, and an in-order queue is all that is needed. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -268,9 +269,9 @@ tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params
 #pragma GCC diagnostic pop
     if (error != CL_SUCCESS) {
         clReleaseContext(context);
-        return opencl_fail(params->log, error, "clCreateCommandQueue");
+        return tvlm_opencl_fail(params->log, error, "clCreateCommandQueue");
     }
-    return opencl_device_create(id, index, context, queue, params, device);
+    return tvlm_opencl_device_create(id, index, context, queue, params, device);
 }
 
 static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_queue queue,
@@ -285,7 +286,7 @@ static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_q
         error = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &queue_device, NULL);
     if (error == CL_SUCCESS)
         error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(log, error, "clGetCommandQueueInfo");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "clGetCommandQueueInfo");
     if (queue_context != context || queue_device != id)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the queue belongs to another context or device");
     if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)
@@ -303,5 +304,5 @@ tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_comm
     TVLM_TRY(check_queue(context, id, queue, params->log));
     clRetainContext(context);
     clRetainCommandQueue(queue);
-    return opencl_device_create(id, -1, context, queue, params, device);
+    return tvlm_opencl_device_create(id, -1, context, queue, params, device);
 }

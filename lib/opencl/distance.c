@@ -23,7 +23,7 @@ static size_t words_of(const tvlm_texture *out) {
 /* As far as the edges changed: by the ridges around, where `edges` changed; and by what looks for them. */
 static opencl_region region_of(const opencl_call *call, const tvlm_texture *out, bool across, bool down,
                                int32_t block_width, int32_t block_height) {
-    opencl_region region = opencl_region_of(call->tiles, out, block_width, block_height);
+    opencl_region region = tvlm_opencl_region_of(call->tiles, out, block_width, block_height);
     const int32_t near = call->tiles->reach - reach_of(out);
     if (!across) region.parts[0].reach = near;
     if (!down) region.parts[0].down = near;
@@ -35,22 +35,22 @@ static tvlm_status columns(opencl_device *device, cl_mem mask, const tvlm_textur
     const cl_int2 size = {{out->width, out->height}};
     const bool scan = device->tuning.scan_rows;
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_over(device, tiles, "distance.cl",
-                                    scan ? "distance_columns_scan" : "distance_columns_search", out->format,
-                                    "", &call));
-    opencl_call_memory(&call, mask);
-    opencl_call_bytes(&call, sizeof size, &size);
-    opencl_call_int(&call, reach_of(out));
-    opencl_call_memory(&call, distances);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "distance.cl",
+                                         scan ? "distance_columns_scan" : "distance_columns_search",
+                                         out->format, "", &call));
+    tvlm_opencl_call_memory(&call, mask);
+    tvlm_opencl_call_bytes(&call, sizeof size, &size);
+    tvlm_opencl_call_int(&call, reach_of(out));
+    tvlm_opencl_call_memory(&call, distances);
     if (tiles != NULL) {
         const opencl_region region = scan ? region_of(&call, out, false, true, SCAN, out->height)
                                           : region_of(&call, out, false, true, GROUP, GROUP);
-        return opencl_call_run_region(&call, &region, scan ? 1 : GROUP, scan ? 1 : GROUP);
+        return tvlm_opencl_call_run_region(&call, &region, scan ? 1 : GROUP, scan ? 1 : GROUP);
     }
-    if (!scan) return opencl_call_run_pixels(&call, out->width, out->height, out->images);
+    if (!scan) return tvlm_opencl_call_run_pixels(&call, out->width, out->height, out->images);
     const size_t runs[3] = {(size_t)(out->width + SCAN - 1) / SCAN, 1, (size_t)out->images},
                  one[3] = {1, 1, 1};
-    return opencl_call_run(&call, 3, runs, one);
+    return tvlm_opencl_call_run(&call, 3, runs, one);
 }
 
 static tvlm_status rows(opencl_device *device, cl_mem distances, const tvlm_texture *out,
@@ -60,35 +60,35 @@ static tvlm_status rows(opencl_device *device, cl_mem distances, const tvlm_text
     const bool envelope =
         device->tuning.scan_rows && 2 * sizeof(cl_int) * width <= device->base.info.local_bytes;
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_over(device, tiles, "distance.cl",
-                                    envelope ? "distance_rows_envelope" : "distance_rows_search", out->format,
-                                    "", &call));
-    opencl_call_memory(&call, distances);
-    opencl_call_int(&call, reach_of(out));
-    opencl_call_float(&call, range_of(out));
-    opencl_call_output(&call, out);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "distance.cl",
+                                         envelope ? "distance_rows_envelope" : "distance_rows_search",
+                                         out->format, "", &call));
+    tvlm_opencl_call_memory(&call, distances);
+    tvlm_opencl_call_int(&call, reach_of(out));
+    tvlm_opencl_call_float(&call, range_of(out));
+    tvlm_opencl_call_output(&call, out);
     if (envelope) {
         const size_t size[3] = {1, height, images}, one[3] = {1, 1, 1};
-        opencl_call_bytes(&call, width * sizeof(cl_int), NULL);
-        opencl_call_bytes(&call, width * sizeof(cl_int), NULL);
-        if (tiles == NULL) return opencl_call_run(&call, 3, size, one);
+        tvlm_opencl_call_bytes(&call, width * sizeof(cl_int), NULL);
+        tvlm_opencl_call_bytes(&call, width * sizeof(cl_int), NULL);
+        if (tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, one);
         const opencl_region region = region_of(&call, out, true, true, out->width, 1);
-        return opencl_call_run_region(&call, &region, 1, 1);
+        return tvlm_opencl_call_run_region(&call, &region, 1, 1);
     }
     const size_t size[3] = {width, height, images}, group[3] = {ROW, 1, 1};
-    opencl_call_bytes(&call, (ROW + 2 * (size_t)reach_of(out)) * sizeof(cl_ushort), NULL);
-    if (tiles == NULL) return opencl_call_run(&call, 3, size, group);
+    tvlm_opencl_call_bytes(&call, (ROW + 2 * (size_t)reach_of(out)) * sizeof(cl_ushort), NULL);
+    if (tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, group);
     const opencl_region region = region_of(&call, out, true, true, ROW, 1);
-    return opencl_call_run_region(&call, &region, ROW, 1);
+    return tvlm_opencl_call_run_region(&call, &region, ROW, 1);
 }
 
 static size_t columns_bytes(const tvlm_texture *out) {
     return (size_t)out->width * (size_t)out->height * (size_t)out->images * sizeof(cl_ushort);
 }
 
-tvlm_status opencl_distance_of_mask(opencl_device *device, cl_mem mask, const tvlm_texture *out) {
+tvlm_status tvlm_opencl_distance_of_mask(opencl_device *device, cl_mem mask, const tvlm_texture *out) {
     cl_mem distances;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, columns_bytes(out), &distances));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, columns_bytes(out), &distances));
     TVLM_TRY(columns(device, mask, out, distances, NULL));
     return rows(device, distances, out, NULL);
 }
@@ -99,26 +99,26 @@ static tvlm_status make_mask(opencl_device *device, const tvlm_generate_args *ar
     char options[32];
     opencl_call call;
     snprintf(options, sizeof options, "-DRUN=%d", (int)run);
-    TVLM_TRY(opencl_call_begin_over(device, args->tiles, "distance.cl", "distance_mask", out->format, options,
-                                    &call));
-    opencl_call_input(&call, args->grids[TVLM_GRID_VISUAL]);
-    opencl_call_memory(&call, mask);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, args->tiles, "distance.cl", "distance_mask", out->format,
+                                         options, &call));
+    tvlm_opencl_call_input(&call, args->grids[TVLM_GRID_VISUAL]);
+    tvlm_opencl_call_memory(&call, mask);
     if (args->tiles == NULL)
-        return opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + 31) / 32,
-                                      out->images);
+        return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + 31) / 32,
+                                           out->images);
     const int32_t wide = run > 1 ? (64 + run - 1) / run : 64; /* a word is 32 rows */
     const opencl_region region = region_of(&call, out, false, false, wide * run, 32);
-    return opencl_call_run_region(&call, &region, (size_t)wide, 1);
+    return tvlm_opencl_call_run_region(&call, &region, (size_t)wide, 1);
 }
 
 tvlm_status tvlm_opencl_distance(tvlm_device *base, const tvlm_generate_args *args) {
     opencl_device *device = (opencl_device *)base;
     const tvlm_texture *out = args->out;
     cl_mem mask, distances;
-    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_DISTANCE_MASK, SCRATCH_A,
-                            words_of(out) * sizeof(cl_uint), &mask));
-    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_DISTANCE_COLUMNS, SCRATCH_B, columns_bytes(out),
-                            &distances));
+    TVLM_TRY(tvlm_opencl_between(device, args, TVLM_PRODUCT_DISTANCE_MASK, SCRATCH_A,
+                                 words_of(out) * sizeof(cl_uint), &mask));
+    TVLM_TRY(tvlm_opencl_between(device, args, TVLM_PRODUCT_DISTANCE_COLUMNS, SCRATCH_B, columns_bytes(out),
+                                 &distances));
     TVLM_TRY(make_mask(device, args, mask));
     TVLM_TRY(columns(device, mask, out, distances, args->tiles));
     return rows(device, distances, out, args->tiles);

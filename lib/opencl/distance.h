@@ -8,6 +8,6 @@
 #include "opencl/backend.h"
 
 /* mask: a bit a pixel, 32 rows of a column in a word: word (image, row / 32, x). */
-tvlm_status opencl_distance_of_mask(opencl_device *device, cl_mem mask, const tvlm_texture *out);
+tvlm_status tvlm_opencl_distance_of_mask(opencl_device *device, cl_mem mask, const tvlm_texture *out);
 
 #endif

@@ -4,7 +4,7 @@
 #define NAME(error)                                                                                          \
     case error: return #error
 
-const char *opencl_error_name(cl_int error) {
+const char *tvlm_opencl_error_name(cl_int error) {
     switch (error) {
         NAME(CL_SUCCESS);
         NAME(CL_DEVICE_NOT_FOUND);
@@ -49,11 +49,11 @@ const char *opencl_error_name(cl_int error) {
     }
 }
 
-tvlm_status opencl_fail(const tvlm_log *log, cl_int error, const char *what) {
+tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what) {
     tvlm_status status = TVLM_ERROR_DEVICE;
     if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
         error == CL_INVALID_BUFFER_SIZE || error == CL_INVALID_IMAGE_SIZE)
         status = TVLM_ERROR_DEVICE_MEMORY;
     if (error == CL_OUT_OF_HOST_MEMORY) status = TVLM_ERROR_MEMORY;
-    return tvlm_fail(log, status, "%s: %s (%d)", what, opencl_error_name(error), (int)error);
+    return tvlm_fail(log, status, "%s: %s (%d)", what, tvlm_opencl_error_name(error), (int)error);
 }

@@ -48,12 +48,12 @@ static tvlm_status reserve(flow_job *job) {
     const cl_int2 patches = patches_of(finest);
     const size_t real = sizeof(cl_float), w = (size_t)finest.s[0], h = (size_t)finest.s[1];
     opencl_device *device = job->device;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, 2 * (size_t)job->total * real, &job->planes));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, 4 * (size_t)patches.s[0] * (size_t)patches.s[1] * real,
-                            &job->patches));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, 2 * (size_t)job->half * real, &job->flows[0]));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_D, 2 * (size_t)job->half * real, &job->flows[1]));
-    return opencl_scratch(device, SCRATCH_E, 2 * SYSTEM_PLANES * w * (h + 1) * real, &job->systems);
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, 2 * (size_t)job->total * real, &job->planes));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, 4 * (size_t)patches.s[0] * (size_t)patches.s[1] * real,
+                                 &job->patches));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, 2 * (size_t)job->half * real, &job->flows[0]));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, 2 * (size_t)job->half * real, &job->flows[1]));
+    return tvlm_opencl_scratch(device, SCRATCH_E, 2 * SYSTEM_PLANES * w * (h + 1) * real, &job->systems);
 }
 
 static tvlm_status begin(const flow_job *job, const char *name, opencl_call *call) {
@@ -61,13 +61,13 @@ static tvlm_status begin(const flow_job *job, const char *name, opencl_call *cal
     char options[64];
     snprintf(options, sizeof options, "-DRUN=%d -DLANES=%d -DROWS=%d", cpu ? 16 : 1,
              cpu ? 1 : TVLM_FLOW_PATCH, cpu ? TVLM_FLOW_STRIDE : 1);
-    return opencl_call_begin(job->device, "flow.cl", name, job->args->from->format, options, call);
+    return tvlm_opencl_call_begin(job->device, "flow.cl", name, job->args->from->format, options, call);
 }
 
 static void planes_and_level(const flow_job *job, opencl_call *call, int32_t level) {
-    opencl_call_memory(call, job->planes);
-    opencl_call_int(call, job->total);
-    opencl_call_bytes(call, sizeof job->levels[level], &job->levels[level]);
+    tvlm_opencl_call_memory(call, job->planes);
+    tvlm_opencl_call_int(call, job->total);
+    tvlm_opencl_call_bytes(call, sizeof job->levels[level], &job->levels[level]);
 }
 
 static tvlm_status planes(const flow_job *job) {
@@ -76,13 +76,13 @@ static tvlm_status planes(const flow_job *job) {
     const int32_t run = is_cpu(job->device) ? 16 : 1;
     opencl_call call;
     TVLM_TRY(begin(job, "flow_planes", &call));
-    opencl_call_input(&call, args->from);
-    opencl_call_input(&call, args->to);
-    opencl_call_bytes(&call, sizeof images, &images);
-    opencl_call_bytes(&call, sizeof levels, &levels);
-    opencl_call_int(&call, job->total);
-    opencl_call_memory(&call, job->planes);
-    return opencl_call_run_list(&call, (size_t)((job->total + run - 1) / run), 2);
+    tvlm_opencl_call_input(&call, args->from);
+    tvlm_opencl_call_input(&call, args->to);
+    tvlm_opencl_call_bytes(&call, sizeof images, &images);
+    tvlm_opencl_call_bytes(&call, sizeof levels, &levels);
+    tvlm_opencl_call_int(&call, job->total);
+    tvlm_opencl_call_memory(&call, job->planes);
+    return tvlm_opencl_call_run_list(&call, (size_t)((job->total + run - 1) / run), 2);
 }
 
 /* From the coarser level's flow, flows[from], the patches of this one; then its flow, flows[1 - from]. */
@@ -97,21 +97,21 @@ static tvlm_status match(const flow_job *job, int32_t level, int from) {
     opencl_call call;
     TVLM_TRY(begin(job, "flow_patches", &call));
     planes_and_level(job, &call, level);
-    opencl_call_memory(&call, job->flows[from]);
-    opencl_call_bytes(&call, sizeof coarser, &coarser);
-    opencl_call_int(&call, job->half);
-    opencl_call_bytes(&call, sizeof counts, &counts);
-    opencl_call_memory(&call, job->patches);
-    TVLM_TRY(opencl_call_run(&call, 2, size, group));
+    tvlm_opencl_call_memory(&call, job->flows[from]);
+    tvlm_opencl_call_bytes(&call, sizeof coarser, &coarser);
+    tvlm_opencl_call_int(&call, job->half);
+    tvlm_opencl_call_bytes(&call, sizeof counts, &counts);
+    tvlm_opencl_call_memory(&call, job->patches);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, group));
 
     TVLM_TRY(begin(job, "flow_densify", &call));
     planes_and_level(job, &call, level);
-    opencl_call_memory(&call, job->patches);
-    opencl_call_bytes(&call, sizeof counts, &counts);
-    opencl_call_int(&call, job->half);
-    opencl_call_memory(&call, job->flows[1 - from]);
-    return opencl_call_run_pixels(&call, (here.s[0] + TVLM_FLOW_STRIDE - 1) / TVLM_FLOW_STRIDE,
-                                  (here.s[1] + rows - 1) / rows, job->directions);
+    tvlm_opencl_call_memory(&call, job->patches);
+    tvlm_opencl_call_bytes(&call, sizeof counts, &counts);
+    tvlm_opencl_call_int(&call, job->half);
+    tvlm_opencl_call_memory(&call, job->flows[1 - from]);
+    return tvlm_opencl_call_run_pixels(&call, (here.s[0] + TVLM_FLOW_STRIDE - 1) / TVLM_FLOW_STRIDE,
+                                       (here.s[1] + rows - 1) / rows, job->directions);
 }
 
 /* A tile of flow_solve and what is around it, four floats a texel, must fit local memory. */
@@ -132,24 +132,25 @@ static tvlm_status solve(const flow_job *job, int32_t level, int from) {
     opencl_call call;
     snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d", (int)group[0],
              (int)group[1], (int)tile.s[0], (int)tile.s[1]);
-    TVLM_TRY(opencl_call_begin(job->device, "flow.cl", "flow_solve", TVLM_FORMAT_F32, options, &call));
-    opencl_call_bytes(&call, sizeof size, &size);
-    opencl_call_memory(&call, job->systems);
-    opencl_call_memory(&call, job->flows[from]);
-    opencl_call_int(&call, job->half);
-    opencl_call_memory(&call, job->flows[1 - from]);
-    return opencl_call_run(&call, 3, global, group);
+    TVLM_TRY(tvlm_opencl_call_begin(job->device, "flow.cl", "flow_solve", TVLM_FORMAT_F32, options, &call));
+    tvlm_opencl_call_bytes(&call, sizeof size, &size);
+    tvlm_opencl_call_memory(&call, job->systems);
+    tvlm_opencl_call_memory(&call, job->flows[from]);
+    tvlm_opencl_call_int(&call, job->half);
+    tvlm_opencl_call_memory(&call, job->flows[1 - from]);
+    return tvlm_opencl_call_run(&call, 3, global, group);
 }
 
 static tvlm_status refine(const flow_job *job, int32_t level, int from) {
     const cl_int4 here = job->levels[level];
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_system", TVLM_FORMAT_F32, &call));
+    TVLM_TRY(
+        tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_system", TVLM_FORMAT_F32, &call));
     planes_and_level(job, &call, level);
-    opencl_call_memory(&call, job->flows[from]);
-    opencl_call_int(&call, job->half);
-    opencl_call_memory(&call, job->systems);
-    TVLM_TRY(opencl_call_run_tiles(&call, here.s[0], here.s[1], job->directions));
+    tvlm_opencl_call_memory(&call, job->flows[from]);
+    tvlm_opencl_call_int(&call, job->half);
+    tvlm_opencl_call_memory(&call, job->systems);
+    TVLM_TRY(tvlm_opencl_call_run_tiles(&call, here.s[0], here.s[1], job->directions));
     return solve(job, level, from);
 }
 
@@ -160,15 +161,16 @@ static tvlm_status result(const flow_job *job, int forward) {
     const cl_float2 scale = {{(float)job->args->from->width / (float)here.s[0],
                               (float)job->args->from->height / (float)here.s[1]}};
     opencl_call call;
-    TVLM_TRY(opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result", TVLM_FORMAT_F32, &call));
+    TVLM_TRY(
+        tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result", TVLM_FORMAT_F32, &call));
     planes_and_level(job, &call, level);
-    opencl_call_memory(&call, job->flows[forward]);
-    opencl_call_memory(&call, job->flows[job->back]);
-    opencl_call_int(&call, job->half);
-    opencl_call_bytes(&call, sizeof back_size, &back_size);
-    opencl_call_bytes(&call, sizeof scale, &scale);
-    opencl_call_memory(&call, ((opencl_buffer *)job->args->out)->memory);
-    return opencl_call_run_tiles(&call, here.s[0], here.s[1], 1);
+    tvlm_opencl_call_memory(&call, job->flows[forward]);
+    tvlm_opencl_call_memory(&call, job->flows[job->back]);
+    tvlm_opencl_call_int(&call, job->half);
+    tvlm_opencl_call_bytes(&call, sizeof back_size, &back_size);
+    tvlm_opencl_call_bytes(&call, sizeof scale, &scale);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)job->args->out)->memory);
+    return tvlm_opencl_call_run_tiles(&call, here.s[0], here.s[1], 1);
 }
 
 tvlm_status tvlm_opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {

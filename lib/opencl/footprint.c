@@ -9,15 +9,15 @@ tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, 
     char options[48];
     cl_mem memory;
     opencl_call call;
-    opencl_bundle_options(bundle, 1, options);
-    TVLM_TRY(opencl_upload_refs(device, refs, count4, &memory));
-    TVLM_TRY(opencl_call_begin(device, "footprint.cl", "footprint", format, options, &call));
-    opencl_call_bundle(&call, bundle);
-    opencl_call_memory(&call, memory);
-    opencl_call_int(&call, count4);
-    opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
-    opencl_call_int(&call, count);
-    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    tvlm_opencl_bundle_options(bundle, 1, options);
+    TVLM_TRY(tvlm_opencl_upload_refs(device, refs, count4, &memory));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "footprint.cl", "footprint", format, options, &call));
+    tvlm_opencl_call_bundle(&call, bundle);
+    tvlm_opencl_call_memory(&call, memory);
+    tvlm_opencl_call_int(&call, count4);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
+    tvlm_opencl_call_int(&call, count);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
     const size_t size[2] = {(size_t)count4, (size_t)count};
-    return opencl_call_run(&call, 2, size, NULL);
+    return tvlm_opencl_call_run(&call, 2, size, NULL);
 }

@@ -70,10 +70,10 @@ static matrix transpose(matrix m) {
 }
 
 static void pass_matrix(opencl_call *call, const matrix *m) {
-    opencl_call_memory(call, m->memory);
-    opencl_call_ulong(call, m->offset);
-    opencl_call_ulong(call, m->row_stride);
-    opencl_call_ulong(call, m->column_stride);
+    tvlm_opencl_call_memory(call, m->memory);
+    tvlm_opencl_call_ulong(call, m->offset);
+    tvlm_opencl_call_ulong(call, m->row_stride);
+    tvlm_opencl_call_ulong(call, m->column_stride);
 }
 
 /* Rows of a work-item; few where nobody has asked for more: GPUs want many work-items. */
@@ -84,7 +84,7 @@ static int32_t run_of(const opencl_device *device) {
 static tvlm_status begin(opencl_device *device, const char *name, opencl_call *call) {
     char options[32];
     snprintf(options, sizeof options, "-DRUN=%d", (int)run_of(device));
-    return opencl_call_begin(device, "gemm.cl", name, TVLM_FORMAT_F32, options, call);
+    return tvlm_opencl_call_begin(device, "gemm.cl", name, TVLM_FORMAT_F32, options, call);
 }
 
 static tvlm_status pack(opencl_device *device, const matrix *b, int32_t k, int32_t n, cl_mem panels) {
@@ -92,10 +92,10 @@ static tvlm_status pack(opencl_device *device, const matrix *b, int32_t k, int32
     opencl_call call;
     TVLM_TRY(begin(device, "gemm_pack", &call));
     pass_matrix(&call, b);
-    opencl_call_int(&call, k);
-    opencl_call_int(&call, n);
-    opencl_call_memory(&call, panels);
-    return opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
+    tvlm_opencl_call_int(&call, k);
+    tvlm_opencl_call_int(&call, n);
+    tvlm_opencl_call_memory(&call, panels);
+    return tvlm_opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
 }
 
 static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
@@ -116,18 +116,19 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
     const size_t size[2] = {((size_t)m + run - 1) / run, columns};
     cl_mem panels;
     opencl_call call;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, columns * PANEL * (size_t)gemm->k * sizeof(float), &panels));
+    TVLM_TRY(
+        tvlm_opencl_scratch(device, SCRATCH_A, columns * PANEL * (size_t)gemm->k * sizeof(float), &panels));
     TVLM_TRY(pack(device, &b, gemm->k, n, panels));
-    TVLM_TRY(opencl_call_begin(device, "gemm.cl", "gemm", TVLM_FORMAT_F32, "", &call));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "gemm.cl", "gemm", TVLM_FORMAT_F32, "", &call));
     pass_matrix(&call, &a);
-    opencl_call_memory(&call, panels);
+    tvlm_opencl_call_memory(&call, panels);
     pass_matrix(&call, &c);
-    opencl_call_int(&call, m);
-    opencl_call_int(&call, n);
-    opencl_call_int(&call, gemm->k);
-    opencl_call_float(&call, gemm->alpha);
-    opencl_call_float(&call, gemm->beta);
-    return opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
+    tvlm_opencl_call_int(&call, m);
+    tvlm_opencl_call_int(&call, n);
+    tvlm_opencl_call_int(&call, gemm->k);
+    tvlm_opencl_call_float(&call, gemm->alpha);
+    tvlm_opencl_call_float(&call, gemm->beta);
+    return tvlm_opencl_call_run(&call, 2, size, (const size_t[2]){1, 1});
 }
 
 tvlm_status tvlm_opencl_gemm(tvlm_device *device, const tvlm_gemm *gemm) {

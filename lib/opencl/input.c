@@ -11,11 +11,11 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
                          const tvlm_input *input, opencl_call *call) {
     char options[32];
     snprintf(options, sizeof options, "-DINPUT_HALF=%d", input->half);
-    TVLM_TRY(opencl_call_begin(device, "input.cl", name, format, options, call));
-    opencl_call_memory(call, ((opencl_buffer *)data)->memory);
-    opencl_call_ulong(call, input->offset);
-    opencl_call_ulong(call, input->row_stride);
-    opencl_call_int4(call, input->columns, input->rows, input->channels, 0);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "input.cl", name, format, options, call));
+    tvlm_opencl_call_memory(call, ((opencl_buffer *)data)->memory);
+    tvlm_opencl_call_ulong(call, input->offset);
+    tvlm_opencl_call_ulong(call, input->row_stride);
+    tvlm_opencl_call_int4(call, input->columns, input->rows, input->channels, 0);
     return TVLM_OK;
 }
 
@@ -27,14 +27,14 @@ tvlm_status tvlm_opencl_input_check(tvlm_device *base, tvlm_buffer *data, const 
     cl_int found = TVLM_INPUT_NONE;
     cl_mem memory;
     opencl_call call;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
-    TVLM_TRY(opencl_write(device, memory, 0, sizeof found, &found));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
+    TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof found, &found));
     TVLM_TRY(begin(device, "input_check", TVLM_FORMAT_F32, data, input, &call));
-    opencl_call_memory(&call, memory);
-    TVLM_TRY(opencl_call_run(&call, 2, size, NULL));
+    tvlm_opencl_call_memory(&call, memory);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, NULL));
     const cl_int error =
         clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "clEnqueueReadBuffer");
     *first = found == TVLM_INPUT_NONE ? -1 : found;
     return TVLM_OK;
 }
@@ -44,13 +44,13 @@ tvlm_status tvlm_opencl_input(tvlm_device *base, tvlm_buffer *data, const tvlm_i
     const float *low = input->low, *high = input->high, *fill = input->fill;
     opencl_call call;
     TVLM_TRY(begin((opencl_device *)base, "input", out->format, data, input, &call));
-    opencl_call_int(&call, input->mode);
-    opencl_call_float4(&call, low[0], low[1], low[2], low[3]);
-    opencl_call_float4(&call, high[0], high[1], high[2], high[3]);
-    opencl_call_float4(&call, fill[0], fill[1], fill[2], fill[3]);
-    opencl_call_int(&call, image);
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(
+    tvlm_opencl_call_int(&call, input->mode);
+    tvlm_opencl_call_float4(&call, low[0], low[1], low[2], low[3]);
+    tvlm_opencl_call_float4(&call, high[0], high[1], high[2], high[3]);
+    tvlm_opencl_call_float4(&call, fill[0], fill[1], fill[2], fill[3]);
+    tvlm_opencl_call_int(&call, image);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(
         &call, out->width, out->height,
         input->mode == TVLM_INPUT_UNIT ? 1 : (out->layers + INPUT_LAYERS - 1) / INPUT_LAYERS);
 }

@@ -129,7 +129,7 @@ static tvlm_status append_file(text_builder *builder, const char *name, int dept
     return status;
 }
 
-tvlm_status opencl_kernel_source(const opencl_device *device, const char *file, char **text) {
+tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text) {
     text_builder builder = {device, NULL, 0, 0};
     const tvlm_status status = append_file(&builder, file, 0);
     if (status != TVLM_OK) {

@@ -33,18 +33,18 @@ static tvlm_status begin(const mips_job *job, const char *name, int32_t level, o
     char options[64];
     snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DCARRY_FIRST=%d", common_rule(shape),
              (int)job->run, (int)job->carry_first);
-    TVLM_TRY(opencl_call_begin_over(device, job->tiles, "mips.cl", name, shape->format, options, call));
-    opencl_call_memory(call, texture->level0);
-    if (device->base.info.storage == TVLM_STORAGE_IMAGE) opencl_call_memory(call, texture->rest);
-    if (device->base.info.storage != TVLM_STORAGE_BUFFER) opencl_call_memory(call, job->scratch);
-    opencl_call_size(call, shape);
-    opencl_call_int(call, shape->layers * shape->images);
-    opencl_call_int(call, level);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, job->tiles, "mips.cl", name, shape->format, options, call));
+    tvlm_opencl_call_memory(call, texture->level0);
+    if (device->base.info.storage == TVLM_STORAGE_IMAGE) tvlm_opencl_call_memory(call, texture->rest);
+    if (device->base.info.storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, job->scratch);
+    tvlm_opencl_call_size(call, shape);
+    tvlm_opencl_call_int(call, shape->layers * shape->images);
+    tvlm_opencl_call_int(call, level);
     return TVLM_OK;
 }
 
 static void rules(opencl_call *call, const tvlm_texture *shape) {
-    opencl_call_int4(call, shape->reduce[0], shape->reduce[1], shape->reduce[2], shape->reduce[3]);
+    tvlm_opencl_call_int4(call, shape->reduce[0], shape->reduce[1], shape->reduce[2], shape->reduce[3]);
 }
 
 /* Parts of the levels that a launch makes: `made` of them from `level` + 1 on, in blocks of the first one's
@@ -56,13 +56,13 @@ static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t lev
     opencl_region region = {.parts = {{0}}};
     for (int32_t layer = 0; layer < layers; ++layer) {
         opencl_region_part *part = &region.parts[layer];
-        *part = opencl_region_of(job->tiles, shape, width, height).parts[0];
+        *part = tvlm_opencl_region_of(job->tiles, shape, width, height).parts[0];
         part->level = level + 1;
         part->made = made - 1;
         part->z_step = layers;
         part->z = layer;
     }
-    return opencl_call_run_region(call, &region, group_width, group_height);
+    return tvlm_opencl_call_run_region(call, &region, group_width, group_height);
 }
 
 static tvlm_status one_level(const mips_job *job, int32_t level) {
@@ -73,8 +73,9 @@ static tvlm_status one_level(const mips_job *job, int32_t level) {
     rules(&call, shape);
     if (job->tiles != NULL) return run_parts(job, &call, level, 1, wide * run, TILE, (size_t)wide, TILE);
     const int32_t width = tvlm_level_side(shape->width, level + 1);
-    return opencl_call_run_pixels(&call, (width + run - 1) / run, tvlm_level_side(shape->height, level + 1),
-                                  shape->layers * shape->images);
+    return tvlm_opencl_call_run_pixels(&call, (width + run - 1) / run,
+                                       tvlm_level_side(shape->height, level + 1),
+                                       shape->layers * shape->images);
 }
 
 static tvlm_status tile(const mips_job *job, int32_t level, int32_t made) {
@@ -85,10 +86,10 @@ static tvlm_status tile(const mips_job *job, int32_t level, int32_t made) {
     const size_t group[3] = {TILE, TILE, 1};
     opencl_call call;
     TVLM_TRY(begin(job, "mips_tile", level, &call));
-    opencl_call_int(&call, made);
+    tvlm_opencl_call_int(&call, made);
     rules(&call, shape);
     if (job->tiles != NULL) return run_parts(job, &call, level, made, TILE, TILE, TILE, TILE);
-    return opencl_call_run(&call, 3, size, group);
+    return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
 /* The image's few last texels are made whole: they are one work-group, and what it costs is its launch. */
@@ -100,7 +101,7 @@ static tvlm_status tail(const mips_job *job, int32_t level) {
     TVLM_TRY(begin(job, "mips_tail", level, &call));
     rules(&call, shape);
     if (job->tiles != NULL) return run_parts(job, &call, level, 1, TAIL, TAIL, TAIL_LANES, 1);
-    return opencl_call_run(&call, 3, size, group);
+    return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
 static bool fits_tail(const tvlm_texture *shape, int32_t level) {
@@ -113,16 +114,16 @@ static bool fits_tail(const tvlm_texture *shape, int32_t level) {
 static tvlm_status copy_levels(opencl_device *device, const opencl_texture *texture, cl_mem scratch) {
     const tvlm_texture *shape = &texture->base;
     const size_t slices = (size_t)shape->layers * (size_t)shape->images;
-    const size_t skipped = opencl_level_offset(shape, 1);
+    const size_t skipped = tvlm_opencl_level_offset(shape, 1);
     for (int32_t level = 1; level < shape->levels; ++level) {
         const size_t offset =
-            (opencl_level_offset(shape, level) - skipped) * slices * opencl_texel_bytes(shape);
+            (tvlm_opencl_level_offset(shape, level) - skipped) * slices * tvlm_opencl_texel_bytes(shape);
         const size_t origin[4] = {0, 0, 0, (size_t)level};
         const size_t region[3] = {(size_t)tvlm_level_side(shape->width, level),
                                   (size_t)tvlm_level_side(shape->height, level), slices};
         const cl_int error = clEnqueueCopyBufferToImage(device->queue, scratch, texture->level0, offset,
                                                         origin, region, 0, NULL, NULL);
-        if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "copying a level");
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "copying a level");
     }
     return TVLM_OK;
 }
@@ -155,8 +156,8 @@ static int32_t carry_first_of(const opencl_device *device) {
 
 static size_t carry_bytes_of(const tvlm_texture *shape, int32_t first) {
     const int32_t from = first < shape->levels ? first : shape->levels;
-    return (opencl_level_offset(shape, shape->levels) - opencl_level_offset(shape, from)) *
-           (size_t)shape->layers * (size_t)shape->images * opencl_texel_bytes(shape);
+    return (tvlm_opencl_level_offset(shape, shape->levels) - tvlm_opencl_level_offset(shape, from)) *
+           (size_t)shape->layers * (size_t)shape->images * tvlm_opencl_texel_bytes(shape);
 }
 
 static void drop_carry(opencl_device *device, opencl_texture *texture) {
@@ -171,7 +172,7 @@ static void drop_carry(opencl_device *device, opencl_texture *texture) {
 static tvlm_status fill_carry(opencl_device *device, const opencl_texture *texture) {
     const tvlm_texture *shape = &texture->base;
     const size_t slices = (size_t)shape->layers * (size_t)shape->images;
-    const size_t skipped = opencl_level_offset(shape, texture->carry_first);
+    const size_t skipped = tvlm_opencl_level_offset(shape, texture->carry_first);
     size_t top = 0;
     for (int32_t level = 2; level < texture->carry_first; ++level)
         top += (size_t)tvlm_level_side(shape->height, level);
@@ -182,10 +183,10 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
                                   level > 1 ? top : 0, 0};
         const size_t region[3] = {w, h, slices};
         const size_t offset =
-            (opencl_level_offset(shape, level) - skipped) * slices * opencl_texel_bytes(shape);
+            (tvlm_opencl_level_offset(shape, level) - skipped) * slices * tvlm_opencl_texel_bytes(shape);
         const cl_int error = clEnqueueCopyImageToBuffer(device->queue, texture->rest, texture->carry, origin,
                                                         region, offset, 0, NULL, NULL);
-        if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "copying a level");
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "copying a level");
         if (level > 1) top += h;
     }
     return TVLM_OK;
@@ -202,7 +203,7 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
     texture->carry = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes > 0 ? bytes : 16, NULL, &error);
     if (error != CL_SUCCESS) {
         texture->carry = NULL;
-        return opencl_fail(&device->base.log, error, "clCreateBuffer (levels)");
+        return tvlm_opencl_fail(&device->base.log, error, "clCreateBuffer (levels)");
     }
     texture->carry_first = first;
     texture->carry_bytes = bytes > 0 ? bytes : 16;
@@ -222,7 +223,7 @@ tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *out) {
         job.scratch = texture->carry;
         job.carry_first = texture->carry_first;
     } else if (base->info.storage != TVLM_STORAGE_BUFFER) {
-        TVLM_TRY(opencl_scratch(device, SCRATCH_LEVELS, carry_bytes_of(out, 1), &job.scratch));
+        TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_LEVELS, carry_bytes_of(out, 1), &job.scratch));
     }
     TVLM_TRY(run_levels(&job));
     return base->info.storage == TVLM_STORAGE_MIPMAPPED ? copy_levels(device, texture, job.scratch) : TVLM_OK;

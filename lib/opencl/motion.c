@@ -8,7 +8,7 @@ static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const c
                          opencl_call *call) {
     char options[24];
     snprintf(options, sizeof options, "-DRUN=%d", (int)device->tuning.run);
-    return opencl_call_begin_over(device, tiles, "motion.cl", name, format, options, call);
+    return tvlm_opencl_call_begin_over(device, tiles, "motion.cl", name, format, options, call);
 }
 
 /* Work-items along a row. */
@@ -23,14 +23,14 @@ tvlm_status tvlm_opencl_motion(tvlm_device *base, const tvlm_generate_args *args
     opencl_call call;
     if (previous == NULL) {
         TVLM_TRY(begin(device, args->tiles, "motion_none", out->format, &call));
-        opencl_call_output(&call, out);
-        return opencl_call_run_rows(&call, 1);
+        tvlm_opencl_call_output(&call, out);
+        return tvlm_opencl_call_run_rows(&call, 1);
     }
     TVLM_TRY(begin(device, args->tiles, "motion", out->format, &call));
-    opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
-    opencl_call_input(&call, previous);
-    opencl_call_output(&call, out);
-    return opencl_call_run_rows(&call, device->tuning.run);
+    tvlm_opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
+    tvlm_opencl_call_input(&call, previous);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_rows(&call, device->tuning.run);
 }
 
 tvlm_status tvlm_opencl_remember_luma(tvlm_device *base, const tvlm_texture *source, int32_t image,
@@ -38,8 +38,8 @@ tvlm_status tvlm_opencl_remember_luma(tvlm_device *base, const tvlm_texture *sou
     opencl_device *device = (opencl_device *)base;
     opencl_call call;
     TVLM_TRY(begin(device, NULL, "motion_remember", out->format, &call));
-    opencl_call_input(&call, source);
-    opencl_call_int(&call, image);
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, 1);
+    tvlm_opencl_call_input(&call, source);
+    tvlm_opencl_call_int(&call, image);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, 1);
 }

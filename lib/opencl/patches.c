@@ -13,8 +13,8 @@ static tvlm_status upload_plan(opencl_device *device, const tvlm_patch_plan *pla
     memcpy(all, plan->refs, part);
     memcpy(all + part, plan->mean, part);
     memcpy(all + 2 * part, plan->deviation, part);
-    tvlm_status status = opencl_scratch(device, SCRATCH_C, bytes, memory);
-    if (status == TVLM_OK) status = opencl_write(device, *memory, 0, bytes, all);
+    tvlm_status status = tvlm_opencl_scratch(device, SCRATCH_C, bytes, memory);
+    if (status == TVLM_OK) status = tvlm_opencl_write(device, *memory, 0, bytes, all);
     free(all);
     return status;
 }
@@ -27,18 +27,18 @@ tvlm_status tvlm_opencl_patches(tvlm_device *base, const tvlm_bundle *bundle, co
     char options[96], bundled[48];
     cl_mem memory;
     opencl_call call;
-    opencl_bundle_options(bundle, run, bundled);
+    tvlm_opencl_bundle_options(bundle, run, bundled);
     snprintf(options, sizeof options, "%s -DOUT_HALF=%d -DREFLECT=%d", bundled,
              plan->format == TVLM_FORMAT_F16, plan->reflect);
     TVLM_TRY(upload_plan(device, plan, &memory));
-    TVLM_TRY(opencl_call_begin(device, "patches.cl", "patches", format, options, &call));
-    opencl_call_bundle(&call, bundle);
-    opencl_call_memory(&call, memory);
-    opencl_call_int(&call, plan->count4);
-    opencl_call_int(&call, plan->channels);
-    opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
-    opencl_call_int(&call, count);
-    opencl_call_int(&call, plan->side);
-    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-    return opencl_call_run_pixels(&call, (plan->side + run - 1) / run, plan->side, count * plan->count4);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "patches.cl", "patches", format, options, &call));
+    tvlm_opencl_call_bundle(&call, bundle);
+    tvlm_opencl_call_memory(&call, memory);
+    tvlm_opencl_call_int(&call, plan->count4);
+    tvlm_opencl_call_int(&call, plan->channels);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
+    tvlm_opencl_call_int(&call, count);
+    tvlm_opencl_call_int(&call, plan->side);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    return tvlm_opencl_call_run_pixels(&call, (plan->side + run - 1) / run, plan->side, count * plan->count4);
 }

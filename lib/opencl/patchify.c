@@ -15,16 +15,16 @@ tvlm_status tvlm_opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const t
     opencl_call call;
     snprintf(options, sizeof options, "-DPATCH=%d -DTEMPORAL=%d -DMERGE=%d -DWHOLE_LINES=%d",
              (int)layout->patch, (int)layout->temporal, (int)layout->merge, whole);
-    TVLM_TRY(opencl_call_begin(device, "patchify.cl", "patchify", TVLM_FORMAT_F32, options, &call));
-    opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
-    opencl_call_int4(&call, layout->width, layout->height, layout->frames, rows);
-    opencl_call_bytes(&call, sizeof blocks, &blocks);
-    opencl_call_memory(&call, ((opencl_buffer *)values)->memory);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "patchify.cl", "patchify", TVLM_FORMAT_F32, options, &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
+    tvlm_opencl_call_int4(&call, layout->width, layout->height, layout->frames, rows);
+    tvlm_opencl_call_bytes(&call, sizeof blocks, &blocks);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)values)->memory);
     /* Without a list something must stand in its place; it is not read. */
-    opencl_call_memory(&call, ((opencl_buffer *)(tokens != NULL ? tokens : values))->memory);
-    opencl_call_int(&call, tokens != NULL);
-    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-    if (!whole) return opencl_call_run_list(&call, (size_t)columns, (size_t)rows);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)(tokens != NULL ? tokens : values))->memory);
+    tvlm_opencl_call_int(&call, tokens != NULL);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    if (!whole) return tvlm_opencl_call_run_list(&call, (size_t)columns, (size_t)rows);
     const size_t size[2] = {3, (size_t)rows};
-    return opencl_call_run(&call, 2, size, NULL);
+    return tvlm_opencl_call_run(&call, 2, size, NULL);
 }

@@ -12,12 +12,12 @@ static int32_t span(const opencl_cluster *cluster) {
 }
 
 static void pass_tables(opencl_call *call, const opencl_cluster *cluster) {
-    opencl_call_int4(call, cluster->work_words, cluster->largest, cluster->mains, cluster->dense);
+    tvlm_opencl_call_int4(call, cluster->work_words, cluster->largest, cluster->mains, cluster->dense);
 }
 
 static void pass_size(opencl_call *call, const opencl_cluster *cluster) {
     const cl_int2 size = {{cluster->width, cluster->height}};
-    opencl_call_bytes(call, sizeof size, &size);
+    tvlm_opencl_call_bytes(call, sizeof size, &size);
 }
 
 static tvlm_status find_pieces(const opencl_cluster *cluster) {
@@ -26,22 +26,22 @@ static tvlm_status find_pieces(const opencl_cluster *cluster) {
                           (cluster->height - 1) / tuning->tile_height * cluster->width;
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_link", &call));
-    opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_memory(&call, cluster->first);
     pass_size(&call, cluster);
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    TVLM_TRY(opencl_call_run_tiles(&call, cluster->width, cluster->height, cluster->images));
+    tvlm_opencl_call_memory(&call, cluster->parents);
+    tvlm_opencl_call_memory(&call, cluster->sizes);
+    TVLM_TRY(tvlm_opencl_call_run_tiles(&call, cluster->width, cluster->height, cluster->images));
     if (edges > 0) {
         TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_merge", &call));
-        opencl_call_memory(&call, cluster->first);
+        tvlm_opencl_call_memory(&call, cluster->first);
         pass_size(&call, cluster);
-        opencl_call_memory(&call, cluster->parents);
+        tvlm_opencl_call_memory(&call, cluster->parents);
         TVLM_TRY(opencl_cluster_run_span(&call, edges, 1, cluster->images));
     }
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_count", &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_int(&call, opencl_cluster_texels(cluster));
-    opencl_call_memory(&call, cluster->sizes);
+    tvlm_opencl_call_memory(&call, cluster->parents);
+    tvlm_opencl_call_int(&call, opencl_cluster_texels(cluster));
+    tvlm_opencl_call_memory(&call, cluster->sizes);
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
@@ -49,11 +49,11 @@ static tvlm_status find_pieces(const opencl_cluster *cluster) {
 static tvlm_status over_roots(const opencl_cluster *cluster, const char *name) {
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_int(&call, opencl_cluster_texels(cluster));
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->parents);
+    tvlm_opencl_call_int(&call, opencl_cluster_texels(cluster));
+    tvlm_opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_memory(&call, cluster->sizes);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
@@ -62,12 +62,12 @@ static tvlm_status number(const opencl_cluster *cluster) {
     const size_t size[2] = {64, (size_t)cluster->images}, group[2] = {64, 1}; /* LANES */
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_dense", &call));
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
-    opencl_call_int(&call, opencl_cluster_cells(cluster));
-    opencl_call_memory(&call, cluster->regions);
-    opencl_call_int(&call, cluster->layout.words);
-    return opencl_call_run(&call, 2, size, group);
+    tvlm_opencl_call_int(&call, opencl_cluster_cells(cluster));
+    tvlm_opencl_call_memory(&call, cluster->regions);
+    tvlm_opencl_call_int(&call, cluster->layout.words);
+    return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
 /* The ids of the centres in place of the dense ones of image 0. */
@@ -77,62 +77,63 @@ static tvlm_status take_ids(const opencl_cluster *cluster) {
     if (ids == NULL) return tvlm_fail(&cluster->device->base.log, TVLM_ERROR_MEMORY, "no memory for ids");
     for (int32_t i = 0; i < cells; ++i) ids[i] = cluster->centres[i].id;
     const tvlm_status status =
-        opencl_write(cluster->device, cluster->work, (size_t)cluster->dense * sizeof *ids,
-                     (size_t)cells * sizeof *ids, ids);
+        tvlm_opencl_write(cluster->device, cluster->work, (size_t)cluster->dense * sizeof *ids,
+                          (size_t)cells * sizeof *ids, ids);
     free(ids);
     TVLM_TRY(status);
     const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells,
                                              0, sizeof cells, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&cluster->device->base.log, error, "ids of regions");
+    return error == CL_SUCCESS ? TVLM_OK
+                               : tvlm_opencl_fail(&cluster->device->base.log, error, "ids of regions");
 }
 
 static tvlm_status offer(const opencl_cluster *cluster) {
-    const opencl_slic_pass last = opencl_slic_pass_of(cluster, CLUSTER_PASSES - 1);
+    const opencl_slic_pass last = tvlm_opencl_slic_pass_of(cluster, CLUSTER_PASSES - 1);
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_offer", &call));
-    opencl_call_memory(&call, cluster->colours);
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->colours);
+    tvlm_opencl_call_memory(&call, cluster->parents);
+    tvlm_opencl_call_memory(&call, cluster->sizes);
+    tvlm_opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
-    opencl_call_bytes(&call, sizeof last, &last);
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_bytes(&call, sizeof last, &last);
+    tvlm_opencl_call_memory(&call, cluster->labels);
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
 static tvlm_status settle(const opencl_cluster *cluster) {
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_settle", &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->parents);
+    tvlm_opencl_call_memory(&call, cluster->sizes);
+    tvlm_opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
     pass_size(&call, cluster);
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_memory(&call, cluster->labels);
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
 static tvlm_status spread(const opencl_cluster *cluster) {
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_spread", &call));
-    opencl_call_memory(&call, cluster->parents);
-    opencl_call_memory(&call, cluster->sizes);
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->parents);
+    tvlm_opencl_call_memory(&call, cluster->sizes);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
     pass_size(&call, cluster);
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_memory(&call, cluster->labels);
     TVLM_TRY(opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images));
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_rescue", &call));
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_tables(&call, cluster);
-    opencl_call_int(&call, opencl_cluster_texels(cluster));
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_int(&call, opencl_cluster_texels(cluster));
+    tvlm_opencl_call_memory(&call, cluster->labels);
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
-tvlm_status opencl_pieces(const opencl_cluster *cluster) {
+tvlm_status tvlm_opencl_pieces(const opencl_cluster *cluster) {
     TVLM_TRY(find_pieces(cluster));
     TVLM_TRY(over_roots(cluster, "pieces_largest"));
     TVLM_TRY(over_roots(cluster, "pieces_main"));

@@ -53,7 +53,7 @@ static int32_t limit(cl_device_id id, cl_device_info what) {
     return value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-bool opencl_device_has(cl_device_id id, const char *extension) {
+bool tvlm_opencl_device_has(cl_device_id id, const char *extension) {
     size_t size = 0;
     bool has = false;
     if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0) return false;
@@ -68,7 +68,7 @@ bool opencl_device_has(cl_device_id id, const char *extension) {
     return has;
 }
 
-void opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
+void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
     cl_platform_id platform = NULL;
     cl_bool images = CL_FALSE;
     cl_ulong memory = 0, allocation = 0, local = 0;
@@ -91,7 +91,7 @@ void opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
     info->local_bytes = local;
     info->compute_units = (int32_t)units;
     info->images = images == CL_TRUE;
-    info->mipmap_extension = opencl_device_has(id, "cl_khr_mipmap_image");
+    info->mipmap_extension = tvlm_opencl_device_has(id, "cl_khr_mipmap_image");
     if (info->images) {
         info->image_width_max = limit(id, CL_DEVICE_IMAGE2D_MAX_WIDTH);
         info->image_height_max = limit(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
@@ -102,7 +102,7 @@ void opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos) {
     cl_device_id ids[DEVICES_MAX];
     const int32_t count = all_devices(ids);
-    for (int32_t i = 0; i < count && i < capacity; ++i) opencl_describe(ids[i], i, &infos[i]);
+    for (int32_t i = 0; i < count && i < capacity; ++i) tvlm_opencl_describe(ids[i], i, &infos[i]);
     return count;
 }
 
@@ -145,13 +145,13 @@ static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t
     }
     for (int32_t i = 0; i < count; ++i) {
         tvlm_device_info info;
-        opencl_describe(ids[i], i, &info);
+        tvlm_opencl_describe(ids[i], i, &info);
         if (contains(info.platform, choice)) return i;
     }
     return -1;
 }
 
-tvlm_status opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index) {
+tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index) {
     cl_device_id ids[DEVICES_MAX];
     const int32_t count = all_devices(ids);
     if (count == 0)

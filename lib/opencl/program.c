@@ -46,9 +46,10 @@ static tvlm_status fail_build(const opencl_device *device, cl_program program, c
         if (line == NULL) line = text;
         line[strcspn(line, "\n")] = '\0';
     }
-    const tvlm_status status = tvlm_fail(
-        &device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
-        device->base.info.name, opencl_error_name(error), line != NULL ? ": " : "", line != NULL ? line : "");
+    const tvlm_status status =
+        tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "kernel file %s does not build on %s: %s%s%s", file,
+                  device->base.info.name, tvlm_opencl_error_name(error), line != NULL ? ": " : "",
+                  line != NULL ? line : "");
     free(text);
     return status;
 }
@@ -63,7 +64,7 @@ static void store_binary(const opencl_device *device, cl_program program, const 
     if (binary == NULL) return;
     unsigned char *binaries[1] = {binary};
     if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binaries, binaries, NULL) == CL_SUCCESS)
-        opencl_cache_store(device, key, binary, size);
+        tvlm_opencl_cache_store(device, key, binary, size);
     free(binary);
 }
 
@@ -72,7 +73,7 @@ static cl_program load_binary(const opencl_device *device, const char *key, cons
     unsigned char *binary = NULL;
     size_t size = 0;
     cl_int error = CL_SUCCESS, binary_status = CL_SUCCESS;
-    if (opencl_cache_load(device, key, &binary, &size) != TVLM_OK) return NULL;
+    if (tvlm_opencl_cache_load(device, key, &binary, &size) != TVLM_OK) return NULL;
     const unsigned char *binaries[1] = {binary};
     cl_program program =
         clCreateProgramWithBinary(device->context, 1, &device->id, &size, binaries, &binary_status, &error);
@@ -88,7 +89,7 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
                                 const char *options, cl_program *program) {
     cl_int error = CL_SUCCESS;
     *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &error);
-    if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "clCreateProgramWithSource");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "clCreateProgramWithSource");
     error = clBuildProgram(*program, 1, &device->id, options, NULL, NULL);
     if (error == CL_SUCCESS) return TVLM_OK;
     const tvlm_status status = fail_build(device, *program, file, error);
@@ -99,8 +100,8 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
 static tvlm_status build(const opencl_device *device, const char *file, const char *options,
                          cl_program *program) {
     char *text = NULL, key[65];
-    TVLM_TRY(opencl_kernel_source(device, file, &text));
-    tvlm_status status = opencl_cache_key(device, text, options, key);
+    TVLM_TRY(tvlm_opencl_kernel_source(device, file, &text));
+    tvlm_status status = tvlm_opencl_cache_key(device, text, options, key);
     if (status == TVLM_OK) {
         *program = load_binary(device, key, options);
         if (*program == NULL) {
@@ -153,8 +154,8 @@ static tvlm_status add_program(opencl_device *device, const char *file, const ch
     return TVLM_OK;
 }
 
-tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
-                          cl_kernel *kernel) {
+tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
+                               cl_kernel *kernel) {
     cl_int error = CL_SUCCESS;
     opencl_program *program = find_program(device, file, options);
     if (program == NULL) TVLM_TRY(add_program(device, file, options, &program));
@@ -167,13 +168,13 @@ tvlm_status opencl_kernel(opencl_device *device, const char *file, const char *o
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "more than %d kernels in %s", KERNELS_MAX,
                          file);
     *kernel = clCreateKernel(program->program, name, &error);
-    if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, name);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, name);
     program->kernels[program->count].name = name;
     program->kernels[program->count++].kernel = *kernel;
     return TVLM_OK;
 }
 
-void opencl_programs_destroy(opencl_device *device) {
+void tvlm_opencl_programs_destroy(opencl_device *device) {
     while (device->programs != NULL) {
         opencl_program *gone = device->programs;
         device->programs = gone->next;

@@ -20,7 +20,7 @@ typedef struct region_list {
     bool used;
 } region_list;
 
-struct opencl_regions {
+struct tvlm_opencl_regions {
     uint64_t serial;       /* of the tiles that the lists are of, */
     int32_t width, height; /* and of their image */
     region_list lists[LISTS];
@@ -33,8 +33,8 @@ struct opencl_regions {
     size_t block_capacity;
 };
 
-void opencl_regions_destroy(opencl_device *device) {
-    struct opencl_regions *regions = device->regions;
+void tvlm_opencl_regions_destroy(opencl_device *device) {
+    struct tvlm_opencl_regions *regions = device->regions;
     if (regions == NULL) return;
     if (regions->memory != NULL) clReleaseMemObject(regions->memory);
     free(regions->entries);
@@ -43,8 +43,8 @@ void opencl_regions_destroy(opencl_device *device) {
     device->regions = NULL;
 }
 
-opencl_region opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
-                               int32_t block_height) {
+opencl_region tvlm_opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
+                                    int32_t block_height) {
     return (opencl_region){.parts = {{.width = out->width,
                                       .height = out->height,
                                       .extent_x = (int32_t)out->extent_x,
@@ -117,7 +117,7 @@ static tvlm_status no_memory(const opencl_device *device) {
 }
 
 static tvlm_status reserve_entries(opencl_device *device, size_t more) {
-    struct opencl_regions *regions = device->regions;
+    struct tvlm_opencl_regions *regions = device->regions;
     const size_t needed = regions->entry_count + more;
     if (needed <= regions->entry_capacity) return TVLM_OK;
     cl_uint2 *grown = realloc(regions->entries, 2 * needed * sizeof *grown);
@@ -128,7 +128,7 @@ static tvlm_status reserve_entries(opencl_device *device, size_t more) {
 }
 
 static tvlm_status reserve_blocks(opencl_device *device, size_t count) {
-    struct opencl_regions *regions = device->regions;
+    struct tvlm_opencl_regions *regions = device->regions;
     if (count <= regions->block_capacity) return TVLM_OK;
     uint8_t *grown = realloc(regions->blocks, count);
     if (grown == NULL) return no_memory(device);
@@ -144,7 +144,7 @@ static int64_t cut(int32_t block, int32_t size, int32_t side) {
 
 static tvlm_status list_part(opencl_device *device, const tvlm_tiles *tiles, const opencl_region_part *part,
                              int64_t *texels) {
-    struct opencl_regions *regions = device->regions;
+    struct tvlm_opencl_regions *regions = device->regions;
     const axis across = axis_x(tiles, part), down = axis_y(tiles, part);
     const int32_t columns = blocks_along(&across), rows = blocks_along(&down);
     const size_t count = (size_t)columns * (size_t)rows;
@@ -176,7 +176,7 @@ static tvlm_status make_list(opencl_device *device, const tvlm_tiles *tiles, reg
 
 /* In pieces that need not wait for the queue. */
 static tvlm_status send(opencl_device *device, size_t first) {
-    struct opencl_regions *regions = device->regions;
+    struct tvlm_opencl_regions *regions = device->regions;
     const size_t piece = STAGE_BYTES / sizeof *regions->entries;
     if (regions->entry_count > regions->memory_entries) {
         cl_int error = CL_SUCCESS;
@@ -188,22 +188,22 @@ static tvlm_status send(opencl_device *device, size_t first) {
                                          entries * sizeof *regions->entries, NULL, &error);
         if (error != CL_SUCCESS) {
             regions->memory = NULL;
-            return opencl_fail(&device->base.log, error, "clCreateBuffer (work-groups)");
+            return tvlm_opencl_fail(&device->base.log, error, "clCreateBuffer (work-groups)");
         }
         regions->memory_entries = entries;
         first = 0;
     }
     for (; first < regions->entry_count; first += piece) {
         const size_t left = regions->entry_count - first, count = left < piece ? left : piece;
-        TVLM_TRY(opencl_write(device, regions->memory, first * sizeof *regions->entries,
-                              count * sizeof *regions->entries, regions->entries + first));
+        TVLM_TRY(tvlm_opencl_write(device, regions->memory, first * sizeof *regions->entries,
+                                   count * sizeof *regions->entries, regions->entries + first));
     }
     return TVLM_OK;
 }
 
 /* Other tiles: all lists that the last ones used, made of these. */
 static tvlm_status turn(opencl_device *device, const tvlm_tiles *tiles) {
-    struct opencl_regions *regions = device->regions;
+    struct tvlm_opencl_regions *regions = device->regions;
     int32_t kept = 0;
     /* Of an image of another size they would make no sense. */
     const bool alike = regions->width == tiles->width && regions->height == tiles->height;
@@ -228,7 +228,7 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
         device->regions = tvlm_allocate(1, sizeof *device->regions);
         if (device->regions == NULL) return no_memory(device);
     }
-    struct opencl_regions *regions = device->regions;
+    struct tvlm_opencl_regions *regions = device->regions;
     if (regions->serial != tiles->serial) {
         const tvlm_status status = turn(device, tiles);
         if (status != TVLM_OK) {
@@ -254,19 +254,19 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
     return TVLM_OK;
 }
 
-tvlm_status opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
-                                   size_t group_height) {
+tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
+                                        size_t group_height) {
     opencl_device *device = call->device;
     const opencl_region_part *part = &region->parts[0];
     region_list *list;
     TVLM_TRY(find(device, call->tiles, region, &list));
     if (list->count == 0) return TVLM_OK;
-    opencl_call_memory(call, device->regions->memory);
-    opencl_call_int(call, list->first);
+    tvlm_opencl_call_memory(call, device->regions->memory);
+    tvlm_opencl_call_int(call, list->first);
     if (call->tiles->texels != NULL && call->out != NULL && part->level == 0 &&
         part->width == call->out->width && part->height == call->out->height)
         *call->tiles->texels += list->texels;
     const size_t size[3] = {(size_t)list->count * group_width, group_height, 1},
                  group[3] = {group_width, group_height, 1};
-    return opencl_call_run(call, 3, size, group);
+    return tvlm_opencl_call_run(call, 3, size, group);
 }

@@ -9,30 +9,31 @@
 
 /* A work-item for `run` pixels of a row. */
 static tvlm_status run_rows(opencl_call *call, const opencl_cluster *cluster) {
-    return opencl_call_run_pixels(call, opencl_cluster_groups(cluster->width, opencl_cluster_run(cluster)),
-                                  cluster->height, cluster->images);
+    return tvlm_opencl_call_run_pixels(call,
+                                       opencl_cluster_groups(cluster->width, opencl_cluster_run(cluster)),
+                                       cluster->height, cluster->images);
 }
 
 static void pass_plane(opencl_call *call, const opencl_cluster *cluster) {
-    opencl_call_int4(call, cluster->width, cluster->height, 0, cluster->colour_words);
+    tvlm_opencl_call_int4(call, cluster->width, cluster->height, 0, cluster->colour_words);
 }
 
 static void pass_layout(opencl_call *call, const opencl_cluster *cluster) {
-    opencl_call_int4(call, cluster->layout.words, cluster->layout.neighbours, cluster->layout.row, 0);
+    tvlm_opencl_call_int4(call, cluster->layout.words, cluster->layout.neighbours, cluster->layout.row, 0);
 }
 
 static void pass_pair(opencl_call *call, int32_t x, int32_t y) {
     const cl_int2 pair = {{x, y}};
-    opencl_call_bytes(call, sizeof pair, &pair);
+    tvlm_opencl_call_bytes(call, sizeof pair, &pair);
 }
 
 static tvlm_status gradient(const opencl_cluster *cluster) {
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_gradient", &call));
-    opencl_call_memory(&call, cluster->colours);
+    tvlm_opencl_call_memory(&call, cluster->colours);
     pass_plane(&call, cluster);
-    opencl_call_memory(&call, cluster->first);
-    return opencl_call_run_tiles(&call, cluster->width, cluster->height, cluster->images);
+    tvlm_opencl_call_memory(&call, cluster->first);
+    return tvlm_opencl_call_run_tiles(&call, cluster->width, cluster->height, cluster->images);
 }
 
 static tvlm_status table(const opencl_cluster *cluster) {
@@ -42,40 +43,40 @@ static tvlm_status table(const opencl_cluster *cluster) {
                             (size_t)opencl_cluster_groups(cluster->height, DOWN), (size_t)cluster->images};
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_sum", &call));
-    opencl_call_memory(&call, cluster->colours);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_memory(&call, cluster->colours);
+    tvlm_opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_memory(&call, cluster->labels);
     pass_plane(&call, cluster);
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_pair(&call, cluster->work_words, cluster->table);
-    TVLM_TRY(opencl_call_run(&call, 3, size, group));
+    TVLM_TRY(tvlm_opencl_call_run(&call, 3, size, group));
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_table", &call));
-    opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->work);
     pass_pair(&call, cluster->work_words, cluster->table);
     pass_pair(&call, cluster->width, cluster->height);
-    opencl_call_int(&call, cluster->layout.capacity);
-    opencl_call_memory(&call, cluster->regions);
+    tvlm_opencl_call_int(&call, cluster->layout.capacity);
+    tvlm_opencl_call_memory(&call, cluster->regions);
     pass_layout(&call, cluster);
     return opencl_cluster_run_span(&call, cluster->layout.capacity, 1, cluster->images);
 }
 
-tvlm_status opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out) {
+tvlm_status tvlm_opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(gradient(cluster));
     TVLM_TRY(table(cluster));
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_reach", &call));
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_memory(&call, cluster->labels);
     pass_pair(&call, cluster->width, cluster->height);
-    opencl_call_memory(&call, cluster->regions);
+    tvlm_opencl_call_memory(&call, cluster->regions);
     pass_layout(&call, cluster);
     TVLM_TRY(run_rows(&call, cluster));
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_store", &call));
-    opencl_call_memory(&call, cluster->colours);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_memory(&call, cluster->labels);
+    tvlm_opencl_call_memory(&call, cluster->colours);
+    tvlm_opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_memory(&call, cluster->labels);
     pass_plane(&call, cluster);
-    opencl_call_memory(&call, cluster->regions);
+    tvlm_opencl_call_memory(&call, cluster->regions);
     pass_layout(&call, cluster);
-    opencl_call_output(&call, out);
+    tvlm_opencl_call_output(&call, out);
     return run_rows(&call, cluster);
 }

@@ -13,18 +13,18 @@ static tvlm_status rows(opencl_device *device, tvlm_buffer *pixels, const tvlm_p
     char options[64];
     opencl_call call;
     snprintf(options, sizeof options, "-DPIXEL_CHANNELS=%d -DRUN=%d", (int)layout->channels, run);
-    TVLM_TRY(opencl_call_begin(device, "resize.cl", "resize_rows", TVLM_FORMAT_F32, options, &call));
-    opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
-    opencl_call_ulong(&call, layout->offset);
-    opencl_call_ulong(&call, layout->row_stride);
-    opencl_call_int(&call, plan->first_row);
-    opencl_call_int(&call, plan->rows);
-    opencl_call_memory(&call, ((opencl_buffer *)table)->memory);
-    opencl_call_int(&call, plan->x.offset);
-    opencl_call_int(&call, plan->x.taps);
-    opencl_call_int(&call, plan->x.size);
-    opencl_call_memory(&call, between);
-    return opencl_call_run_pixels(&call, (plan->x.size + run - 1) / run, plan->rows, 1);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "resize.cl", "resize_rows", TVLM_FORMAT_F32, options, &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
+    tvlm_opencl_call_ulong(&call, layout->offset);
+    tvlm_opencl_call_ulong(&call, layout->row_stride);
+    tvlm_opencl_call_int(&call, plan->first_row);
+    tvlm_opencl_call_int(&call, plan->rows);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)table)->memory);
+    tvlm_opencl_call_int(&call, plan->x.offset);
+    tvlm_opencl_call_int(&call, plan->x.taps);
+    tvlm_opencl_call_int(&call, plan->x.size);
+    tvlm_opencl_call_memory(&call, between);
+    return tvlm_opencl_call_run_pixels(&call, (plan->x.size + run - 1) / run, plan->rows, 1);
 }
 
 static tvlm_status columns(opencl_device *device, tvlm_buffer *table, const tvlm_resize *plan, cl_mem between,
@@ -33,24 +33,24 @@ static tvlm_status columns(opencl_device *device, tvlm_buffer *table, const tvlm
     char options[64];
     opencl_call call;
     snprintf(options, sizeof options, "-DRUN=%d", run);
-    TVLM_TRY(opencl_call_begin(device, "resize.cl", "resize_columns", TVLM_FORMAT_F32, options, &call));
-    opencl_call_memory(&call, between);
-    opencl_call_int(&call, 3 * plan->x.size);
-    opencl_call_int(&call, plan->first_row);
-    opencl_call_int(&call, plan->y.size);
-    opencl_call_memory(&call, ((opencl_buffer *)table)->memory);
-    opencl_call_int(&call, plan->y.offset);
-    opencl_call_int(&call, plan->y.taps);
-    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-    opencl_call_ulong(&call, offset);
-    return opencl_call_run_pixels(&call, (3 * plan->x.size + run - 1) / run, plan->y.size, 1);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "resize.cl", "resize_columns", TVLM_FORMAT_F32, options, &call));
+    tvlm_opencl_call_memory(&call, between);
+    tvlm_opencl_call_int(&call, 3 * plan->x.size);
+    tvlm_opencl_call_int(&call, plan->first_row);
+    tvlm_opencl_call_int(&call, plan->y.size);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)table)->memory);
+    tvlm_opencl_call_int(&call, plan->y.offset);
+    tvlm_opencl_call_int(&call, plan->y.taps);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    tvlm_opencl_call_ulong(&call, offset);
+    return tvlm_opencl_call_run_pixels(&call, (3 * plan->x.size + run - 1) / run, plan->y.size, 1);
 }
 
 tvlm_status tvlm_opencl_resize(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset) {
     opencl_device *device = (opencl_device *)base;
     cl_mem between;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, (size_t)plan->x.size * (size_t)plan->rows * 3, &between));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, (size_t)plan->x.size * (size_t)plan->rows * 3, &between));
     TVLM_TRY(rows(device, pixels, layout, table, plan, between));
     return columns(device, table, plan, between, out, offset);
 }

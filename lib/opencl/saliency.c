@@ -41,19 +41,19 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
     const size_t images = (size_t)out->images, texel = sizeof(cl_float4), zero = 0;
     const levels_used levels = levels_of(source);
     const size_t texels =
-        opencl_level_offset(source, levels.last + 1) - opencl_level_offset(source, levels.first);
+        tvlm_opencl_level_offset(source, levels.last + 1) - tvlm_opencl_level_offset(source, levels.first);
     const int32_t w = tvlm_level_side(source->width, levels.prior),
                   h = tvlm_level_side(source->height, levels.prior);
     *scratch = (saliency_scratch){.levels = levels, .texels = (int32_t)texels, .prior_size = {{w, h}}};
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, texels * images * texel, &scratch->lab));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, (size_t)out->width * (size_t)out->height * images * texel,
-                            &scratch->contrast));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, images * sizeof(cl_int4), &scratch->largest));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_D, 3 * (size_t)w * (size_t)h * images * sizeof(cl_float),
-                            &scratch->prior));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, texels * images * texel, &scratch->lab));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, (size_t)out->width * (size_t)out->height * images * texel,
+                                 &scratch->contrast));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, images * sizeof(cl_int4), &scratch->largest));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, 3 * (size_t)w * (size_t)h * images * sizeof(cl_float),
+                                 &scratch->prior));
     const cl_int error = clEnqueueFillBuffer(device->queue, scratch->largest, &zero, sizeof(cl_int), 0,
                                              images * sizeof(cl_int4), 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
 /*
@@ -67,7 +67,7 @@ static int32_t lanes_of(const opencl_device *device) {
 static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, opencl_call *call) {
     char options[48];
     snprintf(options, sizeof options, "-DRUN=%d -DLANES=%d", (int)device->tuning.run, (int)lanes_of(device));
-    return opencl_call_begin(device, "saliency.cl", name, format, options, call);
+    return tvlm_opencl_call_begin(device, "saliency.cl", name, format, options, call);
 }
 
 /* Work-items along a row of so many. */
@@ -84,25 +84,25 @@ static tvlm_status lab(opencl_device *device, const tvlm_texture *source, const 
     const size_t group[3] = {(size_t)device->tuning.linear_group, 1, 1};
     opencl_call call;
     TVLM_TRY(begin(device, "saliency_lab", source->format, &call));
-    opencl_call_input(&call, source);
-    opencl_call_memory(&call, scratch->lab);
-    opencl_call_int(&call, scratch->texels);
-    opencl_call_int(&call, levels->first);
-    return opencl_call_run(&call, 3, size, group);
+    tvlm_opencl_call_input(&call, source);
+    tvlm_opencl_call_memory(&call, scratch->lab);
+    tvlm_opencl_call_int(&call, scratch->texels);
+    tvlm_opencl_call_int(&call, levels->first);
+    return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
 static tvlm_status prior(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch) {
     const size_t group[2] = {(size_t)lanes_of(device), 1}, size[2] = {group[0], (size_t)source->images};
-    const size_t offset = opencl_level_offset(source, scratch->levels.prior) -
-                          opencl_level_offset(source, scratch->levels.first);
+    const size_t offset = tvlm_opencl_level_offset(source, scratch->levels.prior) -
+                          tvlm_opencl_level_offset(source, scratch->levels.first);
     opencl_call call;
     TVLM_TRY(begin(device, "saliency_prior", source->format, &call));
-    opencl_call_memory(&call, scratch->lab);
-    opencl_call_int(&call, scratch->texels);
-    opencl_call_int(&call, (int32_t)offset);
-    opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
-    opencl_call_memory(&call, scratch->prior);
-    return opencl_call_run(&call, 2, size, group);
+    tvlm_opencl_call_memory(&call, scratch->lab);
+    tvlm_opencl_call_int(&call, scratch->texels);
+    tvlm_opencl_call_int(&call, (int32_t)offset);
+    tvlm_opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
+    tvlm_opencl_call_memory(&call, scratch->prior);
+    return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
 static tvlm_status contrast(opencl_device *device, const tvlm_texture *source,
@@ -110,17 +110,17 @@ static tvlm_status contrast(opencl_device *device, const tvlm_texture *source,
     const cl_int2 size = {{out->width, out->height}};
     opencl_call call;
     TVLM_TRY(begin(device, "saliency_contrast", out->format, &call));
-    opencl_call_memory(&call, scratch->lab);
-    opencl_call_size(&call, source);
-    opencl_call_int(&call, scratch->texels);
-    opencl_call_int(&call, scratch->levels.first);
-    opencl_call_int(&call, scratch->levels.surround);
-    opencl_call_memory(&call, scratch->prior);
-    opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
-    opencl_call_bytes(&call, sizeof size, &size);
-    opencl_call_memory(&call, scratch->contrast);
-    opencl_call_memory(&call, scratch->largest);
-    return opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, out->images);
+    tvlm_opencl_call_memory(&call, scratch->lab);
+    tvlm_opencl_call_size(&call, source);
+    tvlm_opencl_call_int(&call, scratch->texels);
+    tvlm_opencl_call_int(&call, scratch->levels.first);
+    tvlm_opencl_call_int(&call, scratch->levels.surround);
+    tvlm_opencl_call_memory(&call, scratch->prior);
+    tvlm_opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
+    tvlm_opencl_call_bytes(&call, sizeof size, &size);
+    tvlm_opencl_call_memory(&call, scratch->contrast);
+    tvlm_opencl_call_memory(&call, scratch->largest);
+    return tvlm_opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, out->images);
 }
 
 tvlm_status tvlm_opencl_saliency(tvlm_device *base, const tvlm_generate_args *args) {
@@ -135,8 +135,8 @@ tvlm_status tvlm_opencl_saliency(tvlm_device *base, const tvlm_generate_args *ar
     TVLM_TRY(prior(device, source, &scratch));
     TVLM_TRY(contrast(device, source, &scratch, out));
     TVLM_TRY(begin(device, "saliency_scale", out->format, &call));
-    opencl_call_memory(&call, scratch.contrast);
-    opencl_call_memory(&call, scratch.largest);
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, out->width, out->height, out->images);
+    tvlm_opencl_call_memory(&call, scratch.contrast);
+    tvlm_opencl_call_memory(&call, scratch.largest);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(&call, out->width, out->height, out->images);
 }

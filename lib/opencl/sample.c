@@ -2,10 +2,11 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-tvlm_status opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4, cl_mem *memory) {
+tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
+                                    cl_mem *memory) {
     const size_t bytes = (size_t)count4 * sizeof(cl_int4);
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, bytes, memory));
-    return opencl_write(device, *memory, 0, bytes, refs);
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, bytes, memory));
+    return tvlm_opencl_write(device, *memory, 0, bytes, refs);
 }
 
 static tvlm_format format_of(const tvlm_bundle *bundle) {
@@ -18,17 +19,17 @@ tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, con
     char options[48];
     cl_mem memory;
     opencl_call call;
-    opencl_bundle_options(bundle, 1, options);
-    TVLM_TRY(opencl_upload_refs(device, refs, count4, &memory));
-    TVLM_TRY(opencl_call_begin(device, "sample.cl", "sample", format_of(bundle), options, &call));
-    opencl_call_bundle(&call, bundle);
-    opencl_call_memory(&call, memory);
-    opencl_call_int(&call, count4);
-    opencl_call_memory(&call, ((opencl_buffer *)points)->memory);
-    opencl_call_int(&call, count);
-    opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+    tvlm_opencl_bundle_options(bundle, 1, options);
+    TVLM_TRY(tvlm_opencl_upload_refs(device, refs, count4, &memory));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "sample.cl", "sample", format_of(bundle), options, &call));
+    tvlm_opencl_call_bundle(&call, bundle);
+    tvlm_opencl_call_memory(&call, memory);
+    tvlm_opencl_call_int(&call, count4);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)points)->memory);
+    tvlm_opencl_call_int(&call, count);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
     const size_t size[2] = {(size_t)count4, (size_t)count};
-    return opencl_call_run(&call, 2, size, NULL);
+    return tvlm_opencl_call_run(&call, 2, size, NULL);
 }
 
 /* Images first .. first + count - 1 of `out` from as many of the bundle. */
@@ -39,15 +40,15 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     char options[48];
     cl_mem memory;
     opencl_call call;
-    opencl_bundle_options(bundle, run, options);
-    TVLM_TRY(opencl_upload_refs(device, refs, out->layers, &memory));
-    TVLM_TRY(opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
-    opencl_call_bundle(&call, bundle);
-    opencl_call_memory(&call, memory);
-    opencl_call_float(&call, level);
-    opencl_call_int(&call, first);
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * count);
+    tvlm_opencl_bundle_options(bundle, run, options);
+    TVLM_TRY(tvlm_opencl_upload_refs(device, refs, out->layers, &memory));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
+    tvlm_opencl_call_bundle(&call, bundle);
+    tvlm_opencl_call_memory(&call, memory);
+    tvlm_opencl_call_float(&call, level);
+    tvlm_opencl_call_int(&call, first);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * count);
 }
 
 tvlm_status tvlm_opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,

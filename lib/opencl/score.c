@@ -74,9 +74,9 @@ static tvlm_status write_program(opencl_device *device, program *p, score_scratc
                        memcmp(state->program, p->block, heads + floats) == 0;
     free(there ? p->block : state->program);
     if (!there) state->program = NULL; /* until it is sent */
-    tvlm_status status = opencl_scratch(device, SCRATCH_PROGRAM, heads + floats + 1, &scratch->program);
+    tvlm_status status = tvlm_opencl_scratch(device, SCRATCH_PROGRAM, heads + floats + 1, &scratch->program);
     if (there) return status;
-    if (status == TVLM_OK) status = opencl_write(device, scratch->program, 0, heads + floats, p->block);
+    if (status == TVLM_OK) status = tvlm_opencl_write(device, scratch->program, 0, heads + floats, p->block);
     if (status != TVLM_OK) {
         free(p->block);
         return status;
@@ -100,10 +100,10 @@ static tvlm_status upload_program(opencl_device *device, const tvlm_score_group 
 static tvlm_status clear_ranges(opencl_device *device, int which, size_t count, cl_mem *ranges) {
     const cl_int2 empty = {{INT_MAX, INT_MIN}};
     const size_t bytes = count * sizeof empty;
-    TVLM_TRY(opencl_scratch(device, which, bytes, ranges));
+    TVLM_TRY(tvlm_opencl_scratch(device, which, bytes, ranges));
     const cl_int error =
         clEnqueueFillBuffer(device->queue, *ranges, &empty, sizeof empty, 0, bytes, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
 /* Empty ranges without a launch: score_combine clears those of the next scores while it reads its own. */
@@ -111,7 +111,7 @@ static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
     opencl_score_state *state = &device->score;
     const size_t count = 2 * TVLM_SCORE_PARTS;
     if (!state->ranges_empty) TVLM_TRY(clear_ranges(device, SCRATCH_RANGES, count, &scratch->ranges));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_RANGES, count * sizeof(cl_int2), &scratch->ranges));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_RANGES, count * sizeof(cl_int2), &scratch->ranges));
     scratch->turn = state->ranges;
     state->ranges_empty = false; /* until score_combine is on its way */
     return TVLM_OK;
@@ -121,9 +121,9 @@ static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const
                          opencl_call *call) {
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
     char bundle_options[48], options[80];
-    opencl_bundle_options(bundle, device->tuning.run, bundle_options);
+    tvlm_opencl_bundle_options(bundle, device->tuning.run, bundle_options);
     snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d", bundle_options, (int)device->tuning.score_group);
-    return opencl_call_begin(device, "score.cl", name, format, options, call);
+    return tvlm_opencl_call_begin(device, "score.cl", name, format, options, call);
 }
 
 static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const tvlm_candidates *candidates,
@@ -134,19 +134,19 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
     const cl_float2 step = {{candidates->step_x, candidates->step_y}};
     opencl_call call;
     TVLM_TRY(begin(device, bundle, "score_parts", &call));
-    opencl_call_bundle(&call, bundle);
-    opencl_call_memory(&call, scratch->program);
-    opencl_call_int(&call, (int32_t)(scratch->floats_at / sizeof(cl_float)));
-    opencl_call_int(&call, scratch->layers);
-    opencl_call_bytes(&call, sizeof size, &size);
-    opencl_call_bytes(&call, sizeof step, &step);
-    opencl_call_float(&call, candidates->level);
-    opencl_call_int(&call, candidates->image);
-    opencl_call_int(&call, runs);
-    opencl_call_memory(&call, scratch->parts);
-    opencl_call_memory(&call, scratch->ranges);
-    opencl_call_int(&call, scratch->turn);
-    return opencl_call_run(&call, 1, &items, &group);
+    tvlm_opencl_call_bundle(&call, bundle);
+    tvlm_opencl_call_memory(&call, scratch->program);
+    tvlm_opencl_call_int(&call, (int32_t)(scratch->floats_at / sizeof(cl_float)));
+    tvlm_opencl_call_int(&call, scratch->layers);
+    tvlm_opencl_call_bytes(&call, sizeof size, &size);
+    tvlm_opencl_call_bytes(&call, sizeof step, &step);
+    tvlm_opencl_call_float(&call, candidates->level);
+    tvlm_opencl_call_int(&call, candidates->image);
+    tvlm_opencl_call_int(&call, runs);
+    tvlm_opencl_call_memory(&call, scratch->parts);
+    tvlm_opencl_call_memory(&call, scratch->ranges);
+    tvlm_opencl_call_int(&call, scratch->turn);
+    return tvlm_opencl_call_run(&call, 1, &items, &group);
 }
 
 tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
@@ -158,19 +158,20 @@ tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, cons
     const bool *n = combination->normalise;
     score_scratch scratch;
     opencl_call call;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * count * sizeof(cl_float), &scratch.parts));
+    TVLM_TRY(
+        tvlm_opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * count * sizeof(cl_float), &scratch.parts));
     TVLM_TRY(upload_program(device, groups, group_count, &scratch));
     TVLM_TRY(take_ranges(device, &scratch));
     TVLM_TRY(parts(device, bundle, candidates, &scratch));
     TVLM_TRY(begin(device, bundle, "score_combine", &call));
-    opencl_call_memory(&call, scratch.parts);
-    opencl_call_memory(&call, scratch.ranges);
-    opencl_call_int(&call, scratch.turn);
-    opencl_call_int(&call, (int32_t)count);
-    opencl_call_float4(&call, w[0], w[1], w[2], combination->bias);
-    opencl_call_int4(&call, n[0], n[1], n[2], 0);
-    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    TVLM_TRY(opencl_call_run_list(&call, count, 1));
+    tvlm_opencl_call_memory(&call, scratch.parts);
+    tvlm_opencl_call_memory(&call, scratch.ranges);
+    tvlm_opencl_call_int(&call, scratch.turn);
+    tvlm_opencl_call_int(&call, (int32_t)count);
+    tvlm_opencl_call_float4(&call, w[0], w[1], w[2], combination->bias);
+    tvlm_opencl_call_int4(&call, n[0], n[1], n[2], 0);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    TVLM_TRY(tvlm_opencl_call_run_list(&call, count, 1));
     device->score.ranges = 1 - scratch.turn;
     device->score.ranges_empty = true;
     return TVLM_OK;
@@ -178,11 +179,12 @@ tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, cons
 
 tvlm_status tvlm_opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count) {
     opencl_call call;
-    TVLM_TRY(opencl_call_begin((opencl_device *)base, "score.cl", "score_add", TVLM_FORMAT_F32, "", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    opencl_call_memory(&call, ((opencl_buffer *)bonus)->memory);
-    opencl_call_int(&call, count);
-    return opencl_call_run_list(&call, (size_t)count, 1);
+    TVLM_TRY(
+        tvlm_opencl_call_begin((opencl_device *)base, "score.cl", "score_add", TVLM_FORMAT_F32, "", &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)bonus)->memory);
+    tvlm_opencl_call_int(&call, count);
+    return tvlm_opencl_call_run_list(&call, (size_t)count, 1);
 }
 
 #define PASS_SPAN 64 /* as in cl/score.cl */
@@ -193,15 +195,15 @@ tvlm_status tvlm_opencl_keep_pass(tvlm_device *base, tvlm_buffer *scores, int32_
     cl_mem range;
     opencl_call call;
     TVLM_TRY(clear_ranges(device, SCRATCH_C, 1, &range));
-    TVLM_TRY(opencl_call_begin(device, "score.cl", "pass_range", out->format, "", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    opencl_call_int(&call, (int32_t)count);
-    opencl_call_memory(&call, range);
-    TVLM_TRY(opencl_call_run_list(&call, (count + PASS_SPAN - 1) / PASS_SPAN, 1));
-    TVLM_TRY(opencl_call_begin(device, "score.cl", "pass_keep", out->format, "", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    opencl_call_memory(&call, range);
-    opencl_call_int(&call, image);
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, out->width, out->height, 1);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "score.cl", "pass_range", out->format, "", &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    tvlm_opencl_call_int(&call, (int32_t)count);
+    tvlm_opencl_call_memory(&call, range);
+    TVLM_TRY(tvlm_opencl_call_run_list(&call, (count + PASS_SPAN - 1) / PASS_SPAN, 1));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "score.cl", "pass_keep", out->format, "", &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
+    tvlm_opencl_call_memory(&call, range);
+    tvlm_opencl_call_int(&call, image);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);
 }

@@ -50,10 +50,10 @@ static tvlm_status filled(opencl_device *device, tvlm_format format, int32_t lev
     const size_t size[3] = {WIDTH, HEIGHT, SLICES};
     opencl_call call;
     TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, texture));
-    tvlm_status status = opencl_call_begin(device, "self_test.cl", "self_test_write", format, "", &call);
+    tvlm_status status = tvlm_opencl_call_begin(device, "self_test.cl", "self_test_write", format, "", &call);
     if (status == TVLM_OK) {
-        opencl_call_output(&call, *texture);
-        status = opencl_call_run(&call, 3, size, NULL);
+        tvlm_opencl_call_output(&call, *texture);
+        status = tvlm_opencl_call_run(&call, 3, size, NULL);
     }
     if (status != TVLM_OK) tvlm_opencl_texture_destroy(&device->base, texture);
     return status;
@@ -71,12 +71,12 @@ static tvlm_status read_back(opencl_device *device, const char *kernel, const tv
         if (status == TVLM_OK) status = tvlm_opencl_buffer_write(&device->base, in, 0, bytes, points);
     }
     if (status == TVLM_OK)
-        status = opencl_call_begin(device, "self_test.cl", kernel, texture->format, "", &call);
+        status = tvlm_opencl_call_begin(device, "self_test.cl", kernel, texture->format, "", &call);
     if (status == TVLM_OK) {
-        opencl_call_input(&call, texture);
-        if (points != NULL) opencl_call_memory(&call, ((opencl_buffer *)in)->memory);
-        opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-        status = opencl_call_run(&call, points != NULL ? 1 : 3, size, NULL);
+        tvlm_opencl_call_input(&call, texture);
+        if (points != NULL) tvlm_opencl_call_memory(&call, ((opencl_buffer *)in)->memory);
+        tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+        status = tvlm_opencl_call_run(&call, points != NULL ? 1 : 3, size, NULL);
     }
     if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, out, 0, bytes, results);
     tvlm_opencl_buffer_destroy(&device->base, &in);
@@ -139,11 +139,12 @@ static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, 
     tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &buffer);
     if (status == TVLM_OK) status = tvlm_opencl_buffer_write(&device->base, buffer, 0, bytes, values);
     if (status == TVLM_OK)
-        status = opencl_call_begin(device, "self_test.cl", "self_test_store", TVLM_FORMAT_F16, "", &call);
+        status =
+            tvlm_opencl_call_begin(device, "self_test.cl", "self_test_store", TVLM_FORMAT_F16, "", &call);
     if (status == TVLM_OK) {
-        opencl_call_memory(&call, ((opencl_buffer *)buffer)->memory);
-        opencl_call_output(&call, texture);
-        status = opencl_call_run(&call, 1, size, NULL);
+        tvlm_opencl_call_memory(&call, ((opencl_buffer *)buffer)->memory);
+        tvlm_opencl_call_output(&call, texture);
+        status = tvlm_opencl_call_run(&call, 1, size, NULL);
     }
     if (status == TVLM_OK) status = tvlm_opencl_texture_read(&device->base, texture, 0, 0, rows);
     tvlm_opencl_buffer_destroy(&device->base, &buffer);
@@ -218,11 +219,11 @@ static tvlm_status test_loops(opencl_device *device) {
     for (int i = 0; i < TURNS; ++i) expected = expected * 1664525u + 1013904223u;
     TVLM_TRY(tvlm_opencl_buffer_create(&device->base, sizeof got, &out));
     tvlm_status status =
-        opencl_call_begin(device, "self_test.cl", "self_test_loop", TVLM_FORMAT_F32, "", &call);
+        tvlm_opencl_call_begin(device, "self_test.cl", "self_test_loop", TVLM_FORMAT_F32, "", &call);
     if (status == TVLM_OK) {
-        opencl_call_int(&call, TURNS);
-        opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-        status = opencl_call_run(&call, 1, &one, NULL);
+        tvlm_opencl_call_int(&call, TURNS);
+        tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
+        status = tvlm_opencl_call_run(&call, 1, &one, NULL);
     }
     if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, out, 0, sizeof got, &got);
     tvlm_opencl_buffer_destroy(&device->base, &out);
@@ -263,11 +264,11 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
     const tvlm_log log = device->base.log;
     if (!buffers || device->kernel_dir == NULL) device->base.log = (tvlm_log){NULL, NULL};
     device->base.info.storage = storage;
-    device->cl_std = opencl_language(device, storage);
-    tvlm_status status = opencl_empty_create(device);
+    device->cl_std = tvlm_opencl_language(device, storage);
+    tvlm_status status = tvlm_opencl_empty_create(device);
     if (status == TVLM_OK) status = test_storage(device, tvlm_storage_name(storage), able, nearest);
     tvlm_opencl_texture_destroy(&device->base, &device->empty);
-    opencl_programs_destroy(device); /* the next storage builds its own */
+    tvlm_opencl_programs_destroy(device); /* the next storage builds its own */
     device->base.log = log;
     if (status != TVLM_OK && buffers && device->kernel_dir != NULL) return status;
     if (status == TVLM_ERROR_MEMORY || (buffers && status == TVLM_ERROR_DEVICE_MEMORY))
@@ -279,7 +280,7 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
     return TVLM_OK;
 }
 
-tvlm_status opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities) {
+tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities) {
     const tvlm_device_info *info = &device->base.info;
     bool nearest = false;
     *abilities = (opencl_abilities){false, false, false, false};

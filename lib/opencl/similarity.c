@@ -12,10 +12,10 @@ static tvlm_status begin(const tvlm_features *features, tvlm_device *device, con
     char options[80];
     snprintf(options, sizeof options, "-DCOSINE_W=%d -DCOSINE_H=%d -DCOSINE_LANES=%d",
              (int)tuning->cosine_width, (int)tuning->cosine_height, (int)tuning->cosine_lanes);
-    TVLM_TRY(opencl_call_begin((opencl_device *)device, "similarity.cl", name, features->texture->format,
-                               options, call));
-    opencl_call_input(call, features->texture);
-    opencl_call_int(call, features->image);
+    TVLM_TRY(tvlm_opencl_call_begin((opencl_device *)device, "similarity.cl", name, features->texture->format,
+                                    options, call));
+    tvlm_opencl_call_input(call, features->texture);
+    tvlm_opencl_call_int(call, features->image);
     return TVLM_OK;
 }
 
@@ -28,13 +28,13 @@ static tvlm_status run_cells(opencl_call *call, const tvlm_texture *texture) {
     const bool shared = tuning->cosine_lanes > 1;
     const size_t group[3] = {shared ? width : 1, shared ? height : 1, (size_t)tuning->cosine_lanes};
     const size_t size[3] = {columns * group[0], rows * group[1], group[2]};
-    return opencl_call_run(call, 3, size, group);
+    return tvlm_opencl_call_run(call, 3, size, group);
 }
 
 tvlm_status tvlm_opencl_feature_lengths(tvlm_device *device, const tvlm_features *features) {
     opencl_call call;
     TVLM_TRY(begin(features, device, "feature_lengths", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
     return run_cells(&call, features->texture);
 }
 
@@ -42,9 +42,9 @@ tvlm_status tvlm_opencl_similarity(tvlm_device *device, const tvlm_features *fea
                                    tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(begin(features, device, "similarity", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
-    opencl_call_memory(&call, ((opencl_buffer *)query)->memory);
-    opencl_call_output(&call, out);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)query)->memory);
+    tvlm_opencl_call_output(&call, out);
     return run_cells(&call, features->texture);
 }
 
@@ -58,12 +58,12 @@ tvlm_status tvlm_opencl_similarity_cells(tvlm_device *device, const tvlm_feature
     const size_t size[2] = {((size_t)count + in_group - 1) / in_group * group[0], lanes};
     opencl_call call;
     TVLM_TRY(begin(features, device, "similarity_cells", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
-    opencl_call_memory(&call, ((opencl_buffer *)query)->memory);
-    opencl_call_memory(&call, ((opencl_buffer *)cells)->memory);
-    opencl_call_int(&call, count);
-    opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);
-    return opencl_call_run(&call, 2, size, group);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)query)->memory);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)cells)->memory);
+    tvlm_opencl_call_int(&call, count);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);
+    return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
 tvlm_status tvlm_opencl_feature_matrix(tvlm_device *device, const tvlm_features *features,
@@ -71,33 +71,34 @@ tvlm_status tvlm_opencl_feature_matrix(tvlm_device *device, const tvlm_features 
     const tvlm_texture *texture = features->texture;
     opencl_call call;
     TVLM_TRY(begin(features, device, "feature_matrix", &call));
-    opencl_call_int(&call, features->dimension);
-    opencl_call_memory(&call, ((opencl_buffer *)matrix)->memory);
-    return opencl_call_run_pixels(&call, texture->width, texture->height,
-                                  (texture->layers + MATRIX_LAYERS - 1) / MATRIX_LAYERS);
+    tvlm_opencl_call_int(&call, features->dimension);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)matrix)->memory);
+    return tvlm_opencl_call_run_pixels(&call, texture->width, texture->height,
+                                       (texture->layers + MATRIX_LAYERS - 1) / MATRIX_LAYERS);
 }
 
 tvlm_status tvlm_opencl_cosines(tvlm_device *device, const tvlm_features *features, tvlm_buffer *products,
                                 int32_t count) {
     const int32_t cells = features->texture->width * features->texture->height;
     opencl_call call;
-    TVLM_TRY(
-        opencl_call_begin((opencl_device *)device, "similarity.cl", "cosines", TVLM_FORMAT_F32, "", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)products)->memory);
-    opencl_call_int(&call, cells);
-    opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
-    opencl_call_int(&call, features->image * cells);
-    return opencl_call_run_list(&call, (size_t)cells, (size_t)count);
+    TVLM_TRY(tvlm_opencl_call_begin((opencl_device *)device, "similarity.cl", "cosines", TVLM_FORMAT_F32, "",
+                                    &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)products)->memory);
+    tvlm_opencl_call_int(&call, cells);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)features->inverse)->memory);
+    tvlm_opencl_call_int(&call, features->image * cells);
+    return tvlm_opencl_call_run_list(&call, (size_t)cells, (size_t)count);
 }
 
 tvlm_status tvlm_opencl_maps(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
                              int32_t image, tvlm_texture *out) {
     opencl_call call;
-    TVLM_TRY(opencl_call_begin((opencl_device *)device, "similarity.cl", "maps", out->format, "", &call));
-    opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);
-    opencl_call_int(&call, count);
-    opencl_call_int(&call, how);
-    opencl_call_int(&call, image);
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, out->width, out->height, out->layers);
+    TVLM_TRY(
+        tvlm_opencl_call_begin((opencl_device *)device, "similarity.cl", "maps", out->format, "", &call));
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)cosines)->memory);
+    tvlm_opencl_call_int(&call, count);
+    tvlm_opencl_call_int(&call, how);
+    tvlm_opencl_call_int(&call, image);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(&call, out->width, out->height, out->layers);
 }

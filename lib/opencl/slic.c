@@ -5,18 +5,19 @@
 #include "core/try.h"
 #include "opencl/cluster_parts.h"
 
-tvlm_status opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source, int32_t level) {
+tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source,
+                                        int32_t level) {
     const cl_int2 place = {{level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}};
     const int32_t width = tvlm_level_side(source->width, level),
                   height = tvlm_level_side(source->height, level);
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_lab", &call));
-    opencl_call_input(&call, source);
-    opencl_call_memory(&call, cluster->colours);
-    opencl_call_bytes(&call, sizeof place, &place);
-    opencl_call_int(&call, level);
-    return opencl_call_run_pixels(&call, opencl_cluster_groups(width, opencl_cluster_run(cluster)), height,
-                                  cluster->images);
+    tvlm_opencl_call_input(&call, source);
+    tvlm_opencl_call_memory(&call, cluster->colours);
+    tvlm_opencl_call_bytes(&call, sizeof place, &place);
+    tvlm_opencl_call_int(&call, level);
+    return tvlm_opencl_call_run_pixels(&call, opencl_cluster_groups(width, opencl_cluster_run(cluster)),
+                                       height, cluster->images);
 }
 
 static float scale_of(int32_t side, int32_t level_side) {
@@ -36,7 +37,7 @@ static cl_float2 pass_scale(const opencl_cluster *cluster, int32_t pass) {
 
 /* Cells are cut into blocks of a tile's width; down, work-items take up to `rows` rows each, all about the
  * same. */
-opencl_slic_pass opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass) {
+opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     const tvlm_cluster_plan *plan = &cluster->plan;
     const int32_t level = pass_level(cluster, pass), sums = opencl_cluster_cells(cluster) * TVLM_CLUSTER_SUMS;
@@ -63,18 +64,18 @@ opencl_slic_pass opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass
 }
 
 static tvlm_status assign(const opencl_cluster *cluster, int32_t pass) {
-    const opencl_slic_pass made = opencl_slic_pass_of(cluster, pass);
+    const opencl_slic_pass made = tvlm_opencl_slic_pass_of(cluster, pass);
     const opencl_tuning *tuning = &cluster->device->tuning;
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
     const size_t size[3] = {(size_t)(made.cells.s[0] * made.cells.s[2]) * group[0],
                             (size_t)(made.cells.s[1] * made.cells.s[3]) * group[1], (size_t)cluster->images};
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_assign", &call));
-    opencl_call_memory(&call, cluster->colours);
-    opencl_call_memory(&call, cluster->work);
-    opencl_call_memory(&call, cluster->first);
-    opencl_call_bytes(&call, sizeof made, &made);
-    return opencl_call_run(&call, 3, size, group);
+    tvlm_opencl_call_memory(&call, cluster->colours);
+    tvlm_opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->first);
+    tvlm_opencl_call_bytes(&call, sizeof made, &made);
+    return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
 /* As in cl/regions.clh: words of a region's sums. */
@@ -82,7 +83,7 @@ enum { SUM_COUNT = 0, SUM_X = 6, SUM_WORDS = 2 };
 
 /* Centres handed in, as the sums that the first pass finds before it, and the ids in place of dense ones. */
 static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_cluster_centre *centres) {
-    const opencl_slic_pass first = opencl_slic_pass_of(cluster, 0);
+    const opencl_slic_pass first = tvlm_opencl_slic_pass_of(cluster, 0);
     const int32_t cells = opencl_cluster_cells(cluster);
     const size_t words = (size_t)cells * TVLM_CLUSTER_SUMS;
     cl_uint *table = tvlm_allocate(words, sizeof *table);
@@ -97,14 +98,14 @@ static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_clust
         for (int k = 0; k < 5; ++k) own[SUM_X + SUM_WORDS * k] = (cl_uint)sums[k];
     }
     const tvlm_status status =
-        opencl_write(cluster->device, cluster->work, (size_t)first.tables.s[1] * sizeof *table,
-                     words * sizeof *table, table);
+        tvlm_opencl_write(cluster->device, cluster->work, (size_t)first.tables.s[1] * sizeof *table,
+                          words * sizeof *table, table);
     free(table);
     return status;
 }
 
-tvlm_status opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source) {
-    if (cluster->plan.coarse > 0) TVLM_TRY(opencl_cluster_colours(cluster, source, 1));
+tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source) {
+    if (cluster->plan.coarse > 0) TVLM_TRY(tvlm_opencl_cluster_colours(cluster, source, 1));
     if (cluster->centres != NULL) TVLM_TRY(write_centres(cluster, cluster->centres));
     for (int32_t pass = 0; pass < CLUSTER_PASSES; ++pass) TVLM_TRY(assign(cluster, pass));
     return TVLM_OK;

@@ -17,11 +17,11 @@ static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const c
                                                       : TVLM_PIXELS_F32;
     char options[64];
     snprintf(options, sizeof options, "-DPIXEL_TYPE=%d -DPIXEL_CHANNELS=%d", type, (int)layout->channels);
-    TVLM_TRY(opencl_call_begin_over(device, tiles, "source.cl", name, format, options, call));
-    opencl_call_memory(call, ((opencl_buffer *)pixels)->memory);
-    opencl_call_ulong(call, layout->offset);
-    opencl_call_ulong(call, layout->row_stride);
-    opencl_call_int(call, image);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "source.cl", name, format, options, call));
+    tvlm_opencl_call_memory(call, ((opencl_buffer *)pixels)->memory);
+    tvlm_opencl_call_ulong(call, layout->offset);
+    tvlm_opencl_call_ulong(call, layout->row_stride);
+    tvlm_opencl_call_int(call, image);
     return TVLM_OK;
 }
 
@@ -29,8 +29,8 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
                                int32_t image, tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out->format, &call));
-    opencl_call_output(&call, out);
-    return opencl_call_run_pixels(&call, out->width, out->height, 1);
+    tvlm_opencl_call_output(&call, out);
+    return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);
 }
 
 /* A work-item a row on CPUs: a plain loop over x. */
@@ -57,8 +57,8 @@ static tvlm_status list_tiles(opencl_device *device, const tvlm_tiles *tiles, cl
             ++number;
         }
     const size_t bytes = *count * sizeof *entries;
-    tvlm_status status = opencl_scratch(device, SCRATCH_A, bytes, list);
-    if (status == TVLM_OK) status = opencl_write(device, *list, 0, bytes, entries);
+    tvlm_status status = tvlm_opencl_scratch(device, SCRATCH_A, bytes, list);
+    if (status == TVLM_OK) status = tvlm_opencl_write(device, *list, 0, bytes, entries);
     free(entries);
     return status;
 }
@@ -72,14 +72,14 @@ tvlm_status tvlm_opencl_source_tiles(tvlm_device *base, tvlm_buffer *pixels, con
     if (tiles->count == 0) return TVLM_OK;
     TVLM_TRY(list_tiles(device, tiles, &list, &count));
     TVLM_TRY(begin(device, tiles, "source_tiles", pixels, layout, tiles->image, out->format, &call));
-    opencl_call_int(&call, tiles->side);
-    opencl_call_int(&call, TILE_ROWS);
-    opencl_call_int(&call, packed);
-    opencl_call_output(&call, out);
-    opencl_call_memory(&call, list);
-    opencl_call_int(&call, 0);
+    tvlm_opencl_call_int(&call, tiles->side);
+    tvlm_opencl_call_int(&call, TILE_ROWS);
+    tvlm_opencl_call_int(&call, packed);
+    tvlm_opencl_call_output(&call, out);
+    tvlm_opencl_call_memory(&call, list);
+    tvlm_opencl_call_int(&call, 0);
     const size_t group[2] = {group_width(device), TILE_ROWS}, size[2] = {count * group[0], TILE_ROWS};
-    return opencl_call_run(&call, 2, size, group);
+    return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
 tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
@@ -94,16 +94,16 @@ tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, c
     const cl_int none = 0;
     cl_mem flags;
     opencl_call call;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, bytes, &flags));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, bytes, &flags));
     cl_int error = clEnqueueFillBuffer(device->queue, flags, &none, sizeof none, 0, bytes, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(&base->log, error, "clEnqueueFillBuffer");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "clEnqueueFillBuffer");
     TVLM_TRY(begin(device, NULL, "source_changed", pixels, layout, image, source->format, &call));
-    opencl_call_int(&call, side);
-    opencl_call_int(&call, TILE_ROWS);
-    opencl_call_input(&call, source);
-    opencl_call_float(&call, threshold);
-    opencl_call_memory(&call, flags);
-    TVLM_TRY(opencl_call_run(&call, 2, size, group));
+    tvlm_opencl_call_int(&call, side);
+    tvlm_opencl_call_int(&call, TILE_ROWS);
+    tvlm_opencl_call_input(&call, source);
+    tvlm_opencl_call_float(&call, threshold);
+    tvlm_opencl_call_memory(&call, flags);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, group));
     error = clEnqueueReadBuffer(device->queue, flags, CL_TRUE, 0, bytes, changed, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "reading which tiles changed");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "reading which tiles changed");
 }

@@ -12,7 +12,7 @@ static int32_t blocks_along(int32_t side, int32_t level) {
     return (tvlm_level_side(side, level) + TVLM_TEXT_BLOCK - 1) / TVLM_TEXT_BLOCK;
 }
 
-opencl_text opencl_text_of(opencl_device *device, const tvlm_texture *source) {
+opencl_text tvlm_opencl_text_of(opencl_device *device, const tvlm_texture *source) {
     opencl_text text = {.device = device, .source = source};
     text.levels = source->levels < TVLM_TEXT_LEVELS ? source->levels : TVLM_TEXT_LEVELS;
     for (int32_t level = 0; level < text.levels; ++level)
@@ -30,7 +30,7 @@ static int32_t run_of(const opencl_text *text) {
 static tvlm_status begin(const opencl_text *text, const char *name, tvlm_format format, opencl_call *call) {
     char options[32];
     snprintf(options, sizeof options, "-DRUN=%d", (int)run_of(text));
-    return opencl_call_begin_over(text->device, text->tiles, "text.cl", name, format, options, call);
+    return tvlm_opencl_call_begin_over(text->device, text->tiles, "text.cl", name, format, options, call);
 }
 
 /* Work-items of `run` along x, in groups that suit it: a work-item with a run is a group of its own. */
@@ -39,8 +39,8 @@ static tvlm_status run_rows(const opencl_text *text, opencl_call *call, int32_t 
     const int32_t run = run_of(text);
     const size_t size[3] = {(size_t)((width + run - 1) / run), (size_t)height, (size_t)slices},
                  one[3] = {1, 1, 1};
-    if (run > 1) return opencl_call_run(call, 3, size, one);
-    return opencl_call_run_pixels(call, width, height, slices);
+    if (run > 1) return tvlm_opencl_call_run(call, 3, size, one);
+    return tvlm_opencl_call_run_pixels(call, width, height, slices);
 }
 
 /* Where blocks look, in pixels of their level: strokes that end in another block; windows and what is beside
@@ -71,7 +71,7 @@ static tvlm_status run_some_blocks(const opencl_text *text, opencl_call *call, i
                                                    .block_height = group * TVLM_TEXT_BLOCK,
                                                    .z_step = text->levels,
                                                    .z = level};
-    return opencl_call_run_region(call, &region, (size_t)group, (size_t)group);
+    return tvlm_opencl_call_run_region(call, &region, (size_t)group, (size_t)group);
 }
 
 /* Over the blocks of all levels and images: each as large as level 0, what lies beyond a level returns at
@@ -83,13 +83,13 @@ static tvlm_status run_blocks(const opencl_text *text, opencl_call *call, int32_
                     source->images * text->levels);
 }
 
-tvlm_status opencl_text_strokes(const opencl_text *text, cl_mem strokes) {
+tvlm_status tvlm_opencl_text_strokes(const opencl_text *text, cl_mem strokes) {
     opencl_call call;
     TVLM_TRY(begin(text, "text_strokes", text->source->format, &call));
-    opencl_call_input(&call, text->source);
-    opencl_call_int(&call, text->blocks);
-    opencl_call_int(&call, text->levels);
-    opencl_call_memory(&call, strokes);
+    tvlm_opencl_call_input(&call, text->source);
+    tvlm_opencl_call_int(&call, text->blocks);
+    tvlm_opencl_call_int(&call, text->levels);
+    tvlm_opencl_call_memory(&call, strokes);
     return run_blocks(text, &call, STROKES_X, 0);
 }
 
@@ -97,46 +97,46 @@ static tvlm_status blocks_to_blocks(const opencl_text *text, const char *name, c
                                     int32_t grow_x, int32_t grow_y) {
     opencl_call call;
     TVLM_TRY(begin(text, name, text->source->format, &call));
-    opencl_call_memory(&call, from);
-    opencl_call_size(&call, text->source);
-    opencl_call_int(&call, text->blocks);
-    opencl_call_int(&call, text->levels);
-    opencl_call_memory(&call, to);
+    tvlm_opencl_call_memory(&call, from);
+    tvlm_opencl_call_size(&call, text->source);
+    tvlm_opencl_call_int(&call, text->blocks);
+    tvlm_opencl_call_int(&call, text->levels);
+    tvlm_opencl_call_memory(&call, to);
     return run_blocks(text, &call, grow_x, grow_y);
 }
 
-tvlm_status opencl_text_mark(const opencl_text *text, cl_mem strokes, cl_mem marks) {
+tvlm_status tvlm_opencl_text_mark(const opencl_text *text, cl_mem strokes, cl_mem marks) {
     return blocks_to_blocks(text, "text_mark", strokes, marks, MARKS_X, MARKS_Y);
 }
 
-tvlm_status opencl_text_grow(const opencl_text *text, cl_mem marks, cl_mem grown) {
+tvlm_status tvlm_opencl_text_grow(const opencl_text *text, cl_mem marks, cl_mem grown) {
     return blocks_to_blocks(text, "text_grow", marks, grown, GROWN_X, GROWN_Y);
 }
 
-tvlm_status opencl_text_combine(const opencl_text *text, cl_mem grown, const tvlm_texture *out) {
+tvlm_status tvlm_opencl_text_combine(const opencl_text *text, cl_mem grown, const tvlm_texture *out) {
     opencl_call call;
     TVLM_TRY(begin(text, "text_combine", out->format, &call));
-    opencl_call_memory(&call, grown);
-    opencl_call_size(&call, text->source);
-    opencl_call_int(&call, text->blocks);
-    opencl_call_int(&call, text->levels);
-    opencl_call_output(&call, out);
-    if (text->tiles != NULL) return opencl_call_run_rows(&call, run_of(text));
+    tvlm_opencl_call_memory(&call, grown);
+    tvlm_opencl_call_size(&call, text->source);
+    tvlm_opencl_call_int(&call, text->blocks);
+    tvlm_opencl_call_int(&call, text->levels);
+    tvlm_opencl_call_output(&call, out);
+    if (text->tiles != NULL) return tvlm_opencl_call_run_rows(&call, run_of(text));
     return run_rows(text, &call, out->width, out->height, out->images);
 }
 
 tvlm_status tvlm_opencl_text(tvlm_device *base, const tvlm_generate_args *args) {
     opencl_device *device = (opencl_device *)base;
-    opencl_text text = opencl_text_of(device, args->grids[TVLM_GRID_SOURCE]);
+    opencl_text text = tvlm_opencl_text_of(device, args->grids[TVLM_GRID_SOURCE]);
     const size_t blocks = (size_t)text.blocks * (size_t)args->out->images;
     cl_mem strokes, marks, grown;
     text.tiles = args->tiles;
-    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_TEXT_STROKES, SCRATCH_A,
-                            blocks * TVLM_TEXT_SUMS * sizeof(cl_int), &strokes));
-    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_TEXT_MARKS, SCRATCH_B, blocks, &marks));
-    TVLM_TRY(opencl_between(device, args, TVLM_PRODUCT_TEXT_GROWN, SCRATCH_C, blocks, &grown));
-    TVLM_TRY(opencl_text_strokes(&text, strokes));
-    TVLM_TRY(opencl_text_mark(&text, strokes, marks));
-    TVLM_TRY(opencl_text_grow(&text, marks, grown));
-    return opencl_text_combine(&text, grown, args->out);
+    TVLM_TRY(tvlm_opencl_between(device, args, TVLM_PRODUCT_TEXT_STROKES, SCRATCH_A,
+                                 blocks * TVLM_TEXT_SUMS * sizeof(cl_int), &strokes));
+    TVLM_TRY(tvlm_opencl_between(device, args, TVLM_PRODUCT_TEXT_MARKS, SCRATCH_B, blocks, &marks));
+    TVLM_TRY(tvlm_opencl_between(device, args, TVLM_PRODUCT_TEXT_GROWN, SCRATCH_C, blocks, &grown));
+    TVLM_TRY(tvlm_opencl_text_strokes(&text, strokes));
+    TVLM_TRY(tvlm_opencl_text_mark(&text, strokes, marks));
+    TVLM_TRY(tvlm_opencl_text_grow(&text, marks, grown));
+    return tvlm_opencl_text_combine(&text, grown, args->out);
 }

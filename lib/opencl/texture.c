@@ -3,7 +3,7 @@
  * texture.c: texture arrays in the three storages. The kernels' side of them is cl/texture.clh and
  * cl/levels.clh.
  *
- * Where levels lie is written twice, once for the host and once for kernels: opencl_level_offset is
+ * Where levels lie is written twice, once for the host and once for kernels: tvlm_opencl_level_offset is
  * level_offset of cl/texture.clh, and rest_size and place_of know the second image as its level_corner does.
  * Whoever changes one changes both; test_mips.c reads with the one what was written with the other, level by
  * level in every storage.
@@ -18,11 +18,11 @@
 /* OpenCL 2.0 names that a 1.2 loader's headers may lack. */
 #define MIP_LEVELS_ARE_NATIVE(device) ((device)->base.info.storage == TVLM_STORAGE_MIPMAPPED)
 
-size_t opencl_texel_bytes(const tvlm_texture *texture) {
+size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture) {
     return texture->format == TVLM_FORMAT_F16 ? 8 : 16;
 }
 
-size_t opencl_level_offset(const tvlm_texture *texture, int32_t level) {
+size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level) {
     size_t texels = 0;
     for (int32_t n = 0; n < level; ++n)
         texels += (size_t)tvlm_level_side(texture->width, n) * (size_t)tvlm_level_side(texture->height, n);
@@ -55,7 +55,7 @@ static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape
     desc.image_array_size = slices_of(shape);
     desc.num_mip_levels = levels > 1 ? levels : 0;
     *image = clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateImage");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clCreateImage");
 }
 
 /*
@@ -69,7 +69,7 @@ static tvlm_status clear_rest(opencl_device *device, const opencl_texture *textu
                               slices_of(&texture->base)};
     const cl_int error =
         clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clEnqueueFillImage");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillImage");
 }
 
 /* Asked for more, drivers answer with whatever error they like (PoCL 3.1: CL_INVALID_OPERATION). */
@@ -105,12 +105,13 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
 static tvlm_status memory_create(opencl_device *device, opencl_texture *texture) {
     cl_int error = CL_SUCCESS;
     const size_t texels =
-        opencl_level_offset(&texture->base, texture->base.levels) * slices_of(&texture->base);
+        tvlm_opencl_level_offset(&texture->base, texture->base.levels) * slices_of(&texture->base);
     if (texels > INT32_MAX)
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
                          "a texture of %zu texels is more than %d", texels, INT32_MAX);
     texture->level0 = clCreateBuffer(device->context, CL_MEM_READ_WRITE, texture->base.bytes, NULL, &error);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&device->base.log, error, "clCreateBuffer (texture)");
+    return error == CL_SUCCESS ? TVLM_OK
+                               : tvlm_opencl_fail(&device->base.log, error, "clCreateBuffer (texture)");
 }
 
 tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, tvlm_texture **texture) {
@@ -119,7 +120,7 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
     made->base = *shape;
     made->base.bytes =
-        opencl_level_offset(shape, shape->levels) * slices_of(shape) * opencl_texel_bytes(shape);
+        tvlm_opencl_level_offset(shape, shape->levels) * slices_of(shape) * tvlm_opencl_texel_bytes(shape);
     const tvlm_status status =
         base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made) : images_create(device, made);
     if (status != TVLM_OK) {
@@ -129,7 +130,7 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     if (made->rest != NULL)
         made->base.bytes = ((size_t)shape->width * (size_t)shape->height +
                             (size_t)made->rest_width * (size_t)made->rest_height) *
-                           slices_of(shape) * opencl_texel_bytes(shape);
+                           slices_of(shape) * tvlm_opencl_texel_bytes(shape);
     tvlm_device_takes(base, made->base.bytes);
     *texture = &made->base;
     return TVLM_OK;
@@ -161,10 +162,10 @@ static slice_place place_of(const opencl_device *device, const opencl_texture *t
     const size_t w = (size_t)tvlm_level_side(shape->width, level),
                  h = (size_t)tvlm_level_side(shape->height, level);
     slice_place place = {
-        texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * opencl_texel_bytes(shape)};
+        texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * tvlm_opencl_texel_bytes(shape)};
     if (device->base.info.storage == TVLM_STORAGE_BUFFER) {
-        const size_t before = opencl_level_offset(shape, level) * slices_of(shape);
-        place.offset = (before + (size_t)slice * w * h) * opencl_texel_bytes(shape);
+        const size_t before = tvlm_opencl_level_offset(shape, level) * slices_of(shape);
+        place.offset = (before + (size_t)slice * w * h) * tvlm_opencl_texel_bytes(shape);
     } else if (MIP_LEVELS_ARE_NATIVE(device)) {
         place.origin[3] = (size_t)level;
     } else if (level > 0) {
@@ -203,7 +204,7 @@ tvlm_status tvlm_opencl_texture_read(tvlm_device *base, tvlm_texture *texture, i
         if (error == CL_SUCCESS) tvlm_half_to_floats(texels, rgba, place.bytes / 2);
         free(texels);
     }
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "reading a texture");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "reading a texture");
 }
 
 tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32_t slice,
@@ -212,14 +213,14 @@ tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, 
     const slice_place place = place_of(device, (opencl_texture *)texture, 0, slice);
     if (texture->format != TVLM_FORMAT_F16) {
         const cl_int error = transfer_out(device, &place, rgba);
-        return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "writing a texture");
+        return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "writing a texture");
     }
     uint16_t *texels = tvlm_allocate(place.bytes, 1);
     if (texels == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory to write a texture");
     tvlm_half_from_floats(rgba, texels, place.bytes / 2);
     const cl_int error = transfer_out(device, &place, texels);
     free(texels);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "writing a texture");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "writing a texture");
 }
 
 tvlm_status tvlm_opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
@@ -243,7 +244,8 @@ tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from
     const int32_t levels = MIP_LEVELS_ARE_NATIVE(device) ? from->levels : 1;
     cl_int error = CL_SUCCESS;
     if (base->info.storage == TVLM_STORAGE_BUFFER) {
-        const size_t bytes = opencl_level_offset(from, from->levels) * slices * opencl_texel_bytes(from);
+        const size_t bytes =
+            tvlm_opencl_level_offset(from, from->levels) * slices * tvlm_opencl_texel_bytes(from);
         error =
             clEnqueueCopyBuffer(device->queue, source->level0, result->level0, 0, 0, bytes, 0, NULL, NULL);
     }
@@ -253,5 +255,5 @@ tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from
     if (error == CL_SUCCESS && source->rest != NULL)
         error = copy_image(device, source->rest, result->rest, source->rest_width, source->rest_height,
                            slices, 0);
-    return error == CL_SUCCESS ? TVLM_OK : opencl_fail(&base->log, error, "a copy of a texture");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "a copy of a texture");
 }

@@ -15,18 +15,18 @@ static tvlm_status begin(opencl_device *device, const char *name, opencl_call *c
     snprintf(options, sizeof options, "-DTOPK_GROUP=%d -DTOPK_CHUNK=%d -DSELECT_GROUP=%d -DSELECT_SPAN=%d",
              (int)tuning->topk_group, (int)tuning->topk_chunk, (int)tuning->select_group,
              (int)tuning->select_span);
-    return opencl_call_begin(device, "topk.cl", name, TVLM_FORMAT_F32, options, call);
+    return tvlm_opencl_call_begin(device, "topk.cl", name, TVLM_FORMAT_F32, options, call);
 }
 
 static tvlm_status by_rank(opencl_device *device, cl_mem scores, int32_t n, int32_t k, cl_mem result) {
     const size_t group = (size_t)device->tuning.topk_group, size = (size_t)n * RANK_LANES;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_rank", &call));
-    opencl_call_memory(&call, scores);
-    opencl_call_int(&call, n);
-    opencl_call_int(&call, k);
-    opencl_call_memory(&call, result);
-    return opencl_call_run(&call, 1, &size, &group);
+    tvlm_opencl_call_memory(&call, scores);
+    tvlm_opencl_call_int(&call, n);
+    tvlm_opencl_call_int(&call, k);
+    tvlm_opencl_call_memory(&call, result);
+    return tvlm_opencl_call_run(&call, 1, &size, &group);
 }
 
 /* Where keys come from: the scores themselves, or a list made of them. */
@@ -42,21 +42,21 @@ static tvlm_status by_chunks(opencl_device *device, key_source from, int32_t k, 
     const size_t bytes = (size_t)first_chunks * (size_t)k * sizeof(cl_ulong);
     cl_mem keys[2];
     int32_t n = from.n, chunks = 0;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_A, bytes, &keys[0]));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, bytes, &keys[1]));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, bytes, &keys[0]));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, bytes, &keys[1]));
     for (int round = 0; chunks != 1; ++round) {
         chunks = (n + chunk - 1) / chunk;
         const size_t size = (size_t)chunks * group;
         opencl_call call;
         TVLM_TRY(begin(device, "topk_chunk", &call));
-        opencl_call_memory(&call, from.scores);
-        opencl_call_memory(&call, round == 0 && from.keys != NULL ? from.keys : keys[(round + 1) & 1]);
-        opencl_call_int(&call, round == 0 && from.keys == NULL);
-        opencl_call_int(&call, n);
-        opencl_call_int(&call, k);
-        opencl_call_memory(&call, keys[round & 1]);
-        opencl_call_memory(&call, result);
-        TVLM_TRY(opencl_call_run(&call, 1, &size, &group));
+        tvlm_opencl_call_memory(&call, from.scores);
+        tvlm_opencl_call_memory(&call, round == 0 && from.keys != NULL ? from.keys : keys[(round + 1) & 1]);
+        tvlm_opencl_call_int(&call, round == 0 && from.keys == NULL);
+        tvlm_opencl_call_int(&call, n);
+        tvlm_opencl_call_int(&call, k);
+        tvlm_opencl_call_memory(&call, keys[round & 1]);
+        tvlm_opencl_call_memory(&call, result);
+        TVLM_TRY(tvlm_opencl_call_run(&call, 1, &size, &group));
         n = chunks * k;
     }
     return TVLM_OK;
@@ -67,10 +67,10 @@ static tvlm_status merge_step(opencl_device *device, cl_mem keys, int64_t padded
     const size_t size = (size_t)padded / 2;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_exchange", &call));
-    opencl_call_memory(&call, keys);
-    opencl_call_int(&call, (int32_t)run);
-    opencl_call_int(&call, (int32_t)apart);
-    return opencl_call_run(&call, 1, &size, NULL);
+    tvlm_opencl_call_memory(&call, keys);
+    tvlm_opencl_call_int(&call, (int32_t)run);
+    tvlm_opencl_call_int(&call, (int32_t)apart);
+    return tvlm_opencl_call_run(&call, 1, &size, NULL);
 }
 
 /* Chunks first, then runs of twice the length until one is left. */
@@ -79,15 +79,15 @@ static tvlm_status sort_padded(opencl_device *device, cl_mem keys, int64_t padde
     const size_t group = (size_t)device->tuning.topk_group, groups = (size_t)(padded / chunk) * group;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_sort", &call));
-    opencl_call_memory(&call, keys);
-    TVLM_TRY(opencl_call_run(&call, 1, &groups, &group));
+    tvlm_opencl_call_memory(&call, keys);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 1, &groups, &group));
     for (int64_t run = 2 * chunk; run <= padded; run *= 2) {
         for (int64_t apart = run / 2; apart >= chunk; apart /= 2)
             TVLM_TRY(merge_step(device, keys, padded, run, apart));
         TVLM_TRY(begin(device, "topk_merge", &call));
-        opencl_call_memory(&call, keys);
-        opencl_call_int(&call, (int32_t)run);
-        TVLM_TRY(opencl_call_run(&call, 1, &groups, &group));
+        tvlm_opencl_call_memory(&call, keys);
+        tvlm_opencl_call_int(&call, (int32_t)run);
+        TVLM_TRY(tvlm_opencl_call_run(&call, 1, &groups, &group));
     }
     return TVLM_OK;
 }
@@ -103,21 +103,22 @@ static tvlm_status by_sorting(opencl_device *device, key_source from, int32_t k,
     const int64_t padded = padded_count(device, from.n);
     cl_mem keys = from.keys;
     opencl_call call;
-    if (keys == NULL) TVLM_TRY(opencl_scratch(device, SCRATCH_A, (size_t)padded * sizeof(cl_ulong), &keys));
+    if (keys == NULL)
+        TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, (size_t)padded * sizeof(cl_ulong), &keys));
     TVLM_TRY(begin(device, "topk_pad", &call));
-    opencl_call_memory(&call, from.scores);
-    opencl_call_int(&call, from.keys == NULL);
-    opencl_call_int(&call, from.n);
-    opencl_call_memory(&call, keys);
-    opencl_call_int(&call, (int32_t)padded);
-    TVLM_TRY(opencl_call_run_list(&call, (size_t)padded, 1));
+    tvlm_opencl_call_memory(&call, from.scores);
+    tvlm_opencl_call_int(&call, from.keys == NULL);
+    tvlm_opencl_call_int(&call, from.n);
+    tvlm_opencl_call_memory(&call, keys);
+    tvlm_opencl_call_int(&call, (int32_t)padded);
+    TVLM_TRY(tvlm_opencl_call_run_list(&call, (size_t)padded, 1));
     TVLM_TRY(sort_padded(device, keys, padded));
     TVLM_TRY(begin(device, "topk_result", &call));
-    opencl_call_memory(&call, keys);
-    opencl_call_memory(&call, from.scores);
-    opencl_call_int(&call, k);
-    opencl_call_memory(&call, result);
-    return opencl_call_run_list(&call, (size_t)k, 1);
+    tvlm_opencl_call_memory(&call, keys);
+    tvlm_opencl_call_memory(&call, from.scores);
+    tvlm_opencl_call_int(&call, k);
+    tvlm_opencl_call_memory(&call, result);
+    return tvlm_opencl_call_run_list(&call, (size_t)k, 1);
 }
 
 /* select_state of topk.cl */
@@ -136,14 +137,14 @@ static tvlm_status selector_begin(opencl_device *device, int32_t n, int32_t k, s
     const select_state state = {0, (cl_uint)k, 0};
     const cl_uint zero = 0;
     const size_t histogram = sizeof zero << DIGIT_BITS, span = (size_t)device->tuning.select_span;
-    TVLM_TRY(opencl_scratch(device, SCRATCH_C, sizeof state, &s->state));
-    TVLM_TRY(opencl_scratch(device, SCRATCH_B, histogram, &s->histogram));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof state, &s->state));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, histogram, &s->histogram));
     cl_int error =
         clEnqueueFillBuffer(device->queue, s->state, &state, sizeof state, 0, sizeof state, 0, NULL, NULL);
     if (error == CL_SUCCESS)
         error =
             clEnqueueFillBuffer(device->queue, s->histogram, &zero, sizeof zero, 0, histogram, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
     s->index_bits = 1;
     while ((n - 1) >> s->index_bits != 0) ++s->index_bits;
     s->group = (size_t)device->tuning.select_group;
@@ -157,19 +158,19 @@ static tvlm_status find_digit(opencl_device *device, cl_mem scores, int32_t n, c
     const size_t one = (size_t)device->tuning.topk_group;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_count", &call));
-    opencl_call_memory(&call, scores);
-    opencl_call_int(&call, n);
-    opencl_call_int(&call, s->index_bits);
-    opencl_call_int(&call, shift);
-    opencl_call_int(&call, bits);
-    opencl_call_memory(&call, s->state);
-    opencl_call_memory(&call, s->histogram);
-    TVLM_TRY(opencl_call_run(&call, 1, &s->size, &s->group));
+    tvlm_opencl_call_memory(&call, scores);
+    tvlm_opencl_call_int(&call, n);
+    tvlm_opencl_call_int(&call, s->index_bits);
+    tvlm_opencl_call_int(&call, shift);
+    tvlm_opencl_call_int(&call, bits);
+    tvlm_opencl_call_memory(&call, s->state);
+    tvlm_opencl_call_memory(&call, s->histogram);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 1, &s->size, &s->group));
     TVLM_TRY(begin(device, "topk_pick", &call));
-    opencl_call_int(&call, bits);
-    opencl_call_memory(&call, s->state);
-    opencl_call_memory(&call, s->histogram);
-    return opencl_call_run(&call, 1, &one, &one);
+    tvlm_opencl_call_int(&call, bits);
+    tvlm_opencl_call_memory(&call, s->state);
+    tvlm_opencl_call_memory(&call, s->histogram);
+    return tvlm_opencl_call_run(&call, 1, &one, &one);
 }
 
 /* The k-th key digit by digit, then the k keys up to it, then those sorted. */
@@ -183,15 +184,15 @@ static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n,
         left -= bits;
         TVLM_TRY(find_digit(device, scores, n, &s, left, bits));
     }
-    TVLM_TRY(
-        opencl_scratch(device, SCRATCH_D, (size_t)padded_count(device, k) * sizeof(cl_ulong), &kept.keys));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, (size_t)padded_count(device, k) * sizeof(cl_ulong),
+                                 &kept.keys));
     TVLM_TRY(begin(device, "topk_keep", &call));
-    opencl_call_memory(&call, scores);
-    opencl_call_int(&call, n);
-    opencl_call_int(&call, s.index_bits);
-    opencl_call_memory(&call, s.state);
-    opencl_call_memory(&call, kept.keys);
-    TVLM_TRY(opencl_call_run(&call, 1, &s.size, &s.group));
+    tvlm_opencl_call_memory(&call, scores);
+    tvlm_opencl_call_int(&call, n);
+    tvlm_opencl_call_int(&call, s.index_bits);
+    tvlm_opencl_call_memory(&call, s.state);
+    tvlm_opencl_call_memory(&call, kept.keys);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 1, &s.size, &s.group));
     return k <= device->tuning.topk_chunk ? by_chunks(device, kept, k, result)
                                           : by_sorting(device, kept, k, result);
 }

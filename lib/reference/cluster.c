@@ -26,7 +26,7 @@ reference_colours tvlm_reference_colours(const tvlm_texture *source, int32_t lev
     int32_t(*texel)[3] = made.texels;
     for (int32_t y = 0; y < made.height; ++y)
         for (int32_t x = 0; x < made.width; ++x, ++texel) {
-            const reference_lab lab = tvlm_reference_lab(reference_fetch(source, level, slice, x, y));
+            const reference_lab lab = tvlm_reference_lab(tvlm_reference_fetch(source, level, slice, x, y));
             (*texel)[0] = whole_steps(lab.l);
             (*texel)[1] = whole_steps(lab.a) + TVLM_LAB_ZERO;
             (*texel)[2] = whole_steps(lab.b) + TVLM_LAB_ZERO;

@@ -10,7 +10,7 @@
 #include "reference/texture.h"
 
 static float edges_at(const tvlm_texture *visual, int32_t slice, int32_t x, int32_t y) {
-    return reference_fetch(visual, 0, slice, x, y)[0];
+    return tvlm_reference_fetch(visual, 0, slice, x, y)[0];
 }
 
 /* Whether a pixel is on a ridge: above the threshold, and a maximum along the axis on which `edges` falls off
@@ -50,7 +50,7 @@ static int32_t distance_in_column(const bool *mask, int32_t width, int32_t heigh
     return INT32_MAX;
 }
 
-void reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out) {
+void tvlm_reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out) {
     const int32_t width = out->width, height = out->height, longer = width > height ? width : height;
     const double range = longer / (double)TVLM_DISTANCE_SHARE;
     const int32_t reach = (int32_t)ceil(range);
@@ -60,7 +60,7 @@ void reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t imag
             const int64_t square = nearest(columns, width, x, reach);
             const double value[4] = {square == INT64_MAX ? 1 : fmin(1, sqrt((double)square) / range), 0, 0,
                                      0};
-            reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+            tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
         }
     }
 }
@@ -76,7 +76,7 @@ tvlm_status tvlm_reference_distance(tvlm_device *device, const tvlm_generate_arg
             for (int32_t x = 0; x < out->width; ++x)
                 mask[(size_t)y * (size_t)out->width + (size_t)x] =
                     is_edge(visual, reference_slice(visual, image, 0), x, y);
-        reference_distance_of_mask(mask, columns, image, out);
+        tvlm_reference_distance_of_mask(mask, columns, image, out);
     }
     free(mask);
     free(columns);

@@ -10,6 +10,6 @@
 
 /* Makes the distance of one image from mask[height * width], true for edge pixels. `columns` is room for a
  * row. */
-void reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out);
+void tvlm_reference_distance_of_mask(const bool *mask, int32_t *columns, int32_t image, tvlm_texture *out);
 
 #endif

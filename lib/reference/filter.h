@@ -10,7 +10,7 @@
 
 /* Luma of the source at a pixel. Outside the image it is that of the nearest pixel inside. */
 static inline double reference_luma(const tvlm_texture *source, int32_t slice, int32_t x, int32_t y) {
-    return reference_fetch(source, 0, slice, x, y)[3];
+    return tvlm_reference_fetch(source, 0, slice, x, y)[3];
 }
 
 /* Sobel's derivatives of luma (3x3, 1 2 1), x to the right and y downwards. A step from black to white gives
@@ -39,7 +39,7 @@ static inline void reference_each_texel(const tvlm_texture *source, tvlm_texture
             for (int32_t x = 0; x < out->width; ++x) {
                 double value[4] = {0, 0, 0, 0};
                 texel(source, reference_slice(source, image, 0), x, y, value);
-                reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+                tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
             }
         }
     }

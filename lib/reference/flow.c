@@ -52,7 +52,7 @@ static int32_t clamp_to(int32_t value, int32_t side) {
 }
 
 static double luma(const plane *p, int32_t x, int32_t y) {
-    return reference_fetch(p->source, p->level, p->slice, x, y)[3];
+    return tvlm_reference_fetch(p->source, p->level, p->slice, x, y)[3];
 }
 
 static double clamp(double value, double low, double high) {

@@ -19,9 +19,10 @@ static void move(const tvlm_follow *follow, const float *from, float now[2]) {
     for (int32_t step = 0; step < follow->steps; ++step) {
         const reference_point at = {(double)now[0], (double)now[1], (double)follow->level, 0};
         if (!isfinite(at.x) || !isfinite(at.y)) return;
-        if (!(reference_sample(&bundle, TVLM_REF(0, 0, 2), &at) >= (double)follow->confidence)) continue;
-        now[0] = (float)((double)was[0] - reference_sample(&bundle, TVLM_REF(0, 0, 0), &at));
-        now[1] = (float)((double)was[1] - reference_sample(&bundle, TVLM_REF(0, 0, 1), &at));
+        if (!(tvlm_reference_sample_at(&bundle, TVLM_REF(0, 0, 2), &at) >= (double)follow->confidence))
+            continue;
+        now[0] = (float)((double)was[0] - tvlm_reference_sample_at(&bundle, TVLM_REF(0, 0, 0), &at));
+        now[1] = (float)((double)was[1] - tvlm_reference_sample_at(&bundle, TVLM_REF(0, 0, 1), &at));
     }
 }
 

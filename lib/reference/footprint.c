@@ -16,7 +16,7 @@ static double average(const tvlm_bundle *bundle, int32_t ref, const tvlm_footpri
         const reference_point at = {(double)place->at.x + along * (double)place->step_x,
                                     (double)place->at.y + along * (double)place->step_y,
                                     (double)place->at.level, (int32_t)place->at.image};
-        sum += weight * reference_sample(bundle, ref, &at);
+        sum += weight * tvlm_reference_sample_at(bundle, ref, &at);
         weights += weight;
     }
     return sum / weights;

@@ -14,7 +14,8 @@ static void colour_moments(const tvlm_texture *source, int32_t slice, int32_t x,
     int count = 0;
     for (int32_t j = -1; j <= 1; ++j)
         for (int32_t i = -1; i <= 1; ++i)
-            for (int c = 0; c < 3; ++c) values[count++] = reference_fetch(source, 0, slice, x + i, y + j)[c];
+            for (int c = 0; c < 3; ++c)
+                values[count++] = tvlm_reference_fetch(source, 0, slice, x + i, y + j)[c];
     for (int i = 0; i < count; ++i) sum += values[i];
     *mean = sum / count;
     for (int i = 0; i < count; ++i) squares += (values[i] - *mean) * (values[i] - *mean);

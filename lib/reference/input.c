@@ -24,7 +24,7 @@ tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const t
             for (int32_t layer = 0; layer < out->layers; ++layer) {
                 const float *texel = rgba + 4 * layer;
                 const double value[4] = {texel[0], texel[1], texel[2], texel[3]};
-                reference_store(out, 0, reference_slice(out, image, layer), x, y, value);
+                tvlm_reference_store(out, 0, reference_slice(out, image, layer), x, y, value);
             }
         }
     return TVLM_OK;

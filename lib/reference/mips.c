@@ -33,7 +33,7 @@ static area gather(const tvlm_texture *texture, int32_t level, int32_t slice, co
     area covered = {.count = 0};
     for (int32_t j = 0; j < y->count; ++j) {
         for (int32_t i = 0; i < x->count; ++i) {
-            const float *texel = reference_fetch(texture, level, slice, x->first + i, y->first + j);
+            const float *texel = tvlm_reference_fetch(texture, level, slice, x->first + i, y->first + j);
             covered.value[covered.count] = texel[component];
             covered.weight[covered.count] = (int64_t)x->weight[i] * y->weight[j];
             ++covered.count;
@@ -96,7 +96,7 @@ static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
                 const area covered = gather(texture, level - 1, slice, &across, &down, c);
                 value[c] = reduce(&covered, texture->reduce[c]);
             }
-            reference_store(texture, level, slice, x, y, value);
+            tvlm_reference_store(texture, level, slice, x, y, value);
         }
     }
 }

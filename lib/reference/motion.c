@@ -10,7 +10,7 @@
 /* Luma of the source's level 1, or of level 0 of a source that is a single texel. */
 static double half_luma(const tvlm_texture *source, int32_t image, int32_t x, int32_t y) {
     const int32_t level = source->levels > 1 ? 1 : 0;
-    return reference_fetch(source, level, reference_slice(source, image, 0), x, y)[3];
+    return tvlm_reference_fetch(source, level, reference_slice(source, image, 0), x, y)[3];
 }
 
 tvlm_status tvlm_reference_motion(tvlm_device *device, const tvlm_generate_args *args) {
@@ -21,11 +21,11 @@ tvlm_status tvlm_reference_motion(tvlm_device *device, const tvlm_generate_args 
     for (int32_t image = 0; image < out->images; ++image)
         for (int32_t y = 0; y < out->height; ++y)
             for (int32_t x = 0; x < out->width; ++x) {
-                const float *last = previous != NULL ? reference_fetch(previous, 0, image, x, y) : NULL;
+                const float *last = previous != NULL ? tvlm_reference_fetch(previous, 0, image, x, y) : NULL;
                 double value[4] = {0, 0, 0, 0};
                 if (last != NULL && last[1] > 0)
                     value[0] = fabs(half_luma(source, image, x, y) - (double)last[0]);
-                reference_store(out, 0, image, x, y, value);
+                tvlm_reference_store(out, 0, image, x, y, value);
             }
     return TVLM_OK;
 }
@@ -36,7 +36,7 @@ tvlm_status tvlm_reference_remember_luma(tvlm_device *device, const tvlm_texture
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x) {
             const double value[4] = {half_luma(source, image, x, y), 1, 0, 0};
-            reference_store(out, 0, image, x, y, value);
+            tvlm_reference_store(out, 0, image, x, y, value);
         }
     return TVLM_OK;
 }

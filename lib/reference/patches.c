@@ -40,7 +40,7 @@ tvlm_status tvlm_reference_patches(tvlm_device *device, const tvlm_bundle *bundl
                         at.x = reflected(at.x, (double)bundle->width);
                         at.y = reflected(at.y, (double)bundle->height);
                     }
-                    const double value = reference_sample(bundle, plan->refs[c], &at);
+                    const double value = tvlm_reference_sample_at(bundle, plan->refs[c], &at);
                     store(plan, reference_data(out), index++,
                           (value - (double)plan->mean[c]) / (double)plan->deviation[c]);
                 }

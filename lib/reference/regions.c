@@ -213,7 +213,7 @@ static void write_texels(const region_picture *picture, tvlm_texture *out, int32
                          from = sqrt((double)square_distance(picture, x, y));
             const double value[4] = {label, radius > 0 ? fmin(1, from / radius) : 0, region->pixels / area,
                                      picture->given ? labels_meet(picture, x, y) : areas_meet(picture, x, y)};
-            reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+            tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
         }
 }
 

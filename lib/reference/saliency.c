@@ -41,7 +41,7 @@ static lab_level lab_level_make(const tvlm_texture *source, int32_t level, int32
     reference_lab *texel = made.texels;
     for (int32_t y = 0; y < made.height; ++y)
         for (int32_t x = 0; x < made.width; ++x)
-            *texel++ = tvlm_reference_lab(reference_fetch(source, level, slice, x, y));
+            *texel++ = tvlm_reference_lab(tvlm_reference_fetch(source, level, slice, x, y));
     return made;
 }
 
@@ -52,7 +52,8 @@ static reference_lab lab_lerp(const reference_lab *p, const reference_lab *q, do
 
 /* The bilinear colour at (u, v) in texels. */
 static reference_lab lab_at(const lab_level *level, double u, double v) {
-    const reference_between x = reference_locate(u, level->width), y = reference_locate(v, level->height);
+    const reference_between x = tvlm_reference_locate(u, level->width),
+                            y = tvlm_reference_locate(v, level->height);
     const reference_lab *top = level->texels + (size_t)y.first * (size_t)level->width;
     const reference_lab *bottom = level->texels + (size_t)y.second * (size_t)level->width;
     const reference_lab above = lab_lerp(top + x.first, top + x.second, x.fraction);
@@ -241,7 +242,8 @@ static void add_scaled(const double *values, size_t count, double floor, double 
 
 /* The bilinear value at (u, v) in texels of a plane that has the level's size. */
 static double plane_at(const lab_level *level, const double *plane, double u, double v) {
-    const reference_between x = reference_locate(u, level->width), y = reference_locate(v, level->height);
+    const reference_between x = tvlm_reference_locate(u, level->width),
+                            y = tvlm_reference_locate(v, level->height);
     const double *top = plane + (size_t)y.first * (size_t)level->width;
     const double *bottom = plane + (size_t)y.second * (size_t)level->width;
     return reference_lerp(reference_lerp(top[x.first], top[x.second], x.fraction),
@@ -285,7 +287,7 @@ static bool make_image(const tvlm_texture *source, int32_t image, tvlm_texture *
     scale_to_maximum(values, count);
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x)
-            reference_store(out, 0, reference_slice(out, image, 0), x, y, *values++);
+            tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, *values++);
     return true;
 }
 

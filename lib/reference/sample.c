@@ -43,15 +43,16 @@ static double bilinear(const tvlm_texture *texture, int32_t level, int32_t slice
                        const reference_point *point) {
     const int32_t width = tvlm_level_side(texture->width, level),
                   height = tvlm_level_side(texture->height, level);
-    const reference_between x = reference_locate(texel_coordinate(point->x, width, texture->extent_x), width);
+    const reference_between x =
+        tvlm_reference_locate(texel_coordinate(point->x, width, texture->extent_x), width);
     const reference_between y =
-        reference_locate(texel_coordinate(point->y, height, texture->extent_y), height);
+        tvlm_reference_locate(texel_coordinate(point->y, height, texture->extent_y), height);
     const double above =
-        reference_lerp(reference_fetch(texture, level, slice, x.first, y.first)[component],
-                       reference_fetch(texture, level, slice, x.second, y.first)[component], x.fraction);
-    const double below =
-        reference_lerp(reference_fetch(texture, level, slice, x.first, y.second)[component],
-                       reference_fetch(texture, level, slice, x.second, y.second)[component], x.fraction);
+        reference_lerp(tvlm_reference_fetch(texture, level, slice, x.first, y.first)[component],
+                       tvlm_reference_fetch(texture, level, slice, x.second, y.first)[component], x.fraction);
+    const double below = reference_lerp(
+        tvlm_reference_fetch(texture, level, slice, x.first, y.second)[component],
+        tvlm_reference_fetch(texture, level, slice, x.second, y.second)[component], x.fraction);
     return reference_lerp(above, below, y.fraction);
 }
 
@@ -72,8 +73,8 @@ static double nearest(const tvlm_texture *texture, double level, int32_t slice, 
                       const reference_point *point) {
     const int32_t n = (int32_t)floor(level + 0.5);
     const int32_t width = tvlm_level_side(texture->width, n), height = tvlm_level_side(texture->height, n);
-    return reference_fetch(texture, n, slice, nearest_index(point->x, width, texture->extent_x),
-                           nearest_index(point->y, height, texture->extent_y))[component];
+    return tvlm_reference_fetch(texture, n, slice, nearest_index(point->x, width, texture->extent_x),
+                                nearest_index(point->y, height, texture->extent_y))[component];
 }
 
 /* One channel of a vector that is scaled to unit length; 0 if the vector is too short to have a direction. */
@@ -89,7 +90,7 @@ static double of_unit(const tvlm_texture *texture, double level, int32_t ref, co
     return sqrt(squares) >= (double)TVLM_UNIT_FLOOR ? wanted / sqrt(squares) : 0;
 }
 
-double reference_sample(const tvlm_bundle *bundle, int32_t ref, const reference_point *point) {
+double tvlm_reference_sample_at(const tvlm_bundle *bundle, int32_t ref, const reference_point *point) {
     if (ref < 0) return 0;
     const int component = TVLM_REF_COMPONENT(ref);
     if (TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA) return formula(bundle, component, point);
@@ -109,7 +110,8 @@ tvlm_status tvlm_reference_sample(tvlm_device *device, const tvlm_bundle *bundle
     float *values = reference_data(out);
     for (int32_t i = 0; i < count; ++i) {
         const reference_point point = {at[i].x, at[i].y, at[i].level, (int32_t)at[i].image};
-        for (int32_t c = 0; c < 4 * count4; ++c) *values++ = (float)reference_sample(bundle, refs[c], &point);
+        for (int32_t c = 0; c < 4 * count4; ++c)
+            *values++ = (float)tvlm_reference_sample_at(bundle, refs[c], &point);
     }
     return TVLM_OK;
 }
@@ -119,8 +121,8 @@ static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const ref
                        int32_t image, int32_t i, int32_t j, tvlm_texture *out) {
     for (int32_t layer = 0; layer < out->layers; ++layer) {
         double value[4];
-        for (int c = 0; c < 4; ++c) value[c] = reference_sample(bundle, refs[4 * layer + c], point);
-        reference_store(out, 0, reference_slice(out, image, layer), i, j, value);
+        for (int c = 0; c < 4; ++c) value[c] = tvlm_reference_sample_at(bundle, refs[4 * layer + c], point);
+        tvlm_reference_store(out, 0, reference_slice(out, image, layer), i, j, value);
     }
 }
 

@@ -14,6 +14,6 @@ typedef struct reference_point {
 } reference_point;
 
 /* The channel that `ref` (TVLM_REF) names, at a point. It is 0 for references below 0. */
-double reference_sample(const tvlm_bundle *bundle, int32_t ref, const reference_point *point);
+double tvlm_reference_sample_at(const tvlm_bundle *bundle, int32_t ref, const reference_point *point);
 
 #endif

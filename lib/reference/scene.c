@@ -10,7 +10,7 @@
 /* The depth of a texel. It is 0, unknown, beyond the edge and where it is not above 0. */
 static double depth_at(const tvlm_texture *depth, int32_t image, int32_t x, int32_t y) {
     if (x < 0 || y < 0 || x >= depth->width || y >= depth->height) return 0;
-    return fmax(0, (double)reference_fetch(depth, 0, reference_slice(depth, image, 0), x, y)[0]);
+    return fmax(0, (double)tvlm_reference_fetch(depth, 0, reference_slice(depth, image, 0), x, y)[0]);
 }
 
 /* ---- Occlusion ---- */
@@ -45,7 +45,7 @@ tvlm_status tvlm_reference_occlusion(tvlm_device *device, const tvlm_generate_ar
         for (int32_t y = 0; y < out->height; ++y)
             for (int32_t x = 0; x < out->width; ++x) {
                 const double value[4] = {occlusion_at(args->grids[TVLM_GRID_DEPTH], image, x, y)};
-                reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+                tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
             }
     return TVLM_OK;
 }
@@ -95,7 +95,7 @@ tvlm_status tvlm_reference_normal(tvlm_device *device, const tvlm_generate_args 
             for (int32_t x = 0; x < out->width; ++x) {
                 double value[4];
                 normal_at(args->grids[TVLM_GRID_DEPTH], &args->cameras[image], image, x, y, value);
-                reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+                tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
             }
     return TVLM_OK;
 }

@@ -20,7 +20,8 @@ static double group_tap(const tvlm_bundle *bundle, const tvlm_score_group *group
                         const reference_point *point) {
     double sum = 0;
     for (int c = 0; c < 4; ++c) {
-        const double value = (double)group->weight[tap][c] * reference_sample(bundle, group->refs[c], point);
+        const double value =
+            (double)group->weight[tap][c] * tvlm_reference_sample_at(bundle, group->refs[c], point);
         sum += value > (double)group->cap[c] ? (double)group->cap[c] : value;
     }
     return sum;
@@ -109,7 +110,7 @@ tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, i
     for (int32_t i = 0; i < count; ++i) {
         const double value = ((double)values[i] - low) / (high - low);
         const double texel[4] = {spans && !isnan(values[i]) ? value : 0.0, 0.0, 0.0, 0.0};
-        reference_store(out, 0, reference_slice(out, image, 0), i % out->width, i / out->width, texel);
+        tvlm_reference_store(out, 0, reference_slice(out, image, 0), i % out->width, i / out->width, texel);
     }
     return TVLM_OK;
 }

@@ -10,7 +10,7 @@
 /* Component i of a cell's vector. */
 static double component(const tvlm_features *features, int32_t x, int32_t y, int32_t i) {
     const int32_t slice = reference_slice(features->texture, features->image, i / 4);
-    return (double)reference_fetch(features->texture, 0, slice, x, y)[i % 4];
+    return (double)tvlm_reference_fetch(features->texture, 0, slice, x, y)[i % 4];
 }
 
 static int32_t cells_of(const tvlm_features *features) {
@@ -77,7 +77,8 @@ tvlm_status tvlm_reference_similarity(tvlm_device *device, const tvlm_features *
     (void)device;
     for (int32_t cell = 0; cell < cells_of(features); ++cell) {
         const double texel[4] = {cosine(features, unit, cell), 0.0, 0.0, 0.0};
-        reference_store(out, 0, reference_slice(out, features->image, 0), cell % width, cell / width, texel);
+        tvlm_reference_store(out, 0, reference_slice(out, features->image, 0), cell % width, cell / width,
+                             texel);
     }
     return TVLM_OK;
 }
@@ -115,8 +116,8 @@ tvlm_status tvlm_reference_maps(tvlm_device *device, tvlm_buffer *cosines, int32
             if (how != TVLM_MAPS_EACH) texel[0] = combined(values + cell, count, cells, how);
             for (int32_t c = 0; how == TVLM_MAPS_EACH && c < 4 && 4 * layer + c < count; ++c)
                 texel[c] = (double)values[(size_t)(4 * layer + c) * cells + cell];
-            reference_store(out, 0, reference_slice(out, image, layer), (int32_t)cell % out->width,
-                            (int32_t)cell / out->width, texel);
+            tvlm_reference_store(out, 0, reference_slice(out, image, layer), (int32_t)cell % out->width,
+                                 (int32_t)cell / out->width, texel);
         }
     return TVLM_OK;
 }

@@ -53,7 +53,7 @@ tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, cons
         for (int32_t x = 0; x < layout->width; ++x) {
             double rgby[4];
             convert(data + row_bytes * (size_t)y + pixel_bytes * (size_t)x, layout, rgby);
-            reference_store(out, 0, reference_slice(out, image, 0), x, y, rgby);
+            tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, rgby);
         }
     }
     return TVLM_OK;
@@ -78,7 +78,8 @@ tvlm_status tvlm_reference_source_tiles(tvlm_device *device, tvlm_buffer *pixels
                                          : y * layout->row_stride + x * pixel_bytes;
                 double rgby[4];
                 convert(data + at, layout, rgby);
-                reference_store(out, 0, reference_slice(out, tiles->image, 0), (int32_t)x, (int32_t)y, rgby);
+                tvlm_reference_store(out, 0, reference_slice(out, tiles->image, 0), (int32_t)x, (int32_t)y,
+                                     rgby);
             }
         ++number;
     }
@@ -95,7 +96,7 @@ tvlm_status tvlm_reference_source_changed(tvlm_device *device, tvlm_buffer *pixe
     memset(changed, 0, (size_t)columns * (size_t)rows * sizeof *changed);
     for (int32_t y = 0; y < source->height; ++y)
         for (int32_t x = 0; x < source->width; ++x) {
-            const float *was = reference_fetch(source, 0, reference_slice(source, image, 0), x, y);
+            const float *was = tvlm_reference_fetch(source, 0, reference_slice(source, image, 0), x, y);
             double rgby[4];
             convert(data + layout->row_stride * (size_t)y + pixel_bytes * (size_t)x, layout, rgby);
             for (int c = 0; c < 4; ++c) {

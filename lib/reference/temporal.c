@@ -11,7 +11,7 @@
 /* One component of a texture's first layer at a point of the image. */
 static double sample(const tvlm_texture *texture, int component, const reference_point *point) {
     const tvlm_bundle bundle = {.count = 1, .textures = {(tvlm_texture *)(uintptr_t)texture}};
-    return reference_sample(&bundle, TVLM_REF(0, 0, component), point);
+    return tvlm_reference_sample_at(&bundle, TVLM_REF(0, 0, component), point);
 }
 
 /* The centre of a cell, whether it lies in the image or not. */
@@ -28,7 +28,7 @@ tvlm_status tvlm_reference_relevance(tvlm_device *device, tvlm_buffer *scores, t
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x, ++score) {
             const double value[4] = {isnan(*score) ? 0 : fmin(fmax((double)*score, 0), 1), 0, 0, 0};
-            reference_store(out, 0, 0, x, y, value);
+            tvlm_reference_store(out, 0, 0, x, y, value);
         }
     return TVLM_OK;
 }
@@ -55,12 +55,12 @@ tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_arg
             value[1] = sample(args->saliency, args->component, &at);
             if (args->temporal != NULL)
                 value[2] = (double)args->decay *
-                           (double)reference_fetch(args->temporal, 0, args->image, column, row)[2];
+                           (double)tvlm_reference_fetch(args->temporal, 0, args->image, column, row)[2];
             value[2] = fmin(value[2] + gaussian(args, &at), 1);
             /* The map of relevance is of this image alone. */
             at.image = 0;
             if (args->relevance != NULL) value[0] = sample(args->relevance, 0, &at);
-            reference_store(out, 0, args->image, column, row, value);
+            tvlm_reference_store(out, 0, args->image, column, row, value);
         }
     return TVLM_OK;
 }
@@ -110,7 +110,7 @@ tvlm_status tvlm_reference_temporal(tvlm_device *device, const tvlm_generate_arg
             for (int32_t column = 0; column < out->width; ++column) {
                 double value[4] = {0, 0, 0, 0};
                 if (any) move(args, image, column, row, value);
-                reference_store(out, 0, image, column, row, value);
+                tvlm_reference_store(out, 0, image, column, row, value);
             }
     return TVLM_OK;
 }

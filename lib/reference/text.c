@@ -14,7 +14,7 @@ static int32_t clamp(int32_t value, int32_t low, int32_t high) {
     return value < low ? low : value > high ? high : value;
 }
 
-reference_blocks reference_blocks_create(const tvlm_texture *source, int32_t level) {
+reference_blocks tvlm_reference_blocks_create(const tvlm_texture *source, int32_t level) {
     const int32_t width = tvlm_level_side(source->width, level),
                   height = tvlm_level_side(source->height, level);
     reference_blocks blocks = {.columns = (width + TVLM_TEXT_BLOCK - 1) / TVLM_TEXT_BLOCK,
@@ -26,7 +26,7 @@ reference_blocks reference_blocks_create(const tvlm_texture *source, int32_t lev
     return blocks;
 }
 
-void reference_blocks_destroy(reference_blocks *blocks) {
+void tvlm_reference_blocks_destroy(reference_blocks *blocks) {
     free(blocks->strokes);
     free(blocks->marks);
     free(blocks->grown);
@@ -43,7 +43,7 @@ static size_t at(const reference_blocks *blocks, int32_t column, int32_t row) {
 
 /* Luma in whole steps, rounded in float as in the kernels. */
 static int32_t luma(const tvlm_texture *source, int32_t level, int32_t slice, int32_t x, int32_t y) {
-    return (int32_t)(reference_fetch(source, level, slice, x, y)[3] * TVLM_TEXT_STEPS + 0.5f);
+    return (int32_t)(tvlm_reference_fetch(source, level, slice, x, y)[3] * TVLM_TEXT_STEPS + 0.5f);
 }
 
 /* The difference of luma across a pixel, of its two neighbours. Beyond the level pixels repeat. */
@@ -79,8 +79,8 @@ static void add_pixel(const tvlm_texture *source, int32_t level, int32_t slice, 
     sums[TVLM_TEXT_SQUARE] += (int64_t)value * value;
 }
 
-void reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
-                            reference_blocks *blocks) {
+void tvlm_reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
+                                 reference_blocks *blocks) {
     enum { SIDE = TVLM_TEXT_BLOCK };
     for (int32_t row = 0; row < blocks->rows; ++row) {
         for (int32_t column = 0; column < blocks->columns; ++column) {
@@ -123,7 +123,7 @@ static double quietest(const reference_blocks *blocks, int32_t column, int32_t r
     return least;
 }
 
-double reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row) {
+double tvlm_reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row) {
     const double steps = TVLM_TEXT_STEPS;
     const double thin = fmin(window(blocks, column, row, TVLM_TEXT_RY, TVLM_TEXT_BRIGHT),
                              window(blocks, column, row, TVLM_TEXT_RY, TVLM_TEXT_DARK)) /
@@ -136,10 +136,10 @@ double reference_text_ratio(const reference_blocks *blocks, int32_t column, int3
     return thin / ((double)TVLM_TEXT_STRENGTH * quiet * quiet * contrast);
 }
 
-void reference_text_mark(reference_blocks *blocks) {
+void tvlm_reference_text_mark(reference_blocks *blocks) {
     for (int32_t row = 0; row < blocks->rows; ++row)
         for (int32_t column = 0; column < blocks->columns; ++column)
-            blocks->marks[at(blocks, column, row)] = reference_text_ratio(blocks, column, row) > 1;
+            blocks->marks[at(blocks, column, row)] = tvlm_reference_text_ratio(blocks, column, row) > 1;
 }
 
 /* ---- Regions ---- */
@@ -159,7 +159,7 @@ static bool holds_near(const reference_blocks *blocks, int32_t column, int32_t r
     return false;
 }
 
-void reference_text_grow(reference_blocks *blocks) {
+void tvlm_reference_text_grow(reference_blocks *blocks) {
     for (int32_t row = 0; row < blocks->rows; ++row)
         for (int32_t column = 0; column < blocks->columns; ++column)
             blocks->grown[at(blocks, column, row)] = holds_near(blocks, column, row);
@@ -171,8 +171,8 @@ static int32_t block_of(int32_t texel, int32_t side, int32_t pixels) {
     return (int32_t)((2 * (int64_t)texel + 1) * pixels / (2 * (int64_t)side * TVLM_TEXT_BLOCK));
 }
 
-void reference_text_combine(const reference_blocks *levels, int32_t count, const tvlm_texture *source,
-                            int32_t image, tvlm_texture *out) {
+void tvlm_reference_text_combine(const reference_blocks *levels, int32_t count, const tvlm_texture *source,
+                                 int32_t image, tvlm_texture *out) {
     for (int32_t y = 0; y < out->height; ++y) {
         for (int32_t x = 0; x < out->width; ++x) {
             double value[4] = {0, 0, 0, 0};
@@ -181,7 +181,7 @@ void reference_text_combine(const reference_blocks *levels, int32_t count, const
                 const int32_t row = block_of(y, out->height, tvlm_level_side(source->height, level));
                 if (levels[level].grown[at(&levels[level], column, row)]) value[0] = 1;
             }
-            reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
+            tvlm_reference_store(out, 0, reference_slice(out, image, 0), x, y, value);
         }
     }
 }
@@ -194,15 +194,15 @@ static bool make_image(const tvlm_texture *source, int32_t image, tvlm_texture *
     bool made = true;
     for (int32_t level = 0; made && level < count; ++level) {
         reference_blocks *blocks = &levels[level];
-        *blocks = reference_blocks_create(source, level);
+        *blocks = tvlm_reference_blocks_create(source, level);
         made = blocks->strokes != NULL && blocks->marks != NULL && blocks->grown != NULL;
         if (!made) break;
-        reference_text_strokes(source, reference_slice(source, image, 0), level, blocks);
-        reference_text_mark(blocks);
-        reference_text_grow(blocks);
+        tvlm_reference_text_strokes(source, reference_slice(source, image, 0), level, blocks);
+        tvlm_reference_text_mark(blocks);
+        tvlm_reference_text_grow(blocks);
     }
-    if (made) reference_text_combine(levels, count, source, image, out);
-    for (int32_t level = 0; level < count; ++level) reference_blocks_destroy(&levels[level]);
+    if (made) tvlm_reference_text_combine(levels, count, source, image, out);
+    for (int32_t level = 0; level < count; ++level) tvlm_reference_blocks_destroy(&levels[level]);
     return made;
 }
 

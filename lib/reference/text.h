@@ -20,22 +20,22 @@ typedef struct reference_blocks {
 } reference_blocks;
 
 /* Makes room for the blocks of a level, with undefined contents. One of the three arrays is NULL when there
- * is no memory; reference_blocks_destroy frees the others. */
-reference_blocks reference_blocks_create(const tvlm_texture *source, int32_t level);
-void reference_blocks_destroy(reference_blocks *blocks);
+ * is no memory; tvlm_reference_blocks_destroy frees the others. */
+reference_blocks tvlm_reference_blocks_create(const tvlm_texture *source, int32_t level);
+void tvlm_reference_blocks_destroy(reference_blocks *blocks);
 
 /* Makes the sums of one level of one slice. */
-void reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
-                            reference_blocks *blocks);
+void tvlm_reference_text_strokes(const tvlm_texture *source, int32_t slice, int32_t level,
+                                 reference_blocks *blocks);
 /* What makes a block text over what it takes: a block is marked where this is more than 1. */
-double reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row);
+double tvlm_reference_text_ratio(const reference_blocks *blocks, int32_t column, int32_t row);
 
 /* Marks blocks by their sums, and grows marks. */
-void reference_text_mark(reference_blocks *blocks);
-void reference_text_grow(reference_blocks *blocks);
+void tvlm_reference_text_mark(reference_blocks *blocks);
+void tvlm_reference_text_grow(reference_blocks *blocks);
 
 /* Makes the channel of one image from levels[0 .. count - 1]. */
-void reference_text_combine(const reference_blocks *levels, int32_t count, const tvlm_texture *source,
-                            int32_t image, tvlm_texture *out);
+void tvlm_reference_text_combine(const reference_blocks *levels, int32_t count, const tvlm_texture *source,
+                                 int32_t image, tvlm_texture *out);
 
 #endif

@@ -98,7 +98,7 @@ tvlm_status tvlm_reference_texture_read(tvlm_device *device, tvlm_texture *textu
     (void)device;
     const int32_t width = tvlm_level_side(texture->width, level),
                   height = tvlm_level_side(texture->height, level);
-    memcpy(rgba, reference_fetch(texture, level, slice, 0, 0),
+    memcpy(rgba, tvlm_reference_fetch(texture, level, slice, 0, 0),
            (size_t)width * (size_t)height * 4 * sizeof(float));
     return TVLM_OK;
 }
@@ -109,22 +109,22 @@ tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *text
     for (int32_t y = 0; y < texture->height; ++y) {
         for (int32_t x = 0; x < texture->width; ++x, rgba += 4) {
             const double value[4] = {rgba[0], rgba[1], rgba[2], rgba[3]};
-            reference_store(texture, 0, slice, x, y, value);
+            tvlm_reference_store(texture, 0, slice, x, y, value);
         }
     }
     return TVLM_OK;
 }
 
-const float *reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x,
-                             int32_t y) {
+const float *tvlm_reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x,
+                                  int32_t y) {
     const reference_texture *self = (const reference_texture *)texture;
     x = clamp_index(x, tvlm_level_side(texture->width, level));
     y = clamp_index(y, tvlm_level_side(texture->height, level));
     return self->levels[level] + texel_offset(texture, level, slice, x, y);
 }
 
-void reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
-                     const double value[4]) {
+void tvlm_reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
+                          const double value[4]) {
     reference_texture *self = (reference_texture *)texture;
     float *texel = self->levels[level] + texel_offset(texture, level, slice, x, y);
     for (int c = 0; c < 4; ++c) {
@@ -134,7 +134,7 @@ void reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_
     }
 }
 
-reference_between reference_locate(double coordinate, int32_t side) {
+reference_between tvlm_reference_locate(double coordinate, int32_t side) {
     const double clamped = fmin(fmax(coordinate - 0.5, 0), side - 1);
     const int32_t first = (int32_t)floor(clamped);
     return (reference_between){first, clamp_index(first + 1, side), clamped - first};

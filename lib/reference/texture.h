@@ -28,11 +28,12 @@ static inline int32_t reference_slices(const tvlm_texture *texture) {
 }
 
 /* The four components of a texel. Outside the level they are those of the nearest texel inside. */
-const float *reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y);
+const float *tvlm_reference_fetch(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x,
+                                  int32_t y);
 
 /* Stores a texel, rounded to the texture's format. It must lie inside. */
-void reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
-                     const double value[4]);
+void tvlm_reference_store(tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
+                          const double value[4]);
 
 static inline double reference_lerp(double a, double b, double t) {
     return a + t * (b - a);
@@ -47,6 +48,6 @@ typedef struct reference_between {
     int32_t first, second;
     double fraction;
 } reference_between;
-reference_between reference_locate(double coordinate, int32_t side);
+reference_between tvlm_reference_locate(double coordinate, int32_t side);
 
 #endif

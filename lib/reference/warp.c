@@ -13,7 +13,7 @@
 static double sample(const tvlm_texture *texture, int32_t layer, int component,
                      const reference_point *point) {
     const tvlm_bundle bundle = {.count = 1, .textures = {(tvlm_texture *)(uintptr_t)texture}};
-    return reference_sample(&bundle, TVLM_REF(0, layer, component), point);
+    return tvlm_reference_sample_at(&bundle, TVLM_REF(0, layer, component), point);
 }
 
 /* The centre, in pixels, of that part of a cell that lies in the image. */
@@ -48,8 +48,8 @@ typedef struct taps {
 } taps;
 
 static taps taps_at(const tvlm_texture *grid, double x, double y) {
-    const reference_between across = reference_locate(x, grid->width),
-                            down = reference_locate(y, grid->height);
+    const reference_between across = tvlm_reference_locate(x, grid->width),
+                            down = tvlm_reference_locate(y, grid->height);
     taps found;
     for (int i = 0; i < 4; ++i) {
         found.column[i] = i % 2 ? across.second : across.first;
@@ -88,7 +88,7 @@ static bool gather(const tvlm_warp *warp, double x, double y, int32_t layer, dou
         const int32_t column = around.column[i], row = around.row[i];
         share += around.weight[i] * (double)known[row * warp->from->width + column];
         for (int c = 0; c < 4; ++c)
-            value[c] += around.weight[i] * (double)reference_fetch(warp->from, 0, layer, column, row)[c];
+            value[c] += around.weight[i] * (double)tvlm_reference_fetch(warp->from, 0, layer, column, row)[c];
     }
     const bool enough = share >= (double)TVLM_WARP_SHARE;
     for (int c = 0; c < 4; ++c) value[c] = enough ? value[c] / share : 0;
@@ -106,7 +106,7 @@ static void move(const tvlm_warp *warp, int32_t column, int32_t row, tvlm_textur
         double value[4] = {0, 0, 0, 0};
         if (known)
             known = gather(warp, column + 0.5 + way[0] / across, row + 0.5 + way[1] / down, layer, value);
-        reference_store(out, 0, layer, column, row, value);
+        tvlm_reference_store(out, 0, layer, column, row, value);
     }
     next[0] = known ? (float)way[0] : 0.0f;
     next[1] = known ? (float)way[1] : 0.0f;
@@ -128,12 +128,12 @@ tvlm_status tvlm_reference_blend(tvlm_device *device, const tvlm_texture *old, c
     for (int32_t row = 0; row < out->height; ++row)
         for (int32_t column = 0; column < out->width; ++column, ++weight)
             for (int32_t layer = 0; layer < out->layers; ++layer) {
-                const float *a = reference_fetch(old, 0, layer, column, row),
-                            *b = reference_fetch(fresh, 0, layer, column, row);
+                const float *a = tvlm_reference_fetch(old, 0, layer, column, row),
+                            *b = tvlm_reference_fetch(fresh, 0, layer, column, row);
                 double value[4];
                 for (int c = 0; c < 4; ++c)
                     value[c] = (double)a[c] * (1 - (double)*weight) + (double)b[c] * (double)*weight;
-                reference_store(out, 0, layer, column, row, value);
+                tvlm_reference_store(out, 0, layer, column, row, value);
             }
     return TVLM_OK;
 }

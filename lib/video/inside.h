@@ -84,65 +84,65 @@ struct tvlm_stream {
  * stream_gather.c. Room for what the frame that comes will say, then everything that enqueues it, then one
  * read of the first floats, then everything that takes it from the host's copy.
  */
-tvlm_status stream_gather_begin(const tvlm_stream *stream, stream_camera *camera);
-tvlm_status stream_gather_read(stream_camera *camera, size_t floats);
-void stream_gather_release(stream_camera *camera);
+tvlm_status tvlm_stream_gather_begin(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_gather_read(stream_camera *camera, size_t floats);
+void tvlm_stream_gather_release(stream_camera *camera);
 /* From and to places in the gathered buffer (how->from, to and flow are filled in), along the stack's flow,
  * which has all levels. */
-tvlm_status stream_follow(stream_camera *camera, const tvlm_follow *how);
+tvlm_status tvlm_stream_follow(stream_camera *camera, const tvlm_follow *how);
 
 /* stream_cut.c: the thumbnail of the present source (which has all levels); into luma[0]; and how far it is
  * from luma[1]. */
-size_t stream_thumbnail_texels(const stream_camera *camera);
-tvlm_status stream_look(stream_camera *camera);
-void stream_take_look(stream_camera *camera);
-float stream_difference(const stream_camera *camera);
+size_t tvlm_stream_thumbnail_texels(const stream_camera *camera);
+tvlm_status tvlm_stream_look(stream_camera *camera);
+void tvlm_stream_take_look(stream_camera *camera);
+float tvlm_stream_difference(const stream_camera *camera);
 
 /* stream_features.c: moves what is carried into the present frame; and fills in the report. */
-tvlm_status stream_carry_features(const tvlm_stream *stream, stream_camera *camera);
-void stream_take_features(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_carry_features(const tvlm_stream *stream, stream_camera *camera);
+void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera);
 /* Of tvlm_stream_set_features: the data are in `buffer` from `offset` on where that is not NULL. */
-tvlm_status stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
-                                const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
-                                const uint8_t *mask);
-size_t stream_path_floats(const stream_camera *camera, int which);
-void stream_drop_features(stream_camera *camera);
-void stream_free_features(stream_camera *camera);
+tvlm_status tvlm_stream_put_features(tvlm_stream *stream, int32_t index, int32_t channel,
+                                     const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
+                                     const uint8_t *mask);
+size_t tvlm_stream_path_floats(const stream_camera *camera, int which);
+void tvlm_stream_drop_features(stream_camera *camera);
+void tvlm_stream_free_features(stream_camera *camera);
 
 /* stream_regions.c: the last frame's regions, before its pixels go; along the flow; then where they begin in
  * the present one. */
-tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera);
-tvlm_status stream_follow_regions(const tvlm_stream *stream, stream_camera *camera);
-tvlm_status stream_place_regions(const tvlm_stream *stream, stream_camera *camera);
-void stream_drop_regions(stream_camera *camera);
+tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_place_regions(const tvlm_stream *stream, stream_camera *camera);
+void tvlm_stream_drop_regions(stream_camera *camera);
 
 /* stream_send.c */
-tvlm_status stream_check_frame(const tvlm_stream *stream, int32_t index, const tvlm_image *image);
+tvlm_status tvlm_stream_check_frame(const tvlm_stream *stream, int32_t index, const tvlm_image *image);
 
 /* Whether the camera's next frame is a keyframe in any case. */
-bool stream_is_due(const tvlm_stream *stream, const stream_camera *camera);
+bool tvlm_stream_is_due(const tvlm_stream *stream, const stream_camera *camera);
 
 /*
  * The plan for the frame that is pushed (camera->plan), `image` NULL: the one that was sent. What was sent
  * with it is in *buffer, if that is not NULL.
  */
-tvlm_status stream_plan(const tvlm_stream *stream, stream_camera *camera, const tvlm_image *image,
-                        bool keyframe, tvlm_buffer **buffer);
-void stream_drop_sent(const tvlm_stream *stream, stream_camera *camera);
-void stream_release_sent(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_plan(const tvlm_stream *stream, stream_camera *camera, const tvlm_image *image,
+                             bool keyframe, tvlm_buffer **buffer);
+void tvlm_stream_drop_sent(const tvlm_stream *stream, stream_camera *camera);
+void tvlm_stream_release_sent(const tvlm_stream *stream, stream_camera *camera);
 
 /* stream_steady.c */
-tvlm_status stream_keep_positions(stream_camera *camera);
-tvlm_status stream_follow_positions(stream_camera *camera);
-void stream_take_positions(stream_camera *camera);
-tvlm_status stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
-                              const struct tvlm_select_params *params);
+tvlm_status tvlm_stream_keep_positions(stream_camera *camera);
+tvlm_status tvlm_stream_follow_positions(stream_camera *camera);
+void tvlm_stream_take_positions(stream_camera *camera);
+tvlm_status tvlm_stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
+                                   const struct tvlm_select_params *params);
 
 /* stream_volume.c */
-tvlm_status stream_volume_create(const tvlm_stream *stream, stream_camera *camera);
-tvlm_status stream_volume_store(const tvlm_stream *stream, stream_camera *camera);
-void stream_volume_begin(stream_camera *camera, bool forget);
-tvlm_status stream_look_back(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_volume_create(const tvlm_stream *stream, stream_camera *camera);
+tvlm_status tvlm_stream_volume_store(const tvlm_stream *stream, stream_camera *camera);
+void tvlm_stream_volume_begin(stream_camera *camera, bool forget);
+tvlm_status tvlm_stream_look_back(const tvlm_stream *stream, stream_camera *camera);
 
 static inline bool stream_has_flow(const stream_camera *camera) {
     return tvlm_stack_has_grid(camera->stack, 0, TVLM_GRID_FLOW);

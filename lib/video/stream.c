@@ -110,18 +110,18 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
     camera->regions = tvlm_allocate((size_t)s->cells, sizeof *camera->regions);
     if (camera->centres == NULL || camera->regions == NULL)
         return tvlm_fail(&s->device->log, TVLM_ERROR_MEMORY, "no memory for %d regions", (int)s->cells);
-    TVLM_TRY(stream_volume_create(s, camera));
-    return stream_look_back(s, camera); /* the planes have their names from the beginning */
+    TVLM_TRY(tvlm_stream_volume_create(s, camera));
+    return tvlm_stream_look_back(s, camera); /* the planes have their names from the beginning */
 }
 
 static void close_camera(const tvlm_stream *s, stream_camera *camera) {
     tvlm_device *device = s->device;
     if (camera->stack == NULL) return;
-    stream_release_sent(s, camera);
+    tvlm_stream_release_sent(s, camera);
     device->backend->texture_destroy(device, &camera->before);
     tvlm_flow_destroy(&camera->flow);
-    stream_free_features(camera);
-    stream_gather_release(camera);
+    tvlm_stream_free_features(camera);
+    tvlm_stream_gather_release(camera);
     device->backend->buffer_destroy(device, &camera->texels);
     tvlm_packed_destroy(&camera->volume);
     tvlm_stack_destroy(&camera->stack);
@@ -178,7 +178,7 @@ tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera) {
 static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_image *image,
                               const struct tvlm_push_params *params) {
     const tvlm_log *log = &s->device->log;
-    TVLM_TRY(stream_check_frame(s, index, image));
+    TVLM_TRY(tvlm_stream_check_frame(s, index, image));
     if (image == NULL && s->cameras[index].sent.pixels == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no frame, and none was sent ahead");
     if (params->fixation_count < 0 || (params->fixation_count > 0 && params->fixations == NULL))
@@ -193,11 +193,11 @@ static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_im
 /* The last frame, before its pixels go. */
 static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                                const struct tvlm_push_params *params) {
-    if (camera->frames == 0) return stream_gather_begin(s, camera);
-    TVLM_TRY(stream_volume_store(s, camera));
-    TVLM_TRY(stream_keep_positions(camera));
-    TVLM_TRY(stream_gather_begin(s, camera));
-    TVLM_TRY(stream_keep_regions(s, camera));
+    if (camera->frames == 0) return tvlm_stream_gather_begin(s, camera);
+    TVLM_TRY(tvlm_stream_volume_store(s, camera));
+    TVLM_TRY(tvlm_stream_keep_positions(camera));
+    TVLM_TRY(tvlm_stream_gather_begin(s, camera));
+    TVLM_TRY(tvlm_stream_keep_regions(s, camera));
     return tvlm_stack_advance(
         camera->stack, 0,
         tvlm_advance_params(.positions = params->fixations, .position_count = params->fixation_count,
@@ -207,7 +207,7 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
 /* A cut is not known yet. */
 static bool is_keyframe(const tvlm_stream *s, const stream_camera *camera,
                         const struct tvlm_push_params *params) {
-    return params->keyframe || stream_is_due(s, camera);
+    return params->keyframe || tvlm_stream_is_due(s, camera);
 }
 
 /* The last frame stays in the source, to be changed in part; camera->before gets a copy. */
@@ -225,7 +225,7 @@ static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const
                               const struct tvlm_push_params *params) {
     tvlm_delta_report delta;
     tvlm_buffer *buffer;
-    TVLM_TRY(stream_plan(s, camera, image, is_keyframe(s, camera, params), &buffer));
+    TVLM_TRY(tvlm_stream_plan(s, camera, image, is_keyframe(s, camera, params), &buffer));
     tvlm_stack_set_centres(camera->stack, NULL); /* of the frame that goes */
     tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
     if (camera->frames > 0) {
@@ -240,7 +240,7 @@ static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const
     camera->tiles = delta.whole ? 0 : delta.tiles;
     camera->changed = delta.whole ? 0 : delta.changed;
     TVLM_TRY(tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
-    return stream_look(camera);
+    return tvlm_stream_look(camera);
 }
 
 static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
@@ -256,8 +256,8 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
 static tvlm_status forget_all(stream_camera *camera) {
     tvlm_delta_drop_carried(camera->stack, 0);
     tvlm_stack_given_clear(camera->stack, 0, TVLM_GRID_FLOW);
-    stream_drop_features(camera);
-    stream_drop_regions(camera);
+    tvlm_stream_drop_features(camera);
+    tvlm_stream_drop_regions(camera);
     camera->former_count = 0;
     return tvlm_stack_forget(camera->stack, 0);
 }
@@ -266,7 +266,7 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     tvlm_stream_report *report = &camera->report;
     const bool first = camera->frames == 0;
     *report = (tvlm_stream_report){.frame = camera->frames};
-    report->difference = first ? 0.0f : stream_difference(camera);
+    report->difference = first ? 0.0f : tvlm_stream_difference(camera);
     report->cut = !first && report->difference >= s->cut;
     report->keyframe = report->cut || is_keyframe(s, camera, params);
     report->tiles = camera->tiles;
@@ -280,16 +280,16 @@ static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
     TVLM_TRY(find_flow(s, camera, params));
     if (stream_has_flow(camera)) {
         TVLM_TRY(tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_FLOW)));
-        TVLM_TRY(stream_follow_regions(s, camera));
-        TVLM_TRY(stream_follow_positions(camera));
+        TVLM_TRY(tvlm_stream_follow_regions(s, camera));
+        TVLM_TRY(tvlm_stream_follow_positions(camera));
     }
-    return stream_carry_features(s, camera);
+    return tvlm_stream_carry_features(s, camera);
 }
 
 /* What was carried over, on the host. */
 static tvlm_status take_over(const tvlm_stream *s, stream_camera *camera) {
-    TVLM_TRY(stream_place_regions(s, camera));
-    stream_take_positions(camera);
+    TVLM_TRY(tvlm_stream_place_regions(s, camera));
+    tvlm_stream_take_positions(camera);
     return TVLM_OK;
 }
 
@@ -301,19 +301,19 @@ static tvlm_status meet_frame(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
     const bool first = camera->frames == 0, look_first = first || params->flow != NULL;
     if (!look_first) TVLM_TRY(carry_over(s, camera, params));
-    TVLM_TRY(stream_gather_read(camera, look_first ? camera->gather.look_end : camera->gather.end));
-    stream_take_look(camera);
+    TVLM_TRY(tvlm_stream_gather_read(camera, look_first ? camera->gather.look_end : camera->gather.end));
+    tvlm_stream_take_look(camera);
     begin_report(s, camera, params);
     const bool alone = first || camera->report.cut;
     if (look_first && !alone) {
         TVLM_TRY(carry_over(s, camera, params));
-        TVLM_TRY(stream_gather_read(camera, camera->gather.end));
+        TVLM_TRY(tvlm_stream_gather_read(camera, camera->gather.end));
     }
-    stream_volume_begin(camera, alone);
+    tvlm_stream_volume_begin(camera, alone);
     TVLM_TRY(alone ? forget_all(camera) : take_over(s, camera));
     camera->report.flow = stream_has_flow(camera);
-    stream_take_features(s, camera);
-    return stream_look_back(s, camera);
+    tvlm_stream_take_features(s, camera);
+    return tvlm_stream_look_back(s, camera);
 }
 
 static tvlm_status move_fixation(stream_camera *camera, const struct tvlm_push_params *params) {
@@ -346,13 +346,13 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     TVLM_CHECK_RESERVED(&stream->device->log, tvlm_push_params, params);
     TVLM_TRY(check_push(stream, index, image, params));
     stream_camera *camera = &stream->cameras[index];
-    if (image != NULL) stream_drop_sent(stream, camera);
+    if (image != NULL) tvlm_stream_drop_sent(stream, camera);
     const tvlm_status status = push(stream, camera, image, params);
     if (status != TVLM_OK) { /* nobody knows what of the old frame is left */
         camera->frames = 0;
         camera->width = camera->height = 0;
         tvlm_stack_drop_frame(camera->stack, 0);
-        if (image == NULL) stream_drop_sent(stream, camera);
+        if (image == NULL) tvlm_stream_drop_sent(stream, camera);
         return status;
     }
     if (report != NULL) *report = camera->report;
@@ -376,6 +376,6 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
                          (int)chosen.score.index);
     if (chosen.score.scorer == NULL && chosen.score.weights == NULL)
         chosen.score.scorer = stream->params.scorer;
-    TVLM_TRY(stream_make_bonus(stream, camera, &chosen));
+    TVLM_TRY(tvlm_stream_make_bonus(stream, camera, &chosen));
     return tvlm_select(camera->stack, query, &chosen, selection);
 }

@@ -25,7 +25,7 @@ static int32_t thumbnail_level(const tvlm_stack *stack) {
     return level;
 }
 
-size_t stream_thumbnail_texels(const stream_camera *camera) {
+size_t tvlm_stream_thumbnail_texels(const stream_camera *camera) {
     const tvlm_stack *stack = camera->stack;
     const int32_t level = thumbnail_level(stack);
     return (size_t)tvlm_level_side(tvlm_stack_width(stack), level) *
@@ -59,10 +59,10 @@ static tvlm_status place_texels(stream_camera *camera, size_t texels) {
     return status;
 }
 
-tvlm_status stream_look(stream_camera *camera) {
+tvlm_status tvlm_stream_look(stream_camera *camera) {
     static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
     tvlm_device *device = tvlm_stack_device(camera->stack);
-    const size_t texels = stream_thumbnail_texels(camera);
+    const size_t texels = tvlm_stream_thumbnail_texels(camera);
     tvlm_bundle bundle = tvlm_stack_bundle_view(camera->stack);
     bundle.count = 1;
     bundle.textures[0] = tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE);
@@ -71,8 +71,8 @@ tvlm_status stream_look(stream_camera *camera) {
                                    camera->gather.buffer);
 }
 
-void stream_take_look(stream_camera *camera) {
-    const size_t texels = stream_thumbnail_texels(camera);
+void tvlm_stream_take_look(stream_camera *camera) {
+    const size_t texels = tvlm_stream_thumbnail_texels(camera);
     for (size_t i = 0; i < texels; ++i) camera->luma[0][i] = camera->gather.host[4 * i];
 }
 
@@ -117,8 +117,8 @@ static double mean_step(const float *a, const float *b, size_t texels) {
 
 /* A flat frame correlates with nothing and is in one bin, whose edge a flicker may cross: what is left then
  * is how small the step was. */
-float stream_difference(const stream_camera *camera) {
-    const size_t texels = stream_thumbnail_texels(camera);
+float tvlm_stream_difference(const stream_camera *camera) {
+    const size_t texels = tvlm_stream_thumbnail_texels(camera);
     const float *now = camera->luma[0], *before = camera->luma[1];
     const double apart = fmin(fmax(1.0 - correlation(now, before, texels), 0.0), 1.0);
     const double moved = histograms_apart(now, before, texels);

@@ -40,11 +40,11 @@ static void release(tvlm_device *device, stream_carried *carried) {
     memset(carried, 0, sizeof *carried);
 }
 
-void stream_free_features(stream_camera *camera) {
+void tvlm_stream_free_features(stream_camera *camera) {
     for (int i = 0; i < STREAM_CARRIED; ++i) release(tvlm_stack_device(camera->stack), &camera->carried[i]);
 }
 
-void stream_drop_features(stream_camera *camera) {
+void tvlm_stream_drop_features(stream_camera *camera) {
     for (int i = 0; i < STREAM_CARRIED; ++i) {
         tvlm_stack_given_clear(camera->stack, 0, grids[i]);
         camera->carried[i].there = false;
@@ -190,7 +190,7 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
     carried->path[1] = before;
     return stream->device->backend->buffer_copy(stream->device, carried->path[0], 0, camera->gather.buffer,
                                                 camera->gather.path[which] * sizeof(float),
-                                                stream_path_floats(camera, which) * sizeof(float));
+                                                tvlm_stream_path_floats(camera, which) * sizeof(float));
 }
 
 /* Of the features, or of the embedding where there are none. */
@@ -198,7 +198,7 @@ static const stream_carried *reported(const stream_camera *camera) {
     return &camera->carried[camera->carried[STREAM_FEATURES].there ? STREAM_FEATURES : STREAM_EMBEDDING];
 }
 
-size_t stream_path_floats(const stream_camera *camera, int which) {
+size_t tvlm_stream_path_floats(const stream_camera *camera, int which) {
     const stream_carried *carried = &camera->carried[which];
     return carried->there ? PATH * cells_of(carried) : 0;
 }
@@ -218,17 +218,17 @@ static void report_needs(const tvlm_stream *stream, stream_camera *camera, bool 
     report->needs_all = all || !carried->there || report->needs > stream->needs_all;
 }
 
-tvlm_status stream_carry_features(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_carry_features(const tvlm_stream *stream, stream_camera *camera) {
     for (int i = 0; i < STREAM_CARRIED; ++i)
         if (camera->carried[i].there) TVLM_TRY(carry(stream, camera, i));
     return TVLM_OK;
 }
 
-void stream_take_features(const tvlm_stream *stream, stream_camera *camera) {
+void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera) {
     for (int i = 0; i < STREAM_CARRIED; ++i)
         if (camera->carried[i].there)
             memcpy(camera->carried[i].host, camera->gather.host + camera->gather.path[i],
-                   stream_path_floats(camera, i) * sizeof(float));
+                   tvlm_stream_path_floats(camera, i) * sizeof(float));
     report_needs(stream, camera, camera->report.keyframe);
 }
 
@@ -295,7 +295,7 @@ static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int whi
     tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh);
     const tvlm_status status = take(camera, new);
     const tvlm_texture *now = held(camera, which), *old = carried->fresh;
-    if (status != TVLM_OK && now == NULL) stream_drop_features(camera);
+    if (status != TVLM_OK && now == NULL) tvlm_stream_drop_features(camera);
     if (status != TVLM_OK && now != NULL)
         tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh); /* the old ones go back */
     if (status != TVLM_OK) return status;
@@ -319,9 +319,9 @@ static tvlm_status check_camera(const tvlm_stream *stream, int32_t index) {
                      (int)stream->camera_count);
 }
 
-tvlm_status stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
-                                const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
-                                const uint8_t *mask) {
+tvlm_status tvlm_stream_put_features(tvlm_stream *stream, int32_t index, int32_t channel,
+                                     const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
+                                     const uint8_t *mask) {
     const handed new = {channel, input, buffer, offset};
     const tvlm_log *log = &stream->device->log;
     TVLM_TRY(check_camera(stream, index));
@@ -348,7 +348,7 @@ tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t
                                      const struct tvlm_grid_input *input, const uint8_t *mask) {
     TVLM_NEED(NULL, stream);
     TVLM_NEED(&stream->device->log, input);
-    return stream_set_features(stream, index, channel, input, NULL, 0, mask);
+    return tvlm_stream_put_features(stream, index, channel, input, NULL, 0, mask);
 }
 
 tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t index, size_t capacity, uint8_t *mask) {

@@ -17,24 +17,25 @@ static size_t take(size_t *end, size_t floats) {
 static void lay_out(const tvlm_stream *stream, const stream_camera *camera, stream_gather *gather) {
     const size_t cells = (size_t)stream->cells, positions = 2 * (size_t)camera->former_count;
     size_t end = 0;
-    (void)take(&end, 4 * stream_thumbnail_texels(camera));
+    (void)take(&end, 4 * tvlm_stream_thumbnail_texels(camera));
     gather->look_end = end;
     if (camera->frames > 0) {
         gather->regions = take(&end, TVLM_REGION_HEADER + TVLM_REGION_WORDS * cells);
         gather->regions_moved = take(&end, 2 * cells);
         gather->positions = take(&end, positions);
         gather->positions_moved = take(&end, positions);
-        for (int i = 0; i < STREAM_CARRIED; ++i) gather->path[i] = take(&end, stream_path_floats(camera, i));
+        for (int i = 0; i < STREAM_CARRIED; ++i)
+            gather->path[i] = take(&end, tvlm_stream_path_floats(camera, i));
     }
     gather->end = end;
 }
 
-tvlm_status stream_gather_begin(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_gather_begin(const tvlm_stream *stream, stream_camera *camera) {
     stream_gather *gather = &camera->gather;
     const tvlm_backend *backend = stream->device->backend;
     lay_out(stream, camera, gather);
     if (gather->capacity >= gather->end) return TVLM_OK;
-    stream_gather_release(camera);
+    tvlm_stream_gather_release(camera);
     gather->host = tvlm_allocate(gather->end, sizeof *gather->host);
     if (gather->host == NULL)
         return tvlm_fail(&stream->device->log, TVLM_ERROR_MEMORY, "no memory for what a frame says");
@@ -43,13 +44,13 @@ tvlm_status stream_gather_begin(const tvlm_stream *stream, stream_camera *camera
     return TVLM_OK;
 }
 
-tvlm_status stream_gather_read(stream_camera *camera, size_t floats) {
+tvlm_status tvlm_stream_gather_read(stream_camera *camera, size_t floats) {
     tvlm_device *device = tvlm_stack_device(camera->stack);
     return device->backend->buffer_read(device, camera->gather.buffer, 0, floats * sizeof(float),
                                         camera->gather.host);
 }
 
-void stream_gather_release(stream_camera *camera) {
+void tvlm_stream_gather_release(stream_camera *camera) {
     tvlm_device *device = tvlm_stack_device(camera->stack);
     device->backend->buffer_destroy(device, &camera->gather.buffer);
     free(camera->gather.host);
@@ -59,7 +60,7 @@ void stream_gather_release(stream_camera *camera) {
 
 /* ---- Along the flow ---- */
 
-tvlm_status stream_follow(stream_camera *camera, const tvlm_follow *how) {
+tvlm_status tvlm_stream_follow(stream_camera *camera, const tvlm_follow *how) {
     tvlm_stack *stack = camera->stack;
     tvlm_device *device = tvlm_stack_device(stack);
     tvlm_follow follow = *how;

@@ -26,7 +26,7 @@ typedef struct offer {
 
 /* Where it is not known how many there are, all that there may be are followed: the others' places are never
  * looked at. */
-tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const size_t word = sizeof(int32_t), to = camera->gather.regions * word;
@@ -35,7 +35,7 @@ tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera
     size_t at;
     camera->gathered = 0;
     if (tvlm_stack_has_labels(stack, 0)) {
-        stream_drop_regions(camera);
+        tvlm_stream_drop_regions(camera);
         return TVLM_OK;
     }
     /* Carried over, the table is of an earlier frame; where its regions went since is on the host. */
@@ -53,24 +53,24 @@ tvlm_status stream_keep_regions(const tvlm_stream *stream, stream_camera *camera
                                  (size_t)camera->region_count * sizeof *camera->regions, camera->regions);
 }
 
-void stream_drop_regions(stream_camera *camera) {
+void tvlm_stream_drop_regions(stream_camera *camera) {
     camera->region_count = 0;
     tvlm_stack_set_centres(camera->stack, NULL);
 }
 
 #define STEPS 2 /* towards the place that a region came to */
 
-tvlm_status stream_follow_regions(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
     const float level = 0.5f * log2f((float)tvlm_stack_width(camera->stack) *
                                      (float)tvlm_stack_height(camera->stack) / (float)stream->cells);
-    return stream_follow(camera, &(tvlm_follow){.level = fmaxf(0.0f, level - 2.0f),
-                                                .confidence = stream->confidence,
-                                                .steps = STEPS,
-                                                .from_offset = gather->regions + TVLM_REGION_HEADER,
-                                                .from_stride = TVLM_REGION_WORDS,
-                                                .to_offset = gather->regions_moved,
-                                                .count = camera->gathered});
+    return tvlm_stream_follow(camera, &(tvlm_follow){.level = fmaxf(0.0f, level - 2.0f),
+                                                     .confidence = stream->confidence,
+                                                     .steps = STEPS,
+                                                     .from_offset = gather->regions + TVLM_REGION_HEADER,
+                                                     .from_stride = TVLM_REGION_WORDS,
+                                                     .to_offset = gather->regions_moved,
+                                                     .count = camera->gathered});
 }
 
 /* What was gathered. */
@@ -142,7 +142,7 @@ static void deal_out(stream_camera *camera, const offer *offers, int32_t count, 
     name_others(camera->centres, cells, placed);
 }
 
-tvlm_status stream_place_regions(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_place_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
     const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
     int32_t count = 0;

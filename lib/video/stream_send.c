@@ -10,7 +10,7 @@
 #include "stack/upload.h"
 #include "video/inside.h"
 
-tvlm_status stream_check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image) {
+tvlm_status tvlm_stream_check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image) {
     const tvlm_log *log = &s->device->log;
     size_t row;
     if (index < 0 || index >= s->camera_count)
@@ -24,7 +24,7 @@ tvlm_status stream_check_frame(const tvlm_stream *s, int32_t index, const tvlm_i
     return TVLM_OK;
 }
 
-bool stream_is_due(const tvlm_stream *s, const stream_camera *camera) {
+bool tvlm_stream_is_due(const tvlm_stream *s, const stream_camera *camera) {
     return camera->frames == 0 || camera->since_key + 1 >= s->params.keyframe_interval;
 }
 
@@ -48,8 +48,8 @@ static tvlm_status await_pixels(const tvlm_stream *s, stream_camera *camera) {
     return sending ? s->device->backend->buffer_arrive(s->device, camera->pixels) : TVLM_OK;
 }
 
-tvlm_status stream_plan(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image, bool keyframe,
-                        tvlm_buffer **buffer) {
+tvlm_status tvlm_stream_plan(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
+                             bool keyframe, tvlm_buffer **buffer) {
     *buffer = camera->sending ? camera->pixels : NULL;
     TVLM_TRY(await_pixels(s, camera));
     if (image == NULL && tvlm_delta_plan_stands(camera->stack, &camera->plan, is_full(s, keyframe)))
@@ -58,14 +58,14 @@ tvlm_status stream_plan(const tvlm_stream *s, stream_camera *camera, const tvlm_
     return make_plan(s, camera, image != NULL ? image : &camera->sent, keyframe);
 }
 
-void stream_drop_sent(const tvlm_stream *s, stream_camera *camera) {
+void tvlm_stream_drop_sent(const tvlm_stream *s, stream_camera *camera) {
     (void)await_pixels(s, camera); /* whatever became of them, they are not wanted */
     tvlm_delta_plan_drop(&camera->plan);
     camera->sent.pixels = NULL;
 }
 
-void stream_release_sent(const tvlm_stream *s, stream_camera *camera) {
-    stream_drop_sent(s, camera);
+void tvlm_stream_release_sent(const tvlm_stream *s, stream_camera *camera) {
+    tvlm_stream_drop_sent(s, camera);
     tvlm_delta_plan_release(&camera->plan);
     s->device->backend->buffer_destroy(s->device, &camera->pixels);
 }
@@ -92,14 +92,14 @@ static tvlm_status send_plan(const tvlm_stream *s, stream_camera *camera) {
 tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_image *image) {
     TVLM_NEED(NULL, stream);
     TVLM_NEED(&stream->device->log, image);
-    TVLM_TRY(stream_check_frame(stream, index, image));
+    TVLM_TRY(tvlm_stream_check_frame(stream, index, image));
     stream_camera *camera = &stream->cameras[index];
-    stream_drop_sent(stream, camera);
-    TVLM_TRY(make_plan(stream, camera, image, stream_is_due(stream, camera)));
+    tvlm_stream_drop_sent(stream, camera);
+    TVLM_TRY(make_plan(stream, camera, image, tvlm_stream_is_due(stream, camera)));
     const tvlm_status status = send_plan(stream, camera);
     if (status == TVLM_OK)
         camera->sent = *image;
     else
-        stream_drop_sent(stream, camera);
+        tvlm_stream_drop_sent(stream, camera);
     return status;
 }

@@ -13,7 +13,7 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-tvlm_status stream_keep_positions(stream_camera *camera) {
+tvlm_status tvlm_stream_keep_positions(stream_camera *camera) {
     int32_t count;
     const float *positions = tvlm_stack_positions(camera->stack, 0, &count);
     if (count > camera->former_capacity) {
@@ -34,22 +34,22 @@ tvlm_status stream_keep_positions(stream_camera *camera) {
 #define LEVEL 1.0f /* of the flow: as it is estimated */
 
 /* Flow that is not sure counts too: a wrong guess costs some steadiness, none would cost more. */
-tvlm_status stream_follow_positions(stream_camera *camera) {
+tvlm_status tvlm_stream_follow_positions(stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
     tvlm_device *device = tvlm_stack_device(camera->stack);
     if (camera->former_count == 0) return TVLM_OK;
     TVLM_TRY(device->backend->buffer_write(device, gather->buffer, gather->positions * sizeof(float),
                                            2 * (size_t)camera->former_count * sizeof(float), camera->former));
-    return stream_follow(camera, &(tvlm_follow){.level = LEVEL,
-                                                .confidence = -INFINITY,
-                                                .steps = STEPS,
-                                                .from_offset = gather->positions,
-                                                .from_stride = 2,
-                                                .to_offset = gather->positions_moved,
-                                                .count = camera->former_count});
+    return tvlm_stream_follow(camera, &(tvlm_follow){.level = LEVEL,
+                                                     .confidence = -INFINITY,
+                                                     .steps = STEPS,
+                                                     .from_offset = gather->positions,
+                                                     .from_stride = 2,
+                                                     .to_offset = gather->positions_moved,
+                                                     .count = camera->former_count});
 }
 
-void stream_take_positions(stream_camera *camera) {
+void tvlm_stream_take_positions(stream_camera *camera) {
     if (stream_has_flow(camera) && camera->former_count > 0)
         memcpy(camera->former, camera->gather.host + camera->gather.positions_moved,
                2 * (size_t)camera->former_count * sizeof *camera->former);
@@ -83,8 +83,8 @@ static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float s
     }
 }
 
-tvlm_status stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
-                              const struct tvlm_select_params *params) {
+tvlm_status tvlm_stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
+                                   const struct tvlm_select_params *params) {
     int32_t columns, rows;
     const float step = params->score.stride > 0.0f ? params->score.stride : TVLM_STRIDE_DEFAULT;
     tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);

@@ -31,7 +31,7 @@ static tvlm_texture shape_of(const tvlm_stream *stream, const tvlm_stack *stack)
                           .extent_y = (float)tvlm_stack_height(stack)};
 }
 
-tvlm_status stream_volume_create(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_volume_create(const tvlm_stream *stream, stream_camera *camera) {
     const tvlm_stack *stack = camera->stack;
     const tvlm_texture shape = shape_of(stream, stack);
     if (stream->volume_count == 0) return TVLM_OK;
@@ -56,12 +56,12 @@ tvlm_status stream_volume_create(const tvlm_stream *stream, stream_camera *camer
 
 /* ---- Storing ---- */
 
-void stream_volume_begin(stream_camera *camera, bool forget) {
+void tvlm_stream_volume_begin(stream_camera *camera, bool forget) {
     camera->stored = false;
     if (forget) camera->filled = 0;
 }
 
-tvlm_status stream_volume_store(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_volume_store(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
     const int32_t count = stream->volume_count, frames = stream->params.volume_frames;
     const int32_t slot = camera->filled == 0 ? 0 : (camera->newest + 1) % frames;
@@ -132,7 +132,7 @@ static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, 
     return TVLM_OK;
 }
 
-tvlm_status stream_look_back(const tvlm_stream *stream, stream_camera *camera) {
+tvlm_status tvlm_stream_look_back(const tvlm_stream *stream, stream_camera *camera) {
     if (camera->volume == NULL || !stream->params.look_back) return TVLM_OK;
     const size_t texels = (size_t)camera->volume->width * (size_t)camera->volume->height;
     float *zeros = tvlm_allocate(texels, sizeof *zeros);
@@ -156,7 +156,7 @@ static tvlm_status find_camera(tvlm_stream *stream, int32_t camera, stream_camer
     if ((*found)->frames == 0)
         return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "camera %d has no frame yet",
                          (int)camera);
-    return stream_volume_store(stream, *found);
+    return tvlm_stream_volume_store(stream, *found);
 }
 
 tvlm_status tvlm_stream_volume(tvlm_stream *stream, int32_t camera, int32_t age, tvlm_packed **volume,
