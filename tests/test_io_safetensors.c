@@ -149,10 +149,34 @@ static void refuses_bad_headers(void **state) {
         {"{\"__metadata__\":5," TENSOR("a", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "__metadata__"},
         {"{\"__metadata__\":{\"a\":5}," TENSOR("a", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not a string"},
         {"{\"__metadata__\":{},\"__metadata__\":{}}", TVLM_ERROR_FORMAT, "twice"},
+        {"{\"__metadata__\":{\"k\":\"1\",\"\\u006b\":\"2\"}," TENSOR("a", "U8", "4", "0,4") "}",
+         TVLM_ERROR_FORMAT, "a key twice"},
+        {"{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"shape\":[2,2],\"data_offsets\":[0,4]}}", TVLM_ERROR_FORMAT,
+         "tensor \"a\": it has its dtype, shape or data_offsets twice"},
+        {"{" TENSOR("a\xFF", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xC0\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xED\xA0\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("\xF4\x90\x80\x80", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("a\xC3", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "not UTF-8"},
+        {"{" TENSOR("a\\u0000b", "U8", "4", "0,4") "}", TVLM_ERROR_FORMAT, "a string in it has a zero"},
+        {"{" TENSOR("a\\u001b[2Jb\\nc\\u009b", "U8", "3", "0,4") "}", TVLM_ERROR_FORMAT,
+         "tensor \"a?[2Jb c??\": its data"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         refuse(put_file(bad[i].header, "1234", 4), bad[i].status, bad[i].words);
+}
+
+/* A backslash before what looks like an escaped zero, and the first and last characters of each length. */
+static void reads_names_of_all_kinds(void **state) {
+    tvlm_safetensors *file = read_file(put_file(
+        "{" TENSOR("\\\\u0000", "U8", "1", "0,1") "," TENSOR(
+            "\xC2\x80\xDF\xBF\xE0\xA0\x80\xED\x9F\xBF\xF0\x90\x80\x80\xF4\x8F\xBF\xBF", "U8", "3", "1,4") "}",
+        "1234", 4));
+    (void)state;
+    assert_non_null(tvlm_safetensors_find(file, "\\u0000"));
+    assert_int_equal(file->tensor_count, 2);
+    tvlm_safetensors_destroy(&file);
 }
 
 static void refuses_bad_files(void **state) {
@@ -169,7 +193,7 @@ static void refuses_bad_files(void **state) {
 
 static void refuses_bad_arguments(void **state) {
     const tvlm_tensor good = {.name = "a", .type = TVLM_ELEMENT_U8, .rank = 1, .shape = {1}, .data = "x"};
-    const tvlm_metadata twice[] = {{"k", "1"}, {"k", "2"}}, null = {"k", NULL};
+    const tvlm_metadata twice[] = {{"k", "1"}, {"k", "2"}}, null = {"k", NULL}, latin = {"k", "\xE9"};
     tvlm_tensor bad[2] = {good, good};
     (void)state;
     const char *path = io_path("a");
@@ -178,6 +202,9 @@ static void refuses_bad_arguments(void **state) {
     io_expect(tvlm_safetensors_write(path, bad, 1, &null, 1, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
     bad[0].name = NULL;
     io_expect(tvlm_safetensors_write(path, bad, 1, NULL, 0, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
+    bad[0].name = "\xFF";
+    io_expect(tvlm_safetensors_write(path, bad, 1, NULL, 0, &io_log), TVLM_ERROR_ARGUMENT, "not UTF-8");
+    io_expect(tvlm_safetensors_write(path, &good, 1, &latin, 1, &io_log), TVLM_ERROR_ARGUMENT, "not UTF-8");
     bad[0].name = "__metadata__";
     io_expect(tvlm_safetensors_write(path, bad, 1, NULL, 0, &io_log), TVLM_ERROR_ARGUMENT, "__metadata__");
     bad[0] = good;
@@ -241,6 +268,7 @@ int main(void) {
         io_test(writes_an_empty_file),
         io_test(aligns_what_the_file_does_not),
         io_test(refuses_bad_headers),
+        io_test(reads_names_of_all_kinds),
         io_test(refuses_bad_files),
         io_test(refuses_bad_arguments),
         io_test(refuses_every_truncation),

@@ -244,7 +244,8 @@ typedef struct tvlm_safetensors {
  * tvlm_safetensors_destroy.
  *
  * As the format's own library does, it insists that the tensors fill the data exactly, without gap or
- * overlap, that each has the bytes that its shape says, and that the header has 100 MB at most.
+ * overlap, that each has the bytes that its shape says, and that the header is UTF-8 and has 100 MB at most.
+ * The format allows no key twice; a file that has one is refused.
  */
 TVLM_API tvlm_status tvlm_safetensors_read(const char *path, const tvlm_log *log, tvlm_safetensors **file);
 
@@ -259,7 +260,8 @@ TVLM_API const char *tvlm_safetensors_metadata(const tvlm_safetensors *file, con
 
 /*
  * Writes `count` tensors and `metadata_count` pairs of metadata. Either number may be 0, and its pointer NULL
- * then. The names of the tensors must be distinct, and so must the keys; no tensor is called "__metadata__".
+ * then. All strings must be UTF-8. The names of the tensors must be distinct, and so must the keys; no tensor
+ * is called "__metadata__".
  *
  * The data begin at a multiple of 8 bytes. The format forbids gaps, so tensors of wider elements are stored
  * first: each is aligned then.

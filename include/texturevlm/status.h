@@ -53,8 +53,9 @@ typedef enum tvlm_log_level {
 } tvlm_log_level;
 
 /*
- * Where messages go. `write` gets one line without a newline, on the thread that called the library; the text
- * is valid during the call only. A NULL `write`, or a NULL tvlm_log *, means silence.
+ * Where messages go. `write` gets one line without a newline or other control characters, on the thread that
+ * called the library; the text is valid during the call only. A NULL `write`, or a NULL tvlm_log *, means
+ * silence.
  */
 typedef struct tvlm_log {
     void (*write)(void *user, tvlm_log_level level, const char *message);
@@ -67,7 +68,10 @@ typedef struct tvlm_log {
  */
 TVLM_API const tvlm_log *tvlm_log_stderr(void);
 
-/* Formats one line (cut at 1023 bytes) into `log`, which may be NULL. */
+/*
+ * Formats one line (cut at 1023 bytes) into `log`, which may be NULL. Control characters, which a name in a file
+ * may have, become blanks and question marks.
+ */
 TVLM_API void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *format, ...)
     TVLM_PRINTF(3, 4);
 

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/line.h"
+
 const char *tvlm_status_string(tvlm_status status) {
     switch (status) {
     case TVLM_OK: return "ok";
@@ -27,6 +29,7 @@ void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *for
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    tvlm_make_plain(line);
     log->write(log->user, level, line);
 }
 

@@ -44,9 +44,9 @@ struct decoded {
 
 /*
  * stb_image takes zeros for data that are missing and says nothing. It reads at most four bytes ahead of what
- * it needs. So a copy of the file gets four bytes more at the end of its last scan: where stb_image has met the
- * marker behind them, it has used some of them for pixels. Many ones in them are long codes, which are used up
- * soon; FF would be a marker.
+ * it needs. So a copy of the file gets four bytes more at the end of its last scan: where stb_image has met
+ * the marker behind them, it has used some of them for pixels. Many ones in them are long codes, which are
+ * used up soon; FF would be a marker.
  */
 enum { filler = 4, filler_byte = 0xFE };
 

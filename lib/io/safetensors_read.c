@@ -15,6 +15,7 @@
 #include "io/bytes.h"
 #include "io/element.h"
 #include "io/io_file.h"
+#include "io/utf8.h"
 
 #define PRELUDE    ((size_t)8)
 #define HEADER_MAX ((size_t)100 * 1000 * 1000)
@@ -56,6 +57,15 @@ static tvlm_status out_of_memory(const struct safetensors_file *file) {
 
 /* ---- The header ---- */
 
+/* Whether a text of JSON has an escaped zero, at which cJSON would end a string. */
+static bool has_escaped_zero(const char *text) {
+    while ((text = strchr(text, '\\')) != NULL) {
+        if (strncmp(text, "\\u0000", 6) == 0) return true;
+        text += text[1] != '\0' ? 2 : 1;
+    }
+    return false;
+}
+
 /* Parses the header. cJSON wants text that ends with a zero, and some versions read on without one. */
 static tvlm_status parse_text(struct safetensors_file *file, size_t length) {
     char *text = malloc(length + 1);
@@ -63,10 +73,12 @@ static tvlm_status parse_text(struct safetensors_file *file, size_t length) {
     if (text == NULL) return out_of_memory(file);
     memcpy(text, file->bytes + PRELUDE, length);
     text[length] = 0;
-    bool is_text = strlen(text) == length;
+    bool is_utf8 = tvlm_io_is_utf8(text, length) && !has_escaped_zero(text);
+    bool is_text = is_utf8 && strlen(text) == length;
     file->header = is_text ? cJSON_ParseWithLengthOpts(text, length + 1, &end, 0) : NULL;
     bool ends = end != NULL && strspn(end, " \t\r\n") == strlen(end);
     free(text);
+    if (!is_utf8) return unusable(file, "its header is not UTF-8, or a string in it has a zero");
     if (file->header == NULL || !ends || !cJSON_IsObject(file->header))
         return unusable(file, "its header is not a JSON object");
     return TVLM_OK;
@@ -86,6 +98,23 @@ static bool is_metadata(const cJSON *item) {
     return strcmp(item->string, "__metadata__") == 0;
 }
 
+static int by_string(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The format allows no key twice, and which of two counts would be anybody's guess. */
+static tvlm_status check_keys(const struct safetensors_file *file) {
+    const size_t count = (size_t)file->view.metadata_count;
+    const char **keys = tvlm_allocate(count, sizeof *keys);
+    bool twice = false;
+    if (keys == NULL) return out_of_memory(file);
+    for (size_t i = 0; i < count; i++) keys[i] = file->metadata[i].key;
+    qsort(keys, count, sizeof *keys, by_string);
+    for (size_t i = 1; i < count; i++) twice = twice || strcmp(keys[i - 1], keys[i]) == 0;
+    free(keys);
+    return twice ? unusable(file, "its __metadata__ has a key twice") : TVLM_OK;
+}
+
 static tvlm_status read_metadata(struct safetensors_file *file, const cJSON *map) {
     const cJSON *item;
     if (!cJSON_IsObject(map)) return unusable(file, "its __metadata__ is not an object");
@@ -97,7 +126,7 @@ static tvlm_status read_metadata(struct safetensors_file *file, const cJSON *map
         if (!cJSON_IsString(item)) return unusable(file, "a value of its __metadata__ is not a string");
         file->metadata[file->view.metadata_count++] = (tvlm_metadata){item->string, item->valuestring};
     }
-    return TVLM_OK;
+    return check_keys(file);
 }
 
 /* ---- Its tensors ---- */
@@ -150,8 +179,17 @@ static tvlm_status read_offsets(const struct safetensors_file *file, const cJSON
     return TVLM_OK;
 }
 
+static bool has_twice(const cJSON *object, const char *key) {
+    const cJSON *member;
+    int count = 0;
+    cJSON_ArrayForEach(member, object) count += strcmp(member->string, key) == 0;
+    return count > 1;
+}
+
 static tvlm_status read_tensor(const struct safetensors_file *file, const cJSON *item, struct entry *entry) {
     if (!cJSON_IsObject(item)) return bad_tensor(file, TVLM_ERROR_FORMAT, item, "it is not an object");
+    if (has_twice(item, "dtype") || has_twice(item, "shape") || has_twice(item, "data_offsets"))
+        return bad_tensor(file, TVLM_ERROR_FORMAT, item, "it has its dtype, shape or data_offsets twice");
     entry->tensor.name = item->string;
     tvlm_status status = read_type(file, item, entry);
     if (status == TVLM_OK) status = read_shape(file, item, entry);

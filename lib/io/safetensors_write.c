@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "io/element.h"
 #include "io/io_file.h"
+#include "io/utf8.h"
 
 /* A tensor to write. The fields of its tvlm_tensor are valid, and `size` is computed from its shape. */
 struct entry {
@@ -62,6 +63,8 @@ static tvlm_status check_tensor(const struct job *job, const tvlm_tensor *tensor
     if (tensor->name == NULL || strcmp(tensor->name, "__metadata__") == 0)
         return tvlm_fail(job->log, TVLM_ERROR_ARGUMENT, "%s: a tensor's name is NULL or __metadata__",
                          job->path);
+    if (!tvlm_io_is_utf8(tensor->name, strlen(tensor->name)))
+        return tvlm_fail(job->log, TVLM_ERROR_ARGUMENT, "%s: the name of a tensor is not UTF-8", job->path);
     tvlm_status status = tvlm_io_check_shape(job->log, tensor->name, tensor->type, tensor->rank,
                                              tensor->shape, &elements, size);
     if (status == TVLM_OK && *size > 0 && tensor->data == NULL)
@@ -71,10 +74,16 @@ static tvlm_status check_tensor(const struct job *job, const tvlm_tensor *tensor
 }
 
 static tvlm_status check_metadata(const struct job *job) {
-    for (int32_t i = 0; i < job->metadata_count; i++)
-        if (job->metadata[i].key == NULL || job->metadata[i].value == NULL)
+    for (int32_t i = 0; i < job->metadata_count; i++) {
+        const tvlm_metadata *pair = &job->metadata[i];
+        if (pair->key == NULL || pair->value == NULL)
             return tvlm_fail(job->log, TVLM_ERROR_ARGUMENT, "%s: a key or a value of the metadata is NULL",
                              job->path);
+        if (!tvlm_io_is_utf8(pair->key, strlen(pair->key)) ||
+            !tvlm_io_is_utf8(pair->value, strlen(pair->value)))
+            return tvlm_fail(job->log, TVLM_ERROR_ARGUMENT,
+                             "%s: a key or a value of the metadata is not UTF-8", job->path);
+    }
     return TVLM_OK;
 }
 

@@ -7,6 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/line.h"
+
 tvlm_status video_say(const tvlm_log *log, tvlm_log_level level, tvlm_status status, const char *format,
                       ...) {
     char line[1024];
@@ -15,6 +17,7 @@ tvlm_status video_say(const tvlm_log *log, tvlm_log_level level, tvlm_status sta
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
+    tvlm_make_plain(line);
     log->write(log->user, level, line);
     return status;
 }
