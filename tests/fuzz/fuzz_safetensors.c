@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_safetensors.c: tensors, and what is kept in them: bases and scorers. What was read can be written, and
+ * is then read as the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "texturevlm/io.h"
+#include "texturevlm/io_basis.h"
+#include "texturevlm/io_scorer.h"
+
+static void check_same(const tvlm_safetensors *file, const tvlm_safetensors *again) {
+    fuzz_check(file->tensor_count == again->tensor_count && file->metadata_count == again->metadata_count);
+    for (int32_t i = 0; i < file->tensor_count; ++i) {
+        const tvlm_tensor *const tensor = &file->tensors[i];
+        const tvlm_tensor *const other = tvlm_safetensors_find(again, tensor->name);
+        fuzz_check(other != NULL && other->type == tensor->type && other->rank == tensor->rank &&
+                   other->size == tensor->size);
+        fuzz_check(memcmp(other->shape, tensor->shape, sizeof tensor->shape) == 0);
+        fuzz_check(tensor->size == 0 || memcmp(other->data, tensor->data, tensor->size) == 0);
+        fuzz_check((uintptr_t)tensor->data % tvlm_element_size(tensor->type) == 0);
+    }
+    for (int32_t i = 0; i < file->metadata_count; ++i)
+        fuzz_check(strcmp(tvlm_safetensors_metadata(again, file->metadata[i].key), file->metadata[i].value) ==
+                   0);
+}
+
+static void write_and_read(const tvlm_safetensors *file) {
+    static char path[64];
+    tvlm_safetensors *again = NULL;
+    if (path[0] == '\0') snprintf(path, sizeof path, "/tmp/tvlm-fuzz-%ld.safetensors", (long)getpid());
+    fuzz_check_status(tvlm_safetensors_write(path, file->tensors, file->tensor_count, file->metadata,
+                                             file->metadata_count, &fuzz_log));
+    const tvlm_status status = tvlm_safetensors_read(path, &fuzz_log, &again);
+    fuzz_check_status(status);
+    fuzz_check(status == TVLM_OK);
+    check_same(file, again);
+    tvlm_safetensors_destroy(&again);
+    unlink(path);
+}
+
+static void read_basis(const char *path) {
+    struct tvlm_basis_params params = {0};
+    tvlm_basis *basis = NULL;
+    fuzz_check_status(tvlm_basis_load(path, &fuzz_log, &basis));
+    if (basis != NULL) {
+        tvlm_basis_get(basis, &params);
+        fuzz_touch(params.components,
+                   (size_t)params.k * (size_t)params.dimension * sizeof *params.components);
+    }
+    tvlm_basis_destroy(&basis);
+}
+
+static void read_scorer(const char *path) {
+    tvlm_scorer *scorer = NULL;
+    fuzz_check_status(tvlm_scorer_load(path, &fuzz_log, &scorer));
+    if (scorer != NULL) {
+        const size_t count = (size_t)scorer->channel_count;
+        fuzz_touch(scorer->channels, count * sizeof *scorer->channels);
+        fuzz_touch(scorer->weights, count * (size_t)scorer->taps * sizeof *scorer->weights);
+        if (scorer->query_weights != NULL)
+            fuzz_touch(scorer->query_weights,
+                       count * (size_t)scorer->dimension * sizeof *scorer->query_weights);
+    }
+    tvlm_scorer_destroy(&scorer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const char *const path = fuzz_file(data, size);
+    tvlm_safetensors *file = NULL;
+    const tvlm_status status = tvlm_safetensors_read(path, &fuzz_log, &file);
+    fuzz_check_status(status);
+    fuzz_check((status == TVLM_OK) == (file != NULL));
+    if (file != NULL) {
+        check_same(file, file);
+        write_and_read(file);
+        read_basis(path);
+        read_scorer(path);
+    }
+    tvlm_safetensors_destroy(&file);
+    return 0;
+}
