@@ -49,6 +49,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
   foreach(check filters mips sampling topk decoding distance export)
     tvlm_python_test(python_${check} check_${check} $<TARGET_FILE:tvlm> $<TARGET_FILE:texturevlm>)
   endforeach()
+  tvlm_python_test(python_channels check_channels $<TARGET_FILE:texturevlm>)
   tvlm_python_test(python_similarity check_similarity $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_flow check_flow $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pca check_pca $<TARGET_FILE:tvlm>)

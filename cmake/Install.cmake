@@ -24,7 +24,10 @@ if(TARGET tvlm-bench) # beside the tool, which starts it
 endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/texturevlm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The documents that headers cite.
+set(documents LICENSE doc/design.md doc/channels.md doc/drivers.md)
+list(TRANSFORM documents PREPEND ${PROJECT_SOURCE_DIR}/)
+install(FILES ${documents} DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/texturevlm)
 install(EXPORT texturevlmTargets NAMESPACE texturevlm:: DESTINATION ${package_dir})
