@@ -13,22 +13,7 @@ typedef struct basis_options {
     option_integer components;
 } basis_options;
 
-/* The options, for a table of `type` whose member `member` is a basis_options. */
-#define BASIS_SPECS(type, member, otherwise)                                                                 \
-    {0,                                                                                                      \
-     OPTION_TEXT,                                                                                            \
-     "basis",                                                                                                \
-     offsetof(type, member.name),                                                                            \
-     "BASIS",                                                                                                \
-     "image: the embedding in a basis of the image's own features;\nquery: of the queries first, then of "   \
-     "the image; or a file of\n`tvlm pca train`" otherwise,                                                  \
-     0,                                                                                                      \
-     0,                                                                                                      \
-     NULL},                                                                                                  \
-    {                                                                                                        \
-        0, OPTION_INTEGER, "components", offsetof(type, member.components), "N",                             \
-            "of the basis image or query (default: 16)", 1, TVLM_EMBEDDING_MAX, NULL                         \
-    }
+extern const option_specs basis_specs;
 
 /* Refuses what does not go together; `features`, `queries`: whether there are any. */
 int basis_check(struct tool *tool, const basis_options *options, bool features, bool queries,

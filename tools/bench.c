@@ -310,31 +310,26 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     return code;
 }
 
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {{&own, 0}, {0}};
+
 const tool_command bench_command = {
     .name = "bench",
     .summary = "every stage: its time, its bytes, its share of the device's copy bandwidth",
     .operands = "",
     .details =
-        "MB is what a stage must read and write at least, each texel once. 'upload' is from the host "
-        "to the device. A\n"
-        "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on "
-        "the device to\n"
-        "positions on the host, with all families that it reads; in 'select, again' they are there "
-        "already.\n"
+        "MB is what a stage must read and write at least, each texel once. 'upload' is from the host to the device. A\n"
+        "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on the device to\n"
+        "positions on the host, with all families that it reads; in 'select, again' they are there already.\n"
         "'patches' of 3 x 16 x 16 go from positions on the host to a buffer on the device.\n"
-        "--video: a frame of temporal34 from pixels on the host to positions, where a rectangle of 1 %, 10 % "
-        "and all of\n"
-        "the tiles changes: full, all made again; delta, only what changed; carried, the same, with saliency "
-        "and\n"
-        "regions kept for a while; stream, push (with optical flow) and select; sent, the same, each frame "
-        "sent ahead\n"
+        "--video: a frame of temporal34 from pixels on the host to positions, where a rectangle of 1 %, 10 % and all of\n"
+        "the tiles changes: full, all made again; delta, only what changed; carried, the same, with saliency and\n"
+        "regions kept for a while; stream, push (with optical flow) and select; sent, the same, each frame sent ahead\n"
         "beside the work on the one before; flow, the optical flow alone, between frames that are there.\n"
         "Stages end with a wait; 'frame' has one at its end only. 'families': what the update left to make.\n"
-        "Without --stage first the most device memory that full40 takes in half at this size, everything "
-        "that is\n"
+        "Without --stage first the most device memory that full40 takes in half at this size, everything that is\n"
         "allocated for it counted: textures, labels and regions, scratch, pixels handed in.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+    .options = groups,
     .options_size = sizeof(bench_options),
     .run = run_bench,
 };

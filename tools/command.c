@@ -5,18 +5,31 @@
 
 #include "tool.h"
 
-static option_table table_of(const tool_command *command) {
-    return (option_table){command->options, tool_common_options, command->option_count,
-                          tool_common_option_count};
+#define GROUPS_MAX 16
+
+/* The command's options, and the common ones after them. */
+static bool make_table(const tool_command *command, option_table *table) {
+    option_group groups[GROUPS_MAX + 2] = {{0}};
+    int count = 0;
+    for (const option_group *group = command->options; group != NULL && group->table != NULL; ++group)
+        if (count < GROUPS_MAX) groups[count++] = *group;
+    groups[count] = (option_group){&tool_common_specs, 0};
+    return make_option_table(groups, table);
 }
 
-int tool_help(const tool_command *command) {
-    const option_table table = table_of(command);
+static void print_help(const tool_command *command, const option_table *table) {
     printf("usage: tvlm %s [OPTIONS]%s%s\n\n%s\n\n", command->name, *command->operands != '\0' ? " " : "",
            command->operands, command->summary);
-    options_help(&table, stdout);
+    options_help(table, stdout);
     if (command->details != NULL) printf("\n%s", command->details);
-    return TOOL_DONE;
+}
+
+int tool_help(struct tool *tool, const tool_command *command) {
+    option_table table;
+    const bool made = make_table(command, &table);
+    if (made) print_help(command, &table);
+    free_option_table(&table);
+    return made ? TOOL_DONE : tool_fail(tool, "no memory");
 }
 
 static int check_operands(struct tool *tool, const tool_command *command, int count, char *const *operands) {
@@ -29,24 +42,30 @@ static int check_operands(struct tool *tool, const tool_command *command, int co
     return TOOL_DONE;
 }
 
-int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv) {
-    const option_table table = table_of(command);
+static int run(struct tool *tool, const tool_command *command, const option_table *table, void *options,
+               int argc, char **argv) {
+    const tool_common *const common = options; /* every command's options begin with it */
     char error[900];
     int first = argc;
-    void *const options = calloc(1, command->options_size);
-    const tool_common *const common = options; /* every command's options begin with it */
-    if (options == NULL) return tool_fail(tool, "no memory");
-    tool->command = command->name;
-    int code;
-    if (!options_parse(&table, argc, argv, options, &first, error, sizeof error)) {
-        code = tool_usage(tool, "%s", error);
-    } else if (common->help > 0) {
-        code = tool_help(command);
-    } else {
-        tool->verbose = common->verbose;
-        code = check_operands(tool, command, argc - first, argv + first);
-        if (code == TOOL_DONE) code = command->run(tool, options, argc - first, argv + first);
+    if (!options_parse(table, argc, argv, options, &first, error, sizeof error))
+        return tool_usage(tool, "%s", error);
+    if (common->help > 0) {
+        print_help(command, table);
+        return TOOL_DONE;
     }
+    tool->verbose = common->verbose;
+    const int code = check_operands(tool, command, argc - first, argv + first);
+    return code == TOOL_DONE ? command->run(tool, options, argc - first, argv + first) : code;
+}
+
+int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv) {
+    option_table table;
+    void *const options = calloc(1, command->options_size);
+    const bool made = make_table(command, &table);
+    tool->command = command->name;
+    const int code = options != NULL && made ? run(tool, command, &table, options, argc, argv)
+                                             : tool_fail(tool, "no memory");
+    free_option_table(&table);
     free(options);
     return code;
 }

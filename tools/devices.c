@@ -200,8 +200,8 @@ const tool_command devices_command = {
     .name = "devices",
     .summary = "what is there, what the self-test found, which storage would be used",
     .operands = "",
-    .details = "Opens every device and shows one that does not open with the reason; --device shows that one "
-               "only.\n",
+    .details =
+        "Opens every device and shows one that does not open with the reason; --device shows that one only.\n",
     .options_size = sizeof(devices_options),
     .run = run_devices,
 };

@@ -7,6 +7,7 @@
 #include "export_pictures.h"
 #include "json.h"
 #include "questions.h"
+#include "shared.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
@@ -16,10 +17,10 @@
 
 typedef struct export_options {
     tool_common common;
-    const char *model, *output, *scorer;
+    const char *model, *output;
+    weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     int all, video;
-    option_triple weights;
     question_options asked; /* its `combine`: of combinations[] */
 } export_options;
 
@@ -31,39 +32,35 @@ static const option_spec specs[] = {
     {'o', OPTION_TEXT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
      NULL},
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
-     "tokens selected at most, over all images (default: a quarter\nof each image's)", INT32_MIN, INT32_MAX,
+     "tokens selected at most, over all images (default: a quarter of each image's)", INT32_MIN, INT32_MAX,
      NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
-     "of the resized image, Qwen-VL (default: 65536 for qwen3-vl,\nelse 3136); of qwen3-vl's videos of all "
-     "frames together\n(4096), else of each",
+     "of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of qwen3-vl's "
+     "videos of all frames together (4096), else of each",
      1, PIXELS_MAX, NULL},
     {0, OPTION_INTEGER, "max-pixels", offsetof(export_options, max_pixels), "N",
-     "the same (default: 16777216 for qwen3-vl, else 12845056; of\nqwen3-vl's videos 25165824)", 1,
-     PIXELS_MAX, NULL},
+     "the same (default: 16777216 for qwen3-vl, else 12845056; of qwen3-vl's videos 25165824)", 1, PIXELS_MAX,
+     NULL},
     {0, OPTION_INTEGER, "size", offsetof(export_options, size), "PIXELS",
-     "side of the processed image, llava (default: 336), siglip and\nclip (224)", 1, 16384, NULL},
+     "side of the processed image, llava (default: 336), siglip and clip (224)", 1, 16384, NULL},
     {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
      "side of a patch, llava and clip (default: 14), siglip (16)", 1, 16384, NULL},
     {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
-     "Qwen-VL: the images are frames of one video, two a token; or\none file is a video", 0, 0, NULL},
-    {0, OPTION_INTEGER, "every", offsetof(export_options, every), "N",
-     "of a video file only every N-th frame (default: 1); at most\n768 of them", 1, 1000000, NULL},
-    {0, OPTION_TRIPLE, "weights", offsetof(export_options, weights), "I,P,Q",
-     "of information, perspective and participation, as in select", 0, 0, NULL},
-    {0, OPTION_TEXT, "scorer", offsetof(export_options, scorer), "FILE.safetensors",
-     "a weight for each channel instead of the three parts", 0, 0, NULL},
-    {0, OPTION_LIST, "features", offsetof(export_options, asked.features), "F.npy",
-     "the encoder's vectors of the picture as it is processed: h x w\nx D, float32 or float16; of several "
-     "once for each, in order",
-     0, 0, NULL},
-    FEATURE_PATCH_SPEC(export_options, asked.patch, "picture"),
-    {0, OPTION_TEXT, "query", offsetof(export_options, asked.query), "Q.npy",
-     "what is asked, as the encoder's vector: D, or N x D", 0, 0, NULL},
-    {0, OPTION_TEXT, "query-mean", offsetof(export_options, asked.mean), "M.npy",
-     "D: taken off every query first", 0, 0, NULL},
+     "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
     {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
      "of N queries: max (default) or mean of their similarities", 0, 0, combinations},
+};
+
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {
+    {&own, 0},
+    {&every_specs, offsetof(export_options, every)},
+    {&weighing_specs, offsetof(export_options, weighing)},
+    {&features_specs, offsetof(export_options, asked)},
+    {&feature_patch_specs, offsetof(export_options, asked.patch)},
+    {&query_specs, offsetof(export_options, asked)},
+    {0},
 };
 
 struct job {
@@ -109,14 +106,14 @@ static int check(struct job *job) {
     if (options->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
     if (options->all > 0 && options->budget.given)
         return tool_usage(tool, "--all and --budget exclude each other");
-    if (options->weights.given && options->scorer != NULL)
+    if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->budget.given && options->budget.value < 1)
         return tool_fail(tool, "--budget %d: at least one token must be asked for", options->budget.value);
     if ((code = tool_check_output(tool, options->output)) != TOOL_DONE) return code;
     for (int i = 0; code == TOOL_DONE && i < job->count; ++i)
         code = tool_check_distinct(tool, options->output, job->paths[i]);
-    if (code == TOOL_DONE) code = tool_check_distinct(tool, options->output, options->scorer);
+    if (code == TOOL_DONE) code = tool_check_distinct(tool, options->output, options->weighing.scorer);
     if (code == TOOL_DONE) code = questions_check_output(tool, &job->asked, options->output);
     return code;
 }
@@ -127,7 +124,7 @@ static int read_questions(struct job *job) {
     job->asked = *given;
     job->asked.combine = given->combine == 1 ? QUESTION_MEAN : QUESTION_MAX;
     if (given->query == NULL && given->combine == 0) job->asked.combine = QUESTION_EACH;
-    if (given->features.count > 0 && given->query == NULL && job->options->scorer == NULL)
+    if (given->features.count > 0 && given->query == NULL && job->options->weighing.scorer == NULL)
         return tool_usage(job->tool, "--features needs --query, or a --scorer that reads them");
     return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
@@ -187,7 +184,8 @@ static int process(struct job *job) {
         .all = options->all > 0,
         .video = options->video > 0,
         .format = (tvlm_format)options->common.format,
-        .score = {.weights = options->weights.given ? options->weights.values : NULL, .scorer = job->scorer}};
+        .score = {.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
+                  .scorer = job->scorer}};
     const char *const subject = job->tool->subject;
     job->tool->subject = NULL; /* of the options */
     int code = tool_open_device(job->tool, &options->common, &job->device);
@@ -310,8 +308,8 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     struct job job = {.tool = tool, .options = values, .count = operand_count, .paths = operands};
     int code = read_questions(&job);
     if (code == TOOL_DONE) code = check(&job);
-    if (code == TOOL_DONE && job.options->scorer != NULL)
-        code = questions_scorer(tool, &job.asked, job.options->scorer, &job.scorer);
+    if (code == TOOL_DONE && job.options->weighing.scorer != NULL)
+        code = questions_scorer(tool, &job.asked, job.options->weighing.scorer, &job.scorer);
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = load_features(&job);
     if (code == TOOL_DONE) code = process(&job);
@@ -328,26 +326,17 @@ const tool_command export_command = {
     .operand_min = 1,
     .operand_max = INT32_MAX,
     .details =
-        "The file holds what the model's own processor makes (Hugging Face transformers, on Pillow): "
-        "pixel_values and,\n"
-        "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen "
-        "tokens, in\n"
-        "rising order: selected_indices, their rows of pixel_values (selected_pixel_values), "
-        "selected_positions (t, h, w\n"
-        "in the grid of tokens, for M-RoPE), selected_images, selected_scores; and the scores of all "
-        "tokens.\n"
-        "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each "
-        "other. A\n"
+        "The file holds what the model's own processor makes (Hugging Face transformers, on Pillow): pixel_values and,\n"
+        "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen tokens, in\n"
+        "rising order: selected_indices, their rows of pixel_values (selected_pixel_values), selected_positions (t, h, w\n"
+        "in the grid of tokens, for M-RoPE), selected_images, selected_scores; and the scores of all tokens.\n"
+        "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each other. A\n"
         "budget is shared among them in proportion to their tokens, at least one each, and never exceeded.\n"
-        "The EXIF rotation is applied; alpha is dropped, as the processor drops it. JPEGs may differ by a "
-        "step "
-        "here and\n"
-        "there, since decoders do. With --features and --query the score has its third part, as in tvlm "
-        "select; the\n"
-        "features' grid covers the picture as it is processed (of llava and clip: the middle). A scorer file "
-        "is that of tvlm select.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+        "--every is for --video with a video file, of which at most 768 frames are taken.\n"
+        "The EXIF rotation is applied; alpha is dropped, as the processor drops it. JPEGs may differ by a step here and\n"
+        "there, since decoders do. With --features and --query the score has its third part, as in tvlm select; the\n"
+        "features' grid covers the picture as it is processed (of llava and clip: the middle). A scorer file is that of tvlm select.\n",
+    .options = groups,
     .options_size = sizeof(export_options),
     .run = run_export,
 };

@@ -7,6 +7,7 @@
 
 #include "json.h"
 #include "progress.h"
+#include "shared.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
@@ -29,35 +30,40 @@ typedef struct fit_options {
 static const char *const taps_choices[] = {"1", "3x3", NULL};
 
 static const option_spec specs[] = {
-    TRUTH_OPTIONS(fit_options, truth),
     {'o', OPTION_TEXT, "output", offsetof(fit_options, output), "FILE.safetensors",
      "the scorer, for tvlm select --scorer", 0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(fit_options, channels), "LIST",
      "what it may read (default: " TVLM_FIT_CHANNELS ")", 0, 0, NULL},
     {0, OPTION_TEXT, "layout", offsetof(fit_options, layout), "NAME",
      "all channels of a layout but identifiers instead", 0, 0, NULL},
-    {0, OPTION_NUMBER, "stride", offsetof(fit_options, stride), "PIXELS", "side of a cell (default: 16)", 1,
-     65536, NULL},
     {0, OPTION_CHOICE, "taps", offsetof(fit_options, taps), "1|3x3",
-     "a weight for each channel, or for each in each of the 3x3\ncells around (default: 1)", 0, 0,
+     "a weight for each channel, or for each in each of the 3x3 cells around (default: 1)", 0, 0,
      taps_choices},
     {0, OPTION_NUMBER, "l2", offsetof(fit_options, l2), "L",
      "how strongly weights are kept small (default: 1)", 1e-9, 1e9, NULL},
     {0, OPTION_NUMBER, "held-out", offsetof(fit_options, held_out), "SHARE",
-     "of the images: not learnt from, for the figures only\n(default: 0.2; 0: figures on the images learnt "
-     "from)",
+     "of the images: not learnt from, for the figures only (default: 0.2; 0: figures on the "
+     "images learnt from)",
      0, 0.99, NULL},
     {0, OPTION_FLAG, "leave-one-out", offsetof(fit_options, leave_one_out), NULL,
-     "figures of each image with what the others teach; the scorer\nthat is written learns from all", 0, 0,
+     "figures of each image with what the others teach; the scorer that is written learns from all", 0, 0,
      NULL},
     {0, OPTION_INTEGER, "seed", offsetof(fit_options, seed), "N",
      "of the choice of held-out images (default: 0)", 0, INT32_MAX, NULL},
     {'k', OPTION_INTEGER, NULL, offsetof(fit_options, k), "K", "cells chosen for the figures (default: 64)",
      1, INT32_MAX, NULL},
     {0, OPTION_NUMBER, "largest", offsetof(fit_options, largest), "SHARE",
-     "images with more object than this are learnt from, but\nthere are no figures of them: any choice is "
-     "right there\n(default: 0.5)",
+     "images with more object than this are learnt from, but there are no figures of them: any "
+     "choice is right there (default: 0.5)",
      0, 1, NULL},
+};
+
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {
+    {&own, 0},
+    {&truth_specs, offsetof(fit_options, truth)},
+    {&stride_specs, offsetof(fit_options, stride)},
+    {0},
 };
 
 enum { RANDOM = 0, DEFAULT, FITTED, CHOICES };
@@ -501,16 +507,12 @@ const tool_command fit_command = {
     .operands = "IMAGE...",
     .operand_min = 1,
     .operand_max = INT32_MAX,
-    .details = "IMAGE is JPEG, PNG, BMP, PPM or PGM; STEM is its name without folder and extension, and COCO "
-               "files know it\n"
-               "by that. Cells learn from the share of their pixels that is object; what a panoptic map does "
-               "not label does\n"
-               "not count. Printed are, for a random choice of K cells, the K best of the default score, and "
-               "the K best of\n"
-               "the scorer: the share of the objects' area that they cover, and their intersection over "
-               "union with it.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+    .details =
+        "IMAGE is JPEG, PNG, BMP, PPM or PGM; STEM is its name without folder and extension, and COCO files know it\n"
+        "by that. Cells learn from the share of their pixels that is object; what a panoptic map does not label does\n"
+        "not count. Printed are, for a random choice of K cells, the K best of the default score, and the K best of\n"
+        "the scorer: the share of the objects' area that they cover, and their intersection over union with it.\n",
+    .options = groups,
     .options_size = sizeof(fit_options),
     .run = run_fit,
 };

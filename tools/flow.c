@@ -265,6 +265,9 @@ static int run_flow(struct tool *tool, const void *values, int operand_count, ch
     return code;
 }
 
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {{&own, 0}, {0}};
+
 const tool_command flow_command = {
     .name = "flow",
     .summary = "the optical flow from one image to another",
@@ -275,8 +278,7 @@ const tool_command flow_command = {
         "At each pixel of A: the step to where that place is in B. For what a stack moves along with a\n"
         "video, A is the present frame and B the previous one. Images are JPEG, PNG, BMP, PPM or PGM,\n"
         "of one size.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+    .options = groups,
     .options_size = sizeof(flow_options),
     .run = run_flow,
 };

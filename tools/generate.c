@@ -9,6 +9,7 @@
 #include "inputs.h"
 #include "json.h"
 #include "progress.h"
+#include "shared.h"
 #include "texturevlm/io.h"
 #include "tool.h"
 
@@ -24,8 +25,8 @@ typedef struct generate_options {
 
 static const option_spec specs[] = {
     {'o', OPTION_TEXT, "output", offsetof(generate_options, output), "STACK.npy",
-     "channels x height x width, float32, in the layout's order; of\nseveral images: images x channels x "
-     "height x width",
+     "channels x height x width, float32, in the layout's order; of several images: images x "
+     "channels x height x width",
      0, 0, NULL},
     {0, OPTION_TEXT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
@@ -38,10 +39,19 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
      "regions that cluster_id, boundary and so on are about (default: 50)", 1, TVLM_REGIONS_MAX, NULL},
     {0, OPTION_SIZE, "size", offsetof(generate_options, size), "WxH",
-     "size of the result, sampled at --level or, without it, at the\nlevel that fits (default: the level's "
-     "own size); of patch13 and scene18 also the size at which they are\nmade (default: 32x32)",
+     "size of the result, sampled at --level or, without it, at the level that fits (default: the "
+     "level's own size); of patch13 and scene18 also the size at which they are made (default: "
+     "32x32)",
      1, SIDE_MAX, NULL},
-    INPUT_SPECS(generate_options, inputs),
+};
+
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {
+    {&own, 0},
+    {&input_specs, offsetof(generate_options, inputs)},
+    {&feature_patch_specs, offsetof(generate_options, inputs.patch)},
+    {&basis_specs, offsetof(generate_options, inputs.basis)},
+    {0},
 };
 
 /* What a run works with. */
@@ -338,17 +348,12 @@ const tool_command generate_command = {
     .operand_min = 1,
     .operand_max = INT_MAX,
     .details =
-        "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 "
-        "patch13\n"
-        "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought "
-        "to the\n"
-        "size of the first one, or to that of the layout. Channels that this version does not make are 0 "
-        "inside\n"
-        "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its "
-        "tiles.\n"
+        "At least one of -o and --sheet. Layouts: visual12 cluster15 embed31 temporal34 full40 mvp13 patch13\n"
+        "scene18; the last two are made at 32x32 unless --size says otherwise. Several images are brought to the\n"
+        "size of the first one, or to that of the layout. Channels that this version does not make are 0 inside\n"
+        "a layout and refused in --channels; what no option hands in is 0; a sheet names both below its tiles.\n"
         "IMAGE is JPEG, PNG, BMP, PPM or PGM.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+    .options = groups,
     .options_size = sizeof(generate_options),
     .run = run_generate,
 };

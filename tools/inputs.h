@@ -17,65 +17,7 @@ typedef struct input_options {
     basis_options basis; /* of the embedding, where features are handed in and no embedding */
 } input_options;
 
-/* The options, for a table of `type` whose member `member` is an input_options. */
-#define INPUT_SPECS(type, member)                                                                            \
-    {0,           OPTION_TEXT,                                                                               \
-     "attention", offsetof(type, member.attention),                                                          \
-     "F.npy",     "attention over the image: rows x columns, float32 or float16",                            \
-     0,           0,                                                                                         \
-     NULL},                                                                                                  \
-        {0,                                                                                                  \
-         OPTION_TEXT,                                                                                        \
-         "attention-prev",                                                                                   \
-         offsetof(type, member.attention_prev),                                                              \
-         "F.npy",                                                                                            \
-         "that of the previous layer or step",                                                               \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         NULL},                                                                                              \
-        {0, OPTION_TEXT, "gaze", offsetof(type, member.gaze), "F.npy", "where eyes were: rows x columns",    \
-         0, 0,           NULL},                                                                              \
-        {0,       OPTION_TEXT,                                                                               \
-         "depth", offsetof(type, member.depth),                                                              \
-         "F.npy", "rows x columns; normals and occlusion follow from it",                                    \
-         0,       0,                                                                                         \
-         NULL},                                                                                              \
-        {0,           OPTION_TEXT,                                                                           \
-         "embedding", offsetof(type, member.embedding),                                                      \
-         "F.npy",     "rows x columns x C, C up to 64: embedding_0 ..",                                      \
-         0,           0,                                                                                     \
-         NULL},                                                                                              \
-        {0,                                                                                                  \
-         OPTION_TEXT,                                                                                        \
-         "saliency-map",                                                                                     \
-         offsetof(type, member.saliency_map),                                                                \
-         "FILE",                                                                                             \
-         "a picture or .npy in place of saliency",                                                           \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         NULL},                                                                                              \
-        {0,           OPTION_TEXT,                                                                           \
-         "text-mask", offsetof(type, member.text_mask),                                                      \
-         "FILE",      "a picture or .npy in place of text",                                                  \
-         0,           0,                                                                                     \
-         NULL},                                                                                              \
-        {0,          OPTION_TEXT,                                                                            \
-         "features", offsetof(type, member.features),                                                        \
-         "F.npy",    "the encoder's vectors, h x w x D: feature_0 ..",                                       \
-         0,          0,                                                                                      \
-         NULL},                                                                                              \
-        FEATURE_PATCH_SPEC(type, member.patch, "image"),                                                     \
-        {0,       OPTION_TEXT,                                                                               \
-         "words", offsetof(type, member.words),                                                              \
-         "Q.npy", "up to 64 vectors, N x D: word_0 .., the features'\nsimilarity to each",                   \
-         0,       0,                                                                                         \
-         NULL},                                                                                              \
-        BASIS_SPECS(type, member.basis, " (default: image)"), {                                              \
-        0, OPTION_TEXT, "labels", offsetof(type, member.labels), "FILE",                                     \
-            "regions in place of --clusters: a picture (gray, or ids as R + 256 G +\n65536 B) or a .npy of " \
-            "integers, up to 2048 different ones",                                                           \
-            0, 0, NULL                                                                                       \
-    }
+extern const option_specs input_specs;
 
 /* The files, read and checked. */
 typedef struct input_files input_files;

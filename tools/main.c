@@ -44,7 +44,7 @@ static int help_on(struct tool *tool, const char *name) {
     char bench[] = BENCH, help[] = "--help";
     if (strcmp(name, BENCH) == 0) return start_bench(tool, (char *[]){NULL, bench, help, NULL});
     const tool_command *const command = find_command(name);
-    return command != NULL ? tool_help(command) : tool_usage(tool, "there is no command '%s'", name);
+    return command != NULL ? tool_help(tool, command) : tool_usage(tool, "there is no command '%s'", name);
 }
 
 static int run(struct tool *tool, int argc, char **argv) {

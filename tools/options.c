@@ -12,13 +12,25 @@
 
 #define LONG_BASE   256 /* getopt values of options without a letter: this and their place in the table */
 #define HELP_COLUMN 26
+#define HELP_WIDTH  64 /* of the text that begins there */
 
-static int spec_count(const option_table *table) {
-    return table->own_count + table->common_count;
+bool make_option_table(const option_group *groups, option_table *table) {
+    int count = 0;
+    for (const option_group *group = groups; group->table != NULL; ++group) count += group->table->count;
+    *table = (option_table){.specs = calloc((size_t)count + 1, sizeof *table->specs)};
+    if (table->specs == NULL) return false;
+    for (const option_group *group = groups; group->table != NULL; ++group)
+        for (int i = 0; i < group->table->count; ++i) {
+            option_spec *const spec = &table->specs[table->count++];
+            *spec = group->table->specs[i];
+            spec->offset += group->offset;
+        }
+    return true;
 }
 
-static const option_spec *spec_at(const option_table *table, int i) {
-    return i < table->own_count ? &table->own[i] : &table->common[i - table->own_count];
+void free_option_table(option_table *table) {
+    free(table->specs);
+    *table = (option_table){0};
 }
 
 /* "--stride" or "-k". */
@@ -195,15 +207,15 @@ static void free_getopt_input(getopt_input *input) {
 }
 
 static bool make_getopt_input(const option_table *table, getopt_input *input) {
-    const size_t specs = (size_t)spec_count(table);
+    const size_t specs = (size_t)table->count;
     int long_count = 0;
     input->letters = calloc(2 + 2 * specs, 1);
     input->longs = calloc(specs + 1, sizeof *input->longs);
     if (input->letters == NULL || input->longs == NULL) return false;
     char *letter = input->letters;
     *letter++ = ':'; /* a missing argument is told apart from an unknown option */
-    for (int i = 0; i < spec_count(table); ++i) {
-        const option_spec *const spec = spec_at(table, i);
+    for (int i = 0; i < table->count; ++i) {
+        const option_spec *const spec = &table->specs[i];
         const bool argument = spec->kind != OPTION_FLAG;
         if (spec->letter != 0) {
             *letter++ = spec->letter;
@@ -219,9 +231,9 @@ static bool make_getopt_input(const option_table *table, getopt_input *input) {
 }
 
 static const option_spec *spec_of(const option_table *table, int found) {
-    if (found >= LONG_BASE) return spec_at(table, found - LONG_BASE);
-    for (int i = 0; i < spec_count(table); ++i) {
-        if (spec_at(table, i)->letter == found) return spec_at(table, i);
+    if (found >= LONG_BASE) return &table->specs[found - LONG_BASE];
+    for (int i = 0; i < table->count; ++i) {
+        if (table->specs[i].letter == found) return &table->specs[i];
     }
     return NULL;
 }
@@ -272,9 +284,30 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
     return done;
 }
 
+/* Where a line that begins at `text` ends: before the blank behind the last word that fits, or at the end. */
+static size_t line_length(const char *text) {
+    const size_t all = strlen(text);
+    if (all <= HELP_WIDTH) return all;
+    size_t length = HELP_WIDTH;
+    while (length > 0 && text[length] != ' ') --length;
+    return length > 0 ? length : strcspn(text, " ");
+}
+
+/* The rest of a line that has come to HELP_COLUMN, and the lines below it. */
+static void print_wrapped(const char *text, FILE *file) {
+    for (;;) {
+        const size_t length = line_length(text);
+        fprintf(file, "%.*s\n", (int)length, text);
+        text += length;
+        if (*text == '\0') return;
+        text += 1;
+        fprintf(file, "%*s", HELP_COLUMN, "");
+    }
+}
+
 void options_help(const option_table *table, FILE *file) {
-    for (int i = 0; i < spec_count(table); ++i) {
-        const option_spec *const spec = spec_at(table, i);
+    for (int i = 0; i < table->count; ++i) {
+        const option_spec *const spec = &table->specs[i];
         char left[96], letter[8] = "    ";
         if (spec->letter != 0)
             snprintf(letter, sizeof letter, "-%c%s", spec->letter, spec->name != NULL ? ", " : "");
@@ -283,12 +316,6 @@ void options_help(const option_table *table, FILE *file) {
                  spec->argument != NULL ? spec->argument : "");
         fprintf(file, "%-*s", HELP_COLUMN, left);
         if (strlen(left) >= HELP_COLUMN) fprintf(file, "\n%*s", HELP_COLUMN, "");
-        for (const char *line = spec->help;;) {
-            const size_t length = strcspn(line, "\n");
-            fprintf(file, "%.*s\n", (int)length, line);
-            if (line[length] == '\0') break;
-            line += length + 1;
-            fprintf(file, "%*s", HELP_COLUMN, "");
-        }
+        print_wrapped(spec->help, file);
     }
 }

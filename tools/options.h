@@ -62,16 +62,35 @@ typedef struct option_spec {
     const char *name;           /* NULL: the letter only */
     size_t offset;              /* of its value in the command's options */
     const char *argument;       /* as --help calls it; NULL for flags */
-    const char *help;           /* may have several lines */
+    const char *help;           /* running text; --help breaks its lines */
     double low, high;           /* INTEGER, NUMBER, SIZE */
     const char *const *choices; /* CHOICE: ends with NULL */
 } option_spec;
 
-/* Two tables that are read as one: the command's own and the common one, over one struct of values. */
+/* A table of specs whose offsets are of one struct. */
+typedef struct option_specs {
+    const option_spec *specs;
+    int count;
+} option_specs;
+
+#define OPTION_SPECS(array)                                                                                  \
+    { array, sizeof(array) / sizeof *(array) }
+
+/* Options that a command takes over from a table: their struct lies at `offset` of the command's own. */
+typedef struct option_group {
+    const option_specs *table; /* NULL ends a list of groups */
+    size_t offset;
+} option_group;
+
+/* All options of a command in one table, made of its groups. */
 typedef struct option_table {
-    const option_spec *own, *common;
-    int own_count, common_count;
+    option_spec *specs;
+    int count;
 } option_table;
+
+/* Returns false when there is no memory. free_option_table it in any case. */
+bool make_option_table(const option_group *groups, option_table *table);
+void free_option_table(option_table *table);
 
 /*
  * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the first one's place.

@@ -34,16 +34,15 @@ static const option_spec specs[] = {
     {0, OPTION_FLAG, "centred", offsetof(pca_options, centred), NULL,
      "train: take the mean off first, as scikit-learn's PCA", 0, 0, NULL},
     {0, OPTION_CHOICE, "method", offsetof(pca_options, method), "NAME",
-     "train: covariance (exact), range-finder (randomized; files\nare read three times) or auto: covariance "
-     "up to "
-     "1536\ndimensions",
+     "train: covariance (exact), range-finder (randomized; files are read three times) or auto: "
+     "covariance up to 1536 dimensions",
      0, 0, methods},
     {0, OPTION_TEXT, "queries", offsetof(pca_options, queries), "Q.npy",
      "validate: D or N x D, for the figures of relevance", 0, 0, NULL},
     {0, OPTION_TEXT, "plot", offsetof(pca_options, plot), "FILE.png",
      "validate: variance kept by 1 .. k components", 0, 0, NULL},
     THRESHOLD("min-variance", variance, "validate: of the variance kept (default: 0.8)"),
-    THRESHOLD("max-error", error, "validate: of the length of what is lost, over a vector's\n(default: 0.4)"),
+    THRESHOLD("max-error", error, "validate: of the length of what is lost, over a vector's (default: 0.4)"),
     THRESHOLD("min-neighbours", neighbours, "validate: of the ten nearest that stay (default: 0.5)"),
     THRESHOLD("min-rank", rank, "validate: of the rank correlation of relevance (default: 0.9)"),
     THRESHOLD("min-top", top, "validate: of the 64 most relevant that stay (default: 0.7)"),
@@ -396,6 +395,9 @@ static int run_pca(struct tool *tool, const void *values, int operand_count, cha
     return tool_usage(tool, "'%s' is none of train, validate, info", operands[0]);
 }
 
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {{&own, 0}, {0}};
+
 const tool_command pca_command = {
     .name = "pca",
     .summary = "bases for embeddings: train, validate, info",
@@ -407,19 +409,15 @@ const tool_command pca_command = {
         "they may be larger than memory. Without --centred the basis is that of the squares, not of the\n"
         "variance: for ranking by a cosine it is the better one.\n"
         "\n"
-        "A basis is a .safetensors file: components [k, D], orthonormal rows; mean [D]; "
-        "explained_variance_ratio\n"
+        "A basis is a .safetensors file: components [k, D], orthonormal rows; mean [D]; explained_variance_ratio\n"
         "[k]; the metadata format = texturevlm.basis and centred = true or false. From scikit-learn:\n"
         "  safetensors.numpy.save_file({\"mean\": pca.mean_, \"components\": pca.components_,\n"
         "      \"explained_variance_ratio\": pca.explained_variance_ratio_}, \"basis.safetensors\",\n"
         "      metadata={\"format\": \"texturevlm.basis\", \"centred\": \"true\"})\n"
         "\n"
-        "validate says what is true of the basis on these vectors, and ends with 1 when a threshold "
-        "fails. Nearest\n"
-        "are by cosine, of 1000 vectors among up to 4096; relevance is to each of the queries, over "
-        "all vectors.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+        "validate says what is true of the basis on these vectors, and ends with 1 when a threshold fails. Nearest\n"
+        "are by cosine, of 1000 vectors among up to 4096; relevance is to each of the queries, over all vectors.\n",
+    .options = groups,
     .options_size = sizeof(pca_options),
     .run = run_pca,
 };

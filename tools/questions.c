@@ -7,7 +7,39 @@
 
 #include "texturevlm/io.h"
 
-const char *const question_combinations[] = {"each", "max", "mean", NULL};
+/* ---- Options ---- */
+
+static const option_spec features_list[] = {
+    {0, OPTION_LIST, "features", offsetof(question_options, features), "F.npy",
+     "the encoder's vectors of the image, as it is handed to the encoder: h x w x D, float32 or "
+     "float16; of several images once for each, in their order",
+     0, 0, NULL},
+};
+const option_specs features_specs = OPTION_SPECS(features_list);
+
+static const option_spec feature_patch_list[] = {
+    {0, OPTION_NUMBER, "feature-patch", 0, "PIXELS",
+     "of the image that a cell of the features covers (default: the grid covers the whole image)", 0.001,
+     65536, NULL},
+};
+const option_specs feature_patch_specs = OPTION_SPECS(feature_patch_list);
+
+static const option_spec query_list[] = {
+    {0, OPTION_TEXT, "query", offsetof(question_options, query), "Q.npy",
+     "what is asked, as the encoder's vector: D, or N x D for N queries", 0, 0, NULL},
+    {0, OPTION_TEXT, "query-mean", offsetof(question_options, mean), "M.npy",
+     "D: taken off every query first, the mean of many texts' vectors, say", 0, 0, NULL},
+};
+const option_specs query_specs = OPTION_SPECS(query_list);
+
+static const char *const combinations[] = {"each", "max", "mean", NULL};
+static const option_spec combine_list[] = {
+    {0, OPTION_CHOICE, "combine", offsetof(question_options, combine), "HOW",
+     "max or mean: one selection of all queries, by the largest or the mean of their similarities "
+     "(default: each has its own)",
+     0, 0, combinations},
+};
+const option_specs combine_specs = OPTION_SPECS(combine_list);
 
 /* ---- Arrays ---- */
 

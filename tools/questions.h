@@ -66,54 +66,11 @@ typedef struct question_options {
     int combine; /* question_combine */
 } question_options;
 
-extern const char *const question_combinations[];
-
-/* An option_number; WHAT the features are of. */
-#define FEATURE_PATCH_SPEC(type, member, WHAT)                                                               \
-    {                                                                                                        \
-        0, OPTION_NUMBER, "feature-patch", offsetof(type, member), "PIXELS",                                 \
-            "of the " WHAT " that a cell of the features covers (default:\nthe grid covers the whole " WHAT  \
-            ")",                                                                                             \
-            0.001, 65536, NULL                                                                               \
-    }
-
-/* The options, for a table of `type` whose member `member` is a question_options. */
-#define QUESTION_SPECS(type, member)                                                                         \
-    {0,                                                                                                      \
-     OPTION_LIST,                                                                                            \
-     "features",                                                                                             \
-     offsetof(type, member.features),                                                                        \
-     "F.npy",                                                                                                \
-     "the encoder's vectors of the image: h x w x D, float32 or\nfloat16; of several images once for each, " \
-     "in their order",                                                                                       \
-     0,                                                                                                      \
-     0,                                                                                                      \
-     NULL},                                                                                                  \
-        FEATURE_PATCH_SPEC(type, member.patch, "image"),                                                     \
-        {0,                                                                                                  \
-         OPTION_TEXT,                                                                                        \
-         "query",                                                                                            \
-         offsetof(type, member.query),                                                                       \
-         "Q.npy",                                                                                            \
-         "what is asked, as the encoder's vector: D, or N x D for N\nqueries, each with its own selection",  \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         NULL},                                                                                              \
-        {0,                                                                                                  \
-         OPTION_TEXT,                                                                                        \
-         "query-mean",                                                                                       \
-         offsetof(type, member.mean),                                                                        \
-         "M.npy",                                                                                            \
-         "D: taken off every query first, the mean of many texts'\nvectors, say",                            \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         NULL},                                                                                              \
-    {                                                                                                        \
-        0, OPTION_CHOICE, "combine", offsetof(type, member.combine), "HOW",                                  \
-            "max or mean: one selection of all queries, by the largest or\nthe mean of their similarities "  \
-            "(default: each)",                                                                               \
-            0, 0, question_combinations                                                                      \
-    }
+/* Tables of the options: each member has one of its own, since not every command has them all. */
+extern const option_specs features_specs;      /* .features */
+extern const option_specs feature_patch_specs; /* an option_number, which may lie elsewhere */
+extern const option_specs query_specs;         /* .query and .mean */
+extern const option_specs combine_specs;       /* .combine */
 
 typedef struct questions {
     const question_options *options;

@@ -14,6 +14,7 @@
 #include "select_layout.h"
 #include "select_outputs.h"
 #include "select_patches.h"
+#include "shared.h"
 #include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -21,16 +22,15 @@
 
 typedef struct select_options {
     tool_common common;
-    option_integer k;
-    const char *output, *overlay, *heatmap, *scorer;
-    int strategy; /* of `strategies` */
-    option_number stride, patch, min_distance;
-    option_triple weights;
+    placing_options placing;
+    weighing_options weighing;
+    option_number stride;
+    const char *output, *overlay, *heatmap;
     option_points fixations;
     option_number e0;
     int arrangement; /* tvlm_arrangement */
     option_integer level, keep_regions;
-    option_number cull_distance, cache_bytes, overview;
+    option_number cull_distance, cache_bytes;
     patch_options patches;
     const char *patch_scores;
     int cover;
@@ -42,79 +42,60 @@ typedef struct select_options {
 static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
 static const option_spec specs[] = {
-    {'k', OPTION_INTEGER, NULL, offsetof(select_options, k), "K",
-     "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
     {'o', OPTION_TEXT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)", 0,
      0, NULL},
     {0, OPTION_TEXT, "overlay", offsetof(select_options, overlay), "FILE.png",
      "the photo with the chosen cells, coloured by rank", 0, 0, NULL},
     {0, OPTION_TEXT, "heatmap", offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo", 0, 0, NULL},
-    {0, OPTION_CHOICE, "strategy", offsetof(select_options, strategy), "NAME",
-     "grid (default): the best cells of a regular grid;\nfoveated: K squares that cover the image, small "
-     "near "
-     "the\nfixations (K from 5 on, sides up to 20 : 1: at least 95 % of\nit, at most 25 % twice); "
-     "quadtree: up to K squares that cover it,\nsmall where the score is; exhaustive: the best texels of "
-     "--level;\ncascade: the best cells of the best regions, the only ones\nthat are read",
-     0, 0, strategies},
     {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
-     "for foveated: where to look, in the image's pixels; may be\ngiven several times (default: where the "
-     "score "
-     "has its peak)",
+     "for foveated: where to look, in the image's pixels; may be given several times (default: "
+     "where the score has its peak)",
      0, 0, NULL},
     {0, OPTION_NUMBER, "e0", offsetof(select_options, e0), "E0",
-     "for foveated: squares grow as e + E0 with the distance e\nfrom the fixation, in half diagonals "
-     "(default: "
-     "0.2)",
+     "for foveated: squares grow as e + E0 with the distance e from the fixation, in half "
+     "diagonals (default: 0.2)",
      1e-3, 1e3, NULL},
     {0, OPTION_CHOICE, "arrangement", offsetof(select_options, arrangement), "NAME",
      "for foveated: sunflower (default) or log-polar", 0, 0, arrangements},
     {0, OPTION_INTEGER, "level", offsetof(select_options, level), "N",
-     "for exhaustive: the level whose texels are chosen from\n(default: 0, every pixel)", 0, 31, NULL},
+     "for exhaustive: the level whose texels are chosen from (default: 0, every pixel)", 0, 31, NULL},
     {0, OPTION_INTEGER, "keep-regions", offsetof(select_options, keep_regions), "N",
-     "for cascade: the regions that are looked into, at least\n(default: 10; more where they hold fewer than "
-     "8 K "
-     "cells)",
+     "for cascade: the regions that are looked into, at least (default: 10; more where they hold "
+     "fewer than 8 K cells)",
      1, 65536, NULL},
     {0, OPTION_NUMBER, "cull-distance", offsetof(select_options, cull_distance), "D",
-     "for cascade: regions and cells at least that far from every\nedge are left out (default: 1; above 1: "
-     "none "
-     "are)",
+     "for cascade: regions and cells at least that far from every edge are left out (default: 1; "
+     "above 1: none are)",
      1e-6, 1e6, NULL},
     {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
-     "for cascade: squares that cover the image, as the quadtree's,\nsmall only in those regions", 0, 0,
-     NULL},
-    {0, OPTION_NUMBER, "overview", offsetof(select_options, overview), "SHARE",
-     "for grid, exhaustive and cascade: that share of the K, 0 to 1,\nshows the whole image coarsely and "
-     "comes first; the rest are\nthe best, as before (default: 0; 0.25 is a good one)",
-     0, 1, NULL},
+     "for cascade: squares that cover the image, as the quadtree's, small only in those regions", 0, 0, NULL},
     {0, OPTION_NUMBER, "cache-bytes", offsetof(select_options, cache_bytes), "BYTES",
-     "of device memory for images that may be asked about again\n(default: half of the device's)", 1, 1e18,
+     "of device memory for images that may be asked about again (default: half of the device's)", 1, 1e18,
      NULL},
-    {0, OPTION_NUMBER, "stride", offsetof(select_options, stride), "PIXELS", "side of a cell (default: 16)",
-     1, 65536, NULL},
-    {0, OPTION_NUMBER, "patch", offsetof(select_options, patch), "PIXELS",
-     "side of the encoder's patch; the level of a position is\nlog2(stride / patch), at least 0 (default: "
-     "16)",
-     1, 65536, NULL},
-    {0, OPTION_NUMBER, "min-distance", offsetof(select_options, min_distance), "PIXELS",
-     "between positions, greedy by rank; there may be fewer\nthan K then (default: 0)", 0, 1e9, NULL},
-    {0, OPTION_TRIPLE, "weights", offsetof(select_options, weights), "I,P,Q",
-     "of information, perspective and participation, the part that\n--query has", 0, 0, NULL},
-    {0, OPTION_TEXT, "scorer", offsetof(select_options, scorer), "FILE.safetensors",
-     "a weight for each channel instead of the three parts", 0, 0, NULL},
-    QUESTION_SPECS(select_options, questions),
-    BASIS_SPECS(select_options, basis, "; answers come from it (default: from the\nfeatures, exactly)"),
-    PATCH_SPECS(select_options, patches),
     {0, OPTION_TEXT, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
-     "the score of every cell of the grid (--stride), row after\nrow as an encoder numbers its patches: "
-     "float32 "
-     "[cells]",
+     "the score of every cell of the grid (--stride), row after row as an encoder numbers its "
+     "patches: float32 [cells]",
      0, 0, NULL},
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
-     "\"axes\" of each position: two diameters of an ellipse of\nits size, long where the image changes "
-     "little",
+     "\"axes\" of each position: two diameters of an ellipse of its size, long where the image "
+     "changes little",
      0, 0, NULL},
+};
+
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {
+    {&placing_specs, offsetof(select_options, placing)},
+    {&own, 0},
+    {&stride_specs, offsetof(select_options, stride)},
+    {&weighing_specs, offsetof(select_options, weighing)},
+    {&features_specs, offsetof(select_options, questions)},
+    {&feature_patch_specs, offsetof(select_options, questions.patch)},
+    {&query_specs, offsetof(select_options, questions)},
+    {&combine_specs, offsetof(select_options, questions)},
+    {&basis_specs, offsetof(select_options, basis)},
+    {&patch_specs, offsetof(select_options, patches)},
+    {0},
 };
 
 #define LAYOUT_SIZE 2048
@@ -188,9 +169,9 @@ static struct tvlm_score_params score_params_of(const struct run *run) {
     const select_options *const options = run->options;
     return (struct tvlm_score_params){
         .stride = options->stride.value,
-        .dense = strategies_at(options->strategy) == TVLM_STRATEGY_EXHAUSTIVE,
+        .dense = strategies_at(options->placing.strategy) == TVLM_STRATEGY_EXHAUSTIVE,
         .level = options->level.value,
-        .weights = options->weights.given ? options->weights.values : NULL,
+        .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
         .scorer = run->scorer,
     };
 }
@@ -203,11 +184,11 @@ static int find_positions(struct run *run, struct job *job) {
     if (code == TOOL_DONE) code = scale_fixations(run, job, &stack, &fixations);
     if (code != TOOL_DONE) return code;
     struct tvlm_select_params params = {
-        .k = options->k.value,
-        .strategy = strategies_at(options->strategy),
+        .k = options->placing.k.value,
+        .strategy = strategies_at(options->placing.strategy),
         .score = score_params_of(run),
-        .patch = options->patch.value,
-        .min_distance = options->min_distance.value,
+        .patch = options->placing.patch.value,
+        .min_distance = options->placing.min_distance.value,
         .fixations = fixations.count > 0 ? fixations.values : NULL,
         .fixation_count = fixations.count,
         .e0 = options->e0.value,
@@ -215,7 +196,7 @@ static int find_positions(struct run *run, struct job *job) {
         .keep_regions = options->keep_regions.value,
         .cull_distance = options->cull_distance.value,
         .cover = options->cover > 0,
-        .overview = options->overview.value,
+        .overview = options->placing.overview.value,
         .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
     };
     tvlm_selection_info info;
@@ -228,7 +209,7 @@ static int find_positions(struct run *run, struct job *job) {
     if (code != TOOL_DONE) return code;
     const int64_t candidates =
         info.strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)info.columns * info.rows;
-    job->k = options->k.given              ? options->k.value
+    job->k = options->placing.k.given      ? options->placing.k.value
              : candidates < TVLM_K_DEFAULT ? (int32_t)candidates
                                            : TVLM_K_DEFAULT;
     const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;
@@ -244,7 +225,7 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     tool_stem(job->path, stem, sizeof stem);
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
     const bool squares = job->positions[0].column < 0; /* not only cells of the grid */
-    const bool tree = strategies_at(run->options->strategy) != TVLM_STRATEGY_FOVEATED;
+    const bool tree = strategies_at(run->options->placing.strategy) != TVLM_STRATEGY_FOVEATED;
     if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
     if (squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
                 : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
@@ -283,7 +264,7 @@ static void write_selection(struct run *run, const struct job *job) {
         (run->several || run->questions.several))
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
-    json_string(json, "strategy", tvlm_strategy_name(strategies_at(run->options->strategy)));
+    json_string(json, "strategy", tvlm_strategy_name(strategies_at(run->options->placing.strategy)));
     json_string(json, "device", tvlm_device_get_info(run->device)->name);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
@@ -324,7 +305,7 @@ static int write_array(struct run *run, const char *pattern, const struct job *j
 
 static int make_arrays(struct run *run, struct job *job) {
     const select_options *const options = run->options;
-    const float patch = options->patch.given ? options->patch.value : TVLM_PATCH_DEFAULT;
+    const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
     const int32_t side = options->patches.side.given ? options->patches.side.value : (int32_t)lroundf(patch);
     int code = TOOL_DONE;
     if (options->patches.output != NULL)
@@ -464,25 +445,27 @@ static int check_strategy(struct tool *tool, const select_options *options) {
         {"keep-regions", "keep_regions", options->keep_regions.given},
         {"cull-distance", "cull_distance", options->cull_distance.given},
         {"cover", "cover", options->cover > 0},
-        {"overview", "overview", options->overview.value > 0.0f},
-        {"min-distance", "min_distance", options->min_distance.value > 0.0f},
+        {"overview", "overview", options->placing.overview.value > 0.0f},
+        {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
     };
-    if (options->cover > 0 && options->overview.value > 0.0f)
+    if (options->cover > 0 && options->placing.overview.value > 0.0f)
         return tool_usage(tool, "--overview is not for --cover, whose squares cover the image");
-    if (options->cover > 0 && options->min_distance.value > 0.0f)
+    if (options->cover > 0 && options->placing.min_distance.value > 0.0f)
         return tool_usage(tool, "--min-distance is not for --cover, whose squares cover the image");
-    return strategies_check(tool, strategies_at(options->strategy), given, sizeof given / sizeof *given);
+    return strategies_check(tool, strategies_at(options->placing.strategy), given,
+                            sizeof given / sizeof *given);
 }
 
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const select_options *const options = values;
     struct run run = {.tool = tool, .options = options, .several = operand_count > 1};
     int code;
-    if (options->weights.given && options->scorer != NULL)
+    if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
     if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
-    if (options->questions.features.count > 0 && options->questions.query == NULL && options->scorer == NULL)
+    if (options->questions.features.count > 0 && options->questions.query == NULL &&
+        options->weighing.scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
     if ((code = basis_check(tool, &options->basis, options->questions.features.count > 0,
                             options->questions.query != NULL, "--query")) != TOOL_DONE)
@@ -494,14 +477,15 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
         questions_release(&run.questions);
         return code;
     }
-    if (options->k.given && options->k.value < 1) {
-        code = tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
-    } else if (options->scorer != NULL) {
-        code = questions_scorer(tool, &options->questions, options->scorer, &run.scorer);
+    if (options->placing.k.given && options->placing.k.value < 1) {
+        code = tool_fail(tool, "-k %d: at least one position must be asked for", options->placing.k.value);
+    } else if (options->weighing.scorer != NULL) {
+        code = questions_scorer(tool, &options->questions, options->weighing.scorer, &run.scorer);
         if (code == TOOL_DONE)
-            code = scorer_layout(tool, options->scorer, run.scorer, run.layout, sizeof run.layout);
+            code = scorer_layout(tool, options->weighing.scorer, run.scorer, run.layout, sizeof run.layout);
     } else {
-        parts_layout(&options->weights, options->questions.query != NULL, run.layout, sizeof run.layout);
+        parts_layout(&options->weighing.weights, options->questions.query != NULL, run.layout,
+                     sizeof run.layout);
     }
     if (code == TOOL_DONE)
         code = patches_layout(tool, &options->patches, &run.patches, run.layout, sizeof run.layout);
@@ -523,29 +507,18 @@ const tool_command select_command = {
     .operand_min = 1,
     .operand_max = INT32_MAX,
     .details =
-        "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with "
-        "centres\n"
-        "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, "
-        "no JSON is\n"
-        "written. With several images each picture's name gets the image's: --overlay out.png writes "
-        "out-photo.png\n"
-        "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, "
-        "unless it\n"
+        "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with centres\n"
+        "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, no JSON is\n"
+        "written. With several images each picture's name gets the image's: --overlay out.png writes out-photo.png\n"
+        "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, unless it\n"
         "is larger than the device can hold.\n"
-        "The same photo twice, with the same features, is worked on once, while it fits into --cache-bytes; "
-        "-v says how "
-        "often.\n"
-        "With --features and --query the score has its third part, the cosine of the features with the "
-        "query; a query\n"
-        "of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures "
-        "out-q0.png, ...\n"
-        "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one "
-        "number\n"
-        "each, optional), query_weights ([dimension,channels], optional: times the query's vector they are "
-        "added to the\n"
+        "The same photo twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says how often.\n"
+        "With --features and --query the score has its third part, the cosine of the features with the query; a query\n"
+        "of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures out-q0.png, ...\n"
+        "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one number\n"
+        "each, optional), query_weights ([dimension,channels], optional: times the query's vector they are added to the\n"
         "weights), and in its metadata format = texturevlm.scorer and channels = edges,entropy,...\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+    .options = groups,
     .options_size = sizeof(select_options),
     .run = run_select,
 };

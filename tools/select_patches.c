@@ -6,9 +6,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const patch_norms[] = {"none", "clip", "siglip", NULL};
-const char *const patch_formats[] = {"f32", "f16", NULL};
-const char *const patch_borders[] = {"clamp", "reflect", NULL};
+static const char *const norms[] = {"none", "clip", "siglip", NULL};
+static const char *const formats[] = {"f32", "f16", NULL};
+static const char *const borders[] = {"clamp", "reflect", NULL};
+
+static const option_spec specs[] = {
+    {0, OPTION_TEXT, "patches", offsetof(patch_options, output), "FILE.npy",
+     "each position's square: [K,3,P,P], r, g, b from 0 to 1, best first", 0, 0, NULL},
+    {0, OPTION_INTEGER, "patch-size", offsetof(patch_options, side), "P",
+     "side of those, in texels (default: that of --patch)", 1, 1024, NULL},
+    {0, OPTION_TEXT, "patch-channels", offsetof(patch_options, channels), "A,B,...",
+     "channels of them, or a layout (default: r,g,b)", 0, 0, NULL},
+    {0, OPTION_CHOICE, "patch-norm", offsetof(patch_options, norm), "NAME",
+     "none (default), clip or siglip: r, g, b less that encoder's mean, by its deviation", 0, 0, norms},
+    {0, OPTION_TEXT, "patch-mean", offsetof(patch_options, mean), "M,...",
+     "taken off, one number for each channel", 0, 0, NULL},
+    {0, OPTION_TEXT, "patch-std", offsetof(patch_options, deviation), "S,...",
+     "divided by then, one number for each channel, not 0", 0, 0, NULL},
+    {0, OPTION_CHOICE, "patch-format", offsetof(patch_options, format), "FORMAT", "f32 (default) or f16", 0,
+     0, formats},
+    {0, OPTION_CHOICE, "patch-border", offsetof(patch_options, border), "HOW",
+     "beyond the image: clamp (default), its edge, or reflect, its mirror", 0, 0, borders},
+};
+const option_specs patch_specs = OPTION_SPECS(specs);
 
 void select_array_release(select_array *array) {
     free(array->data);
@@ -42,7 +62,7 @@ static int read_norm(struct tool *tool, const patch_options *options, patch_plan
         return tool_usage(
             tool, "--patch-norm excludes --patch-channels, --patch-mean and --patch-std: it is of r, g, b");
     const tvlm_export_model model =
-        strcmp(patch_norms[options->norm], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
+        strcmp(norms[options->norm], "clip") == 0 ? TVLM_EXPORT_CLIP : TVLM_EXPORT_SIGLIP;
     const int code = tool_status(tool, tvlm_export_processor_get(model, &processor));
     if (code != TOOL_DONE) return code;
     memcpy(plan->mean, processor.mean, sizeof processor.mean);

@@ -24,62 +24,8 @@ typedef struct patch_options {
     option_integer side;
     int norm, format, border; /* of the choices below */
 } patch_options;
-extern const char *const patch_norms[], *const patch_formats[], *const patch_borders[];
 
-/* The options, for a table of `type` whose member `member` is a patch_options. */
-#define PATCH_SPECS(type, member)                                                                              \
-    {0,          OPTION_TEXT,                                                                                  \
-     "patches",  offsetof(type, member.output),                                                                \
-     "FILE.npy", "each position's square: [K,3,P,P], r, g, b from 0 to 1, best\nfirst",                        \
-     0,          0,                                                                                            \
-     NULL},                                                                                                    \
-        {0,                                                                                                    \
-         OPTION_INTEGER,                                                                                       \
-         "patch-size",                                                                                         \
-         offsetof(type, member.side),                                                                          \
-         "P",                                                                                                  \
-         "side of those, in texels (default: that of --patch)",                                                \
-         1,                                                                                                    \
-         1024,                                                                                                 \
-         NULL},                                                                                                \
-        {0,                                                                                                    \
-         OPTION_TEXT,                                                                                          \
-         "patch-channels",                                                                                     \
-         offsetof(type, member.channels),                                                                      \
-         "A,B,...",                                                                                            \
-         "channels of them, or a layout (default: r,g,b)",                                                     \
-         0,                                                                                                    \
-         0,                                                                                                    \
-         NULL},                                                                                                \
-        {0,                                                                                                    \
-         OPTION_CHOICE,                                                                                        \
-         "patch-norm",                                                                                         \
-         offsetof(type, member.norm),                                                                          \
-         "NAME",                                                                                               \
-         "none (default), clip or siglip: r, g, b less that encoder's\nmean, by its deviation",                \
-         0,                                                                                                    \
-         0,                                                                                                    \
-         patch_norms},                                                                                         \
-        {0,                                                                                                    \
-         OPTION_TEXT,                                                                                          \
-         "patch-mean",                                                                                         \
-         offsetof(type, member.mean),                                                                          \
-         "M,...",                                                                                              \
-         "taken off, one number for each channel",                                                             \
-         0,                                                                                                    \
-         0,                                                                                                    \
-         NULL},                                                                                                \
-        {0,           OPTION_TEXT,                                                                             \
-         "patch-std", offsetof(type, member.deviation),                                                        \
-         "S,...",     "divided by then, one number for each channel, not 0",                                   \
-         0,           0,                                                                                       \
-         NULL},                                                                                                \
-        {0, OPTION_CHOICE, "patch-format", offsetof(type, member.format), "FORMAT", "f32 (default) or f16", 0, \
-         0, patch_formats},                                                                                    \
-    {                                                                                                          \
-        0, OPTION_CHOICE, "patch-border", offsetof(type, member.border), "HOW",                                \
-            "beyond the image: clamp (default), its edge, or reflect,\nits mirror", 0, 0, patch_borders        \
-    }
+extern const option_specs patch_specs;
 
 #define PATCH_CHANNELS_MAX 256
 

@@ -14,9 +14,10 @@
 static const char *const storage_choices[] = {"auto", "image", "buffer", "mipmapped", NULL};
 static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
 
-const option_spec tool_common_options[] = {
+static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
-     "index, part of a name, or 'reference'; default: $TVLM_DEVICE,\nelse the first GPU, else the first CPU",
+     "index, part of a name, or 'reference'; default: $TVLM_DEVICE, else the first GPU, else the "
+     "first CPU",
      0, 0, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
@@ -27,7 +28,7 @@ const option_spec tool_common_options[] = {
      "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},
     {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
 };
-const int tool_common_option_count = sizeof tool_common_options / sizeof *tool_common_options;
+const option_specs tool_common_specs = OPTION_SPECS(specs);
 
 static void keep_error(struct tool *tool, const char *message) {
     if (tool->error[0] != '\0') return;

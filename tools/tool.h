@@ -32,10 +32,9 @@ typedef struct tool_command {
     const char *name, *summary;
     const char *operands; /* "IMAGE..."; "" none */
     int operand_min, operand_max;
-    const char *details; /* printed below the options by --help */
-    const option_spec *options;
-    int option_count;
-    size_t options_size; /* of the struct that they fill; it begins with tool_common */
+    const char *details;         /* printed below the options by --help */
+    const option_group *options; /* its own and those that it shares, but for the common ones; NULL: none */
+    size_t options_size;         /* of the struct that they fill; it begins with tool_common */
     int (*run)(struct tool *tool, const void *options, int operand_count, char *const *operands);
 } tool_command;
 
@@ -50,16 +49,15 @@ typedef struct tool_common {
     int json, verbose, help;
 } tool_common;
 
-extern const option_spec tool_common_options[];
-extern const int tool_common_option_count;
+extern const option_specs tool_common_specs;
 
 void tool_start(struct tool *tool);
 
 /* Parses the options by the command's table, checks the operands, and runs the command, or prints its --help. */
 int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv);
 
-/* Prints the help of a command. Returns TOOL_DONE. */
-int tool_help(const tool_command *command);
+/* Prints the help of a command. */
+int tool_help(struct tool *tool, const tool_command *command);
 
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
 int tool_fail(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);

@@ -13,37 +13,7 @@ typedef struct truth_options {
 } truth_options;
 
 /* Rows of an option table; `member` is a truth_options in `type`. */
-#define TRUTH_OPTIONS(type, member)                                                                          \
-    {0,        OPTION_TEXT,                                                                                  \
-     "masks",  offsetof(type, member.masks),                                                                 \
-     "FOLDER", "STEM.png or STEM_mask.png for each image: not black is object",                              \
-     0,        0,                                                                                            \
-     NULL},                                                                                                  \
-        {0,           OPTION_TEXT,                                                                           \
-         "coco",      offsetof(type, member.coco),                                                           \
-         "FILE.json", "COCO detection (boxes, polygons, run lengths) or panoptic\n(with its PNGs)",          \
-         0,           0,                                                                                     \
-         NULL},                                                                                              \
-        {0,          OPTION_TEXT,                                                                            \
-         "panoptic", offsetof(type, member.panoptic),                                                        \
-         "FOLDER",   "of those PNGs, STEM.png or STEM_panoptic.png (default: where\nthe json is)",           \
-         0,          0,                                                                                      \
-         NULL},                                                                                              \
-        {0,                                                                                                  \
-         OPTION_TEXT,                                                                                        \
-         "yolo",                                                                                             \
-         offsetof(type, member.yolo),                                                                        \
-         "FOLDER",                                                                                           \
-         "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or\nclass x1 y1 x2 y2 x3 y3 ...",       \
-         0,                                                                                                  \
-         0,                                                                                                  \
-         NULL},                                                                                              \
-    {                                                                                                        \
-        0, OPTION_TEXT, "classes", offsetof(type, member.classes), "LIST",                                   \
-            "names or numbers with commas between them: only these count\n(default: all; of panoptic maps "  \
-            "all things)",                                                                                   \
-            0, 0, NULL                                                                                       \
-    }
+extern const option_specs truth_specs;
 
 enum { TRUTH_NOTHING = 0, TRUTH_OBJECT = 1, TRUTH_UNKNOWN = 2 };
 

@@ -14,25 +14,17 @@
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
-     "the frames with what was chosen: frame-000000.png, ... in a\nfolder (made if it is not there), or a "
-     "video",
+     "the frames with what was chosen: frame-000000.png, ... in a folder (made if it is not "
+     "there), or a video",
      0, 0, NULL},
     {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
-     "moving (default): a moving camera; still: one that is not;\nscreen (or document): text counts and "
-     "motion does not;\ngaze: where --gaze looked counts most",
+     "moving (default): a moving camera; still: one that is not; screen (or document): text "
+     "counts and motion does not; gaze: where --gaze looked counts most",
      0, 0, video_presets},
     {0, OPTION_TEXT, "gaze", offsetof(video_options, gaze), "FILE",
-     "where somebody looked: \"time,x,y\" a line, in seconds since\nthe first frame and pixels; nan while "
-     "the eyes are shut",
+     "where somebody looked: \"time,x,y\" a line, in seconds since the first frame and pixels; "
+     "nan while the eyes are shut",
      0, 0, NULL},
-    {'k', OPTION_INTEGER, NULL, offsetof(video_options, k), "K",
-     "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
-    {0, OPTION_CHOICE, "strategy", offsetof(video_options, strategy), "NAME",
-     "grid (default), foveated, quadtree, exhaustive or cascade,\nas in tvlm select", 0, 0, strategies},
-    {0, OPTION_NUMBER, "overview", offsetof(video_options, overview), "SHARE",
-     "of the K, 0 to 1: shows the whole frame coarsely, as in\ntvlm select (default: 0)", 0, 1, NULL},
-    {0, OPTION_INTEGER, "every", offsetof(video_options, every), "N", "only every N-th frame (default: 1)", 1,
-     1000000, NULL},
     {0, OPTION_NUMBER, "rate", offsetof(video_options, rate), "FPS",
      "frames a second of image files (default: 25)", 0.001, 10000, NULL},
     {0, OPTION_SIZE, "size", offsetof(video_options, size), "WxH",
@@ -40,58 +32,56 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "keyframe", offsetof(video_options, keyframe), "N",
      "frames from one keyframe to the next (default: 30)", 1, 1000000, NULL},
     {0, OPTION_NUMBER, "cut", offsetof(video_options, cut), "T",
-     "a frame that differs by T from the last one begins anew,\n0 .. 1 (default: 0.3; above 1: none does)", 0,
-     2, NULL},
+     "a frame that differs by T from the last one begins anew, 0 .. 1 (default: 0.3; above 1: "
+     "none does)",
+     0, 2, NULL},
     {0, OPTION_FLAG, "no-delta", offsetof(video_options, no_delta), NULL,
      "every frame is made anew, not only where it changed", 0, 0, NULL},
     {0, OPTION_INTEGER, "tile", offsetof(video_options, tile), "PIXELS",
-     "side of the tiles that are compared with the last frame's,\na multiple of 16 (default: 64)", 16, 4096,
+     "side of the tiles that are compared with the last frame's, a multiple of 16 (default: 64)", 16, 4096,
      NULL},
     {0, OPTION_NUMBER, "threshold", offsetof(video_options, threshold), "T",
-     "a tile changed where a value differs by more, black to white\nbeing 1 (default: 0: by anything)", 0, 1,
-     NULL},
+     "a tile changed where a value differs by more, black to white being 1 (default: 0: by "
+     "anything)",
+     0, 1, NULL},
     {0, OPTION_NUMBER, "carry", offsetof(video_options, carry), "SHARE",
-     "saliency and regions, which hang on the whole frame, are kept\nuntil SHARE of it has changed since, "
-     "all "
-     "frames together\n(default: 0, made again with every change; 0.25 for still and\nscreen)",
+     "saliency and regions, which hang on the whole frame, are kept until SHARE of it has changed "
+     "since, all frames together (default: 0, made again with every change; 0.25 for still and "
+     "screen)",
      0, 1000, NULL},
     {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
-     "added to the score where the last frame's positions are\ncarried to (default: 0.15; 0: none)", 0, 1000,
+     "added to the score where the last frame's positions are carried to (default: 0.15; 0: none)", 0, 1000,
      NULL},
-    {0, OPTION_NUMBER, "stride", offsetof(video_options, stride), "PIXELS", "side of a cell (default: 16)", 1,
-     65536, NULL},
-    {0, OPTION_NUMBER, "patch", offsetof(video_options, patch), "PIXELS",
-     "side of the encoder's patch (default: 16)", 1, 65536, NULL},
-    {0, OPTION_NUMBER, "min-distance", offsetof(video_options, min_distance), "PIXELS",
-     "between positions (default: 0)", 0, 1e9, NULL},
-    {0, OPTION_TRIPLE, "weights", offsetof(video_options, weights), "I,P,Q",
-     "of information, perspective and participation", 0, 0, NULL},
-    {0, OPTION_TEXT, "scorer", offsetof(video_options, scorer), "FILE.safetensors",
-     "a weight for each channel instead", 0, 0, NULL},
     {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
-     "the scorer may read T frames, 2 to 64: motion@-1 is the motion\nof the frame before, at the same "
-     "place",
+     "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
+     "same place",
      2, TVLM_VOLUME_FRAMES_MAX, NULL},
     {0, OPTION_TEXT, "features", offsetof(video_options, features), "DIR",
-     "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for\nSTEM.jpg, DIR/frame-000012.npy for "
-     "frame 12 of a video.\nFrames without such a file carry the last ones along, as do\n"
-     "cells that are NaN in all D numbers",
+     "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy "
+     "for frame 12 of a video. Frames without such a file carry the last ones along, as do cells "
+     "that are NaN in all D numbers",
      0, 0, NULL},
     {0, OPTION_TEXT, "needs", offsetof(video_options, needs), "DIR",
-     "write a mask for each frame, named as its features: the\ncells that need new ones, uint8 h x w, once "
-     "there were any",
+     "write a mask for each frame, named as its features: the cells that need new ones, uint8 h x "
+     "w, once there were any",
      0, 0, NULL},
     {0, OPTION_TEXT, "flow", offsetof(video_options, flow), "DIR",
-     "flow of your own, from a frame to the one before it that was\ntaken: DIR/STEM.flo or "
-     "DIR/frame-000012.flo, of the frame's\nsize; it is estimated where there is no such file",
+     "flow of your own, from a frame to the one before it that was taken: DIR/STEM.flo or "
+     "DIR/frame-000012.flo, of the frame's size; it is estimated where there is no such file",
      0, 0, NULL},
-    FEATURE_PATCH_SPEC(video_options, questions.patch, "frame"),
-    {0, OPTION_TEXT, "query", offsetof(video_options, questions.query), "Q.npy",
-     "what is asked, as the encoder's vector", 0, 0, NULL},
-    {0, OPTION_TEXT, "query-mean", offsetof(video_options, questions.mean), "M.npy",
-     "D: taken off every query first", 0, 0, NULL},
-    {0, OPTION_CHOICE, "combine", offsetof(video_options, questions.combine), "HOW",
-     "max or mean, of several queries' similarities", 0, 0, question_combinations},
+};
+
+static const option_specs own = OPTION_SPECS(specs);
+static const option_group groups[] = {
+    {&placing_specs, offsetof(video_options, placing)},
+    {&own, 0},
+    {&stride_specs, offsetof(video_options, stride)},
+    {&every_specs, offsetof(video_options, every)},
+    {&weighing_specs, offsetof(video_options, weighing)},
+    {&feature_patch_specs, offsetof(video_options, questions.patch)},
+    {&query_specs, offsetof(video_options, questions)},
+    {&combine_specs, offsetof(video_options, questions)},
+    {0},
 };
 
 /* ---- Interruption ---- */
@@ -165,10 +155,10 @@ static int hold(struct run *run, held_frame *held) {
 static int draw(struct run *run, const video_answer *answer) {
     char title[256];
     struct canvas canvas = {0};
-    const tvlm_strategy strategy = strategies_at(run->options->strategy);
+    const tvlm_strategy strategy = strategies_at(run->options->placing.strategy);
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
-    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->overview.value > 0.0f;
+    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->placing.overview.value > 0.0f;
     const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
     const tvlm_image *const image = &answer->frame->image;
     const bool drawn =
@@ -216,13 +206,13 @@ static int end_interrupted(struct tool *tool, int64_t done) {
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {
-    if (options->weights.given && options->scorer != NULL)
+    if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
-    if (options->frames.given && options->scorer == NULL)
+    if (options->frames.given && options->weighing.scorer == NULL)
         return tool_usage(tool, "--frames is for a --scorer that looks back");
     if (video_use(options->preset) == TVLM_STREAM_GAZE && options->gaze == NULL)
         return tool_usage(tool, "--preset gaze needs --gaze FILE");
-    if (options->features != NULL && options->questions.query == NULL && options->scorer == NULL)
+    if (options->features != NULL && options->questions.query == NULL && options->weighing.scorer == NULL)
         return tool_usage(tool, "--features needs --query, or a --scorer that reads them");
     if (options->needs != NULL && options->features == NULL)
         return tool_usage(tool, "--needs is for frames with --features");
@@ -237,8 +227,8 @@ static int check(struct tool *tool, const video_options *options, int count, cha
     const char *const overlay = options->overlay;
     int code = check_usage(tool, options);
     if (code != TOOL_DONE) return code;
-    if (options->k.given && options->k.value < 1)
-        return tool_fail(tool, "-k %d: at least one position must be asked for", options->k.value);
+    if (options->placing.k.given && options->placing.k.value < 1)
+        return tool_fail(tool, "-k %d: at least one position must be asked for", options->placing.k.value);
     code = tool_check_distinct(tool, overlay, options->gaze);
     for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, overlay, paths[i]);
     if (code == TOOL_DONE) code = video_folder_check(tool, options->features);
@@ -282,27 +272,21 @@ const tool_command video_command = {
     .operands = "FRAME...|CLIP",
     .operand_min = 1,
     .operand_max = INT32_MAX,
-    .details = "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is one video. One line of JSON a "
-               "frame: what\n"
-               "`tvlm select` prints, and\n"
-               "  frame, time      its number, seconds\n"
-               "  keyframe, cut    all is made anew; and the frame before it is forgotten\n"
-               "  difference       from the last frame, 0 .. 1\n"
-               "  tiles, changed   how many were compared with the last frame's, and differ (not where all "
-               "is made anew)\n"
-               "  flow             estimated or given (--flow), where there is one to the last frame\n"
-               "  features         given: with this frame; needs: the share of cells that need new ones, "
-               "before they came;\n"
-               "                   needs_all: so many that all are asked for; cells: columns and rows\n"
-               "  jumps            how many of the last frame's positions have none within a cell of where "
-               "they moved to\n"
-               "A frame that has no features, nor carries any along, is answered without the --query. A "
-               "frame that does\n"
-               "not decode, or has another size than the first, is left out with a warning. Ctrl-C ends "
-               "after the present\n"
-               "frame, with the lines and the video complete, and exit code 130.\n",
-    .options = specs,
-    .option_count = sizeof specs / sizeof *specs,
+    .details =
+        "FRAMEs are JPEG, PNG, BMP, PPM or PGM, in their order; CLIP is one video. One line of JSON a frame: what\n"
+        "`tvlm select` prints, and\n"
+        "  frame, time      its number, seconds\n"
+        "  keyframe, cut    all is made anew; and the frame before it is forgotten\n"
+        "  difference       from the last frame, 0 .. 1\n"
+        "  tiles, changed   how many were compared with the last frame's, and differ (not where all is made anew)\n"
+        "  flow             estimated or given (--flow), where there is one to the last frame\n"
+        "  features         given: with this frame; needs: the share of cells that need new ones, before they came;\n"
+        "                   needs_all: so many that all are asked for; cells: columns and rows\n"
+        "  jumps            how many of the last frame's positions have none within a cell of where they moved to\n"
+        "A frame that has no features, nor carries any along, is answered without the --query. A frame that does\n"
+        "not decode, or has another size than the first, is left out with a warning. Ctrl-C ends after the present\n"
+        "frame, with the lines and the video complete, and exit code 130.\n",
+    .options = groups,
     .options_size = sizeof(video_options),
     .run = run_video,
 };

@@ -7,6 +7,7 @@
 
 #include "draw.h"
 #include "questions.h"
+#include "shared.h"
 #include "texturevlm/stream.h"
 #include "tool.h"
 #include "video_files.h"
@@ -15,13 +16,14 @@
 
 typedef struct video_options {
     tool_common common;
-    option_integer k, every, frames, keyframe, tile;
-    int preset, strategy; /* of video_presets, of `strategies` */
+    option_integer every, frames, keyframe, tile;
+    placing_options placing;
+    weighing_options weighing;
+    int preset; /* of video_presets */
     int no_delta;
-    option_number rate, stride, patch, min_distance, steadiness, cut, threshold, carry, overview;
-    option_triple weights;
+    option_number rate, stride, steadiness, cut, threshold, carry;
     option_size size;
-    const char *overlay, *gaze, *scorer;
+    const char *overlay, *gaze;
     const char *features, *flow, *needs; /* folders */
     question_options questions;
 } video_options;

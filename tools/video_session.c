@@ -27,7 +27,8 @@ static int find_volume(video_session *session) {
     const video_options *const options = session->options;
     tvlm_safetensors *file = NULL;
     char *const volume = session->volume;
-    int code = tool_status(session->tool, tvlm_safetensors_read(options->scorer, &session->tool->log, &file));
+    int code = tool_status(session->tool,
+                           tvlm_safetensors_read(options->weighing.scorer, &session->tool->log, &file));
     if (code != TOOL_DONE) return code;
     const char *names = tvlm_safetensors_metadata(file, "channels");
     for (; names != NULL && *names != '\0'; names += strcspn(names, ","), names += *names == ',') {
@@ -45,7 +46,7 @@ static int find_volume(video_session *session) {
     if (volume[0] == '\0')
         return tool_fail(session->tool,
                          "%s: reads no earlier frames (as motion@-1 does): --frames is of no use",
-                         options->scorer);
+                         options->weighing.scorer);
     volume[strlen(volume) - 1] = '\0';
     return TOOL_DONE;
 }
@@ -66,10 +67,10 @@ int video_session_open(struct tool *tool, const video_options *options, video_se
     if (code == TOOL_DONE && session->questions.several)
         code = tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
                           (int)session->questions.count);
-    if (code == TOOL_DONE && options->scorer != NULL && options->frames.given)
+    if (code == TOOL_DONE && options->weighing.scorer != NULL && options->frames.given)
         code = find_volume(session); /* the scorer itself needs the stream */
-    else if (code == TOOL_DONE && options->scorer != NULL)
-        code = tool_status(tool, tvlm_scorer_load(options->scorer, &tool->log, &session->scorer));
+    else if (code == TOOL_DONE && options->weighing.scorer != NULL)
+        code = tool_status(tool, tvlm_scorer_load(options->weighing.scorer, &tool->log, &session->scorer));
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &session->device);
     return code;
 }
@@ -100,7 +101,7 @@ static int create(video_session *session, const tvlm_image *image) {
                        tvlm_stream_create(session->device, width, height, params, &session->stream));
     if (code != TOOL_DONE || session->volume[0] == '\0') return code;
     return tool_status(session->tool,
-                       tvlm_scorer_load_for(options->scorer, tvlm_stream_stack(session->stream, 0),
+                       tvlm_scorer_load_for(options->weighing.scorer, tvlm_stream_stack(session->stream, 0),
                                             &session->tool->log, &session->scorer));
 }
 
@@ -279,14 +280,14 @@ static int count_jumps(video_session *session, video_answer *answer) {
 int video_session_select(video_session *session, video_answer *answer) {
     const video_options *const options = session->options;
     const struct tvlm_select_params params = {
-        .k = options->k.value,
-        .strategy = strategies_at(options->strategy),
+        .k = options->placing.k.value,
+        .strategy = strategies_at(options->placing.strategy),
         .score = {.stride = options->stride.value,
-                  .weights = options->weights.given ? options->weights.values : NULL,
+                  .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = session->scorer},
-        .patch = options->patch.value,
-        .min_distance = options->min_distance.value,
-        .overview = options->overview.value,
+        .patch = options->placing.patch.value,
+        .min_distance = options->placing.min_distance.value,
+        .overview = options->placing.overview.value,
     };
     struct tvlm_query storage;
     tvlm_selection_info info;
@@ -306,7 +307,7 @@ int video_session_select(video_session *session, video_answer *answer) {
         (int32_t)ceilf((float)stack.width / stride), (int32_t)ceilf((float)stack.height / stride),
         stride * (float)info.width / (float)stack.width, stride * (float)info.height / (float)stack.height};
     answer->candidates = answer->grid.columns * answer->grid.rows;
-    answer->k = options->k.given                      ? options->k.value
+    answer->k = options->placing.k.given              ? options->placing.k.value
                 : answer->candidates < TVLM_K_DEFAULT ? answer->candidates
                                                       : TVLM_K_DEFAULT;
     return count_jumps(session, answer);

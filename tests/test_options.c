@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_options.c: the tool's options: how they are parsed, what is said of wrong ones, and their help.
+ * tools/options.c is compiled into this program.
+ */
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../tools/options.h"
+#include "support.h"
+
+static void numbers_are_strict(void **state) {
+    static const char *const no_integers[] = {"", " 1", "1 ", "1.0", "0x10", "-", "+", "1e3", "abc", "--1"};
+    static const char *const no_numbers[] = {"", " 1", "1 ", "1,5", "0x10", "-", "abc", "1.0f"};
+    int64_t integer;
+    double number;
+    (void)state;
+    for (size_t i = 0; i < sizeof no_integers / sizeof *no_integers; ++i)
+        assert_false(options_integer(no_integers[i], &integer));
+    for (size_t i = 0; i < sizeof no_numbers / sizeof *no_numbers; ++i)
+        assert_false(options_number(no_numbers[i], &number));
+    assert_true(options_integer("-12", &integer) && integer == -12);
+    assert_true(options_integer("99999999999999999999", &integer) && integer == INT64_MAX);
+    assert_true(options_number("-1.5e2", &number) && number == -150.0);
+    assert_true(options_number("nan", &number) && isnan(number));
+}
+
+/* Two groups of options: the second one's struct lies somewhere in the command's. */
+typedef struct sample_shape {
+    option_triple triple;
+    option_size size;
+} sample_shape;
+
+typedef struct sample_options {
+    int flag, choice;
+    const char *text;
+    option_integer integer;
+    option_number number;
+    sample_shape shape;
+} sample_options;
+
+static const char *const sample_choices[] = {"red", "green", NULL};
+static const option_spec sample_specs[] = {
+    {'f', OPTION_FLAG, "flag", offsetof(sample_options, flag), NULL, "a flag", 0, 0, NULL},
+    {0, OPTION_CHOICE, "choice", offsetof(sample_options, choice), "C", "one of two", 0, 0, sample_choices},
+    {'t', OPTION_TEXT, "text", offsetof(sample_options, text), "T", "a text", 0, 0, NULL},
+    {'i', OPTION_INTEGER, NULL, offsetof(sample_options, integer), "N", "a number", -5, 5, NULL},
+    {0, OPTION_NUMBER, "number", offsetof(sample_options, number), "X", "any number", 0, 1, NULL},
+};
+static const option_spec shape_specs[] = {
+    {0, OPTION_TRIPLE, "triple", offsetof(sample_shape, triple), "A,B,C", "three", 0, 0, NULL},
+    {0, OPTION_SIZE, "size", offsetof(sample_shape, size), "WxH", "a size", 1, 100, NULL},
+};
+static const option_specs samples = OPTION_SPECS(sample_specs), shapes = OPTION_SPECS(shape_specs);
+static const option_group sample_groups[] = {{&samples, 0}, {&shapes, offsetof(sample_options, shape)}, {0}};
+
+/* Parses a command line of up to 15 words; *first is where the operands are. */
+static bool parse_words(const char *const *words, sample_options *options, int *first, char *error,
+                        size_t size) {
+    static char storage[16][32];
+    char *arguments[17] = {storage[0]};
+    int count = 1;
+    for (; words[count - 1] != NULL; ++count) {
+        snprintf(storage[count], sizeof storage[count], "%s", words[count - 1]);
+        arguments[count] = storage[count];
+    }
+    optind = 0; /* glibc: begin anew */
+    *options = (sample_options){0};
+    option_table table;
+    assert_true(make_option_table(sample_groups, &table));
+    const bool parsed = options_parse(&table, count, arguments, options, first, error, size);
+    free_option_table(&table);
+    return parsed;
+}
+
+/* Tables have no longest length. */
+static void the_last_option_of_many_is_taken(void **state) {
+    enum { MANY = 150 };
+    static char names[MANY][8];
+    static option_spec many[MANY];
+    const option_table table = {many, MANY};
+    char *words[] = {(char[]){"x"}, (char[]){"--last149"}, (char[]){"-i"}, (char[]){"5"}, NULL}, error[200];
+    sample_options options = {0};
+    int first;
+    (void)state;
+    for (int i = 0; i < MANY; ++i) {
+        snprintf(names[i], sizeof names[i], "o%d", i);
+        many[i] = (option_spec){0, OPTION_TEXT, names[i], offsetof(sample_options, text), "T", "a text",
+                                0, 0,           NULL};
+    }
+    many[MANY - 2] = sample_specs[3];
+    many[MANY - 1] =
+        (option_spec){0, OPTION_FLAG, "last149", offsetof(sample_options, flag), NULL, "", 0, 0, NULL};
+    optind = 0;
+    if (!options_parse(&table, 4, words, &options, &first, error, sizeof error)) fail_msg("%s", error);
+    assert_true(options.flag == 1 && options.integer.value == 5 && first == 4);
+}
+
+static void options_come_from_the_table(void **state) {
+    static const char *const words[] = {"a.png",    "-f",       "--flag", "--choice", "green",
+                                        "-t=x",     "-i",       "-5",     "b.png",    "--number=0.25",
+                                        "--triple", "1,nan,-2", "--size", "7x100",    NULL};
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    assert_true(parse_words(words, &options, &first, error, sizeof error));
+    assert_int_equal(first, 13); /* two operands, moved to the end */
+    assert_int_equal(options.flag, 2);
+    assert_int_equal(options.choice, 1);
+    assert_string_equal(options.text, "=x");
+    assert_true(options.integer.given && options.integer.value == -5);
+    assert_true(options.number.given && options.number.value == 0.25f);
+    assert_true(options.shape.triple.given && isnan(options.shape.triple.values[1]) &&
+                options.shape.triple.values[2] == -2.0f);
+    assert_true(options.shape.size.given && options.shape.size.width == 7 &&
+                options.shape.size.height == 100);
+}
+
+static void wrong_options_are_told(void **state) {
+    static const char *const cases[][3] = {
+        {"--nothing", NULL, "unknown option '--nothing'"},
+        {"-q", NULL, "unknown option '-q'"},
+        {"--flag=3", NULL, "--flag: takes no argument"},
+        {"--choice", NULL, "--choice: C is missing"},
+        {"-i", NULL, "-i: N is missing"},
+        {"-i", "6", "-i: 6 is not in -5 .. 5"},
+        {"-i", "x", "-i: 'x' is not a whole number"},
+        {"--number", "2", "--number: 2 is not in 0 .. 1"},
+        {"--number", "inf", "--number: inf is not in 0 .. 1"},
+        {"--choice", "blue", "--choice: 'blue' is none of red, green"},
+        {"--text", "", "--text: is empty"},
+        {"--triple", "1,2", "--triple: '1,2' is not three numbers with commas between them"},
+        {"--triple", "1,,2", "--triple: '' is not a number"},
+        {"--size", "7", "--size: '7' is not a size such as 640x480"},
+        {"--size", "7x7x7", "--size: '7x7x7' is not a size such as 640x480"},
+        {"--size", "0x7", "--size: a side of 0x7 is not in 1 .. 100"},
+    };
+    sample_options options;
+    char error[200];
+    int first;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        const char *const words[] = {cases[i][0], cases[i][1], NULL};
+        assert_false(parse_words(words, &options, &first, error, sizeof error));
+        assert_string_equal(error, cases[i][2]);
+    }
+}
+
+/* What options_help prints, in a text. */
+static void print_help(const option_specs *specs, char *text, size_t size) {
+    const option_group groups[] = {{specs, 0}, {0}};
+    option_table table;
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    assert_true(make_option_table(groups, &table));
+    options_help(&table, file);
+    free_option_table(&table);
+    rewind(file);
+    text[fread(text, 1, size - 1, file)] = '\0';
+    fclose(file);
+}
+
+static void help_breaks_its_lines(void **state) {
+    static const option_spec list[] = {
+        {'o', OPTION_TEXT, "output", 0, "FILE",
+         "123456789 123456789 123456789 123456789 123456789 123456789 1234 next word", 0, 0, NULL},
+        {0, OPTION_FLAG, "a-name-that-is-too-long", 0, NULL, "short", 0, 0, NULL},
+        {0, OPTION_FLAG, "x", 0, NULL,
+         "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg h", 0, 0, NULL},
+    };
+    const option_specs specs = OPTION_SPECS(list);
+    char text[2000];
+    (void)state;
+    print_help(&specs, text, sizeof text);
+    assert_string_equal(
+        text,
+        "  -o, --output FILE       123456789 123456789 123456789 123456789 123456789 123456789 1234\n"
+        "                          next word\n"
+        "      --a-name-that-is-too-long\n"
+        "                          short\n"
+        "      --x                 aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg\n"
+        "                          h\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_strict),
+        cmocka_unit_test(options_come_from_the_table),
+        cmocka_unit_test(the_last_option_of_many_is_taken),
+        cmocka_unit_test(wrong_options_are_told),
+        cmocka_unit_test(help_breaks_its_lines),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shared.h"
+
+#include "strategies.h"
+
+static const option_spec placing[] = {
+    {'k', OPTION_INTEGER, NULL, offsetof(placing_options, k), "K",
+     "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
+    {0, OPTION_CHOICE, "strategy", offsetof(placing_options, strategy), "NAME",
+     "grid (default): the best cells of a regular grid; foveated: K squares that cover the image, "
+     "small near the fixations (K from 5 on, sides up to 20 : 1: at least 95 % of it, at most "
+     "25 % twice); quadtree: up to K squares that cover it, small where the score is; exhaustive: "
+     "the best texels of one level; cascade: the best cells of the best regions, the only ones "
+     "that are read",
+     0, 0, strategies},
+    {0, OPTION_NUMBER, "overview", offsetof(placing_options, overview), "SHARE",
+     "for grid, exhaustive and cascade: that share of the K, 0 to 1, shows the whole image "
+     "coarsely and comes first; the rest are the best, as before (default: 0; 0.25 is a good one)",
+     0, 1, NULL},
+    {0, OPTION_NUMBER, "patch", offsetof(placing_options, patch), "PIXELS",
+     "side of the encoder's patch; the level of a position is log2(stride / patch), at least 0 "
+     "(default: 16)",
+     1, 65536, NULL},
+    {0, OPTION_NUMBER, "min-distance", offsetof(placing_options, min_distance), "PIXELS",
+     "between positions, greedy by rank; there may be fewer than K then (default: 0)", 0, 1e9, NULL},
+};
+const option_specs placing_specs = OPTION_SPECS(placing);
+
+static const option_spec weighing[] = {
+    {0, OPTION_TRIPLE, "weights", offsetof(weighing_options, weights), "I,P,Q",
+     "of information, perspective and participation, the part that --query has", 0, 0, NULL},
+    {0, OPTION_TEXT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
+     "a weight for each channel instead of the three parts", 0, 0, NULL},
+};
+const option_specs weighing_specs = OPTION_SPECS(weighing);
+
+static const option_spec stride[] = {
+    {0, OPTION_NUMBER, "stride", 0, "PIXELS", "side of a cell (default: 16)", 1, 65536, NULL},
+};
+const option_specs stride_specs = OPTION_SPECS(stride);
+
+static const option_spec every[] = {
+    {0, OPTION_INTEGER, "every", 0, "N", "only every N-th frame (default: 1)", 1, 1000000, NULL},
+};
+const option_specs every_specs = OPTION_SPECS(every);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * shared.h: options that several commands have, each spelled once. A command has a member of the struct among its
+ * options, and names the table and that member's offset in its groups.
+ */
+#ifndef TVLM_TOOLS_SHARED_H
+#define TVLM_TOOLS_SHARED_H
+
+#include "options.h"
+
+/* -k, --strategy, --overview, --patch, --min-distance: how many positions, and how they are chosen. */
+typedef struct placing_options {
+    option_integer k;
+    int strategy; /* of `strategies` */
+    option_number patch, min_distance, overview;
+} placing_options;
+extern const option_specs placing_specs;
+
+/* --weights, --scorer: what the score is made of. */
+typedef struct weighing_options {
+    option_triple weights;
+    const char *scorer;
+} weighing_options;
+extern const option_specs weighing_specs;
+
+extern const option_specs stride_specs; /* --stride, an option_number */
+extern const option_specs every_specs;  /* --every, an option_integer */
+
+#endif
