@@ -17,7 +17,7 @@
  *   - topk_rank counts how many keys come before each key: that is its place. It is for small n on devices
  *     with many cores, since it compares every pair.
  *
- * On CPUs groups are small and chunks of the list large, so that a work-item loops.
+ * For the radix select on CPUs a group is one work-item, which loops over a long part of the list.
  */
 #ifndef TOPK_GROUP
 #define TOPK_GROUP 256

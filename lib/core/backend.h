@@ -16,11 +16,11 @@ struct tvlm_backend {
     tvlm_generate_operation *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */
 };
 
-/* The two implementations' ways in. opencl: `choice` is what tvlm_device_params.name resolved to. */
+/* Opens the reference device. The OpenCL backend's way in is in opencl/open.h. */
 tvlm_status tvlm_reference_open(const struct tvlm_device_params *params, tvlm_device **device);
 
-/* args->products[which] with at least `bytes`, made anew when it is too small; its content is undefined then.
- */
+/* Makes sure that args->products[which] has at least `bytes`. It is made anew when it is too small, and then
+ * its content is undefined. */
 tvlm_status tvlm_product_reserve(tvlm_device *device, const tvlm_generate_args *args, tvlm_product which,
                                  size_t bytes);
 
@@ -30,10 +30,10 @@ static inline int32_t tvlm_level_side(int32_t side, int32_t level) {
     return s > 1 ? s : 1;
 }
 
-/* The level of the image at which a cell of that grid is a texel. */
+/* The level of the image at which a texel is as large as a cell of that grid. */
 float tvlm_warp_level(const tvlm_texture *grid);
 
-/* Levels down to 1 x 1. */
+/* How many levels there are down to 1 x 1. */
 static inline int32_t tvlm_level_count(int32_t width, int32_t height) {
     int32_t side = width > height ? width : height, count = 1;
     while (side > 1) side >>= 1, ++count;

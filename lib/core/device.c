@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The part of device.h that is the same for every backend. Opening is in stack/open.c, which sees both.
+ * device.c: the functions of device.h that are the same for every backend. Opening is in stack/open.c, which
+ * sees both backends.
  */
 #include "texturevlm/device.h"
 

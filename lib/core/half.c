@@ -1,32 +1,42 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * half.c: conversions between float and half, on the bits of both.
+ */
 #include "core/half.h"
 
 #include <string.h>
 
+/*
+ * Bits of floats and halves:
+ *   - float_implicit is the leading 1 of a normal number, which is not stored.
+ *   - float_half_overflow is 65520, halfway between the largest half and the next number, which is infinite.
+ *   - float_half_normal is 2^-14, the smallest normal half.
+ *   - rebias is the difference of the biases of the exponents.
+ */
 enum {
     float_infinity = 0x7f800000,
-    float_fraction = 0x007fffff, /* mask */
-    float_implicit = 0x00800000, /* the leading 1 of a normal number, which is not stored */
-    float_half_overflow =
-        0x477ff000, /* 65520: halfway between the largest half and the next, which is infinite */
-    float_half_normal = 0x38800000, /* 2^-14, the smallest normal half */
-    rebias = (127 - 15) << 23,      /* difference of the exponent biases */
+    float_fraction = 0x007fffff,
+    float_implicit = 0x00800000,
+    float_half_overflow = 0x477ff000,
+    float_half_normal = 0x38800000,
+    rebias = (127 - 15) << 23,
     half_infinity = 0x7c00,
     half_quiet = 0x7e00,
     half_fraction = 0x03ff
 };
 
-/* value / 2^shift, to nearest, ties to even; shift 1..31. */
+/* value / 2^shift, rounded to nearest with ties to even, for a shift of 1 to 31. */
 static uint32_t shift_right_to_even(uint32_t value, uint32_t shift) {
     const uint32_t kept = value >> shift, rest = value & ((1u << shift) - 1), tie = 1u << (shift - 1);
     return kept + (rest > tie || (rest == tie && (kept & 1u) != 0));
 }
 
-/* The magnitude below 2^-14 in units of 2^-24. */
+/* A magnitude below 2^-14 in units of 2^-24. Below 2^-25 it is 0, which covers all floats without an implicit
+ * 1. */
 static uint32_t subnormal(uint32_t magnitude) {
     const uint32_t exponent = magnitude >> 23;
     const uint32_t digits = (magnitude & float_fraction) | float_implicit;
-    if (exponent < 102) return 0; /* below 2^-25; among them every float without an implicit 1 */
+    if (exponent < 102) return 0;
     return shift_right_to_even(digits, 126 - exponent);
 }
 
@@ -40,7 +50,7 @@ uint16_t tvlm_half_from_float(float value) {
         half = half_infinity;
     else if (magnitude < float_half_normal)
         half = subnormal(magnitude);
-    else /* a carry out of the fraction rightly raises the exponent */
+    else /* A carry out of the fraction rightly raises the exponent. */
         half = shift_right_to_even(magnitude - rebias, 13);
     return (uint16_t)(sign | half);
 }
@@ -53,7 +63,7 @@ float tvlm_half_to_float(uint16_t half) {
         bits = float_infinity | (magnitude & half_fraction) << 13;
     } else if (magnitude > half_fraction) {
         bits = (magnitude << 13) + rebias;
-    } else { /* zero and subnormals: so many times 2^-24 */
+    } else { /* Zero and subnormals are so many times 2^-24. */
         value = (float)magnitude * 0x1p-24f;
         memcpy(&bits, &value, sizeof bits);
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * half.h: IEEE 754 binary16 as uint16_t bits, without help from the compiler or the CPU.
+ * half.h: IEEE 754 binary16 as the bits of a uint16_t, without help from the compiler or the CPU.
  *
- * To half: round to nearest, ties to even; 65520 and beyond is infinite; subnormals are kept; NaN stays NaN
- * (quiet, with its sign). To float: exact.
+ * Floats are rounded to the nearest half, ties to even. 65520 and beyond becomes infinite, subnormals are
+ * kept, and NaN stays NaN (quiet, with its sign). The way back to float is exact.
  */
 #ifndef TVLM_CORE_HALF_H
 #define TVLM_CORE_HALF_H

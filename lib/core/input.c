@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.c: checks and converts grids of values on the host.
+ */
 #include "core/input.h"
 
 #include <math.h>
@@ -24,8 +27,8 @@ float tvlm_input_value(const tvlm_input *input, const void *data, int32_t column
 }
 
 /*
- * Whether all values of a row are finite: all ones in the exponent are not. Over their bytes, so that
- * compilers make vector code of it.
+ * Whether all values of a row are finite. A value with all ones in its exponent is not. The loops look at
+ * bits and never end early, so that compilers vectorise them.
  */
 static bool row_is_finite(const tvlm_input *input, const unsigned char *row) {
     const size_t count = (size_t)input->columns * (size_t)input->channels;
@@ -62,7 +65,7 @@ int64_t tvlm_input_check(const tvlm_input *input, const void *data) {
     return -1;
 }
 
-/* What a vector is divided by; 1 for the zero vector, which stays what it is. */
+/* What a vector is divided by: its length, or 1 for the zero vector, which stays what it is. */
 static double length_of(const float *values, int32_t count) {
     double sum = 0;
     for (int32_t i = 0; i < count; ++i) sum += (double)values[i] * (double)values[i];

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * product.c: makes room for what a family leaves behind besides its texture.
+ */
 #include "core/backend.h"
 
 tvlm_status tvlm_product_reserve(tvlm_device *device, const tvlm_generate_args *args, tvlm_product which,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resize.h: how a picture is resized and cut into patches for an encoder: what lib/export works out and the
- * backends follow.
+ * resize.h: how a picture is resized and cut into patches for an encoder. lib/export works these plans out,
+ * and the backends follow them.
  */
 #ifndef TVLM_CORE_RESIZE_H
 #define TVLM_CORE_RESIZE_H
@@ -10,34 +10,39 @@
 #include <stdint.h>
 
 /*
- * One axis of a resize. For output o the table holds, from int `offset` + o * (taps + TVLM_RESIZE_HEAD) on:
- * the first source pixel, how many count, and the weight of each in units of 2^-TVLM_RESIZE_BITS
- * (constants.h).
+ * One axis of a resize to `size` places. For place o of the result, a table of ints holds from index offset +
+ * o * (taps + TVLM_RESIZE_HEAD) on: the first source place, how many there are, and `taps` weights in units
+ * of 2^-TVLM_RESIZE_BITS (constants.h), of which those that are not used are 0.
  */
 typedef struct tvlm_resize_axis {
-    int32_t size; /* outputs */
-    int32_t taps; /* weights of each, unused ones 0 */
+    int32_t size;
+    int32_t taps;
     int32_t offset;
 } tvlm_resize_axis;
 
+/* A resize in two passes; `rows` rows of the source from first_row on are read. */
 typedef struct tvlm_resize {
     tvlm_resize_axis x, y;
-    int32_t first_row, rows; /* of the source that are read */
+    int32_t first_row, rows;
 } tvlm_resize;
 
 /*
- * Frames of width x height RGB bytes, one after another, cut into rows of numbers in Qwen-VL's permutation
- * (texturevlm/export.h). With temporal = merge = 1 a row is a patch, channel by channel; with patch = width =
- * height, too, it is the whole frame as planes.
+ * How frames are cut: `frames` frames of width x height RGB bytes, one after another, become rows of numbers
+ * in Qwen-VL's permutation (texturevlm/export.h). With temporal = merge = 1 a row is a patch, colour by
+ * colour; if also patch = width = height, it is the whole frame as planes.
  */
 typedef struct tvlm_patchify {
     int32_t width, height, frames;
-    int32_t patch;    /* pixels a side */
-    int32_t temporal; /* frames a token; beyond the last frame the last repeats */
-    int32_t merge;    /* patches a side of a token */
-    int32_t blocks_x,
-        blocks_y;  /* tokens a row and a column; what is left at the right and bottom is not read */
-    int32_t count; /* of tokens that are written: merge * merge rows each */
+    /* Pixels along a side of a patch. */
+    int32_t patch;
+    /* Frames of a token. Beyond the last frame the last one repeats. */
+    int32_t temporal;
+    /* Patches along a side of a token. */
+    int32_t merge;
+    /* Tokens in a row and in a column. Pixels that are left over at the right and bottom are not read. */
+    int32_t blocks_x, blocks_y;
+    /* How many tokens are written, of merge * merge rows each. */
+    int32_t count;
 } tvlm_patchify;
 
 #endif

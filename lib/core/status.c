@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * status.c: the names of statuses, and lines to the log.
+ */
 #include "texturevlm/status.h"
 #include "texturevlm/version.h"
 

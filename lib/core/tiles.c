@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tiles.c: which texels of a grid a changed tile touches.
+ */
 #include "core/tiles.h"
 
 #include "core/backend.h"
 
-/* The level of an axis of `pixels` that has `side` texels; -1: none has, these are cells. */
+/* The level of an axis of `pixels` pixels that has `side` texels; -1: none has, so the grid is one of
+ * cells. */
 static int32_t level_of(int32_t side, float extent, int32_t pixels) {
     int32_t level = 0;
     if (extent != (float)pixels) return -1;
@@ -29,7 +33,8 @@ tvlm_span tvlm_tile_span(int32_t tile, int32_t tile_side, int32_t pixels, int32_
 int32_t tvlm_grid_reach(tvlm_grid grid, int32_t width, int32_t height) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     int32_t reach = info->reach, most = 0;
-    /* The distance saturates: nothing beyond that counts. And an edge pixel is known by its neighbours. */
+    /* The distance saturates, so nothing farther away counts. Whether a pixel is an edge pixel depends on its
+     * neighbours. */
     if (grid == TVLM_GRID_DISTANCE)
         reach = (width > height ? width : height) / (int32_t)TVLM_DISTANCE_SHARE + 2;
     if (reach < 0) return -1;

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warp.c: what both backends and the stack agree on when vectors are moved.
+ */
 #include <math.h>
 
 #include "core/backend.h"

@@ -14,44 +14,68 @@
 
 typedef struct opencl_program opencl_program; /* program.c */
 
-/* What differs between a CPU and a GPU, decided at open; tests change it to run every path on every device.
+/*
+ * What differs between a CPU and a GPU. It is decided when a device is opened; tests change it to run every
+ * path on every device. A "run" is how many texels or points of a row one work-item makes.
  */
 typedef struct opencl_tuning {
-    int32_t group_width, group_height; /* of kernels over pixels */
-    int32_t tile_group_width, tile_group_height, tile_width,
-        tile_height;          /* of kernels over tiles: cl/tile.clh */
-    int32_t linear_group;     /* of kernels over lists */
-    int32_t run, score_group; /* points of a row that one work-item reads: cl/bundle.clh, cl/score.cl */
+    /* The work-groups of kernels over pixels. */
+    int32_t group_width, group_height;
+    /* The work-groups and the tiles of kernels over tiles (cl/tile.clh). */
+    int32_t tile_group_width, tile_group_height, tile_width, tile_height;
+    /* The work-groups of kernels over lists. */
+    int32_t linear_group;
+    /* The run of most kernels over rows, and the work-groups of score_parts. */
+    int32_t run, score_group;
+    /* The work-groups of cl/topk.cl, and how many keys one of them sorts. */
     int32_t topk_group, topk_chunk;
-    int32_t rank_below;                             /* top-K by counting for n up to this; 0: never */
-    int32_t select_from, select_group, select_span; /* radix select for n from this on; its work-groups */
-    int32_t mips_run;                               /* texels of a row that a work-item of mips_level makes */
-    int32_t cell_lanes, cells;                      /* of entropy's work-groups */
-    int32_t cosine_width, cosine_height;            /* cells of a work-group of cl/similarity.cl, */
-    int32_t cosine_lanes;                           /* between which it divides their layers */
-    int32_t gemm_run;                               /* rows that a work-item of gemm.cl makes; 0: CLBlast */
-    bool scan_rows;  /* serial passes along rows and columns: few work-items that do much */
-    bool tiled_mips; /* several levels a launch */
+    /* The top k are found by ranking for n up to this; 0: never. */
+    int32_t rank_below;
+    /* The top k are found by radix select for n from this on, and with these work-groups. */
+    int32_t select_from, select_group, select_span;
+    /* The run of mips_level. */
+    int32_t mips_run;
+    /* The work-groups of entropy. */
+    int32_t cell_lanes, cells;
+    /* The cells of a work-group of cl/similarity.cl, and how many work-items share a cell. */
+    int32_t cosine_width, cosine_height;
+    int32_t cosine_lanes;
+    /* How many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products. */
+    int32_t gemm_run;
+    /* Serial passes along rows and columns, with few work-items that do much each (CPUs). */
+    bool scan_rows;
+    /* Several mip levels are made in one launch (GPUs). */
+    bool tiled_mips;
 } opencl_tuning;
 
 typedef struct opencl_buffer {
     tvlm_buffer base;
     cl_mem memory;
-    bool wrapped;     /* the application's */
-    cl_event arrival; /* of what is being sent to it, else NULL */
+    /* The memory is the application's. */
+    bool wrapped;
+    /* The event of what is being sent to the buffer, else NULL. */
+    cl_event arrival;
 } opencl_buffer;
 
 typedef struct opencl_texture {
     tvlm_texture base;
-    cl_mem level0; /* or everything, in buffer and mip-mapped storage */
-    cl_mem rest;   /* image storage: levels 1.. ; NULL otherwise */
-    cl_mem carry;  /* image storage: levels carry_first.. again, as mips.cl reads them; NULL until parts are
-                      made */
+    /* Level 0; in buffer and mipmapped storage all levels. */
+    cl_mem level0;
+    /* In image storage levels 1 and up, in one array of rest_width x rest_height; otherwise NULL. */
+    cl_mem rest;
+    /* In image storage a copy of levels carry_first and up, as mips.cl reads them. NULL until parts of levels
+     * are made. */
+    cl_mem carry;
     int32_t carry_first;
     size_t carry_bytes;
     int32_t rest_width, rest_height;
 } opencl_texture;
 
+/*
+ * Memory that stages share for what lies between them. SCRATCH_A to SCRATCH_E are anybody's for the time of
+ * one operation. SCRATCH_PROGRAM and SCRATCH_RANGES are score.c's alone, which keeps them from question to
+ * question.
+ */
 enum {
     SCRATCH_LEVELS = 0,
     SCRATCH_A = 0,
@@ -59,27 +83,30 @@ enum {
     SCRATCH_C,
     SCRATCH_D,
     SCRATCH_E,
-    SCRATCH_PROGRAM, /* score.c's alone: what is in them is kept from question to question */
+    SCRATCH_PROGRAM,
     SCRATCH_RANGES,
     SCRATCH_COUNT
 };
 
 enum { STAGES = 8, STAGE_BYTES = 64 << 10 };
 
-/* Host memory that small writes are copied to, so that they need not wait: each is used again when it is
- * sent. */
+/* Host memory that small writes are copied to, so that their callers need not wait. A stage is used again
+ * once it has been sent. */
 typedef struct opencl_staging {
-    char *host[STAGES]; /* STAGE_BYTES, or NULL */
+    /* STAGE_BYTES each, or NULL. */
+    char *host[STAGES];
     cl_event sent[STAGES];
     int next;
 } opencl_staging;
 
-/* What score.c left on the device. */
+/* What score.c has left on the device. */
 typedef struct opencl_score_state {
-    char *program; /* as it is in SCRATCH_PROGRAM; NULL: nothing is */
+    /* The program in SCRATCH_PROGRAM; NULL: there is none. */
+    char *program;
     size_t program_bytes;
-    int32_t ranges;    /* which of the two in SCRATCH_RANGES is next, */
-    bool ranges_empty; /* and whether it is ready for it */
+    /* Which of the two ranges in SCRATCH_RANGES is used next, and whether it is empty by then. */
+    int32_t ranges;
+    bool ranges_empty;
 } opencl_score_state;
 
 typedef struct opencl_device {
@@ -88,38 +115,52 @@ typedef struct opencl_device {
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;
-    cl_command_queue uploads; /* NULL until something is sent: buffer.c */
-    cl_sampler mip_sampler;   /* mip-mapped storage only */
+    /* A second queue for what is sent (buffer.c); NULL until something is. */
+    cl_command_queue uploads;
+    /* The sampler of mipmapped storage; NULL where that cannot be had. */
+    cl_sampler mip_sampler;
     opencl_program *programs;
-    const char *cl_std;  /* for kernels: CL1.2, or what mip-mapped reads need */
-    char *kernel_dir;    /* NULL: embedded */
-    char *cache_dir;     /* NULL: none */
-    size_t group_max;    /* work-items */
-    bool round_stores;   /* images do not round to the nearest half: kernels do it before they write */
-    bool releases_early; /* the driver lets go of images that enqueued work still reads: texture.c waits */
-    bool short_loops;    /* the driver ends long loops early: no work-item may do much */
+    /* The language of kernels: CL1.2, or what mipmapped reads need. */
+    const char *cl_std;
+    /* The folder that kernels are loaded from; NULL: they are embedded. */
+    char *kernel_dir;
+    /* The folder of compiled programs; NULL: none is kept. */
+    char *cache_dir;
+    /* The largest work-group, in work-items. */
+    size_t group_max;
+    /* Images do not round to the nearest half, so kernels do it before they write. */
+    bool round_stores;
+    /* The driver lets go of images that enqueued work still reads, so texture.c waits. */
+    bool releases_early;
+    /* The driver ends long loops early, so no work-item may do much. */
+    bool short_loops;
     opencl_tuning tuning;
-    void (*clblast_sgemm)(void); /* gemm.c; NULL: not loaded, or not there */
+    /* CLBlast's function (gemm.c); NULL: not loaded, or not installed. */
+    void (*clblast_sgemm)(void);
     bool clblast_asked;
-    cl_mem scratch[SCRATCH_COUNT]; /* grown when needed; the queue is in order, so one user follows another */
+    /* Scratch memory grows when it must. The queue runs in order, so that one user follows another. */
+    cl_mem scratch[SCRATCH_COUNT];
     size_t scratch_bytes[SCRATCH_COUNT];
     opencl_staging staging;
-    struct tvlm_opencl_regions *regions; /* region.c; NULL until parts of something are made */
+    /* Lists of work-groups (region.c); NULL until parts of something are made. */
+    struct tvlm_opencl_regions *regions;
     opencl_score_state score;
-    tvlm_texture *empty; /* one texel, for arguments that are not looked at */
+    /* A texture of one texel, for arguments that are not looked at. */
+    tvlm_texture *empty;
 } opencl_device;
 
-/* error.c: "CL_INVALID_VALUE"; and a failed call as one line and a status (memory errors as DEVICE_MEMORY).
- */
+/* error.c: the name of an error ("CL_INVALID_VALUE"), and a failed call as one line in the log and a status
+ * (DEVICE_MEMORY or MEMORY where it is about memory). */
 const char *tvlm_opencl_error_name(cl_int error);
 tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what);
 
-/* platform.c */
+/* platform.c: finds the device that a choice means (an index, part of a name, or NULL for the default),
+ * describes a device, and tells whether it has an extension. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
 bool tvlm_opencl_device_has(cl_device_id id, const char *extension);
 
-/* device.c: takes over `context` and `queue` (retained by the caller for it). */
+/* device.c: makes a device of a context and a queue, whose references it takes over, also when it fails. */
 tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,
                                       cl_command_queue queue, const struct tvlm_device_params *params,
                                       tvlm_device **device);
@@ -127,23 +168,25 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
 /* The OpenCL C that the kernels of a storage need, as -cl-std takes it. */
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage);
 
-/* device->empty, in the storage that the device has now */
+/* Makes device->empty in the storage that the device has now. */
 tvlm_status tvlm_opencl_empty_create(opencl_device *device);
 
-/* self_test.c: fills info->self_tests, decides which storages work. */
+/* self_test.c: finds which storages work, and whether images round to the nearest half by themselves. It
+ * fills info->self_tests. */
 typedef struct opencl_abilities {
     bool image, buffer, mipmapped;
-    bool image_rounds; /* images round to the nearest half by themselves */
+    bool image_rounds;
 } opencl_abilities;
 tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities);
 
-/* program.c */
+/* program.c: a kernel by file, options and name, built when it is first asked for. `name` must be a
+ * literal. */
 tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const char *options, const char *name,
                                cl_kernel *kernel);
 void tvlm_opencl_programs_destroy(opencl_device *device);
-/* kernel_text.c: a kernel file with its includes in it, and #line where files begin. free() it. */
+/* kernel_text.c: a kernel file with its includes in it, and #line where files begin. The caller frees it. */
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
-/* cache.c */
+/* cache.c: compiled programs on disk. Loading gives memory that the caller frees, or fails silently. */
 tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
                                    size_t *size);
 void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
@@ -151,23 +194,22 @@ void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const
 tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *source, const char *options,
                                   char key[65]);
 
-/* texture.c */
+/* texture.c: the bytes of a texel, and how many texels of one slice lie before a level. */
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture);
-/* Texels of one slice before `level`. */
 size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level);
-/* buffer.c. As tvlm_opencl_buffer_write: `host` may be reused when it returns. What is small waits for
- * nothing. */
+/* buffer.c: writes to memory; `host` may be reused when it returns. Writes of up to STAGE_BYTES do not
+ * wait. */
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
                               const void *host);
 void tvlm_opencl_staging_release(opencl_device *device);
-/* scratch[which] with at least so many bytes */
+/* Gives scratch[which], which then has at least so many bytes. */
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
-/* What lies between a family's stages: the product with args->keep, else scratch[which] */
+/* Gives memory for what lies between a family's stages: the product if args->keep, else scratch[which]. */
 tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
                                 int which, size_t bytes, cl_mem *memory);
 
 /*
- * call.c: a kernel call. Arguments are set in order; the first error is kept and reported by the run.
+ * call.c: a kernel call. Arguments are set in their order. The first error is kept, and the run reports it.
  *
  *     opencl_call call;
  *     TVLM_TRY(tvlm_opencl_call_begin(device, "visual.cl", "visual", format, "", &call));
@@ -181,12 +223,15 @@ typedef struct opencl_call {
     const char *name;
     cl_uint next;
     cl_int error;
-    const tvlm_tiles *tiles; /* NULL: all of `out` is made */
-    const tvlm_texture *out; /* the last one of tvlm_opencl_call_output */
+    /* The tiles that the call is restricted to; NULL: all of `out` is made. */
+    const tvlm_tiles *tiles;
+    /* The texture that was last passed to tvlm_opencl_call_output. */
+    const tvlm_texture *out;
 } opencl_call;
 tvlm_status tvlm_opencl_call_begin(opencl_device *device, const char *file, const char *name,
                                    tvlm_format format, const char *options, opencl_call *call);
-/* The same of a kernel that has REGION_IN (cl/region.clh): with tiles not NULL it makes what they touch. */
+/* The same for a kernel that has REGION_IN (cl/region.clh). If `tiles` is not NULL it makes what they
+ * touch. */
 tvlm_status tvlm_opencl_call_begin_over(opencl_device *device, const tvlm_tiles *tiles, const char *file,
                                         const char *name, tvlm_format format, const char *options,
                                         opencl_call *call);
@@ -197,49 +242,55 @@ void tvlm_opencl_call_float(opencl_call *call, float value);
 void tvlm_opencl_call_ulong(opencl_call *call, uint64_t value);
 void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, int32_t w);
 void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
-void tvlm_opencl_call_size(opencl_call *call,
-                           const tvlm_texture *texture); /* int4: width, height, layers, levels */
+/* Passes an int4: width, height, layers, levels. */
+void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
+/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). */
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
-/* sample.c: the references into a bundle go to the device with each call, a few hundred bytes. */
+/* sample.c: sends references into a bundle to the device, which happens with each call: they are a few
+ * hundred bytes. */
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
                                     cl_mem *memory);
-/* What bundle.clh is compiled with: for the bundle's size, and `run` points a work-item. */
+/* The options that bundle.clh is compiled with, for the bundle's size and `run` points for each work-item. */
 void tvlm_opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]);
-/* `group` NULL: the driver's choice. Sizes are rounded up to whole groups. */
+/* Runs the kernel. Sizes are rounded up to whole groups; with `group` NULL the driver chooses groups. */
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group);
 tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
-/* Work-items that make `run` texels of a row of call->out each; or only those that call->tiles touch. */
+/* Runs work-items that make `run` texels of a row of call->out each, or only those that call->tiles touch. */
 tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run);
-/* Kernels over tiles (cl/tile.clh). */
+/* The same two steps for kernels over tiles (cl/tile.clh), and a run over a list. */
 tvlm_status tvlm_opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
                                          const char *name, tvlm_format format, opencl_call *call);
 tvlm_status tvlm_opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 tvlm_status tvlm_opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 
-/*
- * region.c: the work-groups that changed tiles touch. A region is up to four parts: a level of a grid each,
- * on which a work-group makes block_width x block_height texels (or what stands for them).
- */
+/* region.c: the work-groups that changed tiles touch. A part of a region is a level of a grid, on which a
+ * work-group makes a block of block_width x block_height texels (or of what stands for them). */
 typedef struct opencl_region_part {
-    int32_t width, height, extent_x, extent_y; /* of the grid */
-    int32_t level, made;                       /* and so many levels after it, which the group makes too */
-    int32_t reach, down;                       /* pixels of the image: along x, along y */
-    int32_t grow_x, grow_y;                    /* and texels of the level */
+    /* The size of the grid in texels, and the pixels that it covers. */
+    int32_t width, height, extent_x, extent_y;
+    /* The level, and how many levels after it the group makes, too. */
+    int32_t level, made;
+    /* How far around the tiles blocks are made: in pixels of the image, along x and along y... */
+    int32_t reach, down;
+    /* ... and in addition in texels of the level. */
+    int32_t grow_x, grow_y;
     int32_t block_width, block_height;
-    int32_t z_step, z; /* listed under z_step * image + z */
+    /* The part's entries have z_step * image + z for their z. */
+    int32_t z_step, z;
 } opencl_region_part;
 enum { REGION_PARTS = 4 };
+/* Parts that are not used are 0 wide. */
 typedef struct opencl_region {
-    opencl_region_part parts[REGION_PARTS]; /* unused ones: 0 wide */
+    opencl_region_part parts[REGION_PARTS];
 } opencl_region;
-/* Level 0 of a texture, as far as call->tiles reach. */
+/* The region of one part that is level 0 of a texture, as far as the tiles reach. */
 opencl_region tvlm_opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture *out, int32_t block_width,
                                     int32_t block_height);
-/* Runs the work-groups of the region, and sets the kernel's last arguments. texels: how many texels they
- * make, added to call->tiles->texels where the region is level 0 of call->out. */
+/* Runs the work-groups of a region and sets the kernel's last arguments. It adds the texels that they make to
+ * call->tiles->texels, where the region is level 0 of call->out. */
 tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
                                         size_t group_height);
 void tvlm_opencl_regions_destroy(opencl_device *device);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * buffer.c: plain device memory, and the scratch that stages share.
+ * buffer.c: buffers in device memory, and the scratch memory that stages share.
  */
 #include <string.h>
 
@@ -47,15 +47,16 @@ tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer
 
 void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
-    (void)tvlm_opencl_buffer_arrive(device, *buffer); /* the host memory it comes from may go next */
+    /* The caller may free the host memory that is being sent next. */
+    (void)tvlm_opencl_buffer_arrive(device, *buffer);
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
     free(*buffer);
     *buffer = NULL;
 }
 
-/* Until nothing is sent from that host memory any more. A failure is one of the queue's: the next call says
- * it. */
+/* Waits until nothing is sent from a stage any more. A failure is one of the queue, which the next call
+ * reports. */
 static void wait_for_stage(opencl_staging *staging, int stage) {
     if (staging->sent[stage] == NULL) return;
     (void)clWaitForEvents(1, &staging->sent[stage]);
@@ -63,7 +64,7 @@ static void wait_for_stage(opencl_staging *staging, int stage) {
     staging->sent[stage] = NULL;
 }
 
-/* Host memory to send from; NULL where there is none to be had. */
+/* Host memory to send from; NULL when there is none. */
 static char *free_stage(opencl_staging *staging, int stage) {
     wait_for_stage(staging, stage);
     if (staging->host[stage] == NULL) staging->host[stage] = tvlm_allocate(STAGE_BYTES, 1);
@@ -100,7 +101,8 @@ tvlm_status tvlm_opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, siz
     return tvlm_opencl_write((opencl_device *)base, ((opencl_buffer *)buffer)->memory, offset, bytes, host);
 }
 
-/* Made when it is first needed: most devices never get a stream. The 1.2 function, as in device.c. */
+/* Makes the second queue when it is first needed, since most devices never get a stream. As in device.c it
+ * uses the function of OpenCL 1.2. */
 static tvlm_status open_uploads(opencl_device *device) {
     cl_int error = CL_SUCCESS;
     if (device->uploads != NULL) return TVLM_OK;
@@ -158,7 +160,7 @@ tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory) {
     cl_int error = CL_SUCCESS;
     if (device->scratch_bytes[which] < bytes) {
-        /* The old one goes when the kernels that use it are done: OpenCL counts their references. */
+        /* OpenCL frees the old memory when the kernels that use it are done. */
         const cl_mem grown = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
         if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "scratch memory");
         tvlm_device_takes(&device->base, bytes);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.c: compiled programs on disk. A file's name is the SHA-256 of everything that its content depends on;
- * it is written to a temporary and renamed, so that a reader never sees half of one; its content carries its
- * own hash, so that a damaged one is not used. Whatever goes wrong here, the program is built from source and
- * nobody is told.
+ * cache.c: compiled programs on disk.
+ *
+ *   - The name of a file is the SHA-256 of everything that its content depends on.
+ *   - A file is written under a temporary name and then renamed, so that a reader never sees half of one.
+ *   - Its content carries its own hash, so that a damaged file is not used.
+ *
+ * Whatever goes wrong here, the program is built from source, and nothing is logged.
  */
 #include <errno.h>
 #include <sha2.h>
@@ -14,11 +17,12 @@
 
 #include "opencl/backend.h"
 
-#define CACHE_VERSION "texturevlm 1" /* change it when the files' meaning changes */
+/* Change this when the meaning of the files changes. */
+#define CACHE_VERSION "texturevlm 1"
 #define DIGEST_BYTES  SHA256_DIGEST_LENGTH
 
 static void hash_text(SHA2_CTX *hash, const char *text) {
-    /* With its terminator, so that two texts never run into each other. */
+    /* The terminator is hashed too, so that two texts never run into each other. */
     SHA256Update(hash, (const uint8_t *)text, strlen(text) + 1);
 }
 
@@ -83,7 +87,7 @@ tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key,
     return TVLM_OK;
 }
 
-/* mkdir -p; errors show when the file is opened. */
+/* Makes a folder and those above it, as mkdir -p does. Errors show when the file is opened. */
 static void make_folders(char *path) {
     for (char *at = path + 1; *at != '\0'; ++at)
         if (*at == '/') {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * call.c: kernel calls: arguments in order, textures as the storage wants them, sizes rounded up to whole
- * groups.
+ * call.c: kernel calls: sets arguments in order, passes textures as the storage wants them, and rounds sizes
+ * up to whole groups.
  */
 #include <math.h>
 #include <stdio.h>
@@ -60,7 +60,8 @@ void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
     tvlm_opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
 }
 
-/* The level of the image at which the grid's own level 0 stands, and which components are identifiers. */
+/* Passes name_extent of cl/texture.clh: the pixels that the texture covers, the level of the image at which
+ * its own level 0 stands, and which components are identifiers. */
 static void call_extent(opencl_call *call, const tvlm_texture *texture) {
     const float x = log2f(texture->extent_x / (float)texture->width);
     const float y = log2f(texture->extent_y / (float)texture->height);
@@ -125,7 +126,7 @@ tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_
     return tvlm_opencl_call_run(call, 3, size, group);
 }
 
-/* Groups of rows for lists are as wide as a tile: those of a whole image would be as wide as the image. */
+/* The groups of lists are as wide as a tile. The groups of a whole image may be as wide as the image. */
 enum { ROWS_WIDTH = 64, ROWS_HEIGHT = 16 };
 
 tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run) {
@@ -137,8 +138,8 @@ tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run) {
     return tvlm_opencl_call_run_region(call, &region, (size_t)width, ROWS_HEIGHT);
 }
 
-/* A tile and what it reaches are little more than 64 texels wide: with blocks as wide, thrice as many were
- * made. */
+/* A tile and what it reaches are little more than 64 texels wide. With blocks of that width, three times as
+ * many texels would be made. */
 static int32_t listed_width(const opencl_tuning *tuning) {
     return tuning->tile_width < 16 ? tuning->tile_width : 16;
 }

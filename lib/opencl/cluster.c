@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster.c: the family: its memory, and in what order slic.c, pieces.c and regions.c do their parts.
+ * cluster.c: the family of regions: its memory, and the order in which slic.c, pieces.c and regions.c do
+ * their parts.
  */
 #include "opencl/cluster_parts.h"
 
@@ -21,8 +22,8 @@ static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
     cluster->colour_words = opencl_cluster_texels(cluster);
     if (cluster->plan.coarse > 0)
         cluster->colour_words += tvlm_level_side(source->width, 1) * tvlm_level_side(source->height, 1);
-    cluster->largest =
-        CLUSTER_PASSES * cells * TVLM_CLUSTER_SUMS + 1; /* cluster_rescue has the word before */
+    /* The word before is that of RESCUE in pieces.cl. */
+    cluster->largest = CLUSTER_PASSES * cells * TVLM_CLUSTER_SUMS + 1;
     cluster->mains = cluster->largest + cells;
     cluster->dense = cluster->mains + cells;
     cluster->table = cluster->dense + cells;
@@ -51,7 +52,7 @@ static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args
 
 /* ---- The family ---- */
 
-/* The application's own labels, and how many they are, in place of what SLIC found. */
+/* Takes the application's own labels, and how many there are, in place of what SLIC found. */
 static tvlm_status take_given(const opencl_cluster *cluster, const tvlm_generate_args *args) {
     const size_t plane = (size_t)opencl_cluster_texels(cluster) * sizeof(cl_int),
                  block = (size_t)cluster->layout.words * sizeof(cl_int);

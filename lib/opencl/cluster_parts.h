@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_parts.h: what the launches of cluster.cl (slic.c), pieces.cl (pieces.c: one piece for each region)
- * and regions.cl (regions.c: what follows from labels) share. cluster.c calls the three, and none of them
- * another one, but that pieces.c asks slic.c what its last pass was.
+ * cluster_parts.h: what the files that make regions share. cluster.c calls slic.c (cluster.cl: labels),
+ * pieces.c (pieces.cl: one piece for each region) and regions.c (regions.cl: what follows from labels). None
+ * of these calls another one, except that pieces.c asks slic.c what its last pass was.
  */
 #ifndef TVLM_OPENCL_CLUSTER_PARTS_H
 #define TVLM_OPENCL_CLUSTER_PARTS_H
@@ -18,19 +18,31 @@ typedef struct opencl_cluster {
     tvlm_cluster_plan plan;
     tvlm_region_layout layout;
     int32_t width, height, images;
-    const tvlm_cluster_centre *centres; /* where the regions of image 0 begin; NULL: in their cells */
-    cl_mem labels, regions;             /* the products */
-    cl_mem colours;                     /* an image's level 0, then its level 1 where passes run on it */
-    cl_mem first;                       /* a plane: SLIC's labels, then the gradients */
-    cl_mem parents;                     /* a plane */
-    cl_mem sizes;                       /* a plane */
-    cl_mem work;                        /* small tables, zero at first */
-    int32_t colour_words;               /* of an image */
-    int32_t work_words; /* of an image; in it begin the sums of the passes, one after the other, and */
+    /* Where the regions of image 0 begin; NULL: in the middles of their cells. */
+    const tvlm_cluster_centre *centres;
+    /* The products: a label for each pixel, and the tables of regions. */
+    cl_mem labels, regions;
+    /* The colours of each image: its level 0, then its level 1 where passes run on that. */
+    cl_mem colours;
+    /* Ints for each pixel: SLIC's labels, and later the gradients. */
+    cl_mem first;
+    /* Ints for each pixel: the union-find of pieces.cl. */
+    cl_mem parents;
+    cl_mem sizes;
+    /* Small tables of each image, which begin as 0. */
+    cl_mem work;
+    /* Words of an image in `colours` and in `work`. */
+    int32_t colour_words;
+    int32_t work_words;
+    /*
+     * Where tables begin in an image's words of `work`: first come the sums of the passes, then the largest
+     * and the main piece of each label and its new number (pieces.cl), and then the sums of the regions
+     * (regions.cl).
+     */
     int32_t largest, mains, dense, table;
 } opencl_cluster;
 
-/* slic_pass of slic.clh */
+/* slic_pass of cl/slic.clh. */
 typedef struct opencl_slic_pass {
     cl_int4 size, cells, tables;
     cl_float2 cell, scale, scale_before;
@@ -71,16 +83,17 @@ static inline tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t cou
     return tvlm_opencl_call_run(call, 2, size, group);
 }
 
-/* slic.c: cluster->colours from a level of the source; cluster->first from them; and what a pass is given. */
+/* slic.c: makes cluster->colours from a level of the source, makes cluster->first by SLIC, and says what a
+ * pass is told. */
 tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source,
                                         int32_t level);
 tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source);
 opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass);
 
-/* pieces.c: cluster->labels from cluster->first. */
+/* pieces.c: makes cluster->labels from cluster->first. */
 tvlm_status tvlm_opencl_pieces(const opencl_cluster *cluster);
 
-/* regions.c: the table and the texels from cluster->labels. */
+/* regions.c: makes the table and the channels from cluster->labels. */
 tvlm_status tvlm_opencl_regions(const opencl_cluster *cluster, const tvlm_texture *out);
 
 #endif

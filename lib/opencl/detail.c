@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * detail.c: launches laplacian and entropy (cl/detail.cl).
+ */
 #include <stdio.h>
 
 #include "core/try.h"
@@ -20,7 +23,7 @@ tvlm_status tvlm_opencl_entropy(tvlm_device *base, const tvlm_generate_args *arg
     const tvlm_texture *out = args->out;
     const size_t lanes = (size_t)device->tuning.cell_lanes, cells = (size_t)device->tuning.cells;
     const size_t group[3] = {lanes, cells, 1};
-    /* A group is `lanes` wide and does `cells` cells of a row. */
+    /* A group is `lanes` work-items wide and makes `cells` cells of a row. */
     const size_t size[3] = {((size_t)out->width + cells - 1) / cells * lanes, (size_t)out->height * cells,
                             (size_t)out->images};
     char options[48];

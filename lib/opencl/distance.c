@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * distance.c: launches the three stages of cl/distance.cl, by searching on GPUs and by scanning on CPUs.
+ */
 #include "opencl/distance.h"
 
 #include "core/try.h"
@@ -8,7 +11,7 @@
 
 enum { ROW = 256, SCAN = 64, GROUP = 16 }; /* as in distance.cl */
 
-/* How far anything looks, and what the distance is divided by. */
+/* What the distance is divided by, and how far anything looks. */
 static float range_of(const tvlm_texture *out) {
     return (float)(out->width > out->height ? out->width : out->height) / TVLM_DISTANCE_SHARE;
 }
@@ -20,7 +23,10 @@ static size_t words_of(const tvlm_texture *out) {
     return (size_t)(out->height + 31) / 32 * (size_t)out->width * (size_t)out->images;
 }
 
-/* As far as the edges changed: by the ridges around, where `edges` changed; and by what looks for them. */
+/*
+ * The region that a stage makes again. The mask changes only where ridges may have (`near`), and the stages
+ * after it also as far along columns (`down`) and rows (`across`) as they look for edge pixels.
+ */
 static opencl_region region_of(const opencl_call *call, const tvlm_texture *out, bool across, bool down,
                                int32_t block_width, int32_t block_height) {
     opencl_region region = tvlm_opencl_region_of(call->tiles, out, block_width, block_height);
@@ -106,7 +112,8 @@ static tvlm_status make_mask(opencl_device *device, const tvlm_generate_args *ar
     if (args->tiles == NULL)
         return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, (out->height + 31) / 32,
                                            out->images);
-    const int32_t wide = run > 1 ? (64 + run - 1) / run : 64; /* a word is 32 rows */
+    /* A work-item's word is 32 rows high. */
+    const int32_t wide = run > 1 ? (64 + run - 1) / run : 64;
     const opencl_region region = region_of(&call, out, false, false, wide * run, 32);
     return tvlm_opencl_call_run_region(&call, &region, (size_t)wide, 1);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * error.c: the names of OpenCL errors, and a failed call as one line and a status.
+ */
 #include "opencl/backend.h"
 
 #define NAME(error)                                                                                          \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: the planes, then coarse to fine the launches of cl/flow.cl: patches, densification, and two for
- * each refinement.
+ * flow.c: launches cl/flow.cl: the planes first, and then on each level, coarse to fine, the patches, the
+ * densification, and two kernels for each refinement.
  */
 #include <stdio.h>
 
@@ -14,12 +14,16 @@ enum { LEVELS_MAX = 32, SYSTEM_PLANES = 7, SOLVE_BYTES_SMALL = 32768 };
 typedef struct flow_job {
     opencl_device *device;
     const tvlm_flow_args *args;
-    cl_mem planes, patches, systems, flows[2]; /* flows: the present level's and the last one's */
-    cl_int4 levels[LEVELS_MAX];                /* width, height, row stride, place of texel (0, 0) */
-    int32_t total;                             /* floats of one image's planes */
-    int32_t half;                              /* floats of one direction's flow */
+    /* `flows` are the flow that is being made and the one before it. */
+    cl_mem planes, patches, systems, flows[2];
+    /* Width, height, row stride, and the index of texel (0, 0) in a plane. */
+    cl_int4 levels[LEVELS_MAX];
+    /* The floats of one image's planes, and of one direction's flow. */
+    int32_t total;
+    int32_t half;
     int32_t directions;
-    int32_t back; /* which of `flows` holds the backward flow */
+    /* Which of `flows` holds the backward flow. */
+    int32_t back;
 } flow_job;
 
 static bool is_cpu(const opencl_device *device) {
@@ -85,7 +89,8 @@ static tvlm_status planes(const flow_job *job) {
     return tvlm_opencl_call_run_list(&call, (size_t)((job->total + run - 1) / run), 2);
 }
 
-/* From the coarser level's flow, flows[from], the patches of this one; then its flow, flows[1 - from]. */
+/* Makes the patches of a level from the coarser level's flow, flows[from], and then its flow, flows[1 -
+ * from]. */
 static tvlm_status match(const flow_job *job, int32_t level, int from) {
     const bool coarsest = level == job->args->coarsest;
     const cl_int4 here = job->levels[level], above = job->levels[coarsest ? level : level + 1];
@@ -114,7 +119,7 @@ static tvlm_status match(const flow_job *job, int32_t level, int from) {
                                        (here.s[1] + rows - 1) / rows, job->directions);
 }
 
-/* A tile of flow_solve and what is around it, four floats a texel, must fit local memory. */
+/* The tile of flow_solve. With the texels around it, four floats each, it must fit local memory. */
 static cl_int2 solve_tile(const opencl_device *device) {
     const bool large = is_cpu(device) && device->base.info.local_bytes >= 4 * SOLVE_BYTES_SMALL;
     return large ? (cl_int2){{128, 32}} : (cl_int2){{32, 16}};
@@ -186,7 +191,8 @@ tvlm_status tvlm_opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {
         for (int32_t i = 0; i < refinements; ++i, now = 1 - now) TVLM_TRY(refine(&job, level, now));
         if (level != tvlm_flow_back_level(args)) continue;
         job.back = now;
-        job.directions = 1; /* the half of the other direction stays as it is */
+        /* From here on only the forward flow is made. The backward flow stays in its half of flows[back]. */
+        job.directions = 1;
     }
     return result(&job, now);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follow.c: launches cl/follow.cl.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 

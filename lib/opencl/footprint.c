@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * footprint.c: launches cl/footprint.cl.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 

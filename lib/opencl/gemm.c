@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gemm.c: the product of two matrices. By CLBlast on GPUs. On CPUs its first product takes many seconds: PoCL
- * compiles all of its kernels for one product, since it asks for their binary; with the smallest parameters
- * that it can be given they still take 5 s, and several times as long to run. cl/gemm.cl is there in a
- * second, and is the faster one.
+ * gemm.c: the product of two matrices, by CLBlast on GPUs and by cl/gemm.cl on CPUs.
  *
- * CLBlast is loaded when it is first needed: linked, it would take 2.5 ms of every program's start. Where it
- * is not installed the kernels of gemm.cl do its work.
+ * On CPUs CLBlast's first product takes many seconds, because it asks for the binary of its programs and PoCL
+ * then compiles all kernels in them. With the smallest parameters that CLBlast can be given, compiling still
+ * takes 5 s, and its products several times as long. cl/gemm.cl compiles in a second and is the faster one.
+ *
+ * CLBlast is loaded when it is first needed. If it were linked, it would add 2.5 ms to every program's start.
+ * Where it is not installed, cl/gemm.cl does its work.
  */
 #include <clblast_c.h>
 #include <dlfcn.h>
@@ -24,13 +25,13 @@ typedef CLBlastStatusCode sgemm_function(CLBlastLayout, CLBlastTranspose, CLBlas
                                          size_t, float, cl_mem, size_t, size_t, cl_mem, size_t, size_t, float,
                                          cl_mem, size_t, size_t, cl_command_queue *, cl_event *);
 
-/* It stays loaded: it keeps its programs, and other devices may use them. */
+/* The library stays loaded, since it keeps its programs, which other devices may use. */
 static void load_library(opencl_device *device) {
     void *library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL), *symbol = NULL;
     device->clblast_asked = true;
     if (library != NULL) symbol = dlsym(library, "CLBlastSgemm");
-    if (symbol != NULL)
-        memcpy(&device->clblast_sgemm, &symbol, sizeof symbol); /* ISO C has no cast for it */
+    if (symbol != NULL) /* ISO C has no cast from an object pointer to a function pointer. */
+        memcpy(&device->clblast_sgemm, &symbol, sizeof symbol);
     else
         tvlm_log_message(&device->base.log, TVLM_LOG_INFO,
                          "no CLBlast (libclblast.so.1): products of matrices by our own kernels");
@@ -53,7 +54,8 @@ static tvlm_status by_library(opencl_device *device, const tvlm_gemm *gemm) {
 
 /* ---- Our own ---- */
 
-/* A matrix as it lies: (row, column) is at offset + row * row_stride + column * column_stride. */
+/* A matrix in memory: element (row, column) is at offset + row * row_stride + column * column_stride, in
+ * floats. */
 typedef struct matrix {
     cl_mem memory;
     uint64_t offset, row_stride, column_stride;
@@ -76,7 +78,7 @@ static void pass_matrix(opencl_call *call, const matrix *m) {
     tvlm_opencl_call_ulong(call, m->column_stride);
 }
 
-/* Rows of a work-item; few where nobody has asked for more: GPUs want many work-items. */
+/* How many rows a work-item makes. Without a setting they are few, since GPUs want many work-items. */
 static int32_t run_of(const opencl_device *device) {
     return device->tuning.gemm_run > 0 ? device->tuning.gemm_run : 4;
 }
@@ -103,7 +105,8 @@ static tvlm_status by_panels(opencl_device *device, const tvlm_gemm *gemm) {
     matrix b = matrix_of(gemm->b, gemm->b_offset, gemm->ldb, gemm->transpose_b);
     matrix c = matrix_of(gemm->c, gemm->c_offset, gemm->ldc, false);
     int32_t m = gemm->m, n = gemm->n;
-    /* The smaller one is packed: c^T = b^T a^T. */
+    /* The right matrix is packed, and that should be the smaller one; so where b is larger, the product is
+     * c^T = b^T a^T. */
     if (m < n) {
         const matrix left = transpose(b);
         b = transpose(a);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gradient.c: launches cl/gradient.cl.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * input.c: launches cl/input.cl: grids that are handed in, and whether they are finite.
+ */
 #include <stdio.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-#define CHECK_SPAN   1024 /* as in cl/input.cl */
+/* These are as in cl/input.cl. */
+#define CHECK_SPAN   1024
 #define INPUT_LAYERS 8
 
 static tvlm_status begin(opencl_device *device, const char *name, tvlm_format format, tvlm_buffer *data,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kernel_text.c: a kernel file as one text: its #include "..." lines replaced by the files, with #line where
- * a file begins or goes on, so that a build log points at the real file. Include guards keep each file from
- * coming twice.
+ * kernel_text.c: makes one text of a kernel file and the files that it includes. A #line stands where a file
+ * begins or goes on, so that a build log points at the real file. Include guards keep the content of each
+ * file from being compiled twice.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static tvlm_status append(text_builder *builder, const char *text, size_t length
     return TVLM_OK;
 }
 
-/* The whole of a stream; NULL when it cannot be read or there is no memory. */
+/* Reads a whole stream. Returns NULL when it cannot be read or there is no memory. */
 static char *read_all(FILE *stream) {
     size_t used = 0, capacity = 1 << 14;
     char *text = malloc(capacity);
@@ -56,14 +56,17 @@ static char *read_all(FILE *stream) {
     return text;
 }
 
-/* constants.h is shared with C and lives beside the C files: a folder of kernels need not hold it. */
+/* The text of a kernel file that is embedded in the library; NULL: there is none of that name. */
 static const char *embedded_text(const char *name) {
     for (const tvlm_kernel_file *file = tvlm_kernel_files; file->name != NULL; ++file)
         if (strcmp(file->name, name) == 0) return file->text;
     return NULL;
 }
 
-/* `owned` is what to free afterwards, or NULL. */
+/*
+ * The text of a file: from the device's folder of kernels, if it has one, else the embedded one. The folder
+ * need not hold constants.h, which lies among the C files. *owned is what the caller frees, or NULL.
+ */
 static tvlm_status file_text(const opencl_device *device, const char *name, const char **text, char **owned) {
     *owned = NULL;
     *text = embedded_text(name);
@@ -89,7 +92,7 @@ static tvlm_status file_text(const opencl_device *device, const char *name, cons
 
 static tvlm_status append_file(text_builder *builder, const char *name, int depth);
 
-/* `line` begins with #include "NAME". */
+/* Appends the file that a line names, which begins with #include. */
 static tvlm_status append_include(text_builder *builder, const char *line, const char *from, int number,
                                   int depth) {
     char name[64], back[128];

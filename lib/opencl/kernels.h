@@ -6,11 +6,13 @@
 #ifndef TVLM_OPENCL_KERNELS_H
 #define TVLM_OPENCL_KERNELS_H
 
+/* A file by its name without a folder ("visual.cl"). */
 typedef struct tvlm_kernel_file {
-    const char *name; /* "visual.cl" */
+    const char *name;
     const char *text;
 } tvlm_kernel_file;
 
-extern const tvlm_kernel_file tvlm_kernel_files[]; /* ends with a NULL name */
+/* The array ends with a NULL name. */
+extern const tvlm_kernel_file tvlm_kernel_files[];
 
 #endif

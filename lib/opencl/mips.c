@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mips.c: the levels in as few launches as the device likes; cl/mips.cl says how.
+ * mips.c: makes the levels of a texture in as few launches as suit the device, and keeps what one launch must
+ * read of another's levels. cl/mips.cl explains how.
  */
 #include <stdio.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-enum { TILE = 16, TILE_LEVELS = 3, TAIL = 32, TAIL_LANES = 256, MIXED = 4 }; /* as in mips.cl */
+/* These are as in cl/mips.cl. */
+enum { TILE = 16, TILE_LEVELS = 3, TAIL = 32, TAIL_LANES = 256, MIXED = 4 };
 
-/* The rule of all components, or MIXED. */
+/* The rule that all components share, or MIXED. */
 static int common_rule(const tvlm_texture *texture) {
     for (int c = 1; c < 4; ++c)
         if (texture->reduce[c] != texture->reduce[0]) return MIXED;
     return texture->reduce[0];
 }
 
-/* Levels of one texture on their way. */
+/* The levels of one texture that are being made. `scratch` holds levels carry_first and up; `tiles` are those
+ * around which they are made, or NULL for everywhere; `run` is that of mips_level. */
 typedef struct mips_job {
     opencl_device *device;
     const opencl_texture *texture;
-    cl_mem scratch;          /* that holds levels carry_first.. */
-    const tvlm_tiles *tiles; /* NULL: all of them */
+    cl_mem scratch;
+    const tvlm_tiles *tiles;
     int32_t run, carry_first;
 } mips_job;
 
@@ -47,8 +50,8 @@ static void rules(opencl_call *call, const tvlm_texture *shape) {
     tvlm_opencl_call_int4(call, shape->reduce[0], shape->reduce[1], shape->reduce[2], shape->reduce[3]);
 }
 
-/* Parts of the levels that a launch makes: `made` of them from `level` + 1 on, in blocks of the first one's
- * texels. */
+/* Runs only the work-groups that the tiles touch. A launch makes `made` levels from `level` + 1 on, in blocks
+ * of width x height texels of the first of them. */
 static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t level, int32_t made,
                              int32_t width, int32_t height, size_t group_width, size_t group_height) {
     const tvlm_texture *shape = &job->texture->base;
@@ -92,7 +95,8 @@ static tvlm_status tile(const mips_job *job, int32_t level, int32_t made) {
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
-/* The image's few last texels are made whole: they are one work-group, and what it costs is its launch. */
+/* Makes all levels that are left. With tiles, too, they are made whole: they are one work-group for each
+ * slice, and what takes time is the launch. */
 static tvlm_status tail(const mips_job *job, int32_t level) {
     const tvlm_texture *shape = &job->texture->base;
     const size_t size[3] = {TAIL_LANES, 1, (size_t)shape->layers * (size_t)shape->images},
@@ -109,8 +113,8 @@ static bool fits_tail(const tvlm_texture *shape, int32_t level) {
            tvlm_level_side(shape->height, level + 1) <= TAIL;
 }
 
-/* Mip-mapped storage: a kernel may not read and write one image, so the levels are copied in from the
- * scratch. */
+/* Copies the levels of mipmapped storage in from the scratch buffer, since a kernel may not read and write
+ * one image. */
 static tvlm_status copy_levels(opencl_device *device, const opencl_texture *texture, cl_mem scratch) {
     const tvlm_texture *shape = &texture->base;
     const size_t slices = (size_t)shape->layers * (size_t)shape->images;
@@ -149,7 +153,8 @@ static tvlm_status run_levels(const mips_job *job) {
 
 /* ---- Image storage: levels that outlive a launch ---- */
 
-/* The first level that a launch reads of what another wrote; mips_tile keeps those between to itself. */
+/* The first level that one launch reads of what another one wrote. mips_tile keeps the levels before it to
+ * itself. */
 static int32_t carry_first_of(const opencl_device *device) {
     return device->tuning.tiled_mips ? TILE_LEVELS : 1;
 }
@@ -168,7 +173,7 @@ static void drop_carry(opencl_device *device, opencl_texture *texture) {
     texture->carry_bytes = 0;
 }
 
-/* The levels as they are, out of the second array. */
+/* Fills the carry with the levels as they are in the second array. */
 static tvlm_status fill_carry(opencl_device *device, const opencl_texture *texture) {
     const tvlm_texture *shape = &texture->base;
     const size_t slices = (size_t)shape->layers * (size_t)shape->images;
@@ -192,8 +197,8 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
     return TVLM_OK;
 }
 
-/* Parts of levels are made from parts that were made before: the texture gets a memory of its own for those.
- */
+/* Gives the texture a scratch buffer of its own, the carry. Where parts of levels are made, they are made
+ * from parts that were made before, which must stay. */
 static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
     const int32_t first = carry_first_of(device);
     const size_t bytes = carry_bytes_of(&texture->base, first);
@@ -229,7 +234,7 @@ tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *out) {
     return base->info.storage == TVLM_STORAGE_MIPMAPPED ? copy_levels(device, texture, job.scratch) : TVLM_OK;
 }
 
-/* On CPUs: texels of a row that a work-item makes: few, since above a tile there are few. */
+/* On CPUs the run of mips_level for tiles is short, since there are few texels above a tile. */
 enum { RUN_IN_TILES = 16 };
 
 tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const tvlm_tiles *tiles) {
@@ -238,7 +243,8 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
     const int32_t run = device->tuning.mips_run;
     mips_job job = {device, texture, NULL, tiles, run < RUN_IN_TILES ? run : RUN_IN_TILES, 1};
     if (out->levels == 1) return TVLM_OK;
-    /* In mip-mapped storage all levels are copied in from scratch, whatever was made of them. */
+    /* In mipmapped storage all levels are copied in from the scratch buffer, so parts of them save
+     * nothing. */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS)
         return tvlm_opencl_mips(base, out);
     if (base->info.storage == TVLM_STORAGE_IMAGE) {

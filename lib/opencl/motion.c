@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * motion.c: launches cl/motion.cl: the channel, and what the next frame needs of this one.
+ */
 #include <stdio.h>
 
 #include "core/try.h"
@@ -11,7 +14,7 @@ static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const c
     return tvlm_opencl_call_begin_over(device, tiles, "motion.cl", name, format, options, call);
 }
 
-/* Work-items along a row. */
+/* How many work-items a row takes. */
 static int32_t runs_of(const opencl_device *device, int32_t width) {
     return (width + device->tuning.run - 1) / device->tuning.run;
 }

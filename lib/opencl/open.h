@@ -7,11 +7,11 @@
 
 #include "core/backend.h"
 
-/* `choice`: index, part of a name, or NULL for the default. */
+/* Opens a device. `choice` is an index, part of a name, or NULL for the default. */
 tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
                              tvlm_device **device);
 
-/* Fills up to `capacity` entries, opening nothing; returns how many devices there are. */
+/* Describes up to `capacity` devices without opening them, and returns how many there are. */
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos);
 
 #endif

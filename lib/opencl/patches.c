@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patches.c: launches cl/patches.cl.
+ */
 #include <stdio.h>
 #include <string.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* References, means and deviations go to the device in one copy: a few hundred bytes. */
+/* Sends references, means and deviations to the device in one copy of a few hundred bytes. */
 static tvlm_status upload_plan(opencl_device *device, const tvlm_patch_plan *plan, cl_mem *memory) {
     const size_t part = (size_t)plan->count4 * sizeof(cl_int4), bytes = 3 * part;
     unsigned char *all = tvlm_allocate(3, part);

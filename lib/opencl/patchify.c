@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * patchify.c: launches cl/patchify.cl.
+ */
 #include <stdio.h>
 
 #include "core/try.h"
@@ -20,7 +23,7 @@ tvlm_status tvlm_opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const t
     tvlm_opencl_call_int4(&call, layout->width, layout->height, layout->frames, rows);
     tvlm_opencl_call_bytes(&call, sizeof blocks, &blocks);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)values)->memory);
-    /* Without a list something must stand in its place; it is not read. */
+    /* Without a list something must stand in its place, which is not read. */
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)(tokens != NULL ? tokens : values))->memory);
     tvlm_opencl_call_int(&call, tokens != NULL);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pick.c: launches cl/pick.cl.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pieces.c: of the labels that SLIC leaves, one piece for each region; cl/pieces.cl says how.
+ * pieces.c: launches cl/pieces.cl, which makes each region that SLIC left one connected piece.
  */
 #include "core/try.h"
 #include "opencl/cluster_parts.h"
 
-/* Pixels of a work-item where each goes its own way: a tile's share, or of one row of it. */
+/* SPAN of cl/regions.clh: how many pixels a work-item goes over in kernels without tiles. */
 static int32_t span(const opencl_cluster *cluster) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     return tuning->tile_width * tuning->tile_height / (tuning->tile_group_width * tuning->tile_group_height);
@@ -45,7 +45,7 @@ static tvlm_status find_pieces(const opencl_cluster *cluster) {
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
-/* pieces_largest or pieces_main */
+/* Runs pieces_largest or pieces_main. */
 static tvlm_status over_roots(const opencl_cluster *cluster, const char *name) {
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, &call));
@@ -70,7 +70,7 @@ static tvlm_status number(const opencl_cluster *cluster) {
     return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
-/* The ids of the centres in place of the dense ones of image 0. */
+/* Puts the ids of the centres in place of the new numbers of image 0. */
 static tvlm_status take_ids(const opencl_cluster *cluster) {
     const int32_t cells = opencl_cluster_cells(cluster);
     cl_int *ids = tvlm_allocate((size_t)cells, sizeof *ids);

@@ -13,7 +13,7 @@
 #define DEVICES_MAX   64
 #define PLATFORMS_MAX 16
 
-/* All devices of all platforms, in the loader's order. Platforms without devices are passed over. */
+/* All devices of all platforms, in the order of the loader. Platforms without devices are passed over. */
 static int32_t all_devices(cl_device_id ids[DEVICES_MAX]) {
     cl_platform_id platforms[PLATFORMS_MAX];
     cl_uint platform_count = 0;
@@ -113,7 +113,7 @@ static bool contains(const char *text, const char *part) {
     return length == 0;
 }
 
-/* Names of all devices in one line, for the message that none fits. */
+/* Joins the names of all devices into one line, for the message that none of them fits. */
 static void join_names(const cl_device_id *ids, int32_t count, char *line, size_t size) {
     size_t used = 0;
     line[0] = '\0';
@@ -134,6 +134,8 @@ static int32_t default_device(const cl_device_id *ids, int32_t count) {
     return 0;
 }
 
+/* The device with that number, or the first one whose name, else whose platform, contains the text; -1:
+ * none. */
 static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t count) {
     char *end;
     const long index = strtol(choice, &end, 10);

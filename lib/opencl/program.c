@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * program.c: kernels by file, options and name: built once per device, from the cache on disk where it has
- * them.
+ * program.c: kernels by file, options and name. Each program is built once for a device, or loaded from the
+ * cache on disk if that has it.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,20 +9,23 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-#define KERNELS_MAX 16 /* of one file that are in use */
+/* How many kernels of one file can be in use. */
+#define KERNELS_MAX 16
 
+/* The names of kernels are literals of the callers. */
 struct opencl_program {
     opencl_program *next;
     char *file, *options;
     cl_program program;
     int count;
     struct {
-        const char *name; /* a literal of the caller's */
+        const char *name;
         cl_kernel kernel;
     } kernels[KERNELS_MAX];
 };
 
-/* The whole of it, since drivers give nothing where not all fits. NULL: none. free() it. */
+/* The whole build log, since drivers give nothing where not all of it fits. The caller frees it. NULL: there
+ * is none. */
 static char *build_log(const opencl_device *device, cl_program program) {
     size_t size = 0;
     if (clGetProgramBuildInfo(program, device->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &size) != CL_SUCCESS)
@@ -35,7 +38,8 @@ static char *build_log(const opencl_device *device, cl_program program) {
     return NULL;
 }
 
-/* The first line of the build log that names an error: what the one line of the failure carries. */
+/* Logs why a build failed. The whole build log goes to the log as information; the one line of the error
+ * carries the first line of it that names an error. */
 static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file,
                               cl_int error) {
     char *text = build_log(device, program), *line = NULL;
@@ -68,7 +72,7 @@ static void store_binary(const opencl_device *device, cl_program program, const 
     free(binary);
 }
 
-/* NULL when the cache has none, or one that this driver does not take. */
+/* The program from the cache; NULL when the cache has none, or one that this driver does not take. */
 static cl_program load_binary(const opencl_device *device, const char *key, const char *options) {
     unsigned char *binary = NULL;
     size_t size = 0;
@@ -136,7 +140,7 @@ static tvlm_status add_program(opencl_device *device, const char *file, const ch
         free(program);
         return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a program");
     }
-    /* Oclgrind 21.10 refuses or gets wrong what its own optimiser makes of kernels (llvm.usub.sat, noalias
+    /* Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of kernels (llvm.usub.sat, noalias
      * scopes). */
     const char *simulator = strcmp(device->base.info.platform, "Oclgrind") == 0 ? "-cl-opt-disable " : "";
     snprintf(all, sizeof all, "-cl-std=%s %s-DTVLM_STORAGE=%d %s", device->cl_std, simulator,

@@ -2,9 +2,9 @@
 /*
  * region.c: lists of the work-groups that changed tiles touch, for kernels with REGION_IN (cl/region.clh).
  *
- * Most kernels of a frame ask for lists that others asked for before, in this frame or in the last one. So
- * lists are kept by what was asked, and when there are other tiles, all that the last frame used are made
- * anew at once and sent in one piece.
+ * Most kernels of a frame ask for lists that others have asked for before, in this frame or in the last one.
+ * Therefore lists are kept by the region that was asked for. When a frame brings other tiles, all lists that
+ * the last frame used are made anew at once and sent together.
  */
 #include <string.h>
 
@@ -13,23 +13,28 @@
 
 enum { LISTS = 64 };
 
+/* The list of a region: where its entries lie among all entries, how many texels its work-groups make, and
+ * whether it was asked for since the tiles changed. */
 typedef struct region_list {
     opencl_region region;
-    int32_t first, count; /* of the entries */
-    int64_t texels;       /* that its work-groups make */
+    int32_t first, count;
+    int64_t texels;
     bool used;
 } region_list;
 
 struct tvlm_opencl_regions {
-    uint64_t serial;       /* of the tiles that the lists are of, */
-    int32_t width, height; /* and of their image */
+    /* The tiles that the lists are made from, by their serial, and the size of their image. */
+    uint64_t serial;
+    int32_t width, height;
     region_list lists[LISTS];
     int32_t count;
+    /* The entries of all lists, on the host and on the device. */
     cl_uint2 *entries;
     size_t entry_count, entry_capacity;
     cl_mem memory;
     size_t memory_entries;
-    uint8_t *blocks; /* of one part: 1 where a tile touches it */
+    /* The blocks of one part while its list is made: 1 where a tile touches them. */
+    uint8_t *blocks;
     size_t block_capacity;
 };
 
@@ -58,9 +63,9 @@ opencl_region tvlm_opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture 
 
 /* ---- Making a list ---- */
 
-/* One axis of a part. */
+/* One axis of a part. tile_side, pixels and reach are in pixels of the image. */
 typedef struct axis {
-    int32_t tile_side, pixels, reach; /* of the image */
+    int32_t tile_side, pixels, reach;
     int32_t side, extent, level, made, grow, block;
 } axis;
 
@@ -77,7 +82,8 @@ static int32_t blocks_along(const axis *a) {
     return (tvlm_level_side(a->side, a->level) + a->block - 1) / a->block;
 }
 
-/* The blocks that a tile touches; those of further levels are half as large in texels each. */
+/* The blocks that a tile touches, on the part's level or on one of the further levels that the group makes,
+ * where a block has half as many texels each time. */
 static tvlm_span blocks_of(const axis *a, int32_t tile) {
     tvlm_span blocks = {INT32_MAX, 0};
     for (int32_t n = 0; n <= a->made; ++n) {
@@ -91,7 +97,7 @@ static tvlm_span blocks_of(const axis *a, int32_t tile) {
     return tvlm_span_clip(blocks.first, blocks.last, blocks_along(a));
 }
 
-/* Into a row of `columns` blocks: those that the changed tiles of a row touch. */
+/* Marks those of a row of blocks that the changed tiles of a row touch. */
 static void mark_row(const tvlm_tiles *tiles, int32_t row, const axis *across, uint8_t *marks) {
     for (int32_t column = 0; column < tiles->columns; ++column) {
         if (!tiles->changed[(size_t)row * (size_t)tiles->columns + (size_t)column]) continue;
@@ -137,6 +143,7 @@ static tvlm_status reserve_blocks(opencl_device *device, size_t count) {
     return TVLM_OK;
 }
 
+/* How many texels of a block lie within a side. */
 static int64_t cut(int32_t block, int32_t size, int32_t side) {
     const int32_t left = side - block * size;
     return left < size ? left : size;
@@ -174,14 +181,14 @@ static tvlm_status make_list(opencl_device *device, const tvlm_tiles *tiles, reg
 
 /* ---- Sending lists ---- */
 
-/* In pieces that need not wait for the queue. */
+/* Sends the entries from `first` on, in pieces that need not wait for the queue. */
 static tvlm_status send(opencl_device *device, size_t first) {
     struct tvlm_opencl_regions *regions = device->regions;
     const size_t piece = STAGE_BYTES / sizeof *regions->entries;
     if (regions->entry_count > regions->memory_entries) {
         cl_int error = CL_SUCCESS;
         const size_t entries = regions->entry_capacity;
-        /* Kernels that still read the old one keep it until they are done. */
+        /* OpenCL keeps the old memory until the kernels that read it are done. */
         if (regions->memory != NULL) clReleaseMemObject(regions->memory);
         regions->memory_entries = 0;
         regions->memory = clCreateBuffer(device->context, CL_MEM_READ_ONLY,
@@ -201,11 +208,11 @@ static tvlm_status send(opencl_device *device, size_t first) {
     return TVLM_OK;
 }
 
-/* Other tiles: all lists that the last ones used, made of these. */
+/* Turns to other tiles: makes all lists that the last tiles used from these. */
 static tvlm_status turn(opencl_device *device, const tvlm_tiles *tiles) {
     struct tvlm_opencl_regions *regions = device->regions;
     int32_t kept = 0;
-    /* Of an image of another size they would make no sense. */
+    /* For an image of another size the regions would make no sense. */
     const bool alike = regions->width == tiles->width && regions->height == tiles->height;
     for (int32_t i = 0; i < regions->count; ++i)
         if (alike && regions->lists[i].used) regions->lists[kept++] = regions->lists[i];
@@ -232,7 +239,8 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
     if (regions->serial != tiles->serial) {
         const tvlm_status status = turn(device, tiles);
         if (status != TVLM_OK) {
-            regions->serial = 0; /* of no tiles */
+            /* No tiles have this serial. */
+            regions->serial = 0;
             regions->count = 0;
             return status;
         }
@@ -243,8 +251,8 @@ static tvlm_status find(opencl_device *device, const tvlm_tiles *tiles, const op
             (*list)->used = true;
             return TVLM_OK;
         }
-    if (regions->count == LISTS) /* what is used oftenest comes back at once */
-        regions->count = 0, regions->entry_count = 0;
+    /* When there is no room, all lists go. Those that are used most come back at once. */
+    if (regions->count == LISTS) regions->count = 0, regions->entry_count = 0;
     *list = &regions->lists[regions->count];
     **list = (region_list){.region = *region, .used = true};
     const size_t before = regions->entry_count;

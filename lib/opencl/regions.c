@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions.c: what follows from labels; cl/regions.cl says how.
+ * regions.c: launches cl/regions.cl: the table of regions and their channels, from labels.
  */
 #include "core/try.h"
 #include "opencl/cluster_parts.h"
 
 #define DOWN 16 /* as in regions.cl */
 
-/* A work-item for `run` pixels of a row. */
+/* Runs work-items that each go over RUN pixels of a row. */
 static tvlm_status run_rows(opencl_call *call, const opencl_cluster *cluster) {
     return tvlm_opencl_call_run_pixels(call,
                                        opencl_cluster_groups(cluster->width, opencl_cluster_run(cluster)),

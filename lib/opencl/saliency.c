@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saliency.c: scratch, and the four launches of cl/saliency.cl.
+ * saliency.c: launches the four kernels of cl/saliency.cl.
  */
 #include <stdio.h>
 
@@ -8,8 +8,8 @@
 #include "opencl/backend.h"
 
 /*
- * Levels of the source that are read: the first centre's, the coarsest surround's, and the one at which the
- * border is looked at, as far as there are any.
+ * The levels of the source that are read: that of the first centre, that of the coarsest surround, and that
+ * at which the border is looked at, as far as the source has them. `last` is the coarsest of all.
  */
 typedef struct levels_used {
     int32_t first, surround, prior, last;

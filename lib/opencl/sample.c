@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sample.c: launches cl/sample.cl: channels at points, and packed into a texture.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 
@@ -32,7 +35,7 @@ tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, con
     return tvlm_opencl_call_run(&call, 2, size, NULL);
 }
 
-/* Images first .. first + count - 1 of `out` from as many of the bundle. */
+/* Packs `count` images of the bundle into images `first` and up of `out`. */
 static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
                         int32_t first, int32_t count, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;

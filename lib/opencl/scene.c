@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scene.c: launches occlusion and normals (cl/scene.cl).
+ */
 #include <stdio.h>
 
 #include "core/try.h"

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * score.c: makes scoring programs as cl/score.cl reads them, and launches its kernels.
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,30 +10,34 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* As score.cl reads them: the channels of one layer of one texture that go to one part. */
+/* A layer as score.cl reads it: those channels of one layer of one texture that go to one part. `taken` says
+ * as bits which components have a term; the kernel does not look at it. */
 typedef struct layer_head {
     cl_int ref, part, taps;
-    cl_int taken; /* components that have a term, as bits; the kernel does not look */
+    cl_int taken;
 } layer_head;
 typedef struct layer_floats {
     cl_float cap[4], weight[TVLM_SCORE_TAPS][4];
 } layer_floats;
 
+/* A scoring program while it is made. `block` holds heads and floats for as many layers as there could be. */
 typedef struct program {
-    char *block; /* heads and floats, for as many layers as there could be */
+    char *block;
     layer_head *heads;
     layer_floats *floats;
     int32_t count;
 } program;
 
+/* What the launches of one question share. The floats begin at byte floats_at of `program`, behind all heads;
+ * `turn` says which of the two ranges it uses. */
 typedef struct score_scratch {
     cl_mem parts, program, ranges;
-    size_t floats_at; /* bytes into `program`: behind all heads */
+    size_t floats_at;
     int32_t layers;
-    int32_t turn; /* which of the two ranges */
+    int32_t turn;
 } score_scratch;
 
-/* A term that is not there adds min(INFINITY, 0 * value). */
+/* The floats of a layer without terms. A term that is not there adds min(INFINITY, 0 * value). */
 static layer_floats no_terms(void) {
     layer_floats floats;
     memset(&floats, 0, sizeof floats);
@@ -38,7 +45,8 @@ static layer_floats no_terms(void) {
     return floats;
 }
 
-/* The layer that a channel's term goes to: one of its own texture, part and taps, where its place is free. */
+/* The layer that the term of a channel goes to: one of its texture, part and taps where its component is
+ * still free, or a new one. */
 static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group) {
     const int32_t first = ref - TVLM_REF_COMPONENT(ref);
     for (int32_t n = 0; n < p->count; ++n)
@@ -63,7 +71,8 @@ static void add_group(program *p, const tvlm_score_group *group) {
     }
 }
 
-/* A further question with the same weights finds its program on the device. Takes over p->block. */
+/* Brings a program to the device, unless the last question left the same one there. It takes over
+ * p->block. */
 static tvlm_status write_program(opencl_device *device, program *p, score_scratch *scratch) {
     opencl_score_state *state = &device->score;
     const size_t heads = (size_t)p->count * sizeof *p->heads, floats = (size_t)p->count * sizeof *p->floats;
@@ -73,7 +82,8 @@ static tvlm_status write_program(opencl_device *device, program *p, score_scratc
     const bool there = state->program != NULL && state->program_bytes == heads + floats &&
                        memcmp(state->program, p->block, heads + floats) == 0;
     free(there ? p->block : state->program);
-    if (!there) state->program = NULL; /* until it is sent */
+    /* There is none until the new one is sent. */
+    if (!there) state->program = NULL;
     tvlm_status status = tvlm_opencl_scratch(device, SCRATCH_PROGRAM, heads + floats + 1, &scratch->program);
     if (there) return status;
     if (status == TVLM_OK) status = tvlm_opencl_write(device, scratch->program, 0, heads + floats, p->block);
@@ -106,14 +116,16 @@ static tvlm_status clear_ranges(opencl_device *device, int which, size_t count, 
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
 }
 
-/* Empty ranges without a launch: score_combine clears those of the next scores while it reads its own. */
+/* Gives ranges that are empty. As a rule this takes no launch, since score_combine of the last question has
+ * emptied them. */
 static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
     opencl_score_state *state = &device->score;
     const size_t count = 2 * TVLM_SCORE_PARTS;
     if (!state->ranges_empty) TVLM_TRY(clear_ranges(device, SCRATCH_RANGES, count, &scratch->ranges));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_RANGES, count * sizeof(cl_int2), &scratch->ranges));
     scratch->turn = state->ranges;
-    state->ranges_empty = false; /* until score_combine is on its way */
+    /* The other ranges are empty once score_combine has been enqueued. */
+    state->ranges_empty = false;
     return TVLM_OK;
 }
 
@@ -187,7 +199,8 @@ tvlm_status tvlm_opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_b
     return tvlm_opencl_call_run_list(&call, (size_t)count, 1);
 }
 
-#define PASS_SPAN 64 /* as in cl/score.cl */
+/* As in cl/score.cl. */
+#define PASS_SPAN 64
 
 tvlm_status tvlm_opencl_keep_pass(tvlm_device *base, tvlm_buffer *scores, int32_t image, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * self_test.c: runs kernels whose answers are known before any work starts, so that what a driver gets wrong
- * is switched off here and not met later. doc/drivers.md says what was met.
+ * self_test.c: runs kernels with known answers before any work starts, so that what a driver gets wrong is
+ * switched off here and not met later. doc/drivers.md says what drivers were found to get wrong.
  */
 #include <math.h>
 #include <stdio.h>
@@ -13,6 +13,7 @@
 
 enum { WIDTH = 5, HEIGHT = 3, SLICES = 8 };
 
+/* Adds a result to the device's list of self-tests. `format` takes one double. */
 static void report(opencl_device *device, const char *name, bool passed, const char *format, double value) {
     tvlm_device_info *info = &device->base.info;
     if (info->self_test_count == TVLM_SELF_TESTS_MAX) return;
@@ -44,7 +45,7 @@ static tvlm_texture shape_of(tvlm_format format, int32_t levels) {
     return shape;
 }
 
-/* A texture filled with the pattern by a kernel. */
+/* Makes a texture that a kernel has filled with the pattern. */
 static tvlm_status filled(opencl_device *device, tvlm_format format, int32_t levels, tvlm_texture **texture) {
     const tvlm_texture shape = shape_of(format, levels);
     const size_t size[3] = {WIDTH, HEIGHT, SLICES};
@@ -59,7 +60,7 @@ static tvlm_status filled(opencl_device *device, tvlm_format format, int32_t lev
     return status;
 }
 
-/* Runs a kernel (texture, [points,] out) over `count` and brings its float4 results. */
+/* Runs a kernel with the arguments texture, points (unless NULL) and out, and reads back `count` results. */
 static tvlm_status read_back(opencl_device *device, const char *kernel, const tvlm_texture *texture,
                              const cl_float4 *points, const size_t *size, size_t count, cl_float4 *results) {
     tvlm_buffer *in = NULL, *out = NULL;
@@ -84,7 +85,7 @@ static tvlm_status read_back(opencl_device *device, const char *kernel, const tv
     return status;
 }
 
-/* Every texel of every slice comes back as it was written. */
+/* Tests that every texel of every slice comes back as it was written. */
 static tvlm_status test_slices(opencl_device *device, const tvlm_texture *texture, const char *name,
                                bool *passed) {
     const size_t size[3] = {WIDTH, HEIGHT, SLICES};
@@ -102,7 +103,8 @@ static tvlm_status test_slices(opencl_device *device, const tvlm_texture *textur
     return TVLM_OK;
 }
 
-/* The pattern is linear in x and y, so that bilinear reads between centres have a known answer. */
+/* Tests bilinear reads. The pattern is linear in x and y, so that reads between centres have a known
+ * answer. */
 static tvlm_status test_bilinear(opencl_device *device, const tvlm_texture *texture, const char *name,
                                  bool *passed) {
     enum { COUNT = 64 };
@@ -118,17 +120,19 @@ static tvlm_status test_bilinear(opencl_device *device, const tvlm_texture *text
         const double expected[4] = {x, y, points[i].s[2], 0.5 * x + 0.25 * y};
         for (int c = 0; c < 4; ++c) {
             const double error = fabs(got[i].s[c] - expected[c]);
-            worst = error <= worst ? worst : error; /* NaN counts as worst */
+            /* NaN counts as the worst. */
+            worst = error <= worst ? worst : error;
         }
     }
-    /* Weights of 8 fractional bits (the least that hardware has) are off by at most 1/256 of a step of 1. */
+    /* Weights of 8 fractional bits, the fewest that hardware has, are off by at most 1/256 of a step of 1. */
     const bool good = worst <= 1.0 / 250.0;
     report(device, name, good, "largest error %.2g of a step", worst);
     *passed = *passed && good;
     return TVLM_OK;
 }
 
-/* Values between two halves, through a kernel into a texture: rows[4 * i]. */
+/* Stores values that lie between two halves in a texture, by a kernel, and reads its row 0 back: rows[4 *
+ * i]. */
 static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, float *rows) {
     const size_t size[1] = {WIDTH}, bytes = WIDTH * sizeof *values;
     const tvlm_texture shape = shape_of(TVLM_FORMAT_F16, 1);
@@ -153,8 +157,9 @@ static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, 
 }
 
 /*
- * Stored to the nearest half, ties to even, as the reference stores? OpenCL lets images round towards zero;
- * then the kernels round before they write. Further off than a unit in the last place is a failure.
+ * Tests whether values are stored as the nearest half, ties to even, as the reference stores them. OpenCL
+ * lets images round otherwise; then kernels round before they write. More than a unit in the last place is a
+ * failure.
  */
 static tvlm_status test_half(opencl_device *device, const char *name, bool *passed, bool *nearest) {
     static const float values[WIDTH] = {0.1f, 1.00048828125f, 1.00146484375f, 0.7777f, 0.3333333f};
@@ -178,7 +183,8 @@ static tvlm_status test_half(opencl_device *device, const char *name, bool *pass
     return TVLM_OK;
 }
 
-/* Mip-mapped reads: a level of its own value in each, read at whole and half levels. */
+/* Tests reads of mipmapped textures in the middle of the pattern, at whole levels, at a half, and beyond the
+ * last. */
 static tvlm_status test_levels(opencl_device *device, bool *passed) {
     enum { COUNT = 4 };
     const size_t size[1] = {COUNT};
@@ -194,7 +200,7 @@ static tvlm_status test_levels(opencl_device *device, bool *passed) {
     if (status == TVLM_OK) {
         double worst = 0.0;
         for (int i = 0; i < COUNT; ++i) {
-            /* The middle of a linear pattern is its mean at every level; the slice must not be touched. */
+            /* The middle of a linear pattern is its mean at every level, and levels do not mix slices. */
             const double error = fmax(fabs(got[i].s[0] - 2.0), fabs(got[i].s[2] - (double)points[i].s[2]));
             worst = error <= worst ? worst : error;
         }
@@ -207,8 +213,8 @@ static tvlm_status test_levels(opencl_device *device, bool *passed) {
 }
 
 /*
- * Mesa's llvmpipe (22.3) silently ends a kernel's loops after 65535 turns, all of them counted together: such
- * a device gets many work-items that do little, as a GPU.
+ * Tests a long loop. Mesa's llvmpipe (22.3) silently ends a kernel's loops after 65535 turns, all loops
+ * counted together. Such a device gets many work-items that do little each, as a GPU does.
  */
 static tvlm_status test_loops(opencl_device *device) {
     enum { TURNS = 1 << 17 };
@@ -234,7 +240,7 @@ static tvlm_status test_loops(opencl_device *device) {
     return TVLM_OK;
 }
 
-/* All tests of the storage that device->base.info.storage says now. */
+/* Runs all tests of the storage that the device has now. */
 static tvlm_status test_storage(opencl_device *device, const char *storage, bool *passed, bool *nearest) {
     tvlm_texture *texture = NULL;
     char name[32];
@@ -256,9 +262,9 @@ static tvlm_status test_storage(opencl_device *device, const char *storage, bool
 
 static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able, bool *nearest) {
     /*
-     * A driver that refuses a step of a test fails that test; it is no reason not to open the device. But
-     * every device has buffers: what goes wrong with them is no trait of the driver, if kernels are
-     * somebody's own or memory is short.
+     * A driver that refuses a step of a test fails that test, which is no reason not to open the device. But
+     * every device has buffers. If kernels come from a folder, or memory is short, what goes wrong with
+     * buffers is not the driver's doing, and it is reported.
      */
     const bool buffers = storage == TVLM_STORAGE_BUFFER;
     const tvlm_log log = device->base.log;
@@ -268,7 +274,8 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
     tvlm_status status = tvlm_opencl_empty_create(device);
     if (status == TVLM_OK) status = test_storage(device, tvlm_storage_name(storage), able, nearest);
     tvlm_opencl_texture_destroy(&device->base, &device->empty);
-    tvlm_opencl_programs_destroy(device); /* the next storage builds its own */
+    /* The next storage builds programs of its own. */
+    tvlm_opencl_programs_destroy(device);
     device->base.log = log;
     if (status != TVLM_OK && buffers && device->kernel_dir != NULL) return status;
     if (status == TVLM_ERROR_MEMORY || (buffers && status == TVLM_ERROR_DEVICE_MEMORY))
@@ -287,7 +294,7 @@ tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, ope
     TVLM_TRY(probe(device, TVLM_STORAGE_BUFFER, &abilities->buffer, &nearest));
     if ((images_matter || !abilities->buffer) && info->images && info->image_slices_max >= SLICES)
         TVLM_TRY(probe(device, TVLM_STORAGE_IMAGE, &abilities->image, &abilities->image_rounds));
-    /* Never tried without the extension's word: PoCL 3.1 aborts the process on mip levels. */
+    /* Mip levels are never tried without the extension, since PoCL 3.1 aborts the process on them. */
     if (abilities->image && info->mipmap_extension && device->mip_sampler != NULL)
         TVLM_TRY(probe(device, TVLM_STORAGE_MIPMAPPED, &abilities->mipmapped, &nearest));
     return TVLM_OK;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * similarity.c: launches cl/similarity.cl: lengths, cosines and maps of the encoder's vectors.
+ */
 #include <stdio.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-#define MATRIX_LAYERS 16 /* as in cl/similarity.cl */
+/* As in cl/similarity.cl. */
+#define MATRIX_LAYERS 16
 
 static tvlm_status begin(const tvlm_features *features, tvlm_device *device, const char *name,
                          opencl_call *call) {
@@ -19,7 +23,7 @@ static tvlm_status begin(const tvlm_features *features, tvlm_device *device, con
     return TVLM_OK;
 }
 
-/* Groups of cells: one work-item each, or one for each cell and lane. */
+/* Runs groups of cells: one work-item for each group, or one for each cell and lane. */
 static tvlm_status run_cells(opencl_call *call, const tvlm_texture *texture) {
     const opencl_tuning *tuning = &call->device->tuning;
     const size_t width = (size_t)tuning->cosine_width, height = (size_t)tuning->cosine_height;

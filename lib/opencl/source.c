@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * source.c: pixels to the source: all of them, or changed tiles; and which tiles changed.
+ * source.c: launches cl/source.cl: turns pixels into the source, all of them or changed tiles, and finds
+ * which tiles changed.
  */
 #include <stdio.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-enum { TILE_ROWS = 16 }; /* that a work-group makes of a tile */
+/* How many rows of a tile a work-group makes. */
+enum { TILE_ROWS = 16 };
 
 static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name,
                          tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image, tvlm_format format,
@@ -33,13 +35,15 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
     return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);
 }
 
-/* A work-item a row on CPUs: a plain loop over x. */
+/* On CPUs a row has one work-item, which makes a plain loop over x. */
 static size_t group_width(const opencl_device *device) {
     return (size_t)device->tuning.tile_group_width;
 }
 
-/* What is listed under z here is the number of a tile, counted over those that changed; region.c's lists know
- * no such thing, and tiles are few: the list is the source's own. */
+/*
+ * Makes the list of the parts of changed tiles. Their z is the number of the tile among those that changed,
+ * which the lists of region.c do not have; and tiles are few. So the list is the source's own.
+ */
 static tvlm_status list_tiles(opencl_device *device, const tvlm_tiles *tiles, cl_mem *list, size_t *count) {
     const size_t parts = (size_t)(tiles->side / TILE_ROWS), most = (size_t)tiles->count * parts;
     cl_uint2 *entries = tvlm_allocate(most, sizeof *entries);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * temporal.c: launches cl/temporal.cl: remembers a frame, and moves what was remembered into the next.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 
-enum { HAS_RELEVANCE = 1, HAS_TEMPORAL = 2 }; /* as in cl/temporal.cl */
+/* As in cl/temporal.cl. */
+enum { HAS_RELEVANCE = 1, HAS_TEMPORAL = 2 };
 
 static tvlm_status begin(tvlm_device *device, const char *name, const tvlm_texture *out, opencl_call *call) {
     return tvlm_opencl_call_begin((opencl_device *)device, "temporal.cl", name, out->format, "", call);
@@ -39,7 +43,7 @@ tvlm_status tvlm_opencl_remember(tvlm_device *device, const tvlm_remember_args *
     return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);
 }
 
-/* Images first .. first + count - 1, which are carried alike. */
+/* Makes `count` images from `first` on, which are carried alike. */
 static tvlm_status move(tvlm_device *device, const tvlm_generate_args *args, int32_t first, int32_t count) {
     const tvlm_carry *carry = &args->carry[first];
     const tvlm_texture *source = args->grids[TVLM_GRID_SOURCE];

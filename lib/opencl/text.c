@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text.c: launches the four stages of cl/text.cl, everywhere or around the tiles that changed.
+ */
 #include "opencl/text.h"
 
 #include "core/try.h"
@@ -20,8 +23,8 @@ opencl_text tvlm_opencl_text_of(opencl_device *device, const tvlm_texture *sourc
     return text;
 }
 
-/* On CPUs rows of blocks are longer than other families' runs of points: their loops are plain integer code.
- * Those in lists are as long as a tile is wide. */
+/* On CPUs runs of blocks are longer than those of other families, since their loops are plain integer code.
+ * In lists they are as long as a tile is wide. */
 static int32_t run_of(const opencl_text *text) {
     const int32_t run = text->device->tuning.run;
     return run > 1 && text->tiles == NULL ? 4 * run : run;
@@ -33,7 +36,7 @@ static tvlm_status begin(const opencl_text *text, const char *name, tvlm_format 
     return tvlm_opencl_call_begin_over(text->device, text->tiles, "text.cl", name, format, options, call);
 }
 
-/* Work-items of `run` along x, in groups that suit it: a work-item with a run is a group of its own. */
+/* Runs work-items with a run along x. A work-item with a run of more than 1 is a group of its own. */
 static tvlm_status run_rows(const opencl_text *text, opencl_call *call, int32_t width, int32_t height,
                             int32_t slices) {
     const int32_t run = run_of(text);
@@ -43,8 +46,10 @@ static tvlm_status run_rows(const opencl_text *text, opencl_call *call, int32_t 
     return tvlm_opencl_call_run_pixels(call, width, height, slices);
 }
 
-/* Where blocks look, in pixels of their level: strokes that end in another block; windows and what is beside
- * them; marks that grow, over blocks beside those without neighbours. */
+/*
+ * How far the stages look, in pixels of their level. STROKES: a stroke may end in another block. MARKS:
+ * windows, and the bands above and below them. GROWN: marks grow, and depend on the blocks beside them.
+ */
 enum {
     STROKES_X = TVLM_TEXT_THIN + 2,
     MARKS_X = STROKES_X + TVLM_TEXT_RX * TVLM_TEXT_BLOCK,
@@ -53,7 +58,8 @@ enum {
     GROWN_Y = MARKS_Y + TVLM_TEXT_GROW_Y * TVLM_TEXT_BLOCK
 };
 
-/* The blocks of all levels that the tiles touch, so many pixels around. Growing goes on from whole blocks. */
+/* Runs the blocks of all levels that the tiles touch when they are grown by so many pixels. One more block is
+ * added, since whole blocks change. */
 static tvlm_status run_some_blocks(const opencl_text *text, opencl_call *call, int32_t grow_x,
                                    int32_t grow_y) {
     const tvlm_texture *source = text->source;
@@ -74,8 +80,8 @@ static tvlm_status run_some_blocks(const opencl_text *text, opencl_call *call, i
     return tvlm_opencl_call_run_region(call, &region, (size_t)group, (size_t)group);
 }
 
-/* Over the blocks of all levels and images: each as large as level 0, what lies beyond a level returns at
- * once. */
+/* Runs the blocks of all levels and images. The launch has as many work-items for each level as for level 0;
+ * those beyond the end of a level return at once. */
 static tvlm_status run_blocks(const opencl_text *text, opencl_call *call, int32_t grow_x, int32_t grow_y) {
     const tvlm_texture *source = text->source;
     if (text->tiles != NULL) return run_some_blocks(text, call, grow_x, grow_y);

@@ -15,7 +15,7 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* OpenCL 2.0 names that a 1.2 loader's headers may lack. */
+/* Whether an image has mip levels of its own. */
 #define MIP_LEVELS_ARE_NATIVE(device) ((device)->base.info.storage == TVLM_STORAGE_MIPMAPPED)
 
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture) {
@@ -33,7 +33,7 @@ static size_t slices_of(const tvlm_texture *texture) {
     return (size_t)texture->layers * (size_t)texture->images;
 }
 
-/* The size of the array that holds levels 1 and up: level 1, and the others in a column beside it. */
+/* Sets the size of the array that holds levels 1 and up: level 1, and the others in a column to its right. */
 static void rest_size(opencl_texture *texture) {
     int32_t column = 0;
     for (int32_t n = 2; n < texture->base.levels; ++n) column += tvlm_level_side(texture->base.height, n);
@@ -59,8 +59,8 @@ static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape
 }
 
 /*
- * At a level's edge the linear filter reads the texel beyond with weight 0, which no level may own: it must
- * not be NaN, since 0 * NaN is NaN.
+ * Clears the array of levels 1 and up. At the edge of a level the linear filter reads the texel beyond it
+ * with weight 0, which may belong to no level. It must not be NaN, since 0 * NaN is NaN.
  */
 static tvlm_status clear_rest(opencl_device *device, const opencl_texture *texture) {
     const float zero[4] = {0.0f, 0.0f, 0.0f, 0.0f};
@@ -72,7 +72,8 @@ static tvlm_status clear_rest(opencl_device *device, const opencl_texture *textu
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillImage");
 }
 
-/* Asked for more, drivers answer with whatever error they like (PoCL 3.1: CL_INVALID_OPERATION). */
+/* Refuses what is larger than the device's limits. Otherwise drivers answer with whatever error they like
+ * (PoCL 3.1 with CL_INVALID_OPERATION). */
 static tvlm_status check_limits(const opencl_device *device, const tvlm_texture *shape) {
     const tvlm_device_info *info = &device->base.info;
     if (shape->width <= info->image_width_max && shape->height <= info->image_height_max &&
@@ -230,7 +231,8 @@ tvlm_status tvlm_opencl_texture_native(tvlm_device *device, tvlm_texture *textur
     return TVLM_OK;
 }
 
-/* One image of all slices; a level of it where it has them (cl_khr_mipmap_image: the last of the origin). */
+/* Copies all slices of an image, or one level of them if it has levels: cl_khr_mipmap_image takes the level
+ * as the last element of the origin. */
 static cl_int copy_image(opencl_device *device, cl_mem from, cl_mem to, int32_t width, int32_t height,
                          size_t slices, int32_t level) {
     const size_t origin[4] = {0, 0, 0, (size_t)level}, region[3] = {(size_t)width, (size_t)height, slices};

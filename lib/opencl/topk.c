@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topk.c: which of the methods in cl/topk.cl finds the k best, and its launches.
+ * topk.c: chooses which of the methods in cl/topk.cl finds the k best scores, and launches it.
  */
 #include <stdio.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-enum { RANK_LANES = 16, DIGIT_BITS = 11 }; /* as in topk.cl */
+/* As in cl/topk.cl. */
+enum { RANK_LANES = 16, DIGIT_BITS = 11 };
 
 static tvlm_status begin(opencl_device *device, const char *name, opencl_call *call) {
     const opencl_tuning *tuning = &device->tuning;
@@ -29,13 +30,14 @@ static tvlm_status by_rank(opencl_device *device, cl_mem scores, int32_t n, int3
     return tvlm_opencl_call_run(&call, 1, &size, &group);
 }
 
-/* Where keys come from: the scores themselves, or a list made of them. */
+/* Where keys come from: a list of n keys, or, if `keys` is NULL, the n scores themselves. */
 typedef struct key_source {
-    cl_mem scores, keys; /* keys NULL: the scores' */
+    cl_mem scores, keys;
     int32_t n;
 } key_source;
 
-/* Each launch keeps the best of every chunk; two buffers in turn. */
+/* Keeps the best keys of every chunk in each launch, in two buffers in turn, until there is only one
+ * chunk. */
 static tvlm_status by_chunks(opencl_device *device, key_source from, int32_t k, cl_mem result) {
     const int32_t chunk = device->tuning.topk_chunk, first_chunks = (from.n + chunk - 1) / chunk;
     const size_t group = (size_t)device->tuning.topk_group;
@@ -73,7 +75,7 @@ static tvlm_status merge_step(opencl_device *device, cl_mem keys, int64_t padded
     return tvlm_opencl_call_run(&call, 1, &size, NULL);
 }
 
-/* Chunks first, then runs of twice the length until one is left. */
+/* Sorts a power of two of keys: chunks first, then runs of twice the length until one is left. */
 static tvlm_status sort_padded(opencl_device *device, cl_mem keys, int64_t padded) {
     const int64_t chunk = device->tuning.topk_chunk;
     const size_t group = (size_t)device->tuning.topk_group, groups = (size_t)(padded / chunk) * group;
@@ -98,7 +100,7 @@ static int64_t padded_count(const opencl_device *device, int32_t n) {
     return padded;
 }
 
-/* All of them sorted. A list of keys must have room for padded_count of them. */
+/* Sorts all keys. A list of keys must have room for padded_count of them. */
 static tvlm_status by_sorting(opencl_device *device, key_source from, int32_t k, cl_mem result) {
     const int64_t padded = padded_count(device, from.n);
     cl_mem keys = from.keys;
@@ -121,7 +123,7 @@ static tvlm_status by_sorting(opencl_device *device, key_source from, int32_t k,
     return tvlm_opencl_call_run_list(&call, (size_t)k, 1);
 }
 
-/* select_state of topk.cl */
+/* select_state of cl/topk.cl. */
 typedef struct select_state {
     cl_ulong prefix;
     cl_uint remaining, kept;
@@ -152,7 +154,7 @@ static tvlm_status selector_begin(opencl_device *device, int32_t n, int32_t k, s
     return TVLM_OK;
 }
 
-/* One digit of the k-th key: counted, then picked. */
+/* Finds one digit of the k-th key: counts, then picks. */
 static tvlm_status find_digit(opencl_device *device, cl_mem scores, int32_t n, const selector *s,
                               int32_t shift, int32_t bits) {
     const size_t one = (size_t)device->tuning.topk_group;
@@ -173,7 +175,7 @@ static tvlm_status find_digit(opencl_device *device, cl_mem scores, int32_t n, c
     return tvlm_opencl_call_run(&call, 1, &one, &one);
 }
 
-/* The k-th key digit by digit, then the k keys up to it, then those sorted. */
+/* Finds the k-th key digit by digit, then keeps the k keys up to it, and then sorts those. */
 static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n, int32_t k, cl_mem result) {
     selector s;
     key_source kept = {scores, NULL, k};
@@ -204,9 +206,9 @@ tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, 
     const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};
     const cl_mem to = ((opencl_buffer *)result)->memory;
     if (n <= tuning->rank_below) return by_rank(device, from.scores, n, k, to);
-    /* Where most are kept anyway there is nothing to select. */
+    /* Where most keys are kept anyway, selecting saves nothing. */
     if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);
-    /* Chunks shrink the list only when they keep at most half of themselves; one chunk holds any k. */
+    /* Chunks shrink the list only if they keep at most half of their keys. A single chunk holds any k. */
     if (n <= tuning->topk_chunk || k <= tuning->topk_chunk / 2) return by_chunks(device, from, k, to);
     return by_sorting(device, from, k, to);
 }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * visual.c: launches cl/visual.cl.
+ */
 #include "core/try.h"
 #include "opencl/backend.h"
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * warp.c: launches cl/warp.cl.
+ */
 #include <math.h>
 
 #include "core/try.h"
