@@ -266,6 +266,11 @@ static void reads_in_pieces(void **state) {
     tvlm_npy_reader_close(&reader);
     io_expect(tvlm_npy_reader_open(io_path("none"), &io_log, &array, &reader), TVLM_ERROR_IO, "No such");
     io_expect(tvlm_npy_reader_open("/dev/null", &io_log, &array, &reader), TVLM_ERROR_IO, "no ordinary file");
+    assert_int_equal(mkfifo(io_path("fifo"), 0600), 0);
+    alarm(20); /* nobody writes to it: opening must not wait */
+    io_expect(tvlm_npy_reader_open(io_path("fifo"), &io_log, &array, &reader), TVLM_ERROR_IO,
+              "no ordinary file");
+    alarm(0);
     io_expect(tvlm_npy_reader_open(NULL, &io_log, &array, &reader), TVLM_ERROR_ARGUMENT, "NULL");
     assert_null(reader);
 }

@@ -54,7 +54,8 @@ static tvlm_status read_head(tvlm_npy_reader *reader, size_t size, uint8_t *head
 
 static tvlm_status open_file(tvlm_npy_reader *reader, size_t *size) {
     struct stat info;
-    do reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC);
+    /* Without O_NONBLOCK, opening a FIFO would wait for whoever writes to it. Ordinary files do not care. */
+    do reader->fd = open(reader->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (reader->fd < 0 && errno == EINTR);
     if (reader->fd < 0) return tvlm_io_system_error(&reader->log, "cannot open", reader->path, errno);
     if (fstat(reader->fd, &info) != 0)
