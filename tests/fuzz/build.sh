@@ -1,11 +1,12 @@
-#!/bin/bash -eu
+#!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # build.sh: builds the fuzz targets as OSS-Fuzz runs them. Its environment gives $SRC (the checkout is $SRC/texturevlm), $WORK,
 # $OUT, $CC, $CFLAGS with the sanitizer, and $LIB_FUZZING_ENGINE. In $OUT there are then, for each target, the program, its
 # dictionary and its seeds, and in $OUT/lib the shared libraries that the programs need.
+set -eu
 cmake -S "$SRC/texturevlm" -B "$WORK/build" -G Ninja -DCMAKE_BUILD_TYPE=None -DBUILD_SHARED_LIBS=OFF \
     -DTVLM_BUILD_TOOLS=OFF -DTVLM_BUILD_BENCH=OFF -DTVLM_BUILD_TESTS=ON -DTVLM_FUZZ_ENGINE="$LIB_FUZZING_ENGINE" \
-    -DCMAKE_BUILD_RPATH_USE_ORIGIN=ON '-DCMAKE_EXE_LINKER_FLAGS=-Wl,-rpath,$ORIGIN/lib -Wl,--disable-new-dtags'
+    '-DCMAKE_BUILD_RPATH=$ORIGIN/lib' -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
 mkdir -p "$OUT/lib"
 for source in "$SRC"/texturevlm/tests/fuzz/fuzz_*.c; do
     target=$(basename "$source" .c) name=$(basename "$source" .c | sed 's/^fuzz_//')
