@@ -188,6 +188,10 @@ static void refuses_other_jpeg(void **state) {
     memset(frame + 5, 0xFF, 4); /* 65535 x 65535 from 400 bytes */
     io_expect(tvlm_image_load(io_put("a.jpg", bytes, sizeof bytes), &io_log, &image), TVLM_ERROR_FORMAT,
               "too few bytes");
+    memcpy(frame + 5, "\x01\0\x01\0",
+           4); /* 256 x 256: 3 x 1024 blocks, of a bit each at least, from 83 bytes */
+    io_expect(tvlm_image_load(io_put("a.jpg", bytes, sizeof bytes), &io_log, &image), TVLM_ERROR_FORMAT,
+              "too few bytes");
     assert_null(image);
 }
 

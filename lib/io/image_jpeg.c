@@ -22,6 +22,7 @@ struct walk {
     unsigned scanned;     /* a bit for each component that a scan was for */
     size_t entropy_bytes; /* entropy-coded bytes of all scans so far */
     uint64_t pixels;      /* of the frame; 0 before its header */
+    uint64_t blocks;      /* 8x8 blocks of all its components */
     int orientation;      /* 0 where none was met */
 };
 
@@ -80,18 +81,39 @@ static void skip_scan(struct walk *walk) {
     walk->entropy_bytes += end - begin;
 }
 
+/*
+ * Counts the 8x8 blocks of all components, which have h / h_max x v / v_max of the frame's samples (T.81,
+ * A.1.1).
+ */
+static void count_blocks(struct walk *walk, const uint8_t *frame) {
+    const uint64_t height = tvlm_io_be16(frame + 1), width = tvlm_io_be16(frame + 3);
+    const uint8_t *const factors = frame + 7; /* of the first component; three bytes on, of the next */
+    uint64_t h_max = 1, v_max = 1;
+    for (size_t i = 0; i < walk->components; i++) {
+        const uint64_t h = factors[3 * i] >> 4, v = factors[3 * i] & 15;
+        if (h > h_max) h_max = h;
+        if (v > v_max) v_max = v;
+    }
+    walk->blocks = 0;
+    for (size_t i = 0; i < walk->components; i++) {
+        const uint64_t h = factors[3 * i] >> 4, v = factors[3 * i] & 15;
+        walk->blocks += (width * h / h_max + 7) / 8 * ((height * v / v_max + 7) / 8);
+    }
+    walk->pixels = width * height;
+}
+
 static tvlm_status read_frame(struct walk *walk, int marker, const uint8_t *segment, size_t size) {
     if (size < 6) return damaged(walk, "its frame header is too short");
     if (marker > 0xC2 || segment[0] != 8)
         return tvlm_fail(walk->source->log, TVLM_ERROR_UNSUPPORTED,
                          "%s is a JPEG of a kind that is not supported (process %d, %d bits)",
                          walk->source->path, marker - 0xC0, segment[0]);
-    walk->pixels = (uint64_t)tvlm_io_be16(segment + 1) * tvlm_io_be16(segment + 3);
     walk->components = segment[5];
-    if (walk->components > components_max || size < 6 + 3 * walk->components)
+    if (walk->components == 0 || walk->components > components_max || size < 6 + 3 * walk->components)
         return damaged(walk, "its frame header does not describe 1 to 4 components");
     for (size_t i = 0; i < walk->components; i++) walk->component[i] = segment[6 + 3 * i];
     walk->scanned = 0;
+    count_blocks(walk, segment);
     return TVLM_OK;
 }
 
@@ -145,12 +167,11 @@ static tvlm_status read_segment(struct walk *walk, int marker) {
 }
 
 /*
- * Every 8x8 block of the largest component costs a bit at least, and that component has at least a quarter of
- * the frame's samples. So a limit of 2048 pixels a byte refuses no valid file, but it refuses a small one
- * that claims to be enormous.
+ * Every 8x8 block of every component costs a bit at least, the code of its mean. A file of fewer bits claims
+ * to be larger than it is.
  */
 static bool enough_data(const struct walk *walk) {
-    return walk->entropy_bytes > 0 && walk->pixels / 2048 <= walk->entropy_bytes;
+    return walk->entropy_bytes > 0 && walk->blocks / 8 <= walk->entropy_bytes;
 }
 
 tvlm_status tvlm_io_check_jpeg(const tvlm_io_source *source, tvlm_io_findings *findings) {
