@@ -32,8 +32,8 @@ typedef struct tvlm_chunk {
 
     /* What families leave behind, and the labels that were handed in. */
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
-    /* [images] How many regions the labels have that were handed in for an image; 0: it has none. NULL: no image
-     * ever had any. */
+    /* [images] How many regions the labels have that were handed in for an image; 0: it has none. NULL: no
+     * image ever had any. */
     int32_t *label_counts;
 
     /* The image whose slice of the query's texture is not 0. */

@@ -7,7 +7,7 @@
 
 #include "core/backend.h"
 
-/* AUTO becomes what suits the device; anything else stays. */
+/* The format that suits the device in place of AUTO; any other format stays as it is. */
 tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format);
 
 /* Fails with a line that names the limit when a stack of that size does not fit the device. */
