@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patches.h: what stands at positions, cut out and made ready for an encoder.
+ *
+ *     size_t bytes;
+ *     tvlm_patches_size(NULL, count, &bytes);   // 3 x 16 x 16 floats a position: r, g, b
+ *     float *patches = malloc(bytes);
+ *     tvlm_patches_extract(stack, positions, count, NULL, bytes, patches);
  */
 #ifndef TEXTUREVLM_PATCHES_H
 #define TEXTUREVLM_PATCHES_H
@@ -11,37 +16,49 @@
 extern "C" {
 #endif
 
+/* What a patch shows of the places beyond the image. */
 typedef enum tvlm_border {
-    TVLM_BORDER_CLAMP = 0, /* beyond the image: the edge's pixel */
-    TVLM_BORDER_REFLECT    /* beyond the image: its mirror, the edge's pixel twice (NumPy's "symmetric") */
+    TVLM_BORDER_CLAMP = 0, /* The pixel of the edge. */
+    TVLM_BORDER_REFLECT    /* The mirror of the image, with the edge's pixel twice (NumPy's "symmetric"). */
 } tvlm_border;
 
+/* All zero means patches of 16 x 16 texels of r, g, b, from 0 to 1. */
 struct tvlm_patches_params {
-    int32_t index;           /* image of the batch */
-    int32_t side;            /* texels, 1 .. 1024; 0: 16 */
-    const int32_t *channels; /* any of the stack's; NULL: r, g, b */
+    /* Which image of the batch. */
+    int32_t index;
+    /* The side of a patch in texels, 1 .. 1024; 0 means 16. */
+    int32_t side;
+    /* Any channels of the stack. NULL means r, g, b. */
+    const int32_t *channels;
     int32_t channel_count;
-    const float *mean;      /* [channels], taken off; NULL: 0 */
-    const float *deviation; /* [channels], divided by then, not 0; NULL: 1 */
-    tvlm_format format;     /* of the result: F32 (AUTO too) or F16 */
+    /* [channels]: each channel's values have the mean taken off, and are then divided by the deviation, which
+     * must not be 0. NULL means 0 and 1. */
+    const float *mean;
+    const float *deviation;
+    /* Of the result: F32, which AUTO means too, or F16. */
+    tvlm_format format;
     tvlm_border border;
     uint64_t reserved[4];
 };
 #define tvlm_patches_params(...) TVLM_PARAMS(tvlm_patches_params, __VA_ARGS__)
 
-/* Bytes of `count` patches; ARGUMENT where that is nothing that can be held. */
+/* The bytes that `count` patches take. ARGUMENT where no memory can hold so many. */
 TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params, int32_t count,
                                        size_t *bytes);
 
 /*
- * Cuts out a square of side x side texels around each position (x, y, size in pixels of the image as it was
- * handed in; nothing else is read): out[position][channel][side][side], row-major, float or half (uint16_t
- * bits), rows from the top. Texels are `size / side` apart, centred on the position, and read bilinearly from
- * the level of that distance, max(0, log2), trilinearly where it is fractional; identifiers nearest. Where
- * texels of a patch are pixels of the image (size = side, on the pixel grid), they are copied to the bit.
+ * Cuts a square of side x side texels out around each position: out[position][channel][side][side],
+ * row-major, rows from the top, as floats or as halves (the bits in a uint16_t). Of a position only x, y and
+ * size are read, in pixels of the image as it was handed in. `params` NULL means the defaults; `capacity` is
+ * the number of bytes there is room for. Waits.
  *
- * capacity: bytes there. Waits. Errors: ARGUMENT (a position or a size that is not finite, size <= 0, a
- * deviation that is 0 or not finite, capacity too small), MEMORY, DEVICE_MEMORY.
+ * Texels lie size / side apart, centred on the position. They are read bilinearly from the level of that
+ * distance, max(0, log2), and trilinearly where that lies between two levels; identifiers are read from the
+ * nearest texel. Where texels of a patch are pixels of the image (size = side, on the grid of pixels), they
+ * are copied to the bit.
+ *
+ * Errors: ARGUMENT (a position or a size that is not finite, size <= 0, a deviation that is 0 or not finite,
+ * a capacity that is too small), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                                           const struct tvlm_patches_params *params, size_t capacity,

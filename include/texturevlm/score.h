@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * score.h: how much each candidate matters, and the K largest of many.
+ *
+ * A score tells for each candidate, a cell of 16 x 16 pixels unless something else is asked for, how much it
+ * matters. tvlm_select (select.h) chooses by it; whoever wants the map itself asks for it here:
+ *
+ *     int32_t columns, rows;
+ *     tvlm_score_size(stack, NULL, &columns, &rows);
+ *     float *scores = malloc((size_t)columns * rows * sizeof *scores);
+ *     tvlm_score(stack, NULL, NULL, (size_t)columns * rows, scores);
+ *
+ * What is looked for can be said in three ways, from the simplest on: a query, which asks for what is like a
+ * text or like another image; weights of the three parts that the default score consists of; and a scorer,
+ * which weighs any channels.
  */
 #ifndef TEXTUREVLM_SCORE_H
 #define TEXTUREVLM_SCORE_H
@@ -11,70 +23,63 @@
 extern "C" {
 #endif
 
-/*
- * A linear scorer: score = bias + sum over channels and taps of weight * value + similarity_weight * s, where
- * s is the query's similarity (0 without a query). Channels whose weights are all 0 are never read. The
- * caller owns the arrays; they are read during calls only.
- *
- * What is asked may change what matters: with query_weights, a matrix M of dimension rows, each channel's
- * weight (with 9 taps: that of the candidate itself) is weights + M^T q, q the query's vector less its mean
- * and of length 1; of several vectors the mean of theirs. Without a query, or with a map of similarities
- * instead of vectors, it is `weights` alone. A query of another dimension is refused.
- */
-typedef struct tvlm_scorer {
-    int32_t channel_count;
-    const int32_t *channels;
-    int32_t taps;         /* 1, or 9: the 3x3 neighbourhood, row-major, one candidate step apart */
-    const float *weights; /* [channel_count * taps], finite */
-    float bias;
-    float similarity_weight;
-    const float *query_weights; /* [dimension * channel_count], row-major, finite; NULL: none */
-    int32_t dimension;          /* of query_weights, 1 .. 4096 */
-    uint64_t reserved[4];
-} tvlm_scorer;
+/* ---- What is asked ---- */
 
 /* How several similarities of a cell become one. */
 typedef enum tvlm_query_combine {
-    TVLM_COMBINE_MAX = 0, /* the largest: any of them */
+    TVLM_COMBINE_MAX = 0, /* The largest one counts: the cell is like any of the vectors. */
     TVLM_COMBINE_MEAN
 } tvlm_query_combine;
 
 /*
- * What is asked; NULL: nothing, only the image speaks. Either
- * - vectors, as the encoder's text side makes them: query_similarity is then the cosine of each cell's
- *   features (tvlm_stack_set_grid of TVLM_CHANNEL_FEATURE_0, input.h) with the vector, exactly, 0 where the
- *   features are 0; of several vectors the largest or the mean of their cosines. Any lengths, not 0; or
- * - a map of similarities, made elsewhere: it covers the whole image and is clamped to [-1, 1].
- * All values must be finite; all is read during the call only. query_similarity is read bilinearly, and stays
- * what it is until the next question.
- * Errors: ARGUMENT (both or neither; no features; another dimension than theirs; a value that is not finite;
- * a zero vector, also one that is 0 less the mean).
+ * A question to an image. It consists either of vectors or of a map of similarities; a query of both, or of
+ * neither, is refused. It fills the channel query_similarity, which is read bilinearly and stays what it is
+ * until the next question to the stack.
+ *
+ * All values must be finite. The caller owns the arrays; they are read during calls only. Whatever takes a
+ * query fails with ARGUMENT where there are no features to answer from, where they have another dimension
+ * than the vectors, and where a value is not finite or a vector is 0, also once `mean` is taken off it.
  */
 struct tvlm_query {
-    const float *similarity; /* [rows * columns], row-major */
+    /* A map of similarities that was made elsewhere: [rows * columns], row-major. It covers the whole image,
+     * and is clamped to [-1, 1]. */
+    const float *similarity;
     int32_t columns, rows;
-    const float *vectors; /* [count * dimension], row-major */
-    int32_t count;        /* 0: 1 */
-    int32_t dimension;    /* the features' */
-    tvlm_query_combine combine;
-    const float *mean; /* [dimension], taken off each vector before it is scaled; NULL: nothing. Text and
-                          image vectors live in different places: the mean of many texts' vectors */
+
     /*
-     * Answers from the image's embedding in this basis (basis.h: tvlm_stack_embed made it) instead of its
-     * features, which need not be there any more: (V q) . e s, with q the unit vector above, V the basis'
-     * components, e the cell's embedding and s the part of its vector's length that lies in the basis, which
-     * tvlm_stack_embed keeps (an embedding made elsewhere: 1). Close to the cosine, not it; `mean`, not the
-     * basis' own, is what is taken off q.
+     * Vectors as the encoder's text side makes them: [count * dimension], row-major, of any lengths but 0.
+     * query_similarity is then the cosine of each cell's features (input.h: tvlm_stack_set_grid of
+     * TVLM_CHANNEL_FEATURE_0) with the vector, exactly, and 0 where the features are 0. Of several vectors
+     * it is the largest or the mean of their cosines.
+     */
+    const float *vectors;
+    int32_t count;     /* How many vectors there are; 0 means 1. */
+    int32_t dimension; /* That of the features. */
+    tvlm_query_combine combine;
+
+    /* [dimension]: taken off each vector before its length becomes 1; NULL: nothing is. The vectors of texts
+     * and of images lie in different places, and the mean of many texts' vectors is what to take off. */
+    const float *mean;
+
+    /*
+     * Answers from the image's embedding in this basis, which tvlm_stack_embed (basis.h) has made, instead of
+     * its features, which need not be there any more. The similarity is (V q) . e s, with q the unit vector
+     * above, V the basis' components, e the cell's embedding, and s the part of its vector's length that lies
+     * in the basis; tvlm_stack_embed keeps s, and it is 1 for an embedding made elsewhere. It is close to the
+     * cosine, but not the same. What is taken off q is `mean`, not the mean of the basis.
      */
     const struct tvlm_basis *basis;
     uint64_t reserved[4];
 };
 #define tvlm_query(...) TVLM_PARAMS(tvlm_query, __VA_ARGS__)
 
+/* ---- How candidates are scored ---- */
+
 /*
- * Default weights of information, perspective and participation, without and with a query; bench/weights.py
- * measures them. Without: things in photos want 0.1 0.9, words in street photos 0.6 0.4; this lies between.
- * With: what is asked for decides, and the image where the answers are alike.
+ * The default weights of information, perspective and participation, without a query and with one.
+ * bench/weights.py measures them. Without a query, things in photos want 0.1 and 0.9, words in street photos
+ * 0.6 and 0.4, and the default lies between. With a query, what is asked for decides, and the image does
+ * where the answers are alike.
  */
 #define TVLM_WEIGHTS_STILL                                                                                   \
     { 0.3f, 0.7f, 0.0f }
@@ -82,41 +87,100 @@ struct tvlm_query {
     { 0.1f, 0.1f, 0.8f }
 #define TVLM_STRIDE_DEFAULT 16.0f
 
+/* A weight for each of any channels: see below. */
+typedef struct tvlm_scorer tvlm_scorer;
+
+/* All zero means the defaults: cells of 16 x 16 pixels of the first image, scored by the three parts. */
 struct tvlm_score_params {
-    int32_t index; /* image of the batch */
-    float stride;  /* distance of candidates in pixels of the working image, >= 1; 0: 16 */
-    int32_t level; /* with `dense`: the level whose texels are the candidates */
-    bool dense;    /* candidates are the texels of `level` instead of cells of `stride` */
-    const float
-        *weights; /* information, perspective, participation; NULL: the defaults; finite, not negative */
-    const tvlm_scorer *scorer; /* instead of the three parts; NULL: the three parts */
+    /* Which image of the batch. */
+    int32_t index;
+
+    /* The distance of candidates and the side of their cells, in pixels of the working image, >= 1; 0 means
+     * 16. It is refused together with `dense`. */
+    float stride;
+
+    /* With `dense` the candidates are the texels of this level instead of cells. A level without `dense` is
+     * refused. */
+    int32_t level;
+    bool dense;
+
+    /* The weights of information, perspective and participation, [3], finite and not negative; NULL means the
+     * defaults. */
+    const float *weights;
+
+    /* Scores by this scorer instead of the three parts. NULL: the three parts. It is refused together with
+     * `weights`. */
+    const tvlm_scorer *scorer;
+
     /*
-     * Keeps the scores as the channel previous_pass of this image, for a scorer of the next pass: brought to
-     * [0, 1] by the smallest and the largest, one texel a candidate, on the device. It stays until another
-     * pass is kept, the image is replaced, or tvlm_stack_clear_grid. Candidates of another size than those
-     * kept for other images of the batch take these back.
+     * Keeps the scores as the channel previous_pass of this image, for a scorer of the next pass. They are
+     * brought to [0, 1] by the smallest and the largest of them, and stay on the device, one texel a
+     * candidate, until another pass is kept, the image is replaced, or tvlm_stack_clear_grid takes them back.
+     * Candidates of another size than those that were kept for other images of the batch take these back.
      */
     bool keep_pass;
     uint64_t reserved[4];
 };
 #define tvlm_score_params(...) TVLM_PARAMS(tvlm_score_params, __VA_ARGS__)
 
-/* Columns and rows of the candidates: ceil(W / stride) by ceil(H / stride), or the size of the level. */
+/* The columns and rows of the candidates: ceil(W / stride) by ceil(H / stride), or the size of the level. */
 TVLM_API tvlm_status tvlm_score_size(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                      int32_t *columns, int32_t *rows);
 
 /*
- * The score of every candidate, row-major. A candidate reads the channels at its cell's centre (the last cell
- * of a row is clipped) at level log2(stride). The default score is w . (I, P, Q), each part brought to [0, 1]
- * over the candidates (doc/channels.md, "Scores"). Waits.
+ * Writes the score of every candidate, row after row; there is room for `capacity` of them. `query` and
+ * `params` may be NULL. Waits.
+ *
+ * A candidate reads the channels at the centre of its cell, at level log2(stride); the last cell of a row or
+ * a column is clipped by the border. The default score is w . (I, P, Q), with each part brought to [0, 1]
+ * over the candidates (doc/channels.md, "Scores"). Errors: ARGUMENT (what the structs above refuse, a
+ * capacity that is too small), UNSUPPORTED (a scorer of more textures than a kernel can read), MEMORY,
+ * DEVICE_MEMORY, DEVICE.
  */
 TVLM_API tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
                                 const struct tvlm_score_params *params, size_t capacity, float *scores);
 
+/* ---- Scorers ---- */
+
 /*
- * The k largest of n scores, best first: ties by lower index, NaN after everything else (among themselves by
- * index). values may be NULL. 1 <= k <= n < 2^28. Waits. Bitonic (Batcher 1968) per group, then merged; below
- * some n, where the device has many cores, by counting each key's predecessors.
+ * A linear scorer: score = bias + sum over channels and taps of weight * value + similarity_weight * s, where
+ * s is the query's similarity, or 0 without a query. The score is not brought to any range. fit.h learns
+ * scorers, and io_scorer.h reads and writes them. The caller owns the arrays; they are read during calls
+ * only.
+ */
+struct tvlm_scorer {
+    int32_t channel_count;
+    const int32_t *channels;
+
+    /* 1, which 0 means too, reads the candidate itself; 9 reads its 3 x 3 neighbourhood, row-major, one
+     * candidate's step apart. */
+    int32_t taps;
+    /* [channel_count * taps], finite. A channel whose weights are all 0 is not read. */
+    const float *weights;
+
+    float bias;
+    float similarity_weight;
+
+    /*
+     * What is asked may change what matters. With this matrix M, [dimension * channel_count], row-major and
+     * finite, the weight of each channel (with 9 taps: of the candidate itself) is weights + M^T q. There q
+     * is the query's vector, less its mean and of length 1; of several vectors it is the mean of theirs.
+     * Without a query, or with a map of similarities instead of vectors, the weights stay as they are. A
+     * query of another dimension is refused. NULL: there is no matrix.
+     */
+    const float *query_weights;
+    /* The rows of query_weights, 1 .. 4096. */
+    int32_t dimension;
+    uint64_t reserved[4];
+};
+
+/* ---- The largest of many ---- */
+
+/*
+ * Finds the k largest of n scores, the best first, 1 <= k <= n < 2^28. Of equal ones that of the lower index
+ * comes first; NaN comes after everything else, by index. `values` may be NULL. Waits. It sorts in groups
+ * (bitonic: Batcher 1968) and merges these; below some n, where the device has many cores, it counts each
+ * key's predecessors instead. Errors: ARGUMENT, MEMORY, DEVICE_MEMORY, DEVICE.
  */
 TVLM_API tvlm_status tvlm_topk(tvlm_device *device, const float *scores, int32_t n, int32_t k,
                                int32_t *indices, float *values);

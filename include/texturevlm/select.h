@@ -74,9 +74,9 @@ typedef enum tvlm_arrangement {
 /* In half diagonals of the image. No e0 is the best one: the smaller it is, the more photos show near the
  * fixation, and the less over all.
  * - Below 0.2 it makes no difference where the squares at the fixation are patches already (photos of 1024
- *   pixels, 273 patches of 16). With patches half as large 0.05 gains 1.5 dB near the fixation for 0.5 dB over
- *   all.
- * - At 0.5 it costs 2 to 3 dB near the fixation for 0.3 dB over all (bench/README.md, foveated.py). */
+ *   pixels, 273 patches of 16). With patches half as large 0.05 gains 1.5 dB near the fixation and loses 0.5
+ *   dB over all.
+ * - 0.5 loses 2 to 3 dB near the fixation and gains 0.3 dB over all (bench/README.md, foveated.py). */
 #define TVLM_E0_DEFAULT 0.2f
 
 /*
@@ -86,8 +86,8 @@ typedef enum tvlm_arrangement {
 struct tvlm_select_params {
     /* ---- All strategies ---- */
 
-    /* How many positions there are to be. 0 means 273, or as many as there are candidates. A k larger than the
-     * number of candidates is refused. */
+    /* How many positions there are to be. 0 means 273, or as many as there are candidates. A k larger than
+     * the number of candidates is refused. */
     int32_t k;
 
     tvlm_strategy strategy;
@@ -186,16 +186,16 @@ struct tvlm_select_params {
      * above 1 none are left out. */
     float cull_distance;
     /* Chooses squares that cover the image, as the quadtree's, instead of the best cells: small in the
-     * regions that were looked into, where they score, and large where nothing needs detail. A region in which
-     * nothing needs detail comes back as few coarse squares, or as a part of one. There are at most k, not
-     * limited by the number of candidates. A min_distance and an overview are refused with it. */
+     * regions that were looked into, where they score, and large where nothing needs detail. A region in
+     * which nothing needs detail comes back as few coarse squares, or as a part of one. There are at most k,
+     * not limited by the number of candidates. A min_distance and an overview are refused with it. */
     bool cover;
     uint64_t reserved[4];
 };
 #define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
 
-/* Positions of one image, and what is known of how they were chosen. It needs neither the stack nor its device
- * any more. */
+/* Positions of one image, and what is known of how they were chosen. It needs neither the stack nor its
+ * device any more. */
 typedef struct tvlm_selection tvlm_selection;
 
 /*
@@ -229,11 +229,11 @@ TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_sele
 
 /*
  * The scores that the choice was made by, if params->keep_scores asked for them: columns * rows of them, row
- * after row, valid while the selection lives. They are those of the cells of `score.stride`, of the exhaustive
- * strategy those of the level's texels, and are what tvlm_score gives for the same question and parameters.
- * Only the cascade has scores of its own, of the cells that it looked at; the others have the lowest of
- * these. Returns NULL, with 0 columns and rows, where they were not asked for. `columns` and `rows` may be
- * NULL.
+ * after row, valid while the selection lives. They are those of the cells of `score.stride`, of the
+ * exhaustive strategy those of the level's texels, and are what tvlm_score gives for the same question and
+ * parameters. Only the cascade has scores of its own, of the cells that it looked at; the others have the
+ * lowest of these. Returns NULL, with 0 columns and rows, where they were not asked for. `columns` and `rows`
+ * may be NULL.
  */
 TVLM_API const float *tvlm_selection_scores(const tvlm_selection *selection, int32_t *columns, int32_t *rows);
 
@@ -258,16 +258,16 @@ typedef struct tvlm_selection_report {
 } tvlm_selection_report;
 TVLM_API void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report);
 
-/* "grid", "foveated", "quadtree", "exhaustive" or "cascade"; TVLM_STRATEGY_DEFAULT has the name of the strategy
- * that it means. Never NULL. */
+/* "grid", "foveated", "quadtree", "exhaustive" or "cascade"; TVLM_STRATEGY_DEFAULT has the name of the
+ * strategy that it means. Never NULL. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 
 /* The strategy of that name, or -1. */
 TVLM_API int tvlm_strategy_find(const char *name);
 
-/* Whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance", "overview",
- * "fixations", "e0", "arrangement", "keep_regions", "cull_distance" or "cover". All strategies read the others.
- * False where there is no such strategy. */
+/* Whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance",
+ * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance" or "cover". All strategies
+ * read the others. False where there is no such strategy. */
 TVLM_API bool tvlm_strategy_reads(tvlm_strategy strategy, const char *parameter);
 
 #ifdef __cplusplus

@@ -271,7 +271,8 @@ static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, fl
     return TVLM_OK;
 }
 
-/* What a stream adds for positions that stay (lib/video/stream_steady.c), where it is about these candidates. */
+/* What a stream adds for positions that stay (lib/video/stream_steady.c), where it is about these
+ * candidates. */
 static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                              tvlm_buffer *scores) {
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;

@@ -8,11 +8,12 @@
 
 #include "select/choose.h"
 
-/* Makes a map of the scores of all cells of the grid. `asked`: the last question to the image was the task's. */
+/* Makes a map of the scores of all cells of the grid. `asked`: the last question to the image was the
+ * task's. */
 tvlm_status tvlm_squares_score(const tvlm_task *task, bool asked, tvlm_scoremap *map);
 
-/* Fills in positions that are the leaves of a quadtree, in pixels of the working image: at most k, small where
- * the map's scores are. */
+/* Fills in positions that are the leaves of a quadtree, in pixels of the working image: at most k, small
+ * where the map's scores are. */
 tvlm_status tvlm_squares_cut(const tvlm_task *task, const tvlm_scoremap *map, tvlm_selection *selection);
 
 /* Brings positions in pixels of the working image to those of the image as it was handed in, best first, and
