@@ -202,6 +202,24 @@ def channels():
         put("channels", name, text)
 
 
+# ---- Whole selections: the bytes of fuzz_select.c ----
+
+def selections():
+    pixels = bytes((x * 5 + y * 9) % 256 for y in range(32) for x in range(32) for c in range(3))
+    image = bytes([0, 8, 0, 31, 31, 2, 0]) + pixels  # full40, 8 clusters, the default compactness, 32 x 32 RGB of 8 bits
+    numbers = bytes([3, 3, 2, 2, 1, 1, 0, 3, 1, 0, 3])  # fixations, weights, similarities
+    cells = bytes(7)  # no least distance, overview or e0, a sunflower, the cascade's defaults
+    for strategy, name in enumerate(["default", "grid", "foveated", "quadtree", "exhaustive", "cascade", "none"]):
+        for flags, more in [(0, ""), (1 + 16 + 128, "_query")]:
+            dense = 4 if name == "exhaustive" else 0
+            fixations = 32 if name == "foveated" and more else 0
+            put("select", name + more, bytes([flags | dense | fixations]) + numbers + bytes([strategy, 3, 0, 1]) + cells +
+                bytes([0 if dense else 15, 0, 0]) + image)
+    put("select", "overview", bytes([0]) + numbers + bytes([1, 4, 0, 1, 0, 3]) + bytes(5) + bytes([15, 0, 0]) + image)
+    put("select", "cover", bytes([2]) + numbers + bytes([5, 9, 0, 1]) + cells + bytes([15, 0, 0]) + image)
+    put("select", "pixel", bytes([0]) + numbers + bytes([1, 1, 0, 0]) + cells + bytes([0, 0, 0]) + bytes(7) + b"abc")
+
+
 # ---- Videos ----
 
 def gif():
@@ -247,6 +265,7 @@ def main():
     flos()
     boxes()
     channels()
+    selections()
     videos(pictures, sys.argv[1] if len(sys.argv) == 2 else None)
 
 

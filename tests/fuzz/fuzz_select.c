@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fuzz_select.c: a whole selection (tvlm_select) on a tiny image with any parameters, on the reference device.
+ * The bytes are the parameters one after the other, and then pixels; what is missing is 0.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "texturevlm/texturevlm.h"
+
+enum { SIDE_MAX = 40, PIXELS_MAX = SIDE_MAX * SIDE_MAX * 4 * 4 };
+
+typedef struct input {
+    const uint8_t *at;
+    size_t left;
+} input;
+
+static uint8_t next_byte(input *from) {
+    if (from->left == 0) return 0;
+    --from->left;
+    return *from->at++;
+}
+
+static int32_t next_int(input *from) {
+    const int32_t low = next_byte(from), high = (int8_t)next_byte(from);
+    return high * 256 + low;
+}
+
+/* One of the numbers that are worth trying, or any. */
+static float next_float(input *from) {
+    static const float known[] = {0.0f,  1.0f,  16.0f, 0.5f,  2.0f,  -1.0f,    1e-30f, 1e30f,
+                                  3e38f, -0.0f, 0.25f, 14.0f, 1e-3f, INFINITY, NAN,    7.0f};
+    const uint8_t which = next_byte(from);
+    uint8_t bytes[4];
+    float value;
+    if (which < 240) return known[which % 16];
+    for (int i = 0; i < 4; ++i) bytes[i] = next_byte(from);
+    memcpy(&value, bytes, sizeof value);
+    return value;
+}
+
+static void fill(input *from, void *bytes, size_t size) {
+    memset(bytes, 0, size);
+    const size_t there = from->left < size ? from->left : size;
+    if (there > 0) memcpy(bytes, from->at, there);
+    from->at += there;
+    from->left -= there;
+}
+
+static tvlm_device *open_device(void) {
+    static tvlm_device *device;
+    if (device == NULL) {
+        setenv("OCL_ICD_VENDORS", "/nonexistent", 0); /* no driver is needed, and each would take a second */
+        const tvlm_status status =
+            tvlm_device_open(tvlm_device_params(.name = "reference", .log = &fuzz_log), &device);
+        fuzz_check(status == TVLM_OK);
+    }
+    return device;
+}
+
+static tvlm_stack *make_stack(input *from) {
+    static const char *const layouts[] = {"full40", "visual12", "cluster15", "patch13", "mvp13"};
+    static uint8_t pixels[PIXELS_MAX];
+    const struct tvlm_stack_params params = {.layout = layouts[next_byte(from) % 5],
+                                             .clusters = next_byte(from) % 64,
+                                             .compactness = next_float(from)};
+    const tvlm_image image = {.pixels = pixels,
+                              .width = 1 + next_byte(from) % SIDE_MAX,
+                              .height = 1 + next_byte(from) % SIDE_MAX,
+                              .channels = 1 + next_byte(from) % 4,
+                              .type = (tvlm_pixel_type)(next_byte(from) % 3)};
+    tvlm_stack *stack = NULL;
+    fill(from, pixels, sizeof pixels);
+    fuzz_check_status(tvlm_stack_create_for_image(open_device(), &image, &params, &stack));
+    return stack;
+}
+
+static void check_positions(const tvlm_selection *selection, const struct tvlm_select_params *params) {
+    tvlm_selection_info info;
+    int32_t count = -1;
+    const tvlm_position *const at = tvlm_selection_positions(selection, &count);
+    tvlm_selection_get_info(selection, &info);
+    fuzz_check(count >= 0 && count <= (params->k > 0 ? params->k : 273));
+    for (int32_t i = 0; i < count; ++i) {
+        fuzz_check(at[i].x >= 0.0f && at[i].x <= (float)info.width);
+        fuzz_check(at[i].y >= 0.0f && at[i].y <= (float)info.height);
+        fuzz_check(at[i].size > 0.0f && isfinite(at[i].size) && at[i].level >= 0.0f);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    input from = {data, size};
+    float fixations[4], weights[3], similarity[4];
+    struct tvlm_select_params params = {0};
+    struct tvlm_query query = {.similarity = similarity, .columns = 2, .rows = 2};
+    tvlm_selection *selection = NULL;
+    const uint8_t flags = next_byte(&from);
+    for (int i = 0; i < 4; ++i) fixations[i] = next_float(&from);
+    for (int i = 0; i < 3; ++i) weights[i] = next_float(&from);
+    for (int i = 0; i < 4; ++i) similarity[i] = next_float(&from);
+    params.strategy = (tvlm_strategy)(next_byte(&from) % 8);
+    params.k = next_int(&from);
+    params.patch = next_float(&from);
+    params.keep_scores = (flags & 1) != 0;
+    params.min_distance = next_float(&from);
+    params.overview = next_float(&from);
+    params.e0 = next_float(&from);
+    params.arrangement = (tvlm_arrangement)(next_byte(&from) % 3);
+    params.keep_regions = next_int(&from);
+    params.cull_distance = next_float(&from);
+    params.cover = (flags & 2) != 0;
+    params.score.stride = next_float(&from);
+    params.score.level = next_int(&from);
+    params.score.dense = (flags & 4) != 0;
+    params.score.keep_pass = (flags & 8) != 0;
+    params.score.weights = (flags & 16) != 0 ? weights : NULL;
+    params.fixation_count = (flags >> 5 & 3) % 3;
+    params.fixations = params.fixation_count > 0 ? fixations : NULL;
+    tvlm_stack *stack = make_stack(&from);
+    if (stack != NULL) {
+        const tvlm_status status = tvlm_select(stack, flags >= 128 ? &query : NULL, &params, &selection);
+        fuzz_check_status(status);
+        fuzz_check((status == TVLM_OK) == (selection != NULL));
+        if (selection != NULL) check_positions(selection, &params);
+    }
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    return 0;
+}
