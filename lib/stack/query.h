@@ -11,8 +11,8 @@
 /*
  * Begins a question about image `index` and commits it: from then on query_similarity is the query's own
  * grid, or what its vectors make of the image's features, and 0 for all other images. Where `query` is NULL,
- * the last question is forgotten: what a question sees never depends on the one before. A query that is
- * refused at once (ARGUMENT) leaves the last question; after any other error there is none.
+ * the last question is forgotten: what a question sees never depends on the one before. After an error
+ * there is no question, or still the last one.
  */
 tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query);
 
