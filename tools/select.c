@@ -111,7 +111,7 @@ struct run {
     tvlm_device *device;
     tvlm_session *session;
     char layout[LAYOUT_SIZE]; /* the names of the channels that the score reads */
-    bool several;             /* images */
+    bool several;             /* whether there are several images */
     json_writer json;
 };
 
@@ -133,10 +133,10 @@ static int check_outputs(struct run *run, int count, char *const *images) {
 
 struct job {
     const char *path;
-    int number; /* of the image */
+    int number; /* the place of the image among the operands */
     tvlm_image *image;
     tvlm_stack *stack;
-    int32_t query_number; /* below it is all of one query */
+    int32_t query_number; /* what follows is of this query */
     struct tvlm_query storage;
     const struct tvlm_query *query; /* NULL: nothing is asked */
     tvlm_selection *selection;
@@ -164,7 +164,7 @@ static int scale_fixations(const struct run *run, const struct job *job, const t
     return TOOL_DONE;
 }
 
-/* Of every cell, or texel. */
+/* How cells are scored, or the texels of a level. */
 static struct tvlm_score_params score_params_of(const struct run *run) {
     const select_options *const options = run->options;
     return (struct tvlm_score_params){
@@ -345,7 +345,7 @@ static void release_answer(struct job *job) {
     tvlm_selection_destroy(&job->selection);
 }
 
-/* With the first image: a wrong path is said before a device is looked for. */
+/* It is opened with the first image, so that a wrong path is named before a device is looked for. */
 static int open_session(struct run *run) {
     const struct tvlm_session_params params = {.cache_bytes = (size_t)run->options->cache_bytes.value};
     if (run->session != NULL) return TOOL_DONE;
@@ -355,8 +355,8 @@ static int open_session(struct run *run) {
     return code;
 }
 
-/* The image's stack with its features. Which file those came from tells stacks apart: within a run it does
- * not change. */
+/* Finds the image's stack with its features. Stacks are told apart by the file that those came from, which
+ * does not change within a run. */
 static int find_stack(struct run *run, struct job *job) {
     const option_list *const features = &run->options->questions.features;
     const struct tvlm_stack_params params = {.layout = run->layout,
@@ -434,7 +434,7 @@ static void say_session(const struct run *run) {
         info.cache_bytes);
 }
 
-/* Options of other strategies. */
+/* Refuses options that the strategy does not read. */
 static int check_strategy(struct tool *tool, const select_options *options) {
     const strategy_option given[] = {
         {"fixation", "fixations", options->fixations.count > 0},

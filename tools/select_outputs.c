@@ -18,7 +18,7 @@ int select_output_name(struct tool *tool, const char *pattern, const char *image
     return length < SELECT_PATH_SIZE ? TOOL_DONE : tool_fail(tool, "%.64s...: the path is too long", pattern);
 }
 
-/* One file of image i: it can be written, and is no input. */
+/* Checks that one file of image i can be written, and is no input. */
 static int check_name(struct tool *tool, const select_outputs *outputs, const char *pattern, int32_t query,
                       int i, int count, char *const *images, char *path) {
     int code = select_output_name(tool, pattern, images[i], count > 1, query, path);

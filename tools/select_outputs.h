@@ -9,9 +9,12 @@
 enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 4 };
 
 typedef struct select_outputs {
-    const char *json;                      /* NULL: to stdout */
-    const char *patterns[SELECT_PATTERNS]; /* a file for each image and query; NULL: none */
-    const question_options *questions;     /* whose files are not to be written over */
+    /* Where the JSON goes; NULL: to stdout. */
+    const char *json;
+    /* The names of files that each image and query has one of; NULL: none is written. */
+    const char *patterns[SELECT_PATTERNS];
+    /* Its files are not to be written over. */
+    const question_options *questions;
     int32_t query_count;
     bool several_queries;
 } select_outputs;
@@ -21,7 +24,7 @@ typedef struct select_outputs {
 int select_output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
                        char *path);
 
-/* Before anything is computed: every output can be written, is no input, and is written once. */
+/* Checks before anything is computed that every output can be written, is no input, and is written once. */
 int select_outputs_check(struct tool *tool, const select_outputs *outputs, int count, char *const *images);
 
 #endif

@@ -37,7 +37,7 @@ void select_array_release(select_array *array) {
 
 /* ---- Options ---- */
 
-/* "0.5,0.4,...": exactly `count` numbers. */
+/* Reads exactly `count` numbers: "0.5,0.4,...". */
 static int read_numbers(struct tool *tool, const char *option, const char *text, int32_t count, bool zero,
                         float *values) {
     for (int32_t i = 0; i < count; ++i) {

@@ -11,7 +11,7 @@
 
 /* An array on its way to a file. */
 typedef struct select_array {
-    void *data; /* NULL: not asked for */
+    void *data; /* NULL: it was not asked for */
     tvlm_element type;
     int32_t rank;
     int64_t shape[4];
@@ -22,14 +22,14 @@ void select_array_release(select_array *array);
 typedef struct patch_options {
     const char *output, *channels, *mean, *deviation;
     option_integer side;
-    int norm, format, border; /* of the choices below */
+    int norm, format, border; /* places in the choices below */
 } patch_options;
 
 extern const option_specs patch_specs;
 
 #define PATCH_CHANNELS_MAX 256
 
-/* The options, read. */
+/* What the options say. */
 typedef struct patch_plan {
     int32_t channels[PATCH_CHANNELS_MAX], count;
     float mean[PATCH_CHANNELS_MAX], deviation[PATCH_CHANNELS_MAX];
@@ -37,18 +37,18 @@ typedef struct patch_plan {
     tvlm_border border;
 } patch_plan;
 
-/* Checks them. */
+/* Reads and checks the options. */
 int patches_read(struct tool *tool, const patch_options *options, patch_plan *plan);
 
 /* Adds the channels that a layout, a list of names, lacks. */
 int patches_layout(struct tool *tool, const patch_options *options, const patch_plan *plan, char *layout,
                    size_t size);
 
-/* [count][channels][side][side] of each position's square. */
+/* Cuts each position's square out: [count][channels][side][side]. */
 int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                         int32_t side, const patch_plan *plan, select_array *patches);
 
-/* The scores that a selection has kept, row after row. */
+/* Copies the scores that a selection has kept, row after row. */
 int select_copy_scores(struct tool *tool, const tvlm_selection *selection, select_array *scores);
 
 /* The structure tensor's ellipse at each position: free() *axes; u and v in pixels of the image as it was

@@ -12,11 +12,11 @@
 
 #define PI           3.14159265358979323846
 #define GOLDEN_ANGLE 2.39996322972865332223 /* pi (3 - sqrt 5): Vogel 1979 */
-#define SERIES       1e-4                   /* below it logarithms leave too few digits */
-#define CLOSE        1e-3                   /* relative: what follows moves positions by more */
+#define SERIES       1e-4                   /* below it a logarithm would leave too few digits */
+#define CLOSE        1e-3                   /* a relative error: what follows moves positions by more */
 #define TURNED       0.7 /* fixations do not begin in the same direction: nothing is met twice at once */
 
-static inline double lower(double a, double b) { /* fmin is a call */
+static inline double lower(double a, double b) { /* fmin would be a call */
     return a < b ? a : b;
 }
 
@@ -25,7 +25,7 @@ static double grown(double u) {
     return log(1.0 + u) - u / (1.0 + u);
 }
 
-/* An answer of grown_inverse: where the next begins. */
+/* An answer of grown_inverse, from which the next one begins. */
 typedef struct inverse {
     double q, w, decay; /* decay = e^-w */
 } inverse;
@@ -50,7 +50,7 @@ static double grown_inverse(double q, inverse *last) {
     }
 }
 
-/* Along a side: how far to its end. */
+/* How far it is to the end of a side. */
 static double to_side(double from, double direction, double side) {
     if (direction > 0.0) return (side - from) / direction;
     return direction < 0.0 ? from / -direction : INFINITY;
@@ -77,14 +77,14 @@ typedef struct seed {
     int32_t f, n;
 } seed;
 
-/* Seeds outwards: number 0 of every fixation, number 1, ... */
+/* Seeds from the fixations outwards: number 0 of every fixation, then number 1, and so on. */
 typedef struct seeds {
     const tvlm_fovea *fovea;
     seed *list;
-    double *thresholds; /* of each */
+    double *thresholds; /* [count]: that of each seed */
     int32_t count, capacity, turns;
-    double dx[TVLM_FIXATIONS_MAX], dy[TVLM_FIXATIONS_MAX]; /* of the next turn */
-    double farthest; /* grown at the farthest corner from any fixation */
+    double dx[TVLM_FIXATIONS_MAX], dy[TVLM_FIXATIONS_MAX]; /* the direction of the next turn */
+    double farthest; /* what `grown` is at the corner that is farthest from any fixation */
 } seeds;
 
 static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
@@ -99,7 +99,7 @@ static void begin_seeds(seeds *s, const tvlm_fovea *fovea) {
     s->farthest = grown(farthest / fovea->e0);
 }
 
-/* Those that can ever be inside, of that many more turns. */
+/* Lists the seeds of so many more turns that can ever be inside. */
 static void list_seeds(seeds *s, int32_t turns) {
     const tvlm_fovea *fovea = s->fovea;
     const double step_x = cos(GOLDEN_ANGLE), step_y = sin(GOLDEN_ANGLE);
@@ -133,7 +133,7 @@ static bool are_enough(const seeds *s, int32_t k) {
     return below >= k;
 }
 
-/* The k-th lowest (Hoare's selection); the values lose their order. */
+/* Returns the k-th lowest value (Hoare's selection). The values lose their order. */
 static double lowest(double *values, int32_t count, int32_t k) {
     int32_t low = 0, high = count - 1;
     while (low < high) {
@@ -157,7 +157,7 @@ static double lowest(double *values, int32_t count, int32_t k) {
     return values[k - 1];
 }
 
-/* Seeds below the threshold, and of those on it the first, until there are k. */
+/* Places the seeds below the threshold, and the first of those on it, until there are k. */
 static void place_seeds(const seeds *s, int32_t k, double threshold, tvlm_placed *placed) {
     const tvlm_fovea *fovea = s->fovea;
     int32_t below = 0, count = 0;

@@ -21,10 +21,10 @@
 #include "texturevlm/regions.h"
 
 #define KEEP_REGIONS 10
-#define ENOUGH       8     /* cells for each position wanted */
-#define LARGE        16384 /* cells of a grid where reading is what costs: 2048 x 2048 pixels */
-#define LARGE_ENOUGH 2     /* cells for each position there, and a 16th of the grid's */
-#define SHARE        8     /* no more than the grid's cells by this, once there are enough */
+#define ENOUGH       8     /* this many cells for each position are enough, */
+#define LARGE        16384 /* but on a grid of so many (2048 x 2048 pixels), where reading costs most, */
+#define LARGE_ENOUGH 2     /* so many for each position and a 16th of the grid's */
+#define SHARE        8     /* once there are enough, they stay below this part of the grid's */
 
 /*
  * What the relevance of a region's vectors gains by their spread: where they differ, the best lies above
@@ -36,10 +36,12 @@
 /* Places that are scored together. */
 typedef struct seen {
     int32_t count;
-    float *parts;     /* [TVLM_SCORE_PARTS][count] */
-    float *relevance; /* [count] what stands for query_similarity; NULL: the channel does */
-    float *hope;      /* [count] what the best in there may have above it; with `relevance` */
-    float *scores;    /* [count] */
+    float *parts; /* [TVLM_SCORE_PARTS][count] */
+    /* [count]: what stands for query_similarity. NULL: the channel itself does. */
+    float *relevance;
+    /* [count]: how much more than its relevance the best in a place may have. NULL without `relevance`. */
+    float *hope;
+    float *scores; /* [count] */
 } seen;
 
 typedef struct range {
@@ -53,16 +55,18 @@ typedef struct cascade {
     const tvlm_candidates *grid;
     tvlm_score_program program;
     tvlm_sparse_query sparse;
-    bool vectors; /* the score reads what `sparse` answers */
+    bool vectors; /* whether the score reads what `sparse` answers */
     const tvlm_guide *guide;
     int32_t k;
     seen regions, cells;
-    int32_t *order;       /* [regions] best first */
-    bool *taken;          /* [regions] looked into */
-    bool *inside;         /* [candidates] */
-    int32_t *listed;      /* [cells.count] the candidates inside, ascending */
-    size_t looked;        /* cells of regions that were gone through */
-    int32_t vector_count; /* of the features, that were read */
+    /* [regions]: their numbers, the best first, and which of them were looked into. */
+    int32_t *order;
+    bool *taken;
+    /* [candidates]: which of them lie in those regions; [cells.count]: their numbers, ascending. */
+    bool *inside;
+    int32_t *listed;
+    size_t looked;        /* how many cells the regions that were gone through have */
+    int32_t vector_count; /* how many vectors of the features were read */
     range ranges[TVLM_SCORE_PARTS];
     tvlm_select_stage stages[2];
 } cascade;
@@ -104,7 +108,7 @@ static int32_t taps_of(const tvlm_score_program *program) {
     return 1;
 }
 
-/* What one group adds: as in cl/score.cl; a NaN stays one. */
+/* Sums one group up as cl/score.cl does. A NaN stays one. */
 static float group_sum(const tvlm_score_group *group, const float *values, int32_t taps, int32_t width) {
     float sum = 0.0f;
     for (int32_t tap = 0; tap < taps; ++tap) {
@@ -118,7 +122,7 @@ static float group_sum(const tvlm_score_group *group, const float *values, int32
     return sum;
 }
 
-/* values [count][taps][4 * groups] to parts. */
+/* Adds values [count][taps][4 * groups] to the parts. */
 static void sum_parts(const cascade *c, seen *s, int32_t taps, const float *values) {
     const int32_t width = channel_places(c);
     for (int32_t n = 0; n < s->count; ++n, values += taps * width)
@@ -129,7 +133,7 @@ static void sum_parts(const cascade *c, seen *s, int32_t taps, const float *valu
         }
 }
 
-/* Samples of the channels that are there, spread to their places in the program; 0 elsewhere. */
+/* Spreads the samples of the channels that were read to their places in the program; 0 stays elsewhere. */
 static void spread_out(const cascade *c, const seen *s, int32_t taps, const int32_t *places, int32_t used,
                        const float *samples, float *values) {
     const int32_t width = channel_places(c);
@@ -141,7 +145,7 @@ static void spread_out(const cascade *c, const seen *s, int32_t taps, const int3
     }
 }
 
-/* The channels that the device is asked for. */
+/* Lists the channels that the device is asked for, and the place of each in the program. */
 static int32_t wanted_channels(const cascade *c, const seen *s, int32_t *channels, int32_t *places) {
     int32_t used = 0;
     for (int32_t i = 0; i < channel_places(c); ++i) {
@@ -155,7 +159,7 @@ static int32_t wanted_channels(const cascade *c, const seen *s, int32_t *channel
     return used;
 }
 
-/* The parts of places at points [count * taps]. */
+/* Computes the parts of places that are read at points [count * taps]. */
 static tvlm_status score_places(const cascade *c, seen *s, int32_t taps, const tvlm_sample_point *points) {
     const size_t width = (size_t)channel_places(c), all = (size_t)s->count * (size_t)taps;
     int32_t *const lists = tvlm_allocate(width, 2 * sizeof *lists);
@@ -180,7 +184,7 @@ static void reset_ranges(cascade *c) {
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p) c->ranges[p] = (range){INFINITY, -INFINITY};
 }
 
-/* By the places that are not `left_out` (NULL: none are). */
+/* Widens the ranges by the places that are not `left_out`. NULL: none are. */
 static void widen(cascade *c, const seen *s, const bool *left_out) {
     for (int p = 0; p < TVLM_SCORE_PARTS; ++p)
         for (int32_t n = 0; n < s->count; ++n) { /* fminf takes what is a number */
@@ -207,14 +211,14 @@ static void combine(const cascade *c, seen *s) {
     }
 }
 
-/* What a stream adds for positions that stay (lib/video/stream_steady.c), as score.c does. */
+/* Adds what a stream gives positions that stay (lib/video/stream_steady.c), as score.c does. */
 static void add_bonus(cascade *c) {
     const float *const bonus = tvlm_stack_bonus(c->stack, c->params->score.index, c->grid);
     if (bonus == NULL) return;
     for (int32_t n = 0; n < c->cells.count; ++n) c->cells.scores[n] += bonus[c->listed[n]];
 }
 
-/* Best first; ties by lower index, what is no number last. */
+/* The best comes first, of equals the lower index, and what is no number last. */
 static int compare_ranked(const void *a, const void *b) {
     const tvlm_ranked *const p = a, *const q = b;
     const bool p_nan = isnan(p->score), q_nan = isnan(q->score);
@@ -235,7 +239,7 @@ static void place_taps(tvlm_sample_point centre, float step_x, float step_y, int
     }
 }
 
-/* The mean of a group of vectors beside the query; of more than one query as their cosines combine. */
+/* Compares the mean of a group of vectors with the query. Several cosines combine as the query says. */
 static float relevance_of(const cascade *c, size_t group, float *of_query) {
     const size_t dimension = (size_t)c->guide->dimension;
     const float *const mean = c->guide->means + group * dimension;
@@ -248,7 +252,7 @@ static float relevance_of(const cascade *c, size_t group, float *of_query) {
     return tvlm_sparse_query_combine(&c->sparse, of_query);
 }
 
-/* The best of the region's groups. */
+/* A region is as relevant as the best of its groups. */
 static void relate_region(cascade *c, int32_t region, float *of_query) {
     float best = -INFINITY;
     for (int32_t n = 0; n < c->guide->groups[region]; ++n) {
@@ -290,7 +294,7 @@ static void combine_with_hope(cascade *c) {
     }
 }
 
-/* Each at its centroid, at the level whose texels are as large as it. */
+/* Reads each region at its centroid, at the level whose texels are as large as it. */
 static tvlm_status score_regions(cascade *c) {
     const int32_t taps = taps_of(&c->program);
     size_t bytes = 0;
@@ -340,7 +344,7 @@ static int32_t touched_count(const cascade *c, int32_t region) {
     return c->guide->begins[region + 1] - c->guide->begins[region];
 }
 
-/* How many of its cells are new. */
+/* Takes the cells of a region in; returns how many of them are new. */
 static int32_t enter(cascade *c, int32_t region, float cull) {
     int32_t added = 0;
     for (int32_t i = c->guide->begins[region]; i < c->guide->begins[region + 1]; ++i) {
@@ -360,7 +364,7 @@ static int64_t enough_cells(int32_t all, int32_t k) {
     return many < least ? many : least;
 }
 
-/* Takes regions, best first; how many cells they hold. */
+/* Takes regions, the best first; returns how many cells they hold. */
 static int32_t take_regions(cascade *c, float cull) {
     const int32_t keep = c->params->keep_regions > 0 ? c->params->keep_regions : KEEP_REGIONS;
     const int32_t all = tvlm_candidate_count(c->grid);
@@ -424,7 +428,7 @@ static void mark_vectors(const cascade *c, const tvlm_sample_point *point, bool 
         for (int32_t x = left; x <= right; ++x) marked[y * texture->width + x] = true;
 }
 
-/* The similarities of what is marked, 0 elsewhere, as query_similarity. */
+/* Makes the similarities of what is marked the query_similarity; it is 0 elsewhere. */
 static tvlm_status answer_cells(cascade *c, const bool *marked, int32_t *cells, float *similarities,
                                 float *map) {
     const tvlm_texture *const texture = c->sparse.features.texture;
@@ -486,7 +490,7 @@ static tvlm_status score_cells(cascade *c) {
 
 /* ---- What comes out ---- */
 
-/* The lowest of the cells' scores that is a number. */
+/* Finds the lowest of the cells' scores that are finite; 0 where none is. */
 static float lowest_score(const cascade *c) {
     float lowest = INFINITY;
     for (int32_t n = 0; n < c->cells.count; ++n)
@@ -494,7 +498,7 @@ static float lowest_score(const cascade *c) {
     return isfinite(lowest) ? lowest : 0.0f;
 }
 
-/* Makes them the image's scores; what was not looked at has the lowest. */
+/* Makes the scores of the cells those of the image. What was not looked at has the lowest of them. */
 static tvlm_status keep_scores(const cascade *c, tvlm_buffer **buffer) {
     const tvlm_backend *const backend = tvlm_stack_device(c->stack)->backend;
     const int32_t index = c->params->score.index;
@@ -514,7 +518,8 @@ static tvlm_status keep_scores(const cascade *c, tvlm_buffer **buffer) {
     return status;
 }
 
-/* A map of similarities made elsewhere is a channel like any other; of vectors the means come first. */
+/* A map of similarities that was made elsewhere is a channel like any other. Vectors are first compared with
+ * the means. */
 static tvlm_status prepare(cascade *c) {
     const int32_t index = c->params->score.index;
     const bool vectors = c->query != NULL && c->query->vectors != NULL;

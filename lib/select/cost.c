@@ -11,7 +11,8 @@
 #include "stack/features.h"
 #include "stack/grids.h"
 
-/* A layer of a texture that some channel before place `at` of the program lies in, too, is read once. */
+/* A layer of a texture is read once, however many channels of it a part has: whether a channel before place
+ * `at` of the program lies in the same layer. */
 static bool counted_before(const tvlm_stack *stack, const tvlm_score_program *p, int32_t at) {
     const tvlm_channel_place place = tvlm_stack_place(stack, p->channels[at]);
     for (int32_t i = 0; i < at; ++i) {
@@ -27,7 +28,7 @@ static size_t texel_bytes(const tvlm_texture *texture) {
     return texture->format == TVLM_FORMAT_F16 ? 8 : 16;
 }
 
-/* Four texels in a level; those of two where the level lies between. */
+/* A sample reads four texels of a level, and those of two levels where it lies between them. */
 static size_t sample_bytes(const tvlm_texture *texture, float level) {
     const float bias = fmaxf(log2f(texture->extent_x / (float)texture->width),
                              log2f(texture->extent_y / (float)texture->height));
@@ -55,7 +56,7 @@ size_t tvlm_cost_of_vector(const tvlm_features *features) {
     return (size_t)features->texture->layers * texel_bytes(features->texture) + sizeof(float);
 }
 
-/* All vectors once for a query; for several the matrix of floats, once for all of them. */
+/* One query reads all vectors once; several read the matrix of floats, once for all of them. */
 static tvlm_status answer_bytes(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
                                 size_t *bytes) {
     tvlm_features features;

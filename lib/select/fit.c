@@ -119,12 +119,13 @@ static tvlm_status check_share(const tvlm_fit *fit, const tvlm_candidates *grid,
     return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "no cell of the image is known");
 }
 
-/* The centre of what the image leaves of a cell, as cl/score.cl and lib/reference/score.c have it. */
+/* Returns the centre of what the image leaves of a cell, as cl/score.cl and lib/reference/score.c compute
+ * it. */
 static float centre(int32_t cell, float step, int32_t side) {
     return 0.5f * ((float)cell * step + fminf((float)(cell + 1) * step, (float)side));
 }
 
-/* Where a scorer reads a cell: `taps` points. */
+/* Lists the `taps` points at which a scorer reads a cell. */
 static void cell_points(const tvlm_stack *stack, const tvlm_candidates *grid, int32_t index, int32_t taps,
                         int32_t cell, tvlm_sample_point *points) {
     const float x = centre(cell % grid->columns, grid->step_x, tvlm_stack_width(stack));
@@ -136,7 +137,7 @@ static void cell_points(const tvlm_stack *stack, const tvlm_candidates *grid, in
     }
 }
 
-/* image->values of the cells in `cells`, a batch at a time. */
+/* Fills in image->values of the cells in `cells`, a batch at a time. */
 static tvlm_status sample_cells(const tvlm_fit *fit, tvlm_stack *stack, int32_t index,
                                 const tvlm_candidates *grid, const int32_t *cells, tvlm_fit_image *image) {
     const size_t width = (size_t)fit->channel_count * (size_t)fit->taps;

@@ -9,7 +9,7 @@
 #include "texturevlm/fit.h"
 
 typedef struct tvlm_fit_image {
-    int32_t cells; /* those that are known */
+    int32_t cells; /* how many are known */
     float *values; /* [cells][taps][channels] */
     float *share;  /* [cells] */
 } tvlm_fit_image;
@@ -21,8 +21,8 @@ struct tvlm_fit {
     int32_t *channels;
     int32_t image_count, image_capacity;
     tvlm_fit_image *images;
-    tvlm_scorer scorer; /* of the last solution */
-    float *weights;     /* its weights: [channel_count][taps] */
+    tvlm_scorer scorer; /* the last solution */
+    float *weights;     /* [channel_count][taps], those of the scorer */
 };
 
 #endif

@@ -13,13 +13,13 @@
 #include "core/memory.h"
 #include "core/try.h"
 
-#define FEWEST_PIXELS 1e-3 /* fixations nearer to each other are one */
+#define FEWEST_PIXELS 1e-3 /* fixations that are nearer to each other count as one */
 #define NARROW        3.0
 #define BEGINNINGS    32
-#define WORK          8192.0 /* of positions, fixations and shape, for which there are all of them */
-#define RINGS_FEWEST  8      /* fewer are no rings */
-#define TURN          0.83   /* radians: no two of them are alike, nor a quarter turn apart */
-#define GOOD          0.92   /* of the fault that is allowed: it is counted at points */
+#define WORK          8192.0 /* positions times fixations times shape: up to it, all beginnings are tried */
+#define RINGS_FEWEST  8      /* fewer positions make no rings */
+#define TURN          0.83   /* radians: no two beginnings are alike, or a quarter turn apart */
+#define GOOD          0.92   /* of the fault that is allowed, since that is counted at points only */
 
 static tvlm_status add_fixation(const tvlm_log *log, tvlm_fovea *fovea, double x, double y) {
     if (!(x >= 0.0 && x <= fovea->width && y >= 0.0 && y <= fovea->height))
@@ -68,7 +68,7 @@ static tvlm_status resolve_k(const tvlm_fovea *fovea, int32_t k, double patch, c
 
 enum { LATTICE = 20 };
 
-/* Eccentricities at the points of a lattice: what follows takes means over them. */
+/* Fills in the eccentricities at the points of a lattice, over which what follows takes means. */
 static void fill_lattice(const tvlm_fovea *fovea, double lattice[LATTICE * LATTICE]) {
     for (int j = 0; j < LATTICE; ++j)
         for (int i = 0; i < LATTICE; ++i)
@@ -87,7 +87,7 @@ static double foveal_side(const tvlm_fovea *fovea, const double lattice[LATTICE 
     return fovea->e0 * sqrt(sum / (LATTICE * LATTICE) * fovea->width * fovea->height / k);
 }
 
-/* As k patches fit into the image, and squares become equal as e0 grows, this ends. */
+/* This ends, since k patches fit into the image and squares become equal as e0 grows. */
 static void raise_e0(tvlm_fovea *fovea, int32_t k, double patch) {
     const double most = 1e3 * hypot(fovea->width, fovea->height);
     double lattice[LATTICE * LATTICE];
@@ -101,7 +101,7 @@ static bool spread_once(const tvlm_fovea *fovea, bool rings, int32_t k, tvlm_pla
            tvlm_fovea_spread(fovea, spacing, k, placed);
 }
 
-/* Fewer where each takes long, so that no call takes seconds that need not. */
+/* There are fewer beginnings where each takes long, so that no call takes seconds without need. */
 static int beginnings_of(const tvlm_fovea *fovea, int32_t k, bool narrow) {
     const double shape = fmax(fovea->width, fovea->height) / fmin(fovea->width, fovea->height);
     const double work = (double)k * fovea->fixations * (narrow ? shape : 1.0);
@@ -116,7 +116,7 @@ static bool spread_well(tvlm_fovea *fovea, bool rings, int32_t k, tvlm_placed *p
     const bool narrow = fmax(fovea->width, fovea->height) > NARROW * fmin(fovea->width, fovea->height);
     const int beginnings = beginnings_of(fovea, k, narrow);
     double least = INFINITY;
-    if (k == 1) { /* covers the image only from its middle */
+    if (k == 1) { /* it covers the image only from its middle */
         *placed = (tvlm_placed){0.5 * fovea->width, 0.5 * fovea->height, fmax(fovea->width, fovea->height)};
         return true;
     }

@@ -18,14 +18,14 @@ typedef struct tvlm_fovea {
     double x[TVLM_FIXATIONS_MAX], y[TVLM_FIXATIONS_MAX];
     int32_t fixations;
     double e0;
-    double turn; /* of the arrangements, in radians */
+    double turn; /* by which the arrangements are turned, in radians */
 } tvlm_fovea;
 
 typedef struct tvlm_placed {
     double x, y, size;
 } tvlm_placed;
 
-/* Distance from the nearest fixation. */
+/* The distance from the nearest fixation. */
 double tvlm_fovea_eccentricity(const tvlm_fovea *fovea, double x, double y);
 
 /*
@@ -41,10 +41,10 @@ double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy
 bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
 bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing);
 
-/* Below it squares are few: most of them touch the border of the image. */
+/* Fewer squares than this are few: most of them touch the border of the image. */
 #define TVLM_FOVEA_FEW 200
 
-/* Moves the places apart and sets their sizes. False: no memory. */
+/* Moves the places apart and sets their sizes. Returns false without memory. */
 bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_placed *placed);
 
 /* What squares leave bare or cover twice, whichever is nearer to what is allowed, over that (5 %, 25 % of the

@@ -10,36 +10,45 @@
 
 struct tvlm_region; /* texturevlm/regions.h */
 
-#define TVLM_GUIDE_GROUPS 4 /* into which a region's vectors fall, at most */
+#define TVLM_GUIDE_GROUPS 4 /* the most groups that a region's vectors fall into */
 
-/* What is known of an image before anything is asked: guide.c. On the host. */
+/* What is known of an image before anything is asked, on the host. */
 typedef struct tvlm_guide {
     tvlm_candidates cells;
     int32_t regions;
-    struct tvlm_region *table;
-    float *distances; /* [rows * columns] the channel */
-    float *nearest;   /* [regions] the smallest distance of its cells */
-    int32_t *begins;  /* [regions + 1] where its cells begin in */
-    int32_t
-        *touched; /* the cells that have a corner or their middle in it, or hold its centroid; ascending */
-    int32_t dimension; /* of the means; 0: there are none */
-    bool embedded;     /* they are of the embedding, not of the features */
-    int32_t *groups;   /* [regions] of vectors, 1 .. TVLM_GUIDE_GROUPS */
-    float *means;   /* [regions][TVLM_GUIDE_GROUPS][dimension] of the vectors, each divided by its length */
-    float *spreads; /* [regions][TVLM_GUIDE_GROUPS] the root of their mean squared distance from it */
-    uint64_t outdated; /* tvlm_stack_outdated of what it is made of when it was made, */
-    bool made;         /* if it was */
+    struct tvlm_region *table; /* [regions] */
+    /* [rows * columns]: the channel distance at each cell. */
+    float *distances;
+    /* [regions]: the smallest distance of the cells of each region. */
+    float *nearest;
+    /* The cells of region r are touched[begins[r]] to before touched[begins[r + 1]], ascending: those that
+     * have a corner or their middle in it, and the one that holds its centroid. begins is [regions + 1]. */
+    int32_t *begins;
+    int32_t *touched;
+    /* That of the means; 0: there are none yet. */
+    int32_t dimension;
+    /* The means are those of the embedding, not of the features. */
+    bool embedded;
+    /* [regions]: into how many groups the vectors of each fall, 1 .. TVLM_GUIDE_GROUPS. */
+    int32_t *groups;
+    /* [regions][TVLM_GUIDE_GROUPS][dimension]: the mean of each group's vectors, once their length is 1. */
+    float *means;
+    /* [regions][TVLM_GUIDE_GROUPS]: the root of their mean squared distance from that mean. */
+    float *spreads;
+    /* Whether it was made, and what tvlm_stack_outdated said then of what it is made of. */
+    bool made;
+    uint64_t outdated;
 } tvlm_guide;
 
 /*
- * The guide of image `index` for those cells, made if need be; `features` (NULL: none) are those whose means
- * it has. It waits for whatever it is made of, once. It is kept with the image (tvlm_stack_slot), and valid
- * until the stack changes.
+ * Gives the guide of image `index` for those cells, and makes it if need be, with the means of `features`
+ * unless these are NULL. It waits for whatever it is made of, once. It is kept with the image
+ * (tvlm_stack_slot), and valid until the stack changes.
  */
 tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
                           const tvlm_features *features, bool embedded, const tvlm_guide **guide);
 
-/* guide_means.c: of the vectors of `features`, [height * width] labels of which are given. */
+/* Makes the means (guide_means.c). labels[height * width] tells the region of each of the vectors. */
 tvlm_status tvlm_guide_means(tvlm_stack *stack, const tvlm_features *features, const int32_t *labels,
                              tvlm_guide *guide);
 

@@ -13,7 +13,8 @@ static int32_t squares_along(int32_t side, double square) {
     return (int32_t)ceil((double)side / square);
 }
 
-/* The smallest squares that fit exactly along a side, of which no more than `count` cover it all. */
+/* Returns the side of the smallest squares that fit exactly along a side of the image, and of which no more
+ * than `count` cover it all. */
 static double smallest_along(int32_t side, int32_t across, int32_t count) {
     int64_t n = 1; /* along the side; across it takes n across / side, rounded up */
     while (n < side && (n + 1) * ((across * (n + 1) + side - 1) / side) <= count) ++n;

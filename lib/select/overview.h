@@ -8,8 +8,8 @@
 #include "select/selection.h"
 
 typedef struct tvlm_overview {
-    int32_t columns, rows; /* 0: there is none */
-    double side;           /* of its squares, in pixels of the working image */
+    int32_t columns, rows; /* 0: there is no overview */
+    double side;           /* the side of its squares, in pixels of the working image */
 } tvlm_overview;
 
 /*
@@ -18,8 +18,8 @@ typedef struct tvlm_overview {
  */
 tvlm_overview tvlm_overview_fit(int32_t width, int32_t height, double smallest, int32_t count);
 
-/* How many of k positions it is given; ARGUMENT where that is none, or the parameters ask for no overview
- * that there can be. */
+/* Tells how many of k positions the overview is given. Fails with ARGUMENT where an overview is asked for
+ * that would have none, or that there cannot be. */
 tvlm_status tvlm_overview_count(const tvlm_log *log, const struct tvlm_select_params *params, int32_t k,
                                 int32_t *count);
 

@@ -17,9 +17,9 @@
 #include "stack/make.h"
 #include "stack/stack.h"
 
-#define BATCH_BYTES ((size_t)64 << 20) /* of results per launch */
+#define BATCH_BYTES ((size_t)64 << 20) /* of results that one launch makes */
 #define SIDE_MAX    1024
-#define FAR         1e6f /* pixels: beyond it floats are no positions */
+#define FAR         1e6f /* pixels: floats beyond it are no positions */
 
 static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
@@ -33,11 +33,13 @@ typedef struct cutting {
     tvlm_format format;
     bool reflect;
     size_t element;
-    unsigned char *out; /* on the host, or */
-    tvlm_buffer *there; /* on the device, */
-    size_t offset;      /* from this byte on */
-    int32_t batch;      /* patches a launch */
-    int32_t *refs;      /* these three [channel_count rounded up to 4] */
+    /* The results go to the host, or into a buffer of the device from byte `offset` on. */
+    unsigned char *out;
+    tvlm_buffer *there;
+    size_t offset;
+    int32_t batch; /* how many patches one launch cuts */
+    /* [channel_count, rounded up to 4] of each. */
+    int32_t *refs;
     float *mean, *deviation;
     tvlm_patch_place *places; /* [batch] */
 } cutting;
@@ -137,7 +139,7 @@ static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t 
     }
 }
 
-/* Rows of `part` bytes, `row` apart in the result, `at` from its beginning on. */
+/* Hands over `count` rows of `part` bytes, which lie `row` bytes apart in the result, from byte `at` on. */
 static tvlm_status hand_over(const cutting *c, tvlm_buffer *results, size_t at, size_t row, size_t part,
                              int32_t count) {
     const tvlm_device *device = tvlm_stack_device(c->stack);
@@ -162,7 +164,7 @@ static tvlm_status hand_over(const cutting *c, tvlm_buffer *results, size_t at, 
     return status;
 }
 
-/* One launch: `taken` channels from `first_channel` on. */
+/* Cuts `taken` channels out, from `first_channel` on, with one launch. */
 static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t first_channel, int32_t taken,
                           int32_t first, int32_t count, tvlm_buffer *places) {
     const tvlm_backend *backend = tvlm_stack_device(c->stack)->backend;
@@ -177,7 +179,7 @@ static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t f
         c->mean[i] = used && c->given_mean != NULL ? c->given_mean[first_channel + i] : 0.0f;
         c->deviation[i] = used && c->given_deviation != NULL ? c->given_deviation[first_channel + i] : 1.0f;
     }
-    /* One launch that makes it all writes where it is wanted. */
+    /* If one launch makes all of it, it writes where the result is wanted. */
     const bool in_place =
         c->there != NULL && c->offset == 0 && taken == c->channel_count && count == c->count;
     if (in_place)
@@ -221,7 +223,7 @@ static tvlm_status reserve(cutting *c) {
     return tvlm_fail(tvlm_stack_log(c->stack), TVLM_ERROR_MEMORY, "no memory for %d patches", (int)c->count);
 }
 
-/* Into `out`, or into `there` from `offset` on, where there are `capacity` bytes. */
+/* Cuts into `out`, or into `there` from byte `offset` on, where there is room for `capacity` bytes. */
 static tvlm_status extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                            const struct tvlm_patches_params *params, size_t capacity, void *out,
                            tvlm_buffer *there, size_t offset) {

@@ -55,13 +55,13 @@ static tvlm_leaf make_leaf(const tree *t, double x, double y, double side) {
                        t->mass(t->user, x, y, fmin(x + side, t->width), fmin(y + side, t->height))};
 }
 
-/* Keeps a leaf at a place; it waits for the knife where that can come. */
+/* Puts a leaf into a place. It waits to be cut if it may be. */
 static void keep(tree *t, int32_t place, tvlm_leaf leaf) {
     t->leaves[place] = leaf;
     if (leaf.mass > 0.0 && leaf.side >= 2.0 * t->smallest) push(t, place);
 }
 
-/* The quarters that begin inside the image: one, two or four. */
+/* Only quarters that begin inside the image count: one, two or four. */
 static int32_t quarters_of(const tree *t, const tvlm_leaf *leaf, tvlm_leaf quarters[4]) {
     const double half = 0.5 * leaf->side;
     int32_t count = 0;

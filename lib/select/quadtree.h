@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A square with its upper left corner at x, y, multiples of its side; what is beyond the image does not
- * count. */
+/* A square whose upper left corner is at x, y, which are multiples of its side. What of it lies beyond the
+ * image does not count. */
 typedef struct tvlm_leaf {
     double x, y, side;
     double mass;
 } tvlm_leaf;
 
-/* How much is in a rectangle; not negative. */
+/* Tells how much is in a rectangle; it is not negative. */
 typedef double tvlm_mass_function(const void *user, double x0, double y0, double x1, double y1);
 
 /*

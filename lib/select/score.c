@@ -34,7 +34,7 @@ static tvlm_status dense_candidates(const tvlm_stack *stack, int32_t level, tvlm
     return TVLM_OK;
 }
 
-/* Every cell begins inside the image: the last one may be clipped, never empty. */
+/* Every cell begins inside the image. The last one may be clipped, but it is never empty. */
 static int32_t cells_along(int32_t side, float stride) {
     return (int32_t)ceil((double)side / (double)stride);
 }
@@ -109,7 +109,7 @@ static tvlm_score_group *add_group(program *p, int32_t part, int32_t taps) {
     return group;
 }
 
-/* A term of the default: `weight` * the channel at the candidate itself, at most `cap`. */
+/* Sets a term of the default: `weight` times the channel at the candidate itself, at most `cap`. */
 static void set_term(program *p, tvlm_score_group *group, int place, int32_t channel, float weight,
                      float cap) {
     p->channels[4 * (group - p->groups) + place] = channel;
@@ -187,7 +187,7 @@ static bool counts(const tvlm_stack *stack, const tvlm_scorer *scorer, int32_t c
     return false;
 }
 
-/* Where the next channel of a linear program goes: place *used of its groups. */
+/* Gives the next channel of a linear program its place, *used, and the group that it lies in. */
 static tvlm_score_group *next_place(program *p, int32_t taps, int32_t *used, int *place, int32_t channel) {
     *place = (int)(*used % 4);
     tvlm_score_group *group = *place == 0 ? add_group(p, 0, taps) : &p->groups[p->count - 1];
@@ -255,7 +255,7 @@ static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, int32_t index, cons
     return mask & ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 
-/* Where nothing counts (all weights 0), one group that adds 0: backends need no case of their own for it. */
+/* Where nothing counts, since all weights are 0, one group adds 0: backends need no case of their own. */
 static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, float level,
                                 tvlm_bundle *bundle) {
     int32_t taken;

@@ -13,20 +13,20 @@
 
 #define STEPS_MAX    100
 #define HALVINGS_MAX 30
-#define CONVERGED    1e-9  /* of the largest change of a standardised weight */
-#define DEVIATION    1e-6  /* below it a channel is constant: half floats resolve no less than that near 0 */
+#define CONVERGED    1e-9  /* the largest change of a standardised weight, at which it ends */
+#define DEVIATION    1e-6  /* a channel of less is constant: half floats resolve no less near 0 */
 #define RIDGE_BIAS   1e-12 /* keeps the Hessian definite where all odds have become certain */
 
 typedef struct problem {
     const tvlm_fit *fit;
     const uint8_t *held_out;
     double l2;
-    int32_t width; /* weights: channels * taps, in the order of the values */
-    int32_t size;  /* and the bias */
+    int32_t width; /* how many weights there are: channels * taps, in the order of the values */
+    int32_t size;  /* the same with the bias */
     int32_t images;
-    double *mean, *scale;       /* [width]; scale 0: constant */
-    double *row;                /* [size]: a cell, standardised, and 1 */
-    double *gradient, *hessian; /* [size], [size][size]: of the upper triangle */
+    double *mean, *scale;       /* [width]; a scale of 0 says that the value is constant */
+    double *row;                /* [size]: a cell's values, standardised, and 1 */
+    double *gradient, *hessian; /* [size] and [size][size], of which the upper triangle is used */
     double *solution, *trial;   /* [size] */
 } problem;
 
@@ -55,7 +55,7 @@ static tvlm_status problem_allocate(problem *p) {
     return tvlm_fail(p->fit->log, TVLM_ERROR_MEMORY, "no memory to solve for %d weights", (int)p->size);
 }
 
-/* The next image that is learnt from, after number *at; NULL when there is none. */
+/* Returns the next image after number *at that is learnt from; NULL where there is none. */
 static const tvlm_fit_image *next_image(const problem *p, int32_t *at) {
     while (++*at < p->fit->image_count)
         if (p->held_out == NULL || p->held_out[*at] == 0) return &p->fit->images[*at];
@@ -77,7 +77,7 @@ static tvlm_status check_targets(problem *p) {
                                    : "the images to learn from hold no object");
 }
 
-/* Mean and 1 / deviation of every value; each image weighs the same. */
+/* Finds the mean and 1 / deviation of every value. Each image weighs the same. */
 static void standardise(problem *p) {
     const tvlm_fit_image *image;
     const size_t width = (size_t)p->width;
@@ -105,7 +105,7 @@ static double read_row(const problem *p, const float *values, const double *weig
     return sum;
 }
 
-/* Cross entropy of odds exp(z) against a share: log(1 + exp(z)) - share z, without overflow. */
+/* The cross entropy of odds exp(z) against a share is log(1 + exp(z)) - share z, here without overflow. */
 static double cross_entropy(double z, double share) {
     return fmax(z, 0.0) + log1p(exp(-fabs(z))) - share * z;
 }
@@ -127,7 +127,7 @@ static double loss(const problem *p, const double *weights) {
     return sum;
 }
 
-/* One cell's part of gradient and Hessian. */
+/* Adds one cell's part to the gradient and the Hessian. */
 static void add_row(problem *p, double residual, double curvature) {
     const int32_t size = p->size;
     const double *const row = p->row;
@@ -139,7 +139,7 @@ static void add_row(problem *p, double residual, double curvature) {
     }
 }
 
-/* Gradient and Hessian at the solution; returns the loss there. */
+/* Computes the gradient and the Hessian at the solution, and returns the loss there. */
 static double differentiate(problem *p) {
     const size_t size = (size_t)p->size;
     double sum = penalty(p, p->solution);
@@ -162,7 +162,8 @@ static double differentiate(problem *p) {
     return sum;
 }
 
-/* Solution minus the step; half of it, and half again, where the loss would grow. The largest change. */
+/* Takes the step off the solution, or half of it, and half again, where the loss would grow. Returns the
+ * largest change. */
 static double descend(problem *p, double before) {
     double factor = 1.0, change = 0.0;
     for (int i = 0; i < HALVINGS_MAX; ++i, factor *= 0.5) {
@@ -190,7 +191,7 @@ static tvlm_status newton(problem *p) {
     return TVLM_OK;
 }
 
-/* In the channels' own units, and channel by channel instead of tap by tap. */
+/* Brings the weights to the channels' own units, and orders them by channel instead of by tap. */
 static tvlm_status fold_back(const problem *p, tvlm_fit *fit) {
     double bias = p->solution[p->width];
     for (int32_t i = 0; i < p->width; ++i) {

@@ -10,21 +10,23 @@
 #include <stdint.h>
 
 typedef struct tvlm_spacing {
-    double distance, side; /* between points; of a bucket, pixels */
-    int32_t columns, rows; /* of buckets */
-    int32_t *head;         /* [columns * rows] the last point in each bucket, -1: none */
-    int32_t *next;         /* [capacity] the point before it in its bucket */
+    double distance;       /* the least between two points */
+    double side;           /* of a bucket; both in pixels */
+    int32_t columns, rows; /* the grid of buckets */
+    int32_t *head;         /* [columns * rows]: the last point in each bucket; -1: there is none */
+    int32_t *next;         /* [capacity]: the point before each one in its bucket */
     double *x, *y;         /* [capacity] */
     int32_t count, capacity;
 } tvlm_spacing;
 
-/* For up to `capacity` points in a width x height image; side >= distance, >= 1. False: no memory, nothing to
- * free. */
+/* Makes room for up to `capacity` points in an image of width x height pixels; side >= distance and >= 1.
+ * Returns false without memory, and there is nothing to free then. */
 bool tvlm_spacing_make(tvlm_spacing *spacing, float distance, float side, int32_t width, int32_t height,
                        int32_t capacity);
 void tvlm_spacing_free(tvlm_spacing *spacing);
 
-/* Adds a point unless one is nearer than the distance; whether it did. There must be room for it. */
+/* Adds a point unless another one is nearer than the distance, and returns whether it did. There must be room
+ * for it. */
 bool tvlm_spacing_add(tvlm_spacing *spacing, double x, double y);
 
 #endif

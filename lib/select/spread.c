@@ -17,32 +17,35 @@
  * it beyond 1 is covered twice, or hides a gap of the same size.
  */
 #define FINAL_AREA      1.19
-#define MOVED_AREA      1.15 /* while they move: some pressure, or they stop where they just touch */
-#define COVERED         0.95 /* what is asked of them: foveated.h */
+#define MOVED_AREA      1.15 /* while they move: without some pressure they stop where they just touch */
+#define COVERED         0.95 /* what is asked of them in the end (foveated.h) */
 #define TWICE           0.25
 #define STEPS           8
-#define STEPS_FEW       72  /* for few squares, most of which touch the border of the image; soon done */
-#define SLOW            140 /* squares: fewer take more steps, up to STEPS_FEW */
-#define NEIGHBOURS_KEPT 12  /* steps */
-#define STEP            0.2 /* of the shared area over the side; at the end STEP_LAST of it */
+#define STEPS_FEW       72  /* for few squares, of which most touch the border: soon done */
+#define SLOW            140 /* fewer squares than this take more steps, up to STEPS_FEW */
+#define NEIGHBOURS_KEPT 12  /* steps with the same neighbours */
+#define STEP            0.2 /* of the shared area over the side; at the end STEP_LAST of that */
 #define STEP_LAST       0.1
-#define KEPT            0.5 /* of the step before goes on with each: positions are in place in a third fewer */
-#define STEP_MAX        0.25 /* of the side */
-#define NEAR            1.5 /* times the distance at which squares touch: neighbours that may come to touch */
+/* This part of the step before goes on with each step: positions are in place in a third fewer. */
+#define KEPT     0.5
+#define STEP_MAX 0.25 /* a step is at most this part of the side */
+#define NEAR     1.5  /* neighbours are up to this many times as far apart as squares that touch */
 
 /* Positions in the order of their strips. */
 typedef struct spread {
     const tvlm_fovea *fovea;
     int32_t count;
     double *x, *y, *size, *move_x, *move_y; /* [count] */
-    double *gone_x, *gone_y;                /* [count] the step before */
-    int32_t *from;                          /* [count] their places in what was handed in */
-    int32_t *strip; /* [count + 1] where each strip begins: as many as positions, of equal width */
-    int32_t *first; /* [count + 1] of each position's neighbours, all of them behind it */
+    double *gone_x, *gone_y;                /* [count]: the step before */
+    int32_t *from;                          /* [count]: their places in what was handed in */
+    /* [count + 1]: where each strip begins. There are as many as positions, of equal width. */
+    int32_t *strip;
+    /* [count + 1]: where the neighbours of each position begin, all of which come behind it. */
+    int32_t *first;
     int32_t *neighbours;
-    int32_t capacity; /* of neighbours */
-    double *values;   /* what the arrays of doubles lie in */
-    int32_t *indices; /* and of integers */
+    int32_t capacity; /* how many neighbours there is room for */
+    double *values;   /* the memory in which the arrays of doubles lie */
+    int32_t *indices; /* the memory in which those of integers lie */
 } spread;
 
 static inline double lower(double a, double b) {
@@ -53,7 +56,7 @@ static inline double higher(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Both arms constants: compilers make a mask of it, and no branch. */
+/* Both arms are constants, so that compilers make a mask of it and no branch. */
 static inline double is_positive(double value) {
     return value > 0.0 ? 1.0 : 0.0;
 }
@@ -94,7 +97,8 @@ static void take(spread *s, const tvlm_placed *placed) {
     memset(s->strip, 0, ((size_t)s->count + 1) * sizeof *s->strip);
     for (int32_t i = 0; i < s->count; ++i) ++s->strip[strip_of(s, placed[i].x) + 1];
     for (int32_t i = 0; i < s->count; ++i) s->strip[i + 1] += s->strip[i];
-    memcpy(s->first, s->strip, (size_t)s->count * sizeof *s->first); /* where the next of each goes */
+    memcpy(s->first, s->strip,
+           (size_t)s->count * sizeof *s->first); /* where the next position of each strip goes */
     for (int32_t i = 0; i < s->count; ++i) {
         const int32_t at = s->first[strip_of(s, placed[i].x)]++;
         s->x[at] = placed[i].x;
@@ -137,7 +141,7 @@ static bool find_neighbours(spread *s, double scale) {
         if (!make_room(s, count + end - a)) return false;
         for (int32_t b = a + 1; b < end; ++b) {
             const double near = 0.5 * NEAR * (size[a] + size[b]);
-            s->neighbours[count] = b; /* stays where it counts */
+            s->neighbours[count] = b; /* it stays written only where it counts */
             count += (fabs(x[b] - x[a]) < near) & (fabs(y[b] - y[a]) < near);
         }
     }
@@ -147,7 +151,7 @@ static bool find_neighbours(spread *s, double scale) {
 
 /* ---- Moving ---- */
 
-/* Of positions exactly above each other the later is pushed down. */
+/* Of positions that lie exactly above each other, the later one is pushed down. */
 static void push_apart(const spread *s) {
     const double *x = s->x, *y = s->y, *size = s->size;
     double *move_x = s->move_x, *move_y = s->move_y;
@@ -170,7 +174,7 @@ static void push_apart(const spread *s) {
     }
 }
 
-/* What sticks out at either end of a side pulls the square in by its side. `move` begins anew. */
+/* What sticks out at either end of a side pulls the square in. `move` begins anew. */
 static void move_along(int32_t count, double side, double step, const double *restrict size,
                        double *restrict move, double *restrict gone, double *restrict x) {
     for (int32_t i = 0; i < count; ++i) {
@@ -267,7 +271,7 @@ bool tvlm_fovea_spread(const tvlm_fovea *fovea, double spacing, int32_t k, tvlm_
 
 enum { POINTS = 64 };
 
-/* The points from a square's first to before its last, along a side. */
+/* Finds the points that a square covers along a side: from *first to before *last. */
 static int32_t first_point(double at, double side) {
     const double point = ceil(at / side * POINTS - 0.5);
     return (int32_t)lower(higher(point, 0.0), POINTS);
