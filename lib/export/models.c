@@ -24,13 +24,14 @@ static const struct {
     tvlm_export_processor processor;
 } models[TVLM_EXPORT_MODELS] = {
     [TVLM_EXPORT_QWEN3_VL] = {"qwen3-vl",
-                              {16, 2, 2, 0, false, 65536, 16777216, 4096, 25165824, HALVES, HALVES}},
+                              {16, 2, 2, 0, false, 65536, 16777216, 4096, 25165824, HALVES, HALVES, {0}}},
     [TVLM_EXPORT_QWEN2_5_VL] = {"qwen2.5-vl",
-                                {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD}},
-    [TVLM_EXPORT_QWEN2_VL] = {"qwen2-vl", {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD}},
-    [TVLM_EXPORT_LLAVA] = {"llava", {14, 1, 1, 336, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD}},
-    [TVLM_EXPORT_SIGLIP] = {"siglip", {16, 1, 1, 224, false, 0, 0, 0, 0, HALVES, HALVES}},
-    [TVLM_EXPORT_CLIP] = {"clip", {14, 1, 1, 224, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD}},
+                                {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
+    [TVLM_EXPORT_QWEN2_VL] = {"qwen2-vl",
+                              {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
+    [TVLM_EXPORT_LLAVA] = {"llava", {14, 1, 1, 336, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
+    [TVLM_EXPORT_SIGLIP] = {"siglip", {16, 1, 1, 224, false, 0, 0, 0, 0, HALVES, HALVES, {0}}},
+    [TVLM_EXPORT_CLIP] = {"clip", {14, 1, 1, 224, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
 };
 
 const char *tvlm_export_model_name(tvlm_export_model model) {
