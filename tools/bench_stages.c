@@ -437,17 +437,6 @@ static double select_bytes(const struct bench *bench) {
 
 /* ---- The list ---- */
 
-void bench_add(bench_stage *stages, int32_t *count, const char *name, const char *suffix,
-               tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes) {
-    bench_stage *const stage = &stages[*count];
-    if (*count == BENCH_STAGES_MAX) return;
-    snprintf(stage->name, sizeof stage->name, "%s%s", name, suffix);
-    stage->run = run;
-    stage->argument = argument;
-    stage->bytes = bytes;
-    ++*count;
-}
-
 int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     const int32_t cells = 0, dense = 1;
