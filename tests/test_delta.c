@@ -4,128 +4,12 @@
  * every device, storage and format, every channel that follows from the source, at every level. And that what
  * need not be made is not: texels far from what changed are poisoned, and stay so.
  */
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
+#include "delta_helper.h"
 
-#include "stack/delta.h"
-#include "stack/inside.h"
-#include "stack_helper.h"
-#include "support_stage.h"
-#include "texturevlm/delta.h"
+#include <math.h>
+
 #include "texturevlm/io.h"
 #include "texturevlm/temporal.h"
-
-/* One of each grid that is made in parts, the source and what is not. */
-static const char layout[] =
-    "r,g,b,edges,high,low,motion,saliency,laplacian,entropy,edge_x,rgb_var,distance,text,"
-    "cluster_id,boundary,prev_relevance";
-
-static void check(tvlm_status status) {
-    if (status != TVLM_OK) fail_msg("%s", test_last_log());
-}
-
-static tvlm_stack *create(const test_target *target, test_size size, int32_t images) {
-    tvlm_stack *stack = NULL;
-    check(tvlm_stack_create(target->device,
-                            tvlm_stack_params(.layout = layout, .width = size.width, .height = size.height,
-                                              .images = images, .format = target->format, .clusters = 12),
-                            &stack));
-    return stack;
-}
-
-/* ---- Two stacks compared ---- */
-
-static void compare_level(tvlm_device *device, const char *what, const char *name, tvlm_texture *got,
-                          tvlm_texture *expected, int32_t level, int32_t slice) {
-    float *a = test_read(device, got, level, slice), *b = test_read(device, expected, level, slice);
-    const int32_t width = tvlm_level_side(got->width, level);
-    for (size_t i = 0; i < 4 * test_texels(got, level); ++i)
-        if (!(a[i] == b[i])) /* NaN in either is a failure too */
-            fail_msg("%s, %s, level %d of %dx%d, slice %d, texel (%d, %d).%d: %.9g, in full %.9g", what, name,
-                     (int)level, (int)got->width, (int)got->height, (int)slice, (int)(i / 4) % (int)width,
-                     (int)(i / 4) / (int)width, (int)(i % 4), (double)a[i], (double)b[i]);
-    free(a);
-    free(b);
-}
-
-/* Every texel of every level of every grid. What is lazy is made by asking. */
-static void compare(const char *what, tvlm_stack *got, tvlm_stack *expected) {
-    check(tvlm_stack_generate(got));
-    check(tvlm_stack_generate(expected));
-    for (int32_t c = 0; c < got->chunk_count; ++c) {
-        tvlm_chunk *a = &got->chunks[c], *b = &expected->chunks[c];
-        assert_true(a->valid == b->valid);
-        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
-            if ((a->valid & TVLM_GRID_BIT(grid)) == 0) continue;
-            for (int32_t level = 0; level < a->grids[grid]->levels; ++level)
-                for (int32_t slice = 0; slice < test_slices(a->grids[grid]); ++slice)
-                    compare_level(got->device, what, tvlm_grid_get_info((tvlm_grid)grid)->name,
-                                  a->grids[grid], b->grids[grid], level, slice);
-        }
-    }
-}
-
-/* ---- Frames ---- */
-
-typedef struct movie {
-    test_size size;
-    int32_t channels;
-    uint8_t *pixels;
-    uint64_t random;
-} movie;
-
-static movie movie_of(test_size size, int32_t channels, uint64_t seed) {
-    movie m = {size, channels, NULL, seed};
-    m.pixels = test_random_pixels(&m.random, size.width, size.height, channels);
-    return m;
-}
-
-static tvlm_image frame_of(const movie *m) {
-    return u8_image(m->pixels, m->size.width, m->size.height, m->channels);
-}
-
-static void invert(const movie *m, int32_t x, int32_t y) {
-    if (x < 0 || y < 0 || x >= m->size.width || y >= m->size.height) return;
-    uint8_t *at = m->pixels + ((size_t)y * (size_t)m->size.width + (size_t)x) * (size_t)m->channels;
-    for (int32_t c = 0; c < m->channels; ++c) at[c] = (uint8_t)(at[c] + 128);
-}
-
-/* A block of noise at (x, y). */
-static void put_object(movie *m, int32_t x, int32_t y, int32_t side) {
-    for (int32_t j = y; j < y + side; ++j)
-        for (int32_t i = x; i < x + side; ++i)
-            if (test_random(&m->random) & 1) invert(m, i, j);
-}
-
-static void release(movie *m, tvlm_stack *parts, tvlm_stack *full) {
-    free(m->pixels);
-    tvlm_stack_destroy(&parts);
-    tvlm_stack_destroy(&full);
-}
-
-/* The frame into both, one in parts, one in full; and what the first said. */
-static tvlm_delta_report push(const char *what, tvlm_stack *parts, tvlm_stack *full, int32_t index,
-                              const movie *m, const struct tvlm_update_params *params) {
-    const tvlm_image image = frame_of(m);
-    tvlm_delta_report report;
-    check(tvlm_stack_update_image(parts, index, &image, params, &report));
-    check(tvlm_stack_set_image(full, index, &image));
-    compare(what, parts, full);
-    return report;
-}
-
-static const tvlm_delta_family *family_of(const tvlm_delta_report *report, const char *name) {
-    for (int32_t i = 0; i < report->family_count; ++i)
-        if (strcmp(report->families[i].name, name) == 0) return &report->families[i];
-    fail_msg("nothing is said of '%s'", name);
-    return NULL;
-}
-
-static void assert_family(const tvlm_delta_report *report, const char *name, tvlm_update update) {
-    const tvlm_delta_family *family = family_of(report, name);
-    if (family->update != update) fail_msg("%s: %d, not %d", name, (int)family->update, (int)update);
-}
 
 /* A still camera: an object moves. Every other frame with the one before as the previous one. */
 static void check_object(const test_target *target, test_size size, int32_t tile) {
@@ -299,129 +183,7 @@ static void check_sentinels(const test_target *target) {
     tvlm_stack_destroy(&stack);
 }
 
-/* ---- Thresholds, carrying over, bad input ---- */
-
-static void check_threshold(const test_target *target) {
-    const test_size size = {130, 70};
-    uint8_t *pixels = calloc(130 * 70, 1);
-    assert_non_null(pixels);
-    const tvlm_image image = u8_image(pixels, size.width, size.height, 1);
-    tvlm_stack *stack = create(target, size, 1);
-    tvlm_delta_report report;
-    const struct tvlm_update_params params = {.threshold = 3.0f / 255.0f};
-    check(tvlm_stack_update_image(stack, 0, &image, &params, &report));
-    for (int step = 1; step <= 4; ++step) { /* small differences add up */
-        pixels[0] = (uint8_t)step;
-        check(tvlm_stack_update_image(stack, 0, &image, &params, &report));
-        assert_int_equal(report.changed, step == 4 ? 1 : 0);
-    }
-    pixels[0] = 3;
-    check(tvlm_stack_update_image(stack, 0, &image, NULL, &report));
-    assert_int_equal(report.changed, 1);
-    free(pixels);
-    tvlm_stack_destroy(&stack);
-}
-
-/* The same in 16 bits and floats, with rows apart and at odd bytes, and a NaN. */
-static void check_types(const test_target *target) {
-    enum { W = 70, H = 66, STRIDE = W * 12 + 8 };
-    unsigned char *rows = calloc(H, STRIDE);
-    assert_non_null(rows);
-    for (int type = TVLM_PIXEL_U16; type <= TVLM_PIXEL_F32; ++type) {
-        const bool is_float = type == TVLM_PIXEL_F32;
-        const tvlm_image image = {.pixels = rows,
-                                  .width = W,
-                                  .height = H,
-                                  .channels = 3,
-                                  .type = (tvlm_pixel_type)type,
-                                  .row_stride = STRIDE};
-        tvlm_stack *stack = create(target, (test_size){W, H}, 1);
-        tvlm_delta_report report;
-        memset(rows, 0, (size_t)H * STRIDE);
-        check(tvlm_stack_update_image(stack, 0, &image, NULL, &report));
-        assert_true(report.whole);
-        unsigned char *at = rows + 65 * STRIDE + 69 * (is_float ? 12 : 6); /* the last pixel */
-        const float values[2] = {0.01f, NAN};
-        const uint16_t words[2] = {655, 0};
-        memcpy(at, is_float ? (const void *)&values[0] : (const void *)&words[0], is_float ? 4 : 2);
-        check(tvlm_stack_update_image(stack, 0, &image, tvlm_update_params(.threshold = 0.011f), &report));
-        assert_int_equal(report.changed, 0);
-        check(tvlm_stack_update_image(stack, 0, &image, tvlm_update_params(.threshold = 0.009f), &report));
-        assert_int_equal(report.changed, 1);
-        float red[W * H];
-        check(tvlm_stack_read(stack, 0, 0, 0, W * H, red));
-        assert_true(fabsf(red[W * H - 1] - 0.01f) < 2e-5f && red[0] == 0.0f);
-        memcpy(at, is_float ? (const void *)&values[1] : (const void *)&words[1], is_float ? 4 : 2);
-        check(tvlm_stack_update_image(stack, 0, &image, tvlm_update_params(.threshold = 0.009f), &report));
-        assert_int_equal(report.changed, 1);
-        check(tvlm_stack_read(stack, 0, 0, 0, W * H, red));
-        assert_true(red[W * H - 1] == 0.0f);
-        tvlm_stack_destroy(&stack);
-    }
-    free(rows);
-}
-
-static void check_carrying(const test_target *target) {
-    const test_size size = {256, 192}; /* 12 tiles */
-    movie m = movie_of(size, 3, 41);
-    const tvlm_image image = frame_of(&m);
-    tvlm_stack *stack = create(target, size, 1);
-    tvlm_delta_report report;
-    size_t count;
-    const struct tvlm_update_params params = {
-        .saliency_share = 0.2f, .cluster_share = 1.0f, .carried_frames = 3};
-    check(tvlm_stack_update_image(stack, 0, &image, &params, NULL));
-    check(tvlm_stack_generate(stack));
-    float *before = read_level(stack, 0, TVLM_CHANNEL_SALIENCY, 0, &count);
-    for (int i = 1; i <= 4; ++i) { /* a tile each */
-        put_object(&m, 8, 8, 30);
-        check(tvlm_stack_update_image(stack, 0, &image, &params, &report));
-        assert_family(&report, "saliency", i == 3 ? TVLM_UPDATE_LATER : TVLM_UPDATE_CARRIED);
-        assert_family(&report, "cluster", i == 4 ? TVLM_UPDATE_LATER : TVLM_UPDATE_CARRIED);
-        float *now = read_level(stack, 0, TVLM_CHANNEL_SALIENCY, 0, &count);
-        if (i < 3) assert_memory_equal(now, before, count * sizeof *now);
-        if (i == 3) assert_memory_not_equal(now, before, count * sizeof *now);
-        free(now);
-        check(tvlm_stack_generate(stack)); /* what is stale is made, and counts from 0 again */
-    }
-    free(before);
-    free(m.pixels);
-    tvlm_stack_destroy(&stack);
-}
-
-static void check_refusals(const test_target *target) {
-    const test_size size = {20, 20};
-    movie m = movie_of(size, 3, 51);
-    const tvlm_image image = frame_of(&m), none = u8_image(NULL, 20, 20, 3);
-    tvlm_stack *stack = create(target, size, 1);
-#define REFUSED(LINE, ...)                                                                                   \
-    refused(tvlm_stack_update_image(stack, 0, &image, tvlm_update_params(__VA_ARGS__), NULL),                \
-            TVLM_ERROR_ARGUMENT, LINE)
-    REFUSED("tiles of 40 pixels", .tile = 40);
-    REFUSED("tiles of -16 pixels", .tile = -16);
-    REFUSED("tiles of 8192 pixels", .tile = 8192);
-    REFUSED("a threshold of -1", .threshold = -1.0f);
-    REFUSED("a threshold of nan", .threshold = NAN);
-    REFUSED("a share of -2", .cluster_share = -2.0f);
-    REFUSED("for -1 frames", .carried_frames = -1);
-    refused(tvlm_stack_update_image(stack, 1, &image, NULL, NULL), TVLM_ERROR_ARGUMENT, "image 1 of a stack");
-    refused(tvlm_stack_update_image(stack, 0, &none, NULL, NULL), TVLM_ERROR_ARGUMENT, "no pixels");
-    free(m.pixels);
-    tvlm_stack_destroy(&stack);
-}
-
-/* Frames of another size are resampled and compared then. */
-static void check_resampled(const test_target *target) {
-    movie m = movie_of((test_size){301, 203}, 3, 61);
-    tvlm_stack *parts = create(target, (test_size){150, 100}, 1),
-               *full = create(target, (test_size){150, 100}, 1);
-    (void)push("resampled", parts, full, 0, &m, tvlm_update_params(.tile = 16));
-    put_object(&m, 60, 60, 12);
-    const tvlm_delta_report report = push("resampled", parts, full, 0, &m, tvlm_update_params(.tile = 16));
-    assert_true(!report.whole && report.changed > 0 && report.changed < 9);
-    assert_int_equal(parts->originals[0].width, 301);
-    release(&m, parts, full);
-}
+/* ---- Text, frames on the device ---- */
 
 /* A line of strokes from (x, y) to `end`, of letters `scale` times 10 pixels high, on the ground; or only the
  * ground. */
@@ -513,17 +275,8 @@ static void in_parts(const test_target *target, tvlm_device *reference) {
     check_sentinels(target);
 }
 
-static void others(const test_target *target) {
-    check_threshold(target);
-    check_types(target);
-    check_carrying(target);
-    check_refusals(target);
-    check_resampled(target);
-}
-
 static void delta(const test_target *target, tvlm_device *reference) {
     test_with_tunings(target, reference, in_parts);
-    others(target);
 }
 
 static void test_delta(void **state) {
@@ -540,9 +293,6 @@ static void test_reference(void **state) {
     check_pixels(&target, (test_size){40, 33}, 16);
     check_cut(&target, (test_size){33, 40});
     check_batch(&target, (test_size){33, 40});
-    check_threshold(&target);
-    check_types(&target);
-    check_resampled(&target);
     tvlm_device_destroy(&device);
 }
 
