@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bases as objects: checked, copied, read.
+ * basis.c: bases as objects, which are checked, copied and read.
  */
 #include "core/basis.h"
 #include "core/check.h"

@@ -9,10 +9,11 @@
 #include "core/backend.h"
 #include "texturevlm/basis.h"
 
+/* The pointers of `params` are into `numbers`, which holds the mean, the components and the variance. */
 struct tvlm_basis {
-    struct tvlm_basis_params params; /* its pointers are into `numbers` */
+    struct tvlm_basis_params params;
     char method[48];
-    float numbers[]; /* mean, components, variance */
+    float numbers[];
 };
 
 #endif

@@ -21,15 +21,17 @@
 
 typedef struct tvlm_backend tvlm_backend;
 
-/* Each backend's device begins with this. */
+/* Each backend's device begins with this. tiles_made is the last serial of tvlm_tiles; `held` is how many
+ * bytes of device memory the backend has, and held_most the most that it ever had. */
 struct tvlm_device {
     const tvlm_backend *backend;
     tvlm_log log;
     tvlm_device_info info;
-    uint64_t tiles_made;    /* tvlm_tiles.serial of the last ones */
-    size_t held, held_most; /* bytes of device memory that the backend has, and the most that it ever had */
+    uint64_t tiles_made;
+    size_t held, held_most;
 };
 
+/* A backend counts the memory that it takes from the device and gives back. */
 static inline void tvlm_device_takes(tvlm_device *device, size_t bytes) {
     device->held += bytes;
     if (device->held > device->held_most) device->held_most = device->held;
@@ -43,95 +45,116 @@ typedef struct tvlm_buffer {
     size_t bytes;
 } tvlm_buffer;
 
-/*
- * An array of RGBA textures with levels; each backend's own texture begins with this. extent is what the grid
- * covers of level 0 of the image, in pixels: at level n the position x lies at texel coordinate x * W_n /
- * extent.
- */
+/* An array of RGBA textures with levels. Each backend's own texture begins with this. */
 typedef struct tvlm_texture {
-    int32_t width, height;  /* of level 0 of the grid */
-    int32_t layers, images; /* slice = image * layers + layer */
-    int32_t levels;         /* held: 1, or all of them down to 1 x 1 */
-    tvlm_format format;     /* never AUTO */
+    /* The size of level 0 of the grid, in texels. */
+    int32_t width, height;
+    /* Slice image * layers + layer is one layer of one image. */
+    int32_t layers, images;
+    /* How many levels there are: 1, or all of them down to 1 x 1. */
+    int32_t levels;
+    /* F16 or F32, never AUTO. */
+    tvlm_format format;
+    /* The pixels of level 0 of the image that the grid covers: at level n, whose width is W_n, position x
+     * lies at texel coordinate x * W_n / extent_x. */
     float extent_x, extent_y;
+    /* How each component of a level is made from the level before: TVLM_REDUCE_*. */
     uint8_t reduce[4];
-    size_t bytes; /* device memory taken, all levels; set by texture_create */
+    /* The device memory that all levels take; texture_create sets it. */
+    size_t bytes;
 } tvlm_texture;
 
 /*
- * Several textures that one kernel reads (a *bundle*), and what the formulas need. All textures hold the same
- * images. A channel in it is a TVLM_REF (constants.h).
+ * Several textures that one kernel reads (a *bundle*), and what the position formula needs. All textures hold
+ * the same images. TVLM_REF (constants.h) names a channel in it.
  */
 typedef struct tvlm_bundle {
-    int32_t count; /* of textures, <= TVLM_BUNDLE_MAX; unused ones are NULL */
+    /* How many textures there are, at most TVLM_BUNDLE_MAX. Places that are not used are NULL. */
+    int32_t count;
     tvlm_texture *textures[TVLM_BUNDLE_MAX];
-    bool unit;                    /* some references to it have TVLM_REF_LAYERS */
-    float width, height;          /* of the image */
-    float fixation_x, fixation_y; /* pixels */
-    float farthest;               /* distance from the fixation to the farthest corner, pixels, > 0 */
+    /* Some references have TVLM_REF_LAYERS. */
+    bool unit;
+    /* In pixels: the size of the image, the fixation, and its distance from the farthest corner (> 0). */
+    float width, height;
+    float fixation_x, fixation_y;
+    float farthest;
 } tvlm_bundle;
 
-/* A point to sample; the layout of float4. */
+/* A point to sample. It has the layout of a float4. */
 typedef struct tvlm_point {
     float x, y, level, image;
 } tvlm_point;
 
-/* A patch to cut out: its centre, and the distance of its texels in pixels. The layout of two float4. */
+/* A patch to cut out: its centre, and the distance of its texels in pixels. It has the layout of two
+ * float4. */
 typedef struct tvlm_patch_place {
     tvlm_point at;
     float step_x, step_y, unused[2];
 } tvlm_patch_place;
 
-/* What is cut out. A value is stored as (value - mean) / deviation, rounded to `format` (never AUTO). */
+/*
+ * What is cut out of the patches: `channels` channels of side x side texels. A value is stored as (value -
+ * mean) / deviation, rounded to `format` (never AUTO). The three arrays have 4 * count4 elements, count4
+ * being channels / 4, rounded up. With `reflect`, positions beyond the image are mirrored; otherwise the edge
+ * repeats.
+ */
 typedef struct tvlm_patch_plan {
-    int32_t side, channels, count4; /* count4: channels / 4, rounded up */
-    const int32_t *refs;            /* [4 * count4], as the two that follow */
+    int32_t side, channels, count4;
+    const int32_t *refs;
     const float *mean, *deviation;
-    bool reflect; /* positions beyond the image are mirrored; otherwise they are the edge's */
+    bool reflect;
     tvlm_format format;
 } tvlm_patch_plan;
 
-/* Probes along a line, centred on a point: the step between them in pixels. The layout of two float4. */
+/* Probes along a line that is centred on a point: the step from one to the next in pixels, and how many there
+ * are. It has the layout of two float4. */
 typedef struct tvlm_footprint_place {
     tvlm_point at;
     float step_x, step_y, probes, unused;
 } tvlm_footprint_place;
 
-/* Candidates: cell (c, r) is [c step_x, (c+1) step_x) x ..., clipped to the image; its centre is the
- * candidate. */
+/*
+ * The candidates for a selection. Cell (column, row) is [column step_x, (column + 1) step_x) across, in
+ * pixels, and likewise down, clipped to the image; its centre is the candidate. Channels are read at `level`
+ * of the image, in image `image` of the bundle.
+ */
 typedef struct tvlm_candidates {
     int32_t columns, rows;
-    float step_x, step_y; /* pixels */
-    float level;          /* of the image, at which channels are read */
-    int32_t image;        /* of the bundle */
+    float step_x, step_y;
+    float level;
+    int32_t image;
 } tvlm_candidates;
 
 /*
- * A step of a scoring program: up to four channels, added to one part:
- * part += sum over c, taps of min(cap[c], weight[tap][c] * value(c, tap)). With taps == 1 only weight[4]
- * counts (the centre).
+ * A step of a scoring program, which adds up to four channels to one part (0 .. TVLM_SCORE_PARTS - 1):
+ *
+ *     part += sum over channels c and taps of min(cap[c], weight[tap][c] * value(c, tap))
+ *
+ * There are 1 or 9 taps; with 1 only weight[4], the centre, counts. A cap of INFINITY is none.
  */
 typedef struct tvlm_score_group {
     int32_t refs[4];
-    int32_t part; /* 0 .. TVLM_SCORE_PARTS - 1 */
-    int32_t taps; /* 1 or 9 */
-    float cap[4]; /* INFINITY: none */
+    int32_t part;
+    int32_t taps;
+    float cap[4];
     float weight[TVLM_SCORE_TAPS][4];
 } tvlm_score_group;
 
-/* How parts become a score: s = bias + sum weight[p] * n(part p), n the map of [min, max] over the candidates
- * to [0, 1] (all equal: 0) where normalise[p], else the identity. A part of weight 0 is not looked at. */
+/*
+ * How parts become a score: bias + sum over p of weight[p] * part p. With normalise[p], the part's range over
+ * the candidates is brought to [0, 1] first (to 0 where all are equal). A part of weight 0 is not looked at.
+ */
 typedef struct tvlm_score_combination {
     float bias;
     float weight[TVLM_SCORE_PARTS];
     bool normalise[TVLM_SCORE_PARTS];
 } tvlm_score_combination;
 
-/* Pixels in a device buffer: see tvlm_image. */
+/* Pixels in a device buffer, as tvlm_image has them. offset and row_stride are in bytes. */
 typedef struct tvlm_pixels {
     int32_t width, height, channels;
     tvlm_pixel_type type;
-    size_t offset, row_stride; /* bytes */
+    size_t offset, row_stride;
 } tvlm_pixels;
 
 /*

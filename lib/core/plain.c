@@ -5,7 +5,7 @@
  */
 #include "core/backend.h"
 
-/* It has arrived when it is sent. */
+/* What is sent this way has arrived when the call returns. */
 tvlm_status tvlm_plain_buffer_send(tvlm_device *device, tvlm_buffer *buffer, size_t bytes, const void *host) {
     return device->backend->buffer_write(device, buffer, 0, bytes, host);
 }
@@ -40,7 +40,7 @@ tvlm_status tvlm_plain_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffe
                      device->backend->name);
 }
 
-/* All of the levels are made, what lies above the tiles among them. */
+/* Makes all of the levels, which include what lies above the tiles. */
 tvlm_status tvlm_plain_mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles) {
     (void)tiles;
     return device->backend->mips(device, texture);

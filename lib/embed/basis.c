@@ -22,7 +22,8 @@ tvlm_status tvlm_eigen(const tvlm_log *log, double *matrix, int32_t n, int32_t w
     if (all != NULL && columns != NULL && support != NULL)
         info = LAPACKE_dsyevr(LAPACK_COL_MAJOR, 'V', 'I', 'L', n, matrix, n, 0.0, 0.0, n - wanted + 1, n, 0.0,
                               &found, all, columns, n, support);
-    for (int32_t i = 0; info == 0 && i < wanted; ++i) { /* they come smallest first */
+    /* LAPACK gives the smallest first. */
+    for (int32_t i = 0; info == 0 && i < wanted; ++i) {
         values[i] = all[wanted - 1 - i];
         memcpy(vectors + (size_t)i * (size_t)n, columns + (size_t)(wanted - 1 - i) * (size_t)n,
                (size_t)n * sizeof *vectors);
@@ -47,8 +48,8 @@ static double dot(const double *a, const double *b, int32_t n) {
     return sum;
 }
 
-/* What is left of a row beside `count` orthonormal ones, to unit length; its length before that over what it
- * was. */
+/* Takes off a row what lies along `count` orthonormal rows, and scales what is left to unit length. Returns
+ * the share of the row's length that was left. */
 static double reject(double *row, const double *others, int32_t count, int32_t dimension) {
     const double before = sqrt(dot(row, row, dimension));
     for (int twice = 0; twice < 2; ++twice)
@@ -62,13 +63,15 @@ static double reject(double *row, const double *others, int32_t count, int32_t d
 }
 
 int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t dimension, bool drop) {
-    const double dependent = 1e-6; /* inputs are floats */
+    /* A row of floats of which less is left depends on the others. */
+    const double dependent = 1e-6;
     int32_t kept = first, axis = 0;
     for (int32_t i = first; i < count; ++i) {
         double *row = rows + (size_t)kept * (size_t)dimension;
         if (kept != i) memcpy(row, rows + (size_t)i * (size_t)dimension, (size_t)dimension * sizeof *row);
         bool good = reject(row, rows, kept, dimension) > dependent;
-        /* An axis that is not among the rows yet: of D axes fewer than D can be. */
+        /* Some axis takes the place of a row that depends on others. There is one that is not spanned yet,
+         * since fewer than `dimension` rows are kept. */
         while (!good && !drop && axis < dimension) {
             memset(row, 0, (size_t)dimension * sizeof *row);
             row[axis++] = 1.0;
@@ -79,7 +82,7 @@ int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t 
     return kept;
 }
 
-/* SplitMix64 (Steele et al. 2014), and Box & Muller's transform. */
+/* A number in (0, 1) by SplitMix64 (Steele, Lea & Flood 2014), for the transform of Box & Muller. */
 static double uniform(uint64_t *state) {
     uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -97,7 +100,7 @@ void tvlm_normal_numbers(float *out, size_t count) {
 
 /* ---- A basis of rows ---- */
 
-/* The sign of a direction means nothing: fixed, it is the same on every device. */
+/* Fixes the sign of a direction, which means nothing, so that it is the same on every device. */
 static void turn(double *row, int32_t dimension) {
     int32_t largest = 0;
     for (int32_t d = 1; d < dimension; ++d)

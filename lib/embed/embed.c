@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed.c: features into the embedding of a basis, from device memory to device memory.
+ * embed.c: makes the embedding of an image from its features and a basis, within device memory.
  */
 #include <math.h>
 
@@ -25,14 +25,16 @@ static tvlm_status send(projection *p, const float *numbers, size_t count, tvlm_
     return p->device->backend->buffer_write(p->device, *buffer, 0, count * sizeof(float), numbers);
 }
 
-/* What the mean is along the components, taken off every cell: ones (cells x 1) times it (1 x k). */
+/* Fills the coordinates of every cell with minus those of the mean, as a product of ones (cells x 1) and a
+ * row (1 x k). The features' own coordinates are added to that. */
 static tvlm_status take_mean_off(projection *p, const tvlm_basis *basis) {
     const size_t cells = (size_t)p->cells, dimension = (size_t)p->dimension;
     float *numbers = tvlm_allocate(cells + dimension + (size_t)p->k, sizeof *numbers);
     if (numbers == NULL) return tvlm_fail(&p->device->log, TVLM_ERROR_MEMORY, "no memory for an embedding");
     float *zeros = numbers + cells, *along = zeros + dimension;
     for (size_t i = 0; i < cells; ++i) numbers[i] = 1.0f;
-    tvlm_basis_project(basis, zeros, 1, along); /* minus the mean */
+    /* The coordinates of the zero vector are minus those of the mean. */
+    tvlm_basis_project(basis, zeros, 1, along);
     tvlm_status status = send(p, numbers, cells, &p->ones);
     if (status == TVLM_OK) status = send(p, along, (size_t)p->k, &p->offset);
     free(numbers);
@@ -73,9 +75,9 @@ static tvlm_status project(projection *p, const tvlm_basis *basis) {
 }
 
 /*
- * The part of each vector that lies in the basis: |V (x - m)| / |x - m|. Without it an answer were the cosine
- * with what is left of a vector, and cells of which nothing is left would answer as loudly as others
- * (bench/bases.py has both). With |x - m|^2 = |x|^2 - 2 x . m + |m|^2.
+ * Finds the share of each vector that lies in the basis: |V (x - m)| / |x - m|, where |x - m|^2 = |x|^2 - 2 x
+ * . m + |m|^2. Without it an answer would be the cosine with what the basis keeps of a vector, and cells of
+ * which it keeps nothing would answer as loudly as others (bench/bases.py measures both).
  */
 static void find_shares(const projection *p, const tvlm_basis *basis, const float *out, const float *inverse,
                         const float *along_mean, float *shares) {
@@ -91,11 +93,12 @@ static void find_shares(const projection *p, const tvlm_basis *basis, const floa
     }
 }
 
+/* The product of each cell's vector and the mean: x . m. */
 static tvlm_status multiply_mean(projection *p, const tvlm_basis *basis, float *along_mean) {
     tvlm_status status = send(p, basis->params.mean, (size_t)p->dimension, &p->mean);
     const size_t bytes = (size_t)p->cells * sizeof(float);
     if (status != TVLM_OK) return status;
-    /* In place of the ones, which are not needed any more. */
+    /* The products take the place of the ones, which are not needed any more. */
     const tvlm_gemm gemm = {.m = p->cells,
                             .n = 1,
                             .k = p->dimension,
@@ -132,7 +135,8 @@ static tvlm_status keep_shares(tvlm_stack *stack, int32_t index, const tvlm_feat
     return status;
 }
 
-/* The grid as the features' lies: over the whole image, or over what its cells cover. */
+/* Hands the coordinates to the stack as its embedding. The grid lies as that of the features does: over the
+ * whole image, or over what its cells cover. */
 static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features *features,
                            const projection *p) {
     const tvlm_texture *texture = features->texture;
@@ -142,7 +146,8 @@ static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features
                                           .rows = texture->height,
                                           .channels = p->k,
                                           .cell = whole ? 0.0f : texture->extent_x / (float)texture->width,
-                                          .replace_nonfinite = true}; /* features were checked */
+                                          /* Features were checked, so this need not be. */
+                                          .replace_nonfinite = true};
     return tvlm_stack_input(stack, index, TVLM_CHANNEL_EMBEDDING_0, &input, p->out, 0);
 }
 

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * image_basis.c: a basis of an image's own features, and their embedding in a basis.
+ * image_basis.c: makes a basis of an image's own features, by the randomized range finder of Halko,
+ * Martinsson & Tropp (2011, algorithms 4.4 and 5.1).
  *
- * The range finder (Halko, Martinsson & Tropp 2011, algorithms 4.4 and 5.1) with X the features, cells x D,
- * and W a random matrix, D x n, n a little more than k: Y = X W; U = an orthonormal basis of Y's columns; Z =
- * X' U; and again, from W = one of Z's columns. X is nearly U Z', so that Z's left singular vectors are
- * X's right ones. Large matrices stay on the device. Orthonormal bases come from products n x n, T = Y'Y, and
- * their eigenvectors: Y T^-1/2. In floats that serves as long as singular values are not a thousand times
- * apart; what gets lost is beyond the rank that matters, and is made good at the end, on the host, in double.
+ * X is the features, cells x D, and W a random matrix, D x n, with n a little more than k. A round consists
+ * of
+ *
+ *     Y = X W
+ *     U = an orthonormal basis of the columns of Y
+ *     Z = X' U
+ *     W = an orthonormal basis of the columns of Z, for the next round
+ *
+ * X is nearly U Z', so that the left singular vectors of Z are the right singular vectors of X.
+ *
+ * Large matrices stay on the device. An orthonormal basis of the columns of Y is Y T^-1/2, by the
+ * eigenvectors of the n x n product T = Y'Y. In floats that serves as long as singular values are not a
+ * thousand times apart. What gets lost is beyond the rank that matters, and at the end the rows are made
+ * orthonormal on the host, in double.
  */
 #include <math.h>
 #include <string.h>
@@ -19,25 +28,34 @@
 #include "stack/features.h"
 #include "stack/stack.h"
 
-/* bench/bases.py, rank correlation and the same best 64: 0.957 and 0.84 after four, 0.959 and 0.85 after six,
- * as by the SVD. */
+/* bench/bases.py measures the rank correlation, and how many of the best 64 are the same: 0.957 and 0.84
+ * after four rounds, 0.959 and 0.85 after six, which is what the SVD has. */
 enum { ROUNDS = 6 };
 
+/* The matrices above: tall is Y, tall_unit U, wide Z, and wide_unit W. */
 typedef struct finder {
     tvlm_device *device;
-    tvlm_buffer *features; /* cells x dimension, the stack's */
+    /* The stack's: cells x dimension. */
+    tvlm_buffer *features;
+    /* The sides of the matrices: cells, D, and n. */
     int32_t cells, dimension, columns;
-    int32_t given;                 /* directions that come first */
-    tvlm_buffer *first;            /* [given * dimension] */
-    tvlm_buffer *tall, *tall_unit; /* cells x columns */
-    tvlm_buffer *wide, *wide_unit; /* dimension x columns */
-    tvlm_buffer *small, *along;    /* columns x columns; given x columns */
-    float *numbers;                /* [columns * columns] */
+    /* How many directions come first, and these, given x dimension. */
+    int32_t given;
+    tvlm_buffer *first;
+    /* Cells x columns. */
+    tvlm_buffer *tall, *tall_unit;
+    /* Dimension x columns. */
+    tvlm_buffer *wide, *wide_unit;
+    /* Columns x columns, and given x columns. */
+    tvlm_buffer *small, *along;
+    /* Columns x columns, on the host. */
+    float *numbers;
     double *matrix, *vectors, *values;
 } finder;
 
 /* ---- Steps ---- */
 
+/* c = a b, or a' b: a matrix of m x n with an inner dimension of k. */
 static tvlm_status product(const finder *f, tvlm_buffer *a, bool transpose_a, tvlm_buffer *b, tvlm_buffer *c,
                            int32_t m, int32_t n, int32_t k) {
     const tvlm_gemm gemm = {.m = m,
@@ -54,7 +72,7 @@ static tvlm_status product(const finder *f, tvlm_buffer *a, bool transpose_a, tv
     return f->device->backend->gemm(f->device, &gemm);
 }
 
-/* wide: what lies along the given directions taken off each column. */
+/* Takes off each column of a wide matrix what lies along the given directions. */
 static tvlm_status take_given_off(const finder *f, tvlm_buffer *wide) {
     if (f->given == 0) return TVLM_OK;
     TVLM_TRY(product(f, f->first, false, wide, f->along, f->given, f->columns, f->dimension));
@@ -74,8 +92,8 @@ static tvlm_status take_given_off(const finder *f, tvlm_buffer *wide) {
 }
 
 /*
- * out = from T^-1/2, T = from' from: orthonormal columns, the one that holds most first; 0 where next to
- * nothing is left. from, out: rows x columns.
+ * out = from T^-1/2, with T = from' from: orthonormal columns, the one that holds most first. A column of
+ * which next to nothing is left becomes 0. Both matrices are rows x columns.
  */
 static tvlm_status orthonormal_columns(finder *f, tvlm_buffer *from, int32_t rows, tvlm_buffer *out) {
     const int32_t n = f->columns;
@@ -141,7 +159,7 @@ static void release(finder *f) {
     free(f->matrix);
 }
 
-/* The random matrix, and the directions that come first. */
+/* Sends the random matrix W, and the directions that come first. */
 static tvlm_status start(finder *f, const double *rows) {
     const size_t count = (size_t)f->dimension * (size_t)(f->columns > f->given ? f->columns : f->given);
     float *numbers = tvlm_allocate(count, sizeof *numbers);
@@ -188,7 +206,7 @@ static tvlm_status check_request(request *r) {
     return TVLM_OK;
 }
 
-/* The span of the queries, at most k directions of it, into the first rows. */
+/* Puts orthonormal directions that span the queries into the first rows, at most k of them. */
 static tvlm_status span_queries(const request *r, double *rows, int32_t *given) {
     const size_t dimension = (size_t)r->dimension;
     const struct tvlm_image_basis_params *p = &r->params;
@@ -206,7 +224,7 @@ static tvlm_status span_queries(const request *r, double *rows, int32_t *given) 
     return *given > 0 ? TVLM_OK : tvlm_fail(r->log, TVLM_ERROR_ARGUMENT, "all queries are zero vectors");
 }
 
-/* The k - given directions that were found, as rows, orthonormal in double. */
+/* Takes the k - given directions that were found as rows, and makes them orthonormal in double. */
 static tvlm_status take_rows(finder *f, int32_t k, double *rows) {
     const size_t n = (size_t)f->columns, dimension = (size_t)f->dimension;
     float *columns = tvlm_allocate(dimension, n * sizeof *columns);
@@ -221,8 +239,8 @@ static tvlm_status take_rows(finder *f, int32_t k, double *rows) {
     return status;
 }
 
-/* The sum of the features' squares, from the lengths that the stack keeps, and the share of each direction.
- */
+/* Finds the share that each direction has in the sum of the features' squares. That sum comes from the
+ * lengths that the stack keeps. */
 static tvlm_status find_shares(const finder *f, const tvlm_features *features, const double *rows, int32_t k,
                                double *shares) {
     const tvlm_backend *backend = f->device->backend;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stacks by the content of their images, the least recently used of which go first.
+ * session.c: keeps stacks by the content of their images. Those that were not used for longest go first.
  */
 #include "texturevlm/session.h"
 
@@ -14,7 +14,7 @@
 #include "core/try.h"
 #include "stack/upload.h"
 
-/* uthash allocates its table with the first entry and when it grows: that may fail, and only that entry is
+/* uthash allocates its table with the first entry and when the table grows. If that fails, only that entry is
  * lost. */
 #define HASH_NONFATAL_OOM         1
 #define uthash_nonfatal_oom(lost) ((lost)->refused = true)
@@ -23,25 +23,29 @@
 
 #define DIGEST_BYTES SHA256_DIGEST_LENGTH
 
+/* A stack that is kept. `used` is when it was last asked for, on the session's clock; `refused` is set if the
+ * table has no memory for the entry. */
 typedef struct entry {
     uint8_t digest[DIGEST_BYTES];
     tvlm_stack *stack;
-    uint64_t used; /* when it was last asked for */
-    bool refused;  /* by the table, for want of memory */
+    uint64_t used;
+    bool refused;
     UT_hash_handle hh;
 } entry;
 
+/* `info` has what is counted. Its numbers of stacks and bytes are looked up when they are asked for. */
 struct tvlm_session {
     tvlm_device *device;
     entry *entries;
     uint64_t clock;
-    tvlm_session_info info; /* what is counted; stacks and bytes are looked up */
+    tvlm_session_info info;
 };
 
 /* ---- Which stack ---- */
 
+/* Hashes a part and its length, so that no two lists of parts read the same. */
 static void add(SHA2_CTX *hash, const void *bytes, size_t size) {
-    const uint64_t length = size; /* so that no two lists of parts read the same */
+    const uint64_t length = size;
     SHA256Update(hash, (const uint8_t *)&length, sizeof length);
     SHA256Update(hash, bytes, size);
 }
@@ -90,9 +94,8 @@ static size_t held_bytes(const tvlm_session *s) {
     return bytes;
 }
 
-/*
- * Drivers keep memory that enqueued work still reads: waited for, so that what is counted as free is free.
- */
+/* Destroys a stack. Drivers keep memory that enqueued work still reads, so this waits for the work: what is
+ * counted as free is free then. */
 static void let_go(tvlm_session *s, entry *e) {
     (void)s->device->backend->finish(s->device);
     HASH_DEL(s->entries, e); /* NOLINT(clang-analyzer-*): the analyser does not follow uthash */
@@ -100,7 +103,7 @@ static void let_go(tvlm_session *s, entry *e) {
     free(e);
 }
 
-/* The one that was asked for longest ago, but not `spared`; NULL: there is no other. */
+/* The stack that was asked for longest ago, other than `spared`; NULL: there is none. */
 static entry *oldest(const tvlm_session *s, const entry *spared) {
     entry *found = NULL;
     for (entry *e = s->entries; e != NULL; e = e->hh.next) /* NOLINT(clang-analyzer-*): as there */
@@ -108,6 +111,7 @@ static entry *oldest(const tvlm_session *s, const entry *spared) {
     return found;
 }
 
+/* Lets stacks go until they take at most `bytes`. */
 static void shrink(tvlm_session *s, size_t bytes, const entry *spared) {
     while (held_bytes(s) > bytes) {
         entry *const e = oldest(s, spared);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed.h: words, which are channels, and similarities for the host.
+ * similarity.c: words, which are channels of cosines, and similarities for the host.
  */
 #include "core/check.h"
 #include "core/try.h"
@@ -17,7 +17,7 @@ static tvlm_status check_vectors(const tvlm_stack *stack, const float *vectors, 
                      vectors != NULL ? "an array" : "no array", (int)count, (int)dimension);
 }
 
-/* The cosines, and then a texture for them, so that an error leaves the old words. */
+/* Makes the cosines first and then a texture for them, so that most errors leave the old words. */
 static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                              int32_t dimension) {
     tvlm_features features;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trainer.c: a basis from any number of vectors. Blocks of them are multiplied on the device, what comes of
- * it is added up on the host in double.
+ * trainer.c: makes a basis from any number of vectors. Blocks of them are multiplied on the device, and the
+ * products are added up on the host in double.
  *
- * A mean that is large beside what varies would use up the digits of a float: the first block's mean s is
- * taken off all vectors, and put back in the sums. With d the sum of what is left and n the number of
- * vectors:
- * - centred: C = sum (x-s)(x-s)' - d d'/n
- * - not centred: C = sum (x-s)(x-s)' + s d' + d s' + n s s'
+ * A mean that is large beside what varies would use up the digits of a float. Therefore the mean s of the
+ * first block is taken off all vectors, and put back in the sums. With d the sum of what is left, and n the
+ * number of vectors, the matrix whose eigenvectors are wanted is
+ *
+ *     centred:      C = sum (x-s)(x-s)' - d d'/n
+ *     not centred:  C = sum (x-s)(x-s)' + s d' + d s' + n s s'
  */
 #include <math.h>
 #include <string.h>
@@ -21,14 +22,22 @@ enum { BLOCK = 1024, COVARIANCE_MAX = 1536, PASSES = 3 };
 
 struct tvlm_trainer {
     tvlm_device *device;
-    struct tvlm_trainer_params params; /* defaults filled in */
-    int32_t columns;                   /* of `sums`: dimension, or those of the range finder */
+    /* The parameters, with their defaults filled in. */
+    struct tvlm_trainer_params params;
+    /* The columns of `sums`: the dimension, or the columns of the range finder. */
+    int32_t columns;
+    /* The pass, and how many vectors of the block are filled. */
     int32_t pass, filled;
-    int64_t vectors, first_vectors; /* of this pass, of the first one */
+    /* How many vectors were added in this pass, and in the first one. */
+    int64_t vectors, first_vectors;
+    /* The shift s is known. */
     bool shifted;
-    float *block, *product;               /* [BLOCK * dimension], [dimension * columns] */
-    double *shift, *rest, *sums, squares; /* s, d, [dimension * columns], sum |x-s|^2 */
-    double *range; /* range finder: [columns * dimension], rows span what is looked for */
+    /* [BLOCK * dimension], and [dimension * columns]. */
+    float *block, *product;
+    /* s, d, C or C range [dimension * columns], and sum |x-s|^2. */
+    double *shift, *rest, *sums, squares;
+    /* [columns * dimension]: the rows of the range finder, which span what is looked for. */
+    double *range;
     tvlm_buffer *device_block, *device_product, *device_range, *device_between;
 };
 
@@ -54,6 +63,7 @@ static tvlm_status fill_in(tvlm_device *device, const struct tvlm_trainer_params
     return TVLM_OK;
 }
 
+/* Whether it uses the range finder instead of the whole covariance. */
 static bool ranged(const tvlm_trainer *t) {
     return t->params.method == TVLM_BASIS_RANGE_FINDER;
 }
@@ -157,7 +167,7 @@ static void take_shift_off(tvlm_trainer *t) {
         }
 }
 
-/* The block's products into device_product: X'X, or X'(X range). */
+/* Multiplies the block: device_product becomes X'X, or X'(X range'). */
 static tvlm_status multiply(tvlm_trainer *t) {
     const int32_t dimension = t->params.dimension, columns = t->columns;
     const tvlm_backend *backend = t->device->backend;
@@ -229,12 +239,13 @@ tvlm_status tvlm_trainer_add(tvlm_trainer *trainer, const float *vectors, int64_
 
 /* ---- What was added ---- */
 
-/* `sums` become C, or C range: the shift is put back, or what is left of the mean taken off. */
+/* Makes `sums` C, or C times the range, by putting the shift back or taking off what is left of the mean. */
 static void correct(tvlm_trainer *t) {
     const int32_t dimension = t->params.dimension, columns = t->columns;
     const double n = (double)t->vectors;
     for (int32_t j = 0; j < columns; ++j) {
-        double along_rest = 0.0, along_shift = 0.0; /* d and s times the column */
+        /* The products of d and of s with the column. */
+        double along_rest = 0.0, along_shift = 0.0;
         if (ranged(t))
             for (int32_t d = 0; d < dimension; ++d) {
                 const double value = t->range[(size_t)j * (size_t)dimension + (size_t)d];
@@ -272,13 +283,14 @@ static tvlm_status check_pass(tvlm_trainer *t) {
         return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT,
                          "%lld vectors in pass %d, %lld in the first one", (long long)t->vectors,
                          (int)t->pass + 1, (long long)t->first_vectors);
-    if (t->vectors < t->params.k + t->params.centred) /* a mean takes one direction away */
+    /* A mean takes one direction away. */
+    if (t->vectors < t->params.k + t->params.centred)
         return tvlm_fail(&t->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors are too few for %d components%s",
                          (long long)t->vectors, (int)t->params.k, t->params.centred ? ", centred" : "");
     return TVLM_OK;
 }
 
-/* The columns of `sums` as rows of `range`. */
+/* Copies the columns of `sums` to the rows of `range`. */
 static void sums_to_range(tvlm_trainer *t) {
     const size_t dimension = (size_t)t->params.dimension, columns = (size_t)t->columns;
     for (size_t j = 0; j < columns; ++j)
@@ -313,8 +325,8 @@ static void inner_products(const double *left, const double *right, int32_t rows
             for (int32_t b = 0; b < n; ++b) out[(size_t)a * (size_t)n + (size_t)b] += left[a] * right[b];
 }
 
-/* matrix [rows * n] times the vectors of tvlm_eigen (as columns), each over the root of its value, 0 where
- * that is next to nothing. */
+/* Multiplies matrix [rows * n] by the vectors of tvlm_eigen (as columns), each over the root of its value, or
+ * by 0 where that value is next to nothing. */
 static void whiten(double *matrix, int32_t rows, int32_t n, const double *values, const double *vectors,
                    double *line) {
     for (int32_t i = 0; i < rows; ++i, matrix += n) {
@@ -330,8 +342,9 @@ static void whiten(double *matrix, int32_t rows, int32_t n, const double *values
 }
 
 /*
- * From Y = C Q, Q the range: C is nearly Y (Q'Y)^-1 Y' (Halko et al. 2011, section 5.4: Nystrom). With F = Y
- * (Q'Y)^-1/2 that is F F', whose vectors are F's left singular ones. They go to the first rows of `range`.
+ * Nystrom's method (Halko, Martinsson & Tropp 2011, section 5.4). From Y = C Q, with Q the range, C is nearly
+ * Y (Q'Y)^-1 Y'. With F = Y (Q'Y)^-1/2 that is F F', whose eigenvectors are the left singular vectors of F.
+ * They go to the first rows of `range`.
  */
 static tvlm_status nystrom(tvlm_trainer *t, double *values) {
     const int32_t dimension = t->params.dimension, n = t->columns;

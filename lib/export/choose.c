@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which tokens.
+ * choose.c: scores the tokens of pictures, shares the budget among the pictures, and chooses tokens.
  */
 #include <math.h>
 #include <string.h>
@@ -11,11 +11,13 @@
 #include "stack/stack.h"
 #include "stack/upload.h"
 
-#define DEFAULT_SHARE 4 /* one token of so many */
+/* Without a budget, one token of so many is selected. */
+#define DEFAULT_SHARE 4
 
 /* ---- Scores ---- */
 
-/* What the default score reads; a scorer's channels are added when it reads them. */
+/* Makes a stack of the processed size. Its layout is what the default score reads; the channels of a scorer
+ * are added when it reads them. */
 static tvlm_status size_stack(tvlm_export *export, const tvlm_export_picture *info) {
     const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
                                              .width = info->width,
@@ -28,13 +30,14 @@ static tvlm_status size_stack(tvlm_export *export, const tvlm_export_picture *in
     return tvlm_stack_create(export->device, &params, &export->stack);
 }
 
-/* The cells of one frame; they begin at the tokens' own corners. */
+/* The candidates of one frame, whose cells begin at the corners of tokens. There may be one more column and
+ * row than there are of tokens, where pixels are left over. */
 typedef struct cells {
-    int32_t columns, rows; /* of candidates: there may be one more than there are tokens, of a remainder */
+    int32_t columns, rows;
     float *scores;
 } cells;
 
-/* The frame's own, or none: not those of the frame before. */
+/* Sets the features of a frame. A frame without any does not keep those of the frame before. */
 static tvlm_status set_features(tvlm_export *export, const struct tvlm_grid_input *features) {
     if (features != NULL && features->data != NULL)
         return tvlm_stack_set_grid(export->stack, 0, TVLM_CHANNEL_FEATURE_0, features);
@@ -61,7 +64,7 @@ static tvlm_status score_frame(tvlm_export *export, const struct tvlm_grid_input
     return tvlm_score(export->stack, query, &params, count, c->scores);
 }
 
-/* A token of several frames has its best score. */
+/* Takes the scores of a frame. A token of several frames has the best of its scores. */
 static void keep_best(const tvlm_export *export, export_picture *picture, int32_t frame, const cells *c) {
     const int32_t merge = export->processor.merge, temporal = export->processor.temporal;
     const int32_t columns = picture->info.grid_w / merge, rows = picture->info.grid_h / merge;
@@ -97,8 +100,11 @@ static int64_t token_count(const tvlm_export *export) {
     return (int64_t)last->first_token + last->tokens;
 }
 
-/* In proportion, rounded down, at least 1. What is over the budget by the ones that were rounded up to 1 is
- * taken from the largest; what is left over is added to pictures in order. */
+/*
+ * Shares the budget in proportion to tokens, rounded down, but at least 1. If the pictures that were rounded
+ * up to 1 bring it over the budget, that is taken from the picture with most. What is left over goes to
+ * pictures in their order.
+ */
 static void share(tvlm_export *export, int64_t tokens) {
     int64_t left = export->budget;
     for (int32_t i = 0; i < export->count; ++i) {
@@ -115,7 +121,8 @@ static void share(tvlm_export *export, int64_t tokens) {
     }
     for (int32_t i = 0; left > 0; i = (i + 1) % export->count) {
         tvlm_export_picture *info = &export->pictures[i].info;
-        if (info->selected == info->tokens) continue; /* left < tokens - selected: some picture has room */
+        /* Some picture has room, since the budget is less than all tokens. */
+        if (info->selected == info->tokens) continue;
         ++info->selected;
         --left;
     }

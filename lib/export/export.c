@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm_export: what is asked, the run, and the tensors that it leaves.
+ * export.c: the parameters of an export, and its runs.
  */
 #include <math.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
     return check_score(log, &params->score);
 }
 
-/* Only one limit given: the other gives way. */
+/* Sets the limits that are given. If only one is given, the other gives way to it. */
 static void set_limits(const struct tvlm_export_params *params, int64_t *least, int64_t *most) {
     if (params->min_pixels > 0) *least = params->min_pixels;
     if (params->max_pixels > 0) *most = params->max_pixels;
@@ -44,7 +44,7 @@ static void set_limits(const struct tvlm_export_params *params, int64_t *least, 
     if (params->max_pixels == 0 && *most < *least) *most = *least;
 }
 
-/* The model's processor, with what was asked in place of its defaults. */
+/* The processor of the model, with what was asked for in place of its defaults. */
 static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params *params,
                            tvlm_export_processor *p) {
     const char *const name = tvlm_export_model_name(params->model);
@@ -66,7 +66,8 @@ static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params 
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d is under one patch (%d)", (int)p->side,
                          (int)p->patch);
     if (!free_size) return TVLM_OK;
-    const bool own = params->video && p->video_max_pixels > 0; /* limits of videos */
+    /* Videos have limits of their own. */
+    const bool own = params->video && p->video_max_pixels > 0;
     set_limits(params, own ? &p->video_min_pixels : &p->min_pixels,
                own ? &p->video_max_pixels : &p->max_pixels);
     return TVLM_OK;
@@ -159,7 +160,7 @@ static int32_t picture_frames(const tvlm_export *export, int32_t images) {
     return export->video ? images : 1;
 }
 
-/* Sizes of all, before any work: tokens, and how many of each. */
+/* Finds the sizes and tokens of all pictures before any work is done. */
 static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_t pictures, int32_t frames) {
     int64_t tokens = 0;
     for (int32_t i = 0; i < pictures; ++i) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processors, and the size that each gives a picture.
+ * models.c: the processors of the models, and the size that each gives a picture.
  */
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,9 @@
 #include "core/try.h"
 #include "export/inside.h"
 
-#define ASPECT_MAX       200
-#define VALUES_BYTES_MAX (UINT64_C(1) << 33) /* whatever the device says: 2^31 numbers */
+#define ASPECT_MAX 200
+/* pixel_values have at most 2^31 numbers, whatever the device says. */
+#define VALUES_BYTES_MAX (UINT64_C(1) << 33)
 
 #define CLIP_MEAN                                                                                            \
     { 0.48145466f, 0.4578275f, 0.40821073f }
@@ -51,16 +52,20 @@ tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_export_proce
     return TVLM_OK;
 }
 
-#define SIDE_MOST 4096 /* of a patch, of a merged block: their product is squared below */
+/* The most that a patch, `merge` and `temporal` may be, since products of them are squared below. */
+#define SIDE_MOST 4096
 
 /* What a size is chosen by. */
 typedef struct sizing {
-    int32_t frames;      /* 1: a picture */
-    double whole;        /* frames, rounded to whole tokens */
-    int64_t least, most; /* pixels of all frames */
-    int64_t token;       /* pixels of one, all its frames */
-    int32_t side;        /* no side may be shorter */
-    const char *unit;    /* what `side` is one of */
+    /* How many frames there are (1: a picture), and that number rounded to whole tokens. */
+    int32_t frames;
+    double whole;
+    /* The limits for the pixels of all frames, and the pixels of one token in all its frames. */
+    int64_t least, most;
+    int64_t token;
+    /* The shortest side that a picture may have, and what that is called. */
+    int32_t side;
+    const char *unit;
 } sizing;
 
 static tvlm_status check_resize(const sizing *by, int32_t width, int32_t height, const tvlm_log *log) {
@@ -82,9 +87,9 @@ static tvlm_status check_resize(const sizing *by, int32_t width, int32_t height,
 }
 
 /*
- * transformers: smart_resize of image_processing_qwen2_vl.py (4.47.1), and of video_processing_qwen3_vl.py
- * (4.57.1), which is the same but for the frames. In double, operation by operation as Python has it: the
- * last bit decides ties.
+ * The function smart_resize of transformers, in its class Qwen2VLImageProcessor (4.47.1), and in
+ * Qwen3VLVideoProcessor (4.57.1), which differs only in the frames. It computes in double, operation by
+ * operation as Python does, since the last bit decides ties.
  */
 static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int32_t width, int32_t height,
                           const tvlm_log *log, int32_t *resized_width, int32_t *resized_height) {
@@ -101,7 +106,8 @@ static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int3
         h = ceil(height * beta / factor) * factor;
         w = ceil(width * beta / factor) * factor;
     }
-    h = fmax(h, factor); /* half a token rounds to none where the least is small */
+    /* Where the least is small, half a token may have been rounded to none. */
+    h = fmax(h, factor);
     w = fmax(w, factor);
     if (h > INT32_MAX || w > INT32_MAX || h * w > INT32_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a processed picture of %.0fx%.0f pixels is too large", w,
@@ -111,7 +117,7 @@ static tvlm_status resize(const tvlm_export_processor *p, const sizing *by, int3
     return TVLM_OK;
 }
 
-/* Before anything is computed from them; *factor: the side of a token. */
+/* Checks the patch and `merge` before anything is computed from them. *factor is the side of a token. */
 static tvlm_status find_factor(const tvlm_export_processor *p, const tvlm_log *log, int64_t *factor) {
     if (p->patch < 1 || p->merge < 1 || p->patch > SIDE_MOST || p->merge > SIDE_MOST)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a patch of %d pixels, merged %d by %d", (int)p->patch,
@@ -158,7 +164,7 @@ tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int3
     return resize(processor, &by, width, height, log, resized_width, resized_height);
 }
 
-/* Before anything is allocated: the largest buffer of all is that of pixel_values. */
+/* Checks the largest buffer of all, that of pixel_values, before anything is allocated. */
 static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_picture *info) {
     const tvlm_export_processor *p = &export->processor;
     const uint64_t told = export->device->info.allocation_max;

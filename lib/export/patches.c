@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processed bytes as the encoder's numbers.
+ * patches.c: makes the encoder's numbers from the processed bytes.
  */
 #include "core/try.h"
 #include "export/inside.h"
 
-/* values[channel][byte], rounded to float after each step as NumPy does it there: bytes times 1/255 in
- * double. */
+/* Fills lookup[channel * 256 + byte], rounding to float after each step as the processors do with NumPy: the
+ * byte times 1/255 is computed in double. */
 static void fill_lookup(const tvlm_export_processor *p, float lookup[3 * 256]) {
     for (int c = 0; c < 3; ++c)
         for (int byte = 0; byte < 256; ++byte) {
@@ -49,7 +49,8 @@ tvlm_status tvlm_export_patches(tvlm_export *export, export_picture *picture) {
         export->device->backend->buffer_write(export->device, export->tokens, 0, bytes, picture->chosen));
     TVLM_TRY(run(export, picture, &layout, export->tokens, &picture->selected));
     layout.count = info->tokens;
-    if (p->side != 0) { /* planes: one patch as large as the picture */
+    /* Planes are one patch as large as the picture. */
+    if (p->side != 0) {
         layout.patch = p->side;
         layout.blocks_x = layout.blocks_y = layout.count = 1;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pictures to bytes, as Pillow has them, on the device, and resized.
+ * pixels.c: sends pictures to the device as the bytes that Pillow makes of them, and resizes them.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 static const size_t component_bytes[] = {
     [TVLM_PIXEL_U8] = sizeof(uint8_t), [TVLM_PIXEL_U16] = sizeof(uint16_t), [TVLM_PIXEL_F32] = sizeof(float)};
 
-/* Pillow: upper bytes; but gray without alpha is its mode "I", whose way to RGB is clipping. */
+/* The byte that Pillow makes of a component. Of 16 bits it keeps the upper byte; but 16-bit gray without
+ * alpha is its mode "I", which becomes RGB by clipping. */
 static uint8_t byte_of(const unsigned char *at, tvlm_pixel_type type, int32_t channels) {
     uint16_t u16;
     float f32;
@@ -22,7 +23,8 @@ static uint8_t byte_of(const unsigned char *at, tvlm_pixel_type type, int32_t ch
         return (uint8_t)(u16 > 255 ? 255 : u16);
     }
     memcpy(&f32, at, sizeof f32);
-    return (uint8_t)(fminf(fmaxf(f32, 0.0f), 1.0f) * 255.0f + 0.5f); /* fmaxf makes 0 of NaN */
+    /* fmaxf makes 0 of NaN. */
+    return (uint8_t)(fminf(fmaxf(f32, 0.0f), 1.0f) * 255.0f + 0.5f);
 }
 
 static void row_to_bytes(const tvlm_image *image, const unsigned char *from, size_t row, uint8_t *to) {
@@ -34,7 +36,7 @@ static void row_to_bytes(const tvlm_image *image, const unsigned char *from, siz
     for (size_t i = 0; i < row; ++i) to[i] = byte_of(from + i * size, image->type, image->channels);
 }
 
-/* Bytes without gaps go to the device as they are. */
+/* Sends a picture as bytes without gaps. Bytes that have none go to the device as they are. */
 static tvlm_status upload(tvlm_export *export, const tvlm_image *image, size_t row) {
     tvlm_device *device = export->device;
     const size_t given = row * component_bytes[image->type];

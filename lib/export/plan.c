@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The weights of a resize, as Pillow has them (Resample.c: precompute_coeffs, normalize_coeffs_8bpc): Keys'
- * cubic with a = -0.5, stretched by the scale where the picture shrinks, normalised in double, then in whole
- * numbers.
+ * plan.c: the weights of a resize, as Pillow's functions precompute_coeffs and normalize_coeffs_8bpc make
+ * them: the cubic of Keys (1981) with a = -0.5, stretched by the scale where the picture shrinks, normalised
+ * in double, and then rounded to whole numbers.
  */
 #include <math.h>
 
@@ -10,7 +10,8 @@
 #include "core/try.h"
 #include "export/inside.h"
 
-#define SUPPORT 2.0 /* of the cubic, in output pixels */
+/* The cubic is 0 from here on, in pixels of the result. */
+#define SUPPORT 2.0
 
 static double cubic(double x) {
     const double a = -0.5;
@@ -20,12 +21,12 @@ static double cubic(double x) {
     return 0.0;
 }
 
-/* To the nearest whole number of 2^-BITS, halves away from 0. */
+/* A weight in units of 2^-BITS, rounded to nearest, halves away from 0. */
 static int32_t fixed(double weight) {
     return (int32_t)((weight < 0 ? -0.5 : 0.5) + weight * (1 << TVLM_RESIZE_BITS));
 }
 
-/* `exact` has room for the taps of one output. */
+/* Writes the entry of the table for one place. `exact` has room for its weights in double. */
 static void write_entry(int32_t source, double scale, int64_t output, double *exact, int32_t *entry) {
     const double stretch = fmax(scale, 1.0), support = SUPPORT * stretch;
     const double centre = ((double)output + 0.5) * scale;
@@ -71,7 +72,7 @@ static frame frame_of(const tvlm_export *export, int32_t width, int32_t height,
     const int64_t side = export->processor.side;
     if (!export->processor.centre) return (frame){info->width, info->height, 0, 0};
     const int32_t shorter = width < height ? width : height, longer = width < height ? height : width;
-    /* int(size * long / short): of a quotient in double */
+    /* As int(size * long / short) in Python, which divides in double. */
     const int64_t grown = (int64_t)((double)(side * longer) / (double)shorter);
     const frame f = {width <= height ? side : grown, width <= height ? grown : side, 0, 0};
     return (frame){f.width, f.height, (f.width - side) / 2, (f.height - side) / 2};
@@ -95,7 +96,8 @@ tvlm_status tvlm_export_plan(tvlm_export *export, int32_t width, int32_t height,
     const frame f = frame_of(export, width, height, info);
     tvlm_resize plan = {.x.size = info->width, .y.size = info->height};
     if (export->source_width == width && export->source_height == height) return TVLM_OK;
-    export->source_width = export->source_height = 0; /* until it is made */
+    /* There is no plan until the new one is made. */
+    export->source_width = export->source_height = 0;
     int32_t *x = tvlm_resize_weights(width, f.width, f.left, plan.x.size, &plan.x.taps);
     int32_t *y = tvlm_resize_weights(height, f.height, f.top, plan.y.size, &plan.y.taps);
     tvlm_status status = TVLM_ERROR_MEMORY;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tensors of a run: their shapes, and their way to the host.
+ * tensors.c: the tensors of a run: their shapes, and reading them to the host.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static bool is_qwen(const tvlm_export *export) {
     return export->processor.side == 0;
 }
 
-/* Only Qwen-VL has grids. */
+/* The kind of tensor number `index`. Only Qwen-VL has grids. */
 static kind kind_of(const tvlm_export *export, int32_t index) {
     return (kind)(is_qwen(export) || index < GRIDS ? index : index + 1);
 }
@@ -80,7 +80,7 @@ static tvlm_status read_buffer(tvlm_export *export, tvlm_buffer *buffer, size_t 
     return export->device->backend->buffer_read(export->device, buffer, 0, floats * sizeof(float), begin);
 }
 
-/* The picture's part of a tensor of floats; *to moves behind it. */
+/* Reads a picture's part of a tensor of floats. *to moves behind it. */
 static tvlm_status read_floats(tvlm_export *export, const export_picture *picture, kind what, float **to) {
     const tvlm_export_processor *p = &export->processor;
     const size_t token = 3 * (size_t)p->temporal * (size_t)(p->patch * p->patch * p->merge * p->merge);
@@ -99,7 +99,7 @@ static tvlm_status read_floats(tvlm_export *export, const export_picture *pictur
     return TVLM_OK;
 }
 
-/* Token `token` of a picture, counted from 0 in it: t, h, w. */
+/* Writes the position (t, h, w) of a token, which is counted from 0 in its picture. */
 static int64_t *write_position(const tvlm_export *export, const tvlm_export_picture *info, int32_t token,
                                int64_t *to) {
     const int32_t columns = info->grid_w / export->processor.merge;

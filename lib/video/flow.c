@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.c: texturevlm/flow.h: which levels, whose memory.
+ * flow.c: the functions of texturevlm/flow.h: chooses the levels and owns the memory; backends make the flow.
  */
 #include "video/flow.h"
 
@@ -12,7 +12,8 @@
 #include "stack/make.h"
 #include "stack/stack.h"
 
-/* Planes and equations are numbered by int32_t: 14 floats a texel and both directions, and their borders. */
+/* Refuses images that are too large: kernels number planes and equations by int32_t, which are 14 floats for
+ * each texel in both directions, and their borders. */
 static tvlm_status check_area(const tvlm_device *device, const tvlm_texture *source, int32_t finest) {
     const int64_t w = tvlm_level_side(source->width, finest) + 64,
                   h = tvlm_level_side(source->height, finest) + 64;
@@ -30,7 +31,8 @@ static int32_t coarsest_of(const tvlm_texture *source, int32_t finest) {
     return level;
 }
 
-/* A flow with room for the grid: the one there is where it suffices. */
+/* Gives a flow with room for the grid: the old one, if there is one, with a larger buffer if that is
+ * needed. */
 static tvlm_status reserve(tvlm_device *device, const tvlm_flow_info *info, tvlm_flow *old,
                            tvlm_flow **flow) {
     const size_t bytes = 3 * sizeof(float) * (size_t)info->width * (size_t)info->height;
@@ -79,7 +81,7 @@ tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int
     return status;
 }
 
-/* The source of image `index` with its levels. */
+/* Makes the source of image `index` with its levels, and says which image of that texture it is. */
 static tvlm_status source_of(tvlm_stack *stack, int32_t index, tvlm_texture **source, int32_t *image) {
     TVLM_TRY(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
     *source = tvlm_stack_made(stack, index, TVLM_GRID_SOURCE);
@@ -145,7 +147,7 @@ tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flo
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a flow of %dx%d pixels; the stack has %dx%d",
                          (int)flow->info.image_width, (int)flow->info.image_height,
                          (int)tvlm_stack_width(stack), (int)tvlm_stack_height(stack));
-    /* Everything in it is finite; said otherwise, setting it would wait to find out. */
+    /* Everything in a flow is finite. Without replace_nonfinite, setting it would wait to find that out. */
     const struct tvlm_grid_input input = {
         .columns = flow->info.width, .rows = flow->info.height, .channels = 3, .replace_nonfinite = true};
     return tvlm_stack_input(stack, index, TVLM_CHANNEL_FLOW_U, &input, flow->buffer, 0);

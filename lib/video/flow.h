@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video/flow.h: the inside of a flow, for the modules beside it.
+ * video/flow.h: what a flow consists of, for the other files of this folder.
  */
 #ifndef TVLM_VIDEO_FLOW_H
 #define TVLM_VIDEO_FLOW_H
@@ -8,15 +8,17 @@
 #include "core/backend.h"
 #include "texturevlm/flow.h"
 
+/* The buffer holds u, v and the confidence of each texel of the grid as three floats. It may be larger than
+ * that. */
 struct tvlm_flow {
     tvlm_device *device;
     tvlm_flow_info info;
-    tvlm_buffer *buffer; /* u, v, confidence: 3 floats a texel of the grid; perhaps with room behind */
+    tvlm_buffer *buffer;
 };
 
 /*
- * tvlm_flow_compute between two sources that need not be in a stack: one size, all levels, which are up to
- * date; of the device `device`.
+ * The same as tvlm_flow_compute, between two sources that need not be in a stack. They are of `device` and of
+ * one size, with all their levels up to date.
  */
 tvlm_status tvlm_flow_between(tvlm_device *device, const tvlm_texture *from, int32_t from_image,
                               const tvlm_texture *to, int32_t to_image, const struct tvlm_flow_params *params,

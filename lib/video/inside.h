@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video/inside.h: the inside of a stream, for its own files: stream.c (frames), interop.c, stream_cut.c,
+ * video/inside.h: what a stream consists of, for its own files: stream.c (frames), interop.c, stream_cut.c,
  * stream_features.c, stream_gather.c, stream_regions.c, stream_send.c, stream_steady.c and stream_volume.c.
  */
 #ifndef TVLM_VIDEO_INSIDE_H
@@ -11,69 +11,100 @@
 #include "stack/grids.h"
 #include "texturevlm/stream.h"
 
-#define STREAM_THUMBNAIL 64 /* texels, of the longer side at most */
+/* The longer side of a thumbnail has at most so many texels. */
+#define STREAM_THUMBNAIL 64
 
-/* A grid of vectors that goes along: the features or the embedding. */
+/* A grid of vectors that moves along with the picture: the features or the embedding. */
 typedef struct stream_carried {
-    tvlm_texture *spare, *fresh; /* as the stack's own; what is moved into, and what new ones come in */
-    tvlm_texture *origin;        /* what all is moved from, */
-    bool moved;                  /* if anything was; otherwise that is the stack's own */
-    tvlm_buffer *known;          /* of the origin's cells, and */
-    tvlm_buffer *path[2];        /* the way back to it, now and next: tvlm_warp */
+    /* Textures like the stack's own: one that vectors are moved into, and one that new vectors come in. */
+    tvlm_texture *spare, *fresh;
+    /* The texture that vectors are moved from, once they were moved; before that it is the stack's own. */
+    tvlm_texture *origin;
+    bool moved;
+    /* Which cells of the origin have a vector, and the way of each cell back to it, now and next
+     * (tvlm_warp). */
+    tvlm_buffer *known;
+    tvlm_buffer *path[2];
     tvlm_buffer *weights;
-    float *host; /* path[0], on the host */
+    /* path[0], on the host. */
+    float *host;
     int32_t columns, rows, layers;
-    bool there; /* the stack has such a grid */
+    /* The stack has such a grid. */
+    bool there;
 } stream_carried;
 
 enum { STREAM_FEATURES = 0, STREAM_EMBEDDING, STREAM_CARRIED };
 
-/* What is read back of a frame in one go: numbers are of floats, where each begins. */
+/* What is read back of a frame at once. Numbers say at which float of the buffer something begins. */
 typedef struct stream_gather {
-    tvlm_buffer *buffer; /* on the device; first the thumbnail's texels, luma in the first of four floats */
-    float *host;         /* what was read of it */
-    size_t capacity;     /* floats of either */
+    /* On the device. It begins with the thumbnail's texels, luma being the first of four floats. */
+    tvlm_buffer *buffer;
+    /* What was read of it. */
+    float *host;
+    /* How many floats both have room for. */
+    size_t capacity;
+    /* Where the thumbnail ends, and where all ends. */
     size_t look_end, end;
-    size_t regions, regions_moved;     /* the table with its header; x, y of each */
-    size_t positions, positions_moved; /* x, y of each */
+    /* The table of regions with its header, and x, y of where the regions moved. */
+    size_t regions, regions_moved;
+    /* x, y of the positions, and of where they moved. */
+    size_t positions, positions_moved;
     size_t path[STREAM_CARRIED];
 } stream_gather;
 
 typedef struct stream_camera {
     tvlm_stack *stack;
-    tvlm_texture *before;   /* the last frame's source: it and the stack's own change places */
-    int32_t tiles, changed; /* of the present frame: tvlm_stream_report */
+    /* The last frame's source, which changes places with the stack's own. */
+    tvlm_texture *before;
+    /* Tiles of the present frame, as in tvlm_stream_report. */
+    int32_t tiles, changed;
     tvlm_flow *flow;
-    int64_t frames;        /* pushed so far */
-    int32_t since_key;     /* frames since the last keyframe */
-    int32_t width, height; /* of all frames as handed in; 0: any */
+    /* How many frames were pushed, and how many since the last keyframe. */
+    int64_t frames;
+    int32_t since_key;
+    /* The size of all frames as they are handed in; 0: any. */
+    int32_t width, height;
     tvlm_stream_report report;
-    float luma[2][STREAM_THUMBNAIL * STREAM_THUMBNAIL]; /* of this frame, of the last one */
+    /* The thumbnails of this frame and of the last one. */
+    float luma[2][STREAM_THUMBNAIL * STREAM_THUMBNAIL];
     stream_gather gather;
-    tvlm_buffer *texels; /* points: the thumbnail's */
+    /* The points at which the thumbnail is sampled. */
+    tvlm_buffer *texels;
     stream_carried carried[STREAM_CARRIED];
-    tvlm_cluster_centre *centres; /* [cells]; where regions begin */
-    tvlm_region *regions;         /* [cells] of the last frame */
+    /* Where regions begin, by cell; the regions of the last frame; and how many may be on their way to the
+     * host. */
+    tvlm_cluster_centre *centres;
+    tvlm_region *regions;
     int32_t region_count;
-    int32_t gathered; /* regions on their way to the host, at most */
-    float *former;    /* x, y of the last selection, working pixels: where they are in the present frame */
+    int32_t gathered;
+    /* x, y of the last selection's positions, in working pixels: where they are in the present frame. */
+    float *former;
     int32_t former_count, former_capacity;
-    float *bonus; /* of the candidates */
+    /* The bonus of each candidate. */
+    float *bonus;
     size_t bonus_capacity;
-    tvlm_packed *volume;    /* NULL: none */
-    int32_t newest, filled; /* slots of it */
-    bool stored;            /* the present frame is in it */
-    tvlm_delta_plan plan;   /* of the next frame */
-    tvlm_image sent;        /* ahead; no pixels: none was. Its plan may have gone */
-    tvlm_buffer *pixels;    /* what the plan uploads, */
-    bool sending;           /* and that is on its way */
+    /* The volume (NULL: none), the slot of its newest frame, how many slots are filled, and whether the
+     * present frame is in it. */
+    tvlm_packed *volume;
+    int32_t newest, filled;
+    bool stored;
+    /* The plan of the next frame. */
+    tvlm_delta_plan plan;
+    /* The frame that was sent ahead; it has no pixels if none was. Its plan may be outdated. */
+    tvlm_image sent;
+    /* What the plan uploads, and whether that is on its way. */
+    tvlm_buffer *pixels;
+    bool sending;
 } stream_camera;
 
+/* Of the pointers in `params` only the scorer is looked at; the numbers that follow it have the defaults
+ * filled in. */
 struct tvlm_stream {
     tvlm_device *device;
-    struct tvlm_stream_params params; /* its pointers are not looked at, but for scorer; these are: */
+    struct tvlm_stream_params params;
     float cut, confidence, blend, needs_all, steadiness, decay, longest;
-    int32_t cells; /* regions at most */
+    /* The largest number of regions. */
+    int32_t cells;
     int32_t volume_level, volume_count;
     int32_t *volume_channels;
     int32_t camera_count;
@@ -81,27 +112,27 @@ struct tvlm_stream {
 };
 
 /*
- * stream_gather.c. Room for what the frame that comes will say, then everything that enqueues it, then one
- * read of the first floats, then everything that takes it from the host's copy.
+ * stream_gather.c. First, room is made for what the next frame will say; then others enqueue what fills it;
+ * then its first floats are read at once; and then others take what they want from the host's copy.
  */
 tvlm_status tvlm_stream_gather_begin(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_gather_read(stream_camera *camera, size_t floats);
 void tvlm_stream_gather_release(stream_camera *camera);
-/* From and to places in the gathered buffer (how->from, to and flow are filled in), along the stack's flow,
- * which has all levels. */
+/* Follows points from one place of the gathered buffer to another, along the stack's flow, whose levels are
+ * all made. how->from, how->to and how->flow are filled in here. */
 tvlm_status tvlm_stream_follow(stream_camera *camera, const tvlm_follow *how);
 
-/* stream_cut.c: the thumbnail of the present source (which has all levels); into luma[0]; and how far it is
- * from luma[1]. */
+/* stream_cut.c: enqueues the thumbnail of the present source, whose levels are all made; takes it into
+ * luma[0]; and says how different it is from luma[1]. */
 size_t tvlm_stream_thumbnail_texels(const stream_camera *camera);
 tvlm_status tvlm_stream_look(stream_camera *camera);
 void tvlm_stream_take_look(stream_camera *camera);
 float tvlm_stream_difference(const stream_camera *camera);
 
-/* stream_features.c: moves what is carried into the present frame; and fills in the report. */
+/* stream_features.c: moves what is carried into the present frame, and fills in the report. */
 tvlm_status tvlm_stream_carry_features(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera);
-/* Of tvlm_stream_set_features: the data are in `buffer` from `offset` on where that is not NULL. */
+/* The same as tvlm_stream_set_features. If `buffer` is not NULL, the data are in it from byte `offset` on. */
 tvlm_status tvlm_stream_put_features(tvlm_stream *stream, int32_t index, int32_t channel,
                                      const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
                                      const uint8_t *mask);
@@ -109,36 +140,38 @@ size_t tvlm_stream_path_floats(const stream_camera *camera, int which);
 void tvlm_stream_drop_features(stream_camera *camera);
 void tvlm_stream_free_features(stream_camera *camera);
 
-/* stream_regions.c: the last frame's regions, before its pixels go; along the flow; then where they begin in
- * the present one. */
+/* stream_regions.c: keeps the last frame's regions before its pixels go, moves them along the flow, and
+ * decides where regions begin in the present frame. */
 tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_place_regions(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_drop_regions(stream_camera *camera);
 
-/* stream_send.c */
+/* stream_send.c: checks a frame that is pushed or sent. */
 tvlm_status tvlm_stream_check_frame(const tvlm_stream *stream, int32_t index, const tvlm_image *image);
 
 /* Whether the camera's next frame is a keyframe in any case. */
 bool tvlm_stream_is_due(const tvlm_stream *stream, const stream_camera *camera);
 
 /*
- * The plan for the frame that is pushed (camera->plan), `image` NULL: the one that was sent. What was sent
- * with it is in *buffer, if that is not NULL.
+ * Makes the plan for the frame that is pushed (camera->plan); `image` NULL means the one that was sent. If
+ * *buffer is not NULL then, the pixels of that plan are in it already.
  */
 tvlm_status tvlm_stream_plan(const tvlm_stream *stream, stream_camera *camera, const tvlm_image *image,
                              bool keyframe, tvlm_buffer **buffer);
 void tvlm_stream_drop_sent(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_release_sent(const tvlm_stream *stream, stream_camera *camera);
 
-/* stream_steady.c */
+/* stream_steady.c: keeps the last selection's positions, moves them along the flow, and makes the bonus from
+ * them. */
 tvlm_status tvlm_stream_keep_positions(stream_camera *camera);
 tvlm_status tvlm_stream_follow_positions(stream_camera *camera);
 void tvlm_stream_take_positions(stream_camera *camera);
 tvlm_status tvlm_stream_make_bonus(const tvlm_stream *stream, stream_camera *camera,
                                    const struct tvlm_select_params *params);
 
-/* stream_volume.c */
+/* stream_volume.c: makes the volume, stores the present frame in it if it is not there yet, begins the next
+ * frame, and sets the planes of earlier frames. */
 tvlm_status tvlm_stream_volume_create(const tvlm_stream *stream, stream_camera *camera);
 tvlm_status tvlm_stream_volume_store(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_volume_begin(stream_camera *camera, bool forget);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interop.c: the public function of texturevlm/opencl.h that concerns streams. The only file of this folder
- * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
- * backend as void *.
+ * interop.c: the public function of texturevlm/opencl.h that concerns streams. It is the only file of this
+ * folder that includes an OpenCL header, and it does not call OpenCL: handles pass through the backend as
+ * void *.
  */
 #include "core/check.h"
 #include "core/try.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.c: texturevlm/stream.h: frames, in what order things happen to them, and what a camera is.
+ * stream.c: the parameters of a stream, its cameras, and the order in which a frame is taken in.
  */
 #include "video/inside.h"
 
@@ -111,7 +111,8 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
     if (camera->centres == NULL || camera->regions == NULL)
         return tvlm_fail(&s->device->log, TVLM_ERROR_MEMORY, "no memory for %d regions", (int)s->cells);
     TVLM_TRY(tvlm_stream_volume_create(s, camera));
-    return tvlm_stream_look_back(s, camera); /* the planes have their names from the beginning */
+    /* The planes of earlier frames have their names from the beginning. */
+    return tvlm_stream_look_back(s, camera);
 }
 
 static void close_camera(const tvlm_stream *s, stream_camera *camera) {
@@ -190,7 +191,7 @@ static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_im
     return TVLM_OK;
 }
 
-/* The last frame, before its pixels go. */
+/* Keeps what is needed of the last frame before its pixels go. */
 static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                                const struct tvlm_push_params *params) {
     if (camera->frames == 0) return tvlm_stream_gather_begin(s, camera);
@@ -204,13 +205,13 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
                             .decay = &s->decay, .sigma = s->params.sigma, .confidence = &s->confidence));
 }
 
-/* A cut is not known yet. */
+/* Whether the frame is a keyframe, as far as that is known before it is compared with the last one. */
 static bool is_keyframe(const tvlm_stream *s, const stream_camera *camera,
                         const struct tvlm_push_params *params) {
     return params->keyframe || tvlm_stream_is_due(s, camera);
 }
 
-/* The last frame stays in the source, to be changed in part; camera->before gets a copy. */
+/* Copies the last frame to camera->before. The stack's own source is then changed in part. */
 static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
     const tvlm_texture *source = tvlm_stack_held(camera->stack, 0, TVLM_GRID_SOURCE);
     tvlm_texture shape = *source;
@@ -220,13 +221,14 @@ static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
     return s->device->backend->texture_copy(s->device, source, camera->before);
 }
 
-/* The new pixels, with all levels; the old ones are in camera->before. */
+/* Takes the new pixels into the source, with all its levels. The old pixels are in camera->before then. */
 static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
                               const struct tvlm_push_params *params) {
     tvlm_delta_report delta;
     tvlm_buffer *buffer;
     TVLM_TRY(tvlm_stream_plan(s, camera, image, is_keyframe(s, camera, params), &buffer));
-    tvlm_stack_set_centres(camera->stack, NULL); /* of the frame that goes */
+    /* The centres and the bonus were those of the frame that goes. */
+    tvlm_stack_set_centres(camera->stack, NULL);
     tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
     if (camera->frames > 0) {
         memcpy(camera->luma[1], camera->luma[0], sizeof camera->luma[1]);
@@ -252,7 +254,7 @@ static tvlm_status find_flow(const tvlm_stream *s, stream_camera *camera,
     return tvlm_stack_set_flow(camera->stack, 0, camera->flow);
 }
 
-/* Also what was carried before it was known that there is a cut. */
+/* Forgets all that was before, also what was carried over before the cut was known. */
 static tvlm_status forget_all(stream_camera *camera) {
     tvlm_delta_drop_carried(camera->stack, 0);
     tvlm_stack_given_clear(camera->stack, 0, TVLM_GRID_FLOW);
@@ -274,7 +276,7 @@ static void begin_report(const tvlm_stream *s, stream_camera *camera, const stru
     camera->since_key = report->keyframe ? 0 : camera->since_key + 1;
 }
 
-/* What was before, in the present frame: enqueued only. */
+/* Enqueues what carries everything over into the present frame. */
 static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
     TVLM_TRY(find_flow(s, camera, params));
@@ -286,7 +288,7 @@ static tvlm_status carry_over(const tvlm_stream *s, stream_camera *camera,
     return tvlm_stream_carry_features(s, camera);
 }
 
-/* What was carried over, on the host. */
+/* Takes over what was carried over and has been read back. */
 static tvlm_status take_over(const tvlm_stream *s, stream_camera *camera) {
     TVLM_TRY(tvlm_stream_place_regions(s, camera));
     tvlm_stream_take_positions(camera);
@@ -294,8 +296,9 @@ static tvlm_status take_over(const tvlm_stream *s, stream_camera *camera) {
 }
 
 /*
- * All is carried over before it is known whether there is a cut, where it is forgotten again: so that one
- * wait is enough. But a flow that is handed in is not looked at where there is one.
+ * Everything is carried over before it is known whether there is a cut, so that one wait is enough; at a cut
+ * it is forgotten again. But if a flow is handed in, the thumbnails are compared first, since at a cut the
+ * flow must not be looked at.
  */
 static tvlm_status meet_frame(const tvlm_stream *s, stream_camera *camera,
                               const struct tvlm_push_params *params) {
@@ -348,7 +351,8 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     stream_camera *camera = &stream->cameras[index];
     if (image != NULL) tvlm_stream_drop_sent(stream, camera);
     const tvlm_status status = push(stream, camera, image, params);
-    if (status != TVLM_OK) { /* nobody knows what of the old frame is left */
+    /* After an error nobody knows what is left of the old frame. */
+    if (status != TVLM_OK) {
         camera->frames = 0;
         camera->width = camera->height = 0;
         tvlm_stack_drop_frame(camera->stack, 0);

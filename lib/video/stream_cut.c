@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far a frame is from the last one, on small pictures of both.
+ * stream_cut.c: how different a frame is from the last one, measured on thumbnails of both.
  */
 #include <math.h>
 
@@ -12,9 +12,15 @@
 #include "video/inside.h"
 
 #define BINS 16
-#define FLAT 1e-5 /* variance of luma: less is rounding */
-/* Of the mean change of a texel: 0.3 is reached from 0.0375 on. Of 703 pairs of photographs it hides none
- * that the rest would tell apart at a quarter of their light, and 13 in 100 at 0.15 of it. */
+
+/* A picture whose luma varies by less than this is flat, since the rest is rounding. */
+#define FLAT 1e-5
+
+/*
+ * The weight of the mean change of a texel, which makes a difference of 0.3 from 0.0375 on. Of 703 pairs of
+ * photographs it hides none that the rest tells apart at a quarter of their light, and 13 in 100 at 0.15 of
+ * it.
+ */
 #define STEP 8.0
 
 static int32_t thumbnail_level(const tvlm_stack *stack) {
@@ -32,7 +38,7 @@ size_t tvlm_stream_thumbnail_texels(const stream_camera *camera) {
            (size_t)tvlm_level_side(tvlm_stack_height(stack), level);
 }
 
-/* The middles of the thumbnail's texels, which are the same in each frame. */
+/* Makes the points at which the thumbnail is sampled: the middles of its texels, the same in each frame. */
 static tvlm_status place_texels(stream_camera *camera, size_t texels) {
     const tvlm_stack *stack = camera->stack;
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
@@ -98,7 +104,7 @@ static double correlation(const float *a, const float *b, size_t texels) {
     return aa > flat && bb > flat ? ab / sqrt(aa * bb) : 0.0;
 }
 
-/* The share of texels that one histogram has in other bins than the other. */
+/* The share of texels that would have to change their bin to make one histogram the other. */
 static double histograms_apart(const float *a, const float *b, size_t texels) {
     int32_t bins[BINS] = {0}, moved = 0;
     for (size_t i = 0; i < texels; ++i) {
@@ -115,8 +121,8 @@ static double mean_step(const float *a, const float *b, size_t texels) {
     return sum / (double)texels;
 }
 
-/* A flat frame correlates with nothing and is in one bin, whose edge a flicker may cross: what is left then
- * is how small the step was. */
+/* The difference is the least of three measures. A flat frame correlates with nothing, and lies in one bin,
+ * whose edge a flicker may cross; then the mean change still says how small the step was. */
 float tvlm_stream_difference(const stream_camera *camera) {
     const size_t texels = tvlm_stream_thumbnail_texels(camera);
     const float *now = camera->luma[0], *before = camera->luma[1];

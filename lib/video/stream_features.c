@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the encoder said of earlier frames, moved along with the picture, and which cells it should look at
- * again.
+ * stream_features.c: moves the encoder's vectors of earlier frames along with the picture, mixes new ones in,
+ * and says which cells the encoder should look at again.
  */
 #include <math.h>
 #include <string.h>
@@ -16,11 +16,13 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-#define CHANGED 0.02f /* of luma, over a quarter of a cell */
+/* Where there is no flow, a cell has changed if the luma of a quarter of it differs by more than this. */
+#define CHANGED 0.02f
 
 static const tvlm_grid grids[STREAM_CARRIED] = {TVLM_GRID_FEATURES, TVLM_GRID_EMBEDDING};
 
-enum { PATH = 4, KNOWN = 2 }; /* floats of a cell's path; the one that says whether it is known */
+/* A cell's path has PATH floats, of which float KNOWN says whether there is one. */
+enum { PATH = 4, KNOWN = 2 };
 
 static size_t cells_of(const stream_carried *carried) {
     return (size_t)carried->columns * (size_t)carried->rows;
@@ -55,7 +57,7 @@ static tvlm_texture *held(const stream_camera *camera, int which) {
     return tvlm_stack_held(camera->stack, 0, grids[which]);
 }
 
-/* A texture like the stack's own: questions may have given that one its levels since. */
+/* Makes *texture like the stack's own, which questions may have given levels since. */
 static tvlm_status like(tvlm_device *device, const tvlm_texture *own, tvlm_texture **texture) {
     const tvlm_texture *is = *texture;
     tvlm_texture shape = *own;
@@ -90,7 +92,7 @@ static tvlm_status write_path(tvlm_device *device, const stream_carried *carried
                                          cells_of(carried) * PATH * sizeof(float), carried->host);
 }
 
-/* What the stack has is where paths begin, in the cells that are known. */
+/* Begins paths anew: the stack's own vectors become their origin, in the cells that are known. */
 static tvlm_status begin_paths(tvlm_device *device, stream_carried *carried) {
     const size_t cells = cells_of(carried);
     float *known = tvlm_allocate(cells, sizeof *known);
@@ -108,7 +110,8 @@ static tvlm_status begin_paths(tvlm_device *device, stream_carried *carried) {
 
 /* ---- Where nothing moves: cells that changed ---- */
 
-enum { PARTS = 4 }; /* of a cell */
+/* Cells are compared in quarters. */
+enum { PARTS = 4 };
 
 static void place_parts(const tvlm_texture *grid, float level, tvlm_point *points) {
     const float across = grid->extent_x / (float)grid->width, down = grid->extent_y / (float)grid->height;
@@ -119,7 +122,8 @@ static void place_parts(const tvlm_texture *grid, float level, tvlm_point *point
                 ((float)(i / grid->width) + 0.25f + 0.5f * (float)(part / 2)) * down, level, 0.0f};
 }
 
-/* luma[point]: of the present frame and of the last one, in the first two of four floats. */
+/* Reads the luma of the present frame and of the last one at each point, into the first two of four
+ * floats. */
 static tvlm_status read_lumas(stream_camera *camera, const tvlm_point *points, int32_t count, float *luma) {
     static const int32_t refs[4] = {TVLM_REF(0, 0, 3), TVLM_REF(1, 0, 3), TVLM_REF_ZERO, TVLM_REF_ZERO};
     tvlm_stack *stack = camera->stack;
@@ -137,6 +141,7 @@ static tvlm_status read_lumas(stream_camera *camera, const tvlm_point *points, i
     return backend->buffer_read(tvlm_stack_device(stack), received, 0, out, luma);
 }
 
+/* Drops the vectors of cells that changed, by dropping their paths. */
 static tvlm_status forget_changed(stream_camera *camera, stream_carried *carried, const tvlm_texture *grid) {
     tvlm_device *device = tvlm_stack_device(camera->stack);
     const int32_t count = PARTS * grid->width * grid->height;
@@ -161,6 +166,7 @@ static tvlm_status forget_changed(stream_camera *camera, stream_carried *carried
 
 /* ---- From frame to frame ---- */
 
+/* Moves one grid of vectors by one frame, and enqueues its paths for the host. */
 static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int which) {
     stream_carried *carried = &camera->carried[which];
     const tvlm_texture *own = held(camera, which);
@@ -179,7 +185,8 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
                             .next = carried->path[1]};
     TVLM_TRY(stream->device->backend->warp(stream->device, &warp, carried->spare));
     tvlm_stack_given_exchange(camera->stack, grids[which], &carried->spare);
-    if (!carried->moved) { /* what the stack had stays behind as the origin */
+    /* What the stack had stays behind as the origin. */
+    if (!carried->moved) {
         tvlm_texture *old = carried->origin;
         carried->origin = carried->spare;
         carried->spare = old;
@@ -193,7 +200,7 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
                                                 tvlm_stream_path_floats(camera, which) * sizeof(float));
 }
 
-/* Of the features, or of the embedding where there are none. */
+/* What the report is about: the features, or the embedding where there are no features. */
 static const stream_carried *reported(const stream_camera *camera) {
     return &camera->carried[camera->carried[STREAM_FEATURES].there ? STREAM_FEATURES : STREAM_EMBEDDING];
 }
@@ -234,7 +241,7 @@ void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera)
 
 /* ---- New ones ---- */
 
-/* The camera has some of that size. */
+/* Whether the camera has vectors of the size that is handed in. */
 static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_input *input) {
     const stream_carried *carried = &camera->carried[which];
     const int32_t dimension = tvlm_stack_given_dimension(camera->stack, grids[which]);
@@ -243,7 +250,7 @@ static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_
            carried->layers == (channels + 3) / 4 && (dimension == 0 || dimension == channels);
 }
 
-/* What is handed in, of the host or in a buffer on the device. */
+/* What is handed in, in host memory or in a buffer on the device. */
 typedef struct handed {
     int32_t channel;
     const struct tvlm_grid_input *input;
@@ -255,7 +262,7 @@ static tvlm_status take(stream_camera *camera, const handed *new) {
     return tvlm_stack_input(camera->stack, 0, new->channel, new->input, new->buffer, new->offset);
 }
 
-/* In place of all that was there. */
+/* Takes new vectors in place of all that were there. */
 static tvlm_status replace(stream_camera *camera, int which, const handed *new) {
     stream_carried *carried = &camera->carried[which];
     tvlm_device *device = tvlm_stack_device(camera->stack);
@@ -268,6 +275,8 @@ static tvlm_status replace(stream_camera *camera, int which, const handed *new) 
     return TVLM_OK;
 }
 
+/* Sends the weight of the new vector of each cell: 0 where there is none, `blend` where there is a carried
+ * one. */
 static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera *camera,
                                  stream_carried *carried, const uint8_t *mask) {
     const size_t cells = cells_of(carried);
@@ -286,7 +295,7 @@ static tvlm_status write_weights(const tvlm_stream *stream, const stream_camera 
     return status;
 }
 
-/* The new ones come in beside the old ones; a mixture of both goes on. */
+/* Takes new vectors in beside the old ones, and goes on with a mixture of both. */
 static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int which, const handed *new,
                        const uint8_t *mask) {
     stream_carried *carried = &camera->carried[which];
@@ -297,10 +306,11 @@ static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int whi
     const tvlm_texture *now = held(camera, which), *old = carried->fresh;
     if (status != TVLM_OK && now == NULL) tvlm_stream_drop_features(camera);
     if (status != TVLM_OK && now != NULL)
-        tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh); /* the old ones go back */
+        tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh);
     if (status != TVLM_OK) return status;
     if (now->levels != old->levels || now->extent_x != old->extent_x || now->extent_y != old->extent_y)
-        return replace(camera, which, new); /* cells of another size: another grid */
+        /* With cells of another size it is another grid. */
+        return replace(camera, which, new);
     TVLM_TRY(write_weights(stream, camera, carried, mask));
     TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));
     tvlm_stack_given_exchange(camera->stack, grids[which], &carried->spare);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a stream looks for, depending on what it is used for. Weights by hand: no videos with people's answers
- * were at hand.
+ * stream_preset.c: what a stream looks for, depending on what it is used for. The weights are chosen by hand,
+ * since there were no videos with people's answers to learn them from.
  */
 #include <string.h>
 
@@ -40,17 +40,16 @@ static const tvlm_scorer gaze = {.channel_count = TERMS,
                                  .weights = gaze_weights,
                                  .similarity_weight = 0.6f};
 
-/* Nothing of what moves in it, so that nothing of a last frame is kept either. */
+/* This layout has no channel of motion or memory, so that nothing of a last frame is kept either. */
 #define SCREEN_LAYOUT "r,g,b,edges,saliency,entropy,text"
 
 tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params) {
     TVLM_NEED(NULL, params);
     if ((int)use < 0 || (int)use >= USES) return TVLM_ERROR_ARGUMENT; /* without a log */
-    /* A gaze is where on the screen somebody looks: what moves below it does not take it along, nor hide it.
-     */
+    /* A gaze is where on the screen somebody looks. What moves there neither takes it along nor hides it. */
     params->no_flow = use == TVLM_STREAM_SCREEN || use == TVLM_STREAM_GAZE;
-    /* Most of the picture is still: the parts of a frame that hang on all of it are nearly all of its price.
-     */
+    /* Where most of the picture is still, the channels that depend on the whole image take nearly all of the
+     * time. */
     const bool keeps = use == TVLM_STREAM_STILL || use == TVLM_STREAM_SCREEN;
     params->update.saliency_share = params->update.cluster_share = keeps ? TVLM_STREAM_SHARE : 0.0f;
     params->layout = use == TVLM_STREAM_SCREEN ? SCREEN_LAYOUT : NULL;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions that keep their ids: SLIC begins at the last frame's centroids, moved along the flow, and each
- * region is what became of the one that began there.
+ * stream_regions.c: lets regions keep their ids from frame to frame. SLIC begins at the last frame's
+ * centroids, moved along the flow, and the region that it finds from there keeps the id.
  *
- * SLIC looks for the centres of a pixel among those of its cell and of the eight around it, so that each
- * centre belongs to a cell. Where regions moved, they are dealt out to cells anew, the nearest first; one
- * that finds no free cell around it, or leaves the image, is given up, and a cell without one begins in its
- * middle with an id that is free.
+ * SLIC looks for the centre of a pixel among those of its cell and of the eight around it, so each centre
+ * must belong to a cell. After they moved, regions are dealt out to cells anew, the nearest first. A region
+ * that finds no free cell around it, or that leaves the image, is given up. A cell that gets no region begins
+ * one in its middle, with an id that is free.
  */
 #include <math.h>
 #include <string.h>
@@ -18,14 +18,14 @@
 #include "stack/stack.h"
 #include "video/inside.h"
 
-/* A region that may go to a cell. */
+/* A region that may go to a cell, and the squared distance of the two in cells. */
 typedef struct offer {
     int32_t region, cell;
     float apart;
 } offer;
 
-/* Where it is not known how many there are, all that there may be are followed: the others' places are never
- * looked at. */
+/* Where the host does not know how many regions there are, all places of the table are followed. Those beyond
+ * the last region are never looked at. */
 tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *camera) {
     tvlm_stack *stack = camera->stack;
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
@@ -38,7 +38,8 @@ tvlm_status tvlm_stream_keep_regions(const tvlm_stream *stream, stream_camera *c
         tvlm_stream_drop_regions(camera);
         return TVLM_OK;
     }
-    /* Carried over, the table is of an earlier frame; where its regions went since is on the host. */
+    /* A table that was carried over is that of an earlier frame; the host knows where its regions have gone
+     * since. */
     if (tvlm_stack_region_table(stack, 0, &table, &at) &&
         !tvlm_delta_is_carried(stack, 0, TVLM_GRID_CLUSTER)) {
         camera->gathered = stream->cells;
@@ -58,7 +59,8 @@ void tvlm_stream_drop_regions(stream_camera *camera) {
     tvlm_stack_set_centres(camera->stack, NULL);
 }
 
-#define STEPS 2 /* towards the place that a region came to */
+/* How many steps of the iteration find the place that a region came to. */
+#define STEPS 2
 
 tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
@@ -73,7 +75,7 @@ tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera 
                                                      .count = camera->gathered});
 }
 
-/* What was gathered. */
+/* Takes the regions from what was gathered, at the places that the flow moved them to. */
 static void take_regions(const tvlm_stream *stream, stream_camera *camera) {
     const float *table = camera->gather.host + camera->gather.regions,
                 *moved = camera->gather.host + camera->gather.regions_moved;
@@ -95,7 +97,7 @@ static int by_distance(const void *p, const void *q) {
     return (a->cell > b->cell) - (a->cell < b->cell);
 }
 
-/* The cells around a region that is in the image. */
+/* Adds an offer for each of the cells around a region, if it is in the image. Returns how many. */
 static int32_t add_offers(const stream_camera *camera, const tvlm_cluster_plan *plan, int32_t region,
                           offer *offers) {
     const tvlm_region *own = &camera->regions[region];
@@ -115,7 +117,7 @@ static int32_t add_offers(const stream_camera *camera, const tvlm_cluster_plan *
     return count;
 }
 
-/* Ids of cells without a region: the lowest that are free. */
+/* Gives cells without a region the lowest ids that are free. */
 static void name_others(tvlm_cluster_centre *centres, int32_t cells, bool *used) {
     int32_t next = 0;
     for (int32_t i = 0; i < cells; ++i) used[i] = false;

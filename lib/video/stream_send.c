@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream_send.c: what of a camera's next frame goes to the device, and how it gets there beside the work on
- * the present one. What is sent ahead is a plan of the stack's (stack/delta.h), which changes nothing before
- * it is applied: a frame that never comes, or another one that comes before it, leaves no trace.
+ * stream_send.c: plans what of a camera's next frame goes to the device, and sends it beside the work on the
+ * present frame. The plan is one of the stack's (stack/delta.h), which changes nothing before it is applied.
+ * So a frame that is sent and never pushed leaves no trace, nor does one before which another frame comes.
  */
 #include "core/check.h"
 #include "core/try.h"
@@ -41,7 +41,7 @@ static tvlm_status make_plan(const tvlm_stream *s, stream_camera *camera, const 
     return tvlm_delta_plan_make(camera->stack, 0, image, &params, !s->params.whole, &camera->plan);
 }
 
-/* Until nothing is on its way any more: the plan's memory, or the image's, may go then. */
+/* Waits until nothing is on its way any more. Then the memory of the plan, or of the image, may go. */
 static tvlm_status await_pixels(const tvlm_stream *s, stream_camera *camera) {
     const bool sending = camera->sending;
     camera->sending = false;
@@ -59,7 +59,8 @@ tvlm_status tvlm_stream_plan(const tvlm_stream *s, stream_camera *camera, const 
 }
 
 void tvlm_stream_drop_sent(const tvlm_stream *s, stream_camera *camera) {
-    (void)await_pixels(s, camera); /* whatever became of them, they are not wanted */
+    /* Whether the pixels arrived does not matter, since they are not wanted. */
+    (void)await_pixels(s, camera);
     tvlm_delta_plan_drop(&camera->plan);
     camera->sent.pixels = NULL;
 }
@@ -79,10 +80,12 @@ static tvlm_status reserve_pixels(const tvlm_stream *s, stream_camera *camera, s
     return backend->buffer_create(s->device, bytes, &camera->pixels);
 }
 
-/* The device does not read what was sent before any more: tvlm_stream_push has waited for that. */
+/* Sends what the plan uploads. The device does not read what was sent before any more, since tvlm_stream_push
+ * has waited for that. */
 static tvlm_status send_plan(const tvlm_stream *s, stream_camera *camera) {
     const tvlm_delta_plan *plan = &camera->plan;
-    if (plan->bytes == 0) return TVLM_OK; /* nothing changed */
+    /* There is nothing to send where nothing changed. */
+    if (plan->bytes == 0) return TVLM_OK;
     TVLM_TRY(reserve_pixels(s, camera, plan->bytes));
     TVLM_TRY(s->device->backend->buffer_send(s->device, camera->pixels, plan->bytes, plan->upload));
     camera->sending = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Selections that stay where the picture does: a bonus for candidates to which the flow carries a position of
- * the last selection.
+ * stream_steady.c: keeps selections steady. Candidates to which the flow carries a position of the last
+ * selection get a bonus.
  */
 #include <math.h>
 #include <string.h>
@@ -30,10 +30,13 @@ tvlm_status tvlm_stream_keep_positions(stream_camera *camera) {
     return TVLM_OK;
 }
 
-#define STEPS 3    /* towards the place that a position came to */
-#define LEVEL 1.0f /* of the flow: as it is estimated */
+/* How many steps of the iteration find the place that a position came to, and the level at which the flow is
+ * read, which is the one at which it is estimated. */
+#define STEPS 3
+#define LEVEL 1.0f
 
-/* Flow that is not sure counts too: a wrong guess costs some steadiness, none would cost more. */
+/* Positions follow any flow, however low its confidence: a wrong guess costs some steadiness, and no guess
+ * costs more. */
 tvlm_status tvlm_stream_follow_positions(stream_camera *camera) {
     const stream_gather *gather = &camera->gather;
     tvlm_device *device = tvlm_stack_device(camera->stack);
@@ -69,14 +72,15 @@ static tvlm_status reserve_bonus(stream_camera *camera, size_t count) {
     return TVLM_OK;
 }
 
-/* One candidate for each former position: were all within a cell of it to gain, the best of them would crowd
- * out what else was selected. */
+/* Gives the bonus to one candidate for each former position. If all candidates within a cell of it had the
+ * bonus, the best of them would crowd out what else was selected. */
 static void give_bonus(const tvlm_stream *stream, stream_camera *camera, float step, int32_t columns,
                        int32_t rows) {
     for (int32_t i = 0; i < camera->former_count; ++i) {
         const float x = camera->former[2 * i], y = camera->former[2 * i + 1];
+        /* NaN is not inside. */
         const bool inside = x >= 0.0f && y >= 0.0f && x < (float)tvlm_stack_width(camera->stack) &&
-                            y < (float)tvlm_stack_height(camera->stack); /* not if it is no number */
+                            y < (float)tvlm_stack_height(camera->stack);
         if (!inside) continue;
         const int32_t column = (int32_t)(x / step), row = (int32_t)(y / step);
         if (column < columns && row < rows) camera->bonus[row * columns + column] = stream->steadiness;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The last frames of some channels as the images of one packed array: a ring.
+ * stream_volume.c: keeps the last frames of some channels as the images of one packed array, which is used as
+ * a ring.
  */
 #include <math.h>
 #include <stdio.h>
@@ -90,7 +91,8 @@ static int32_t slot_of(const tvlm_stream *stream, const stream_camera *camera, i
     return (camera->newest + frames - age % frames) % frames;
 }
 
-/* Of a frame that there is; the plane has been there since the stream was made. Nobody waits. */
+/* Sets a plane to channel c of the frame in a slot, without waiting. The plane has had its name since the
+ * stream was created. */
 static tvlm_status pick_plane(const stream_camera *camera, const char *name, int32_t slot, int32_t c) {
     const tvlm_packed *volume = camera->volume;
     tvlm_stack *stack = camera->stack;
@@ -118,7 +120,7 @@ static tvlm_status set_zeros(const stream_camera *camera, const char *name, cons
                                NULL);
 }
 
-/* The planes of one frame, `age` frames before the present one, which is not in the volume yet. */
+/* Sets the planes of the frame `age` frames before the present one, which is not in the volume yet. */
 static tvlm_status set_planes(const tvlm_stream *stream, stream_camera *camera, int32_t age,
                               const float *zeros) {
     for (int32_t c = 0; c < stream->volume_count; ++c) {
@@ -180,13 +182,17 @@ static bool is_identifier(int32_t channel) {
            tvlm_grid_get_info(place.grid)->reduce[place.component] == TVLM_REDUCE_MODE;
 }
 
+/* The middle of the texel that a place lies in, in pixels. */
 static float snapped(float place, int32_t texels, int32_t side) {
     const float texel = floorf(place * (float)texels / (float)side);
     return (fminf(fmaxf(texel, 0.0f), (float)(texels - 1)) + 0.5f) * (float)side / (float)texels;
 }
 
-enum { READS = 3 }; /* of a point: the frames before and after, and the nearest texel of the nearest frame */
+/* A point is read three times: in the frames before and after it, and at the nearest texel of the nearest
+ * frame. */
+enum { READS = 3 };
 
+/* Places the reads of a point, and returns how far it lies from the first frame towards the second. */
 static float place_points(const tvlm_stream *stream, const stream_camera *camera, const tvlm_volume_point *at,
                           tvlm_point *points) {
     const tvlm_stack *stack = camera->stack;
