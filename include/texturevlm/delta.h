@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta.h: the next frame of a video into a stack, where most of it is as it was: only what changed is
- * uploaded, and only what lies around it is made again.
+ * delta.h: puts the next frame of a video into a stack, where most of it is as it was. Only what changed is
+ * uploaded, and channels are made again only around it.
  *
  *     tvlm_stack_advance(stack, 0, NULL);                       // temporal.h
  *     tvlm_stack_update_image(stack, 0, &frame, NULL, &report); // instead of tvlm_stack_set_image
  *     tvlm_select(stack, NULL, NULL, &selection);
+ *
+ * A stream (stream.h) does this by itself.
  */
 #ifndef TEXTUREVLM_DELTA_H
 #define TEXTUREVLM_DELTA_H
@@ -21,87 +23,109 @@ extern "C" {
 #define TVLM_TILE_DEFAULT   64
 #define TVLM_CARRIED_FRAMES 30
 
-/* All zero: everything is as after tvlm_stack_set_image, bit for bit. */
+/* The defaults, all zero, give what tvlm_stack_set_image gives, bit for bit. */
 struct tvlm_update_params {
-    int32_t tile;    /* side of the squares that are compared, pixels: a multiple of 16, up to 4096; 0: 64. At
-                        most the stack's shorter side, rounded up to 16 */
-    float threshold; /* 0..1: a tile changed where a value differs by more, black to white being 1 */
-    bool full;       /* as tvlm_stack_set_image: nothing is compared, all is made again */
-    /* What depends on the whole image (below) is carried over as long as the tiles that changed since it was
-     * made are, all frames together, at most this share of the image (a tile that changes in two frames
-     * counts twice; above 1 is possible). 0: it is made again with every change, which is most of the work
-     * (see "How much is saved"). */
+    /* The side of the square tiles that are compared, in pixels: a multiple of 16, up to 4096; 0 means 64. It
+     * is at most the stack's shorter side, rounded up to 16. */
+    int32_t tile;
+    /* A tile has changed if a value in it differs by more than this, black to white being 1: 0 .. 1. */
+    float threshold;
+    /* Nothing is compared, and everything is made again, as by tvlm_stack_set_image. */
+    bool full;
+    /*
+     * Saliency and clusters, which depend on the whole image, are carried over from an earlier frame as long
+     * as the tiles that changed since they were made, over all frames together, are at most this share of the
+     * image. A tile that changes in two frames counts twice, so shares above 1 are possible. With 0 they are
+     * made again with every change, which is most of the work (see "How much is saved" below).
+     */
     float saliency_share, cluster_share;
-    int32_t carried_frames; /* and for at most so many frames with changes; 0: 30 */
+    /* They are also made again after so many frames with changes; 0 means 30. */
+    int32_t carried_frames;
     uint64_t reserved[4];
 };
 #define tvlm_update_params(...) TVLM_PARAMS(tvlm_update_params, __VA_ARGS__)
 
+/*
+ * What became of a family:
+ *   - PARTS: it was made again around the tiles that changed.
+ *   - WHOLE: all of it was made again.
+ *   - CARRIED: it stayed as it was, though the image is another one.
+ *   - LATER: it is out of date, and all of it will be made when something reads it.
+ */
 typedef enum tvlm_update {
-    TVLM_UPDATE_PARTS = 0, /* made again around the tiles that changed */
-    TVLM_UPDATE_WHOLE,     /* made again, all of it */
-    TVLM_UPDATE_CARRIED,   /* as it was, though the image is another */
-    TVLM_UPDATE_LATER      /* out of date: made, all of it, when something reads it */
+    TVLM_UPDATE_PARTS = 0,
+    TVLM_UPDATE_WHOLE,
+    TVLM_UPDATE_CARRIED,
+    TVLM_UPDATE_LATER
 } tvlm_update;
 
 #define TVLM_DELTA_FAMILIES 24
 
 /* What became of a family that was up to date before. */
 typedef struct tvlm_delta_family {
-    const char *name; /* as in layout.h, or source; of families with several grids each by itself */
+    /* Its name as in layout.h, or "source". A family of several grids has an entry for each of them. */
+    const char *name;
     tvlm_update update;
-    int64_t texels, all; /* of level 0 that were made again, and how many there are. Work-groups make blocks,
-                            so that some are made that need not be. */
+    /* How many texels of level 0 were made again, and how many there are. Work-groups make blocks, so some
+     * texels are made again that need not be. */
+    int64_t texels, all;
     uint64_t reserved[4];
 } tvlm_delta_family;
 
 typedef struct tvlm_delta_report {
+    /* How many tiles were compared, and how many of them changed. */
     int32_t tiles, changed;
-    bool whole;            /* the image was taken as by tvlm_stack_set_image */
-    size_t bytes_uploaded; /* of pixels */
+    /* The image was taken whole, as by tvlm_stack_set_image. */
+    bool whole;
+    /* Bytes of pixels that were uploaded. */
+    size_t bytes_uploaded;
     int32_t family_count;
     tvlm_delta_family families[TVLM_DELTA_FAMILIES];
     uint64_t reserved[4];
 } tvlm_delta_report;
 
 /*
- * Puts a frame into image `index`, as tvlm_stack_set_image, but compared with the one before, tile by tile,
- * on the host, in the values that were handed in (all channels, alpha too). A tile that did not change keeps
- * the pixels that it has, so that small differences add up until they exceed the threshold. What was up to
- * date then is made again where its texels differ, and in the levels above; what was not is made in full when
- * it is read, as ever.
+ * Puts a frame into image `index`, as tvlm_stack_set_image does, but compares it with the frame before, tile
+ * by tile, on the host, in the values that were handed in (all channels, alpha too). Channels that were up to
+ * date are made again where their texels differ, and in the levels above; others are made in full when they
+ * are read, as ever. With threshold 0 and both shares 0, every channel at every level is the same, bit for
+ * bit, as after tvlm_stack_set_image. A tile that did not change keeps its old pixels, so that with a
+ * threshold small differences add up until they exceed it.
  *
- * With threshold 0 and both shares 0 every channel at every level is the same, bit for bit, as after
- * tvlm_stack_set_image. How far a family looks: visual, laplacian, gradient one or two pixels, entropy its
- * cell, motion its texel of half size, text 352 pixels (its coarsest level; what is finer is made only where
- * needed), distance an eighth of the image's longer side and 4.
+ * `params` NULL means all defaults. `report` may be NULL. The call only enqueues work, except for what is
+ * handed in. After an error other than ARGUMENT the image is undefined until the next call, which takes it
+ * whole. Errors: those of tvlm_stack_set_image; ARGUMENT (tile, threshold, shares).
  *
- * Not made in parts, but in full when read next:
- * - saliency (scaled by the image's largest contrast) and clusters (regions may move anywhere), unless they
- * are carried over: then they are those of an earlier frame. The region table and the labels are carried with
- * the clusters.
- *   In a batch they are made for all images at once, so that another image's change makes them anew too.
- * - prev_relevance, prev_saliency, fixation: they follow the flow, and are small.
- * - motion after tvlm_stack_advance, since the frame that it is compared with is another.
- * - what is generated for the images of a batch for which nothing was handed in, where for others it was
- * (input.h).
+ * *How much is saved* depends on what is read and on the shares. Saliency and clusters take most of a frame's
+ * time, and are made for the whole image with every change. Where they are read and both shares are 0, making
+ * the others in parts saves next to nothing. A frame of temporal34 at 1024x1024 with 10 % of its tiles
+ * changing, on two CPU cores (tvlm bench --video), takes 162 ms in full, 155 ms in parts, and 7 ms while both
+ * are carried over. With a share of s, frames that change a part p of the tiles make them again once in about
+ * s / p + 1 frames.
  *
- * How much is saved hangs on what is read, and on the shares. Saliency and clusters take most of a frame's
- * time, and are made of all of it with every change: where they are read and both shares are 0, parts save
- * next to nothing. A frame of temporal34, 1024x1024, 10 % of its tiles changing, two CPU cores (tvlm bench
- * --video): 162 ms in full, 155 in parts, 7 while both are carried over. With a share of s a frame that
- * changes a part p of the tiles makes them again once in about s / p + 1 frames.
+ * *How far changes reach.* visual, laplacian and gradient look one or two pixels beyond a tile; entropy looks
+ * at its cell, and motion at its texel of half size; text looks 352 pixels far on its coarsest level (on the
+ * finer ones it is made only where needed); distance looks an eighth of the image's longer side and 4 pixels
+ * far.
  *
- * Taken whole, as by tvlm_stack_set_image: the first frame; one after tvlm_stack_set_image; one with another
- * number of channels or type; one where more than six tenths of the tiles changed, if the stack (a chunk of
- * it, in batches that the device cannot hold at once) has one image. Frames of another size than the stack's
- * are resampled on the host, and then compared. A copy of the last frame is kept in host memory; families
- * made after the first call keep what lies between their stages on the device (about 4 bytes a pixel where
- * text and distance are read).
+ * *What is not made in parts*, but in full when it is read next:
+ *   - saliency, which is scaled by the largest contrast of the image, and clusters, since regions may move
+ *     anywhere. Where they are carried over, they are those of an earlier frame, and so are the region table
+ *     and the labels. In a batch they are made for all images at once, so a change of another image makes
+ *     them again, too;
+ *   - prev_relevance, prev_saliency and fixation, which follow the flow, and are small;
+ *   - motion after tvlm_stack_advance, since it is then compared with another frame;
+ *   - in a batch where a channel was handed in for some images (input.h), what is generated for the others.
  *
- * `params` NULL: all defaults. `report` may be NULL. Only enqueues, but for what is handed in. After an error
- * other than of arguments the image is undefined until the next call, which takes it whole. Errors: as
- * tvlm_stack_set_image; ARGUMENT (tile, threshold, shares).
+ * *What is taken whole*, as by tvlm_stack_set_image:
+ *   - the first frame, and a frame after tvlm_stack_set_image;
+ *   - a frame with another number of channels or another type;
+ *   - a frame of which more than six tenths of the tiles changed, if the stack has one image (or, in batches
+ *     that the device cannot hold at once, the chunk of it).
+ * Frames of another size than the stack's are resampled on the host first, and then compared.
+ *
+ * *Memory.* A copy of the last frame is kept in host memory. Families made after the first call keep on the
+ * device what lies between their stages: about 4 bytes for each pixel where text and distance are read.
  */
 TVLM_API tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                              const struct tvlm_update_params *params,

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * embed.h: the encoder's own vectors, and many questions to them at once.
+ * embed.h: the encoder's own vectors, and many questions to them at once. A single question is a tvlm_query
+ * (score.h).
  *
- * A CLIP or SigLIP encoder gives each patch of an image a vector. They are handed to a stack as they are:
+ * A CLIP or SigLIP encoder gives each patch of an image a vector. These *features* are handed to a stack as
+ * they are:
  *
  *     tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
  *                         tvlm_grid_input(.data = features, .columns = 64, .rows = 64, .channels = 768,
  *                                         .type = TVLM_VALUE_F16));
  *
- * (texturevlm/opencl.h takes device memory), are kept in the stack's format, four to a layer, on their own
- * grid, and can be read as the channels feature_0 .. like any other. They are not normalised: cosines are.
- * One question is a tvlm_query (score.h); here are those who ask many.
+ * (texturevlm/opencl.h takes them from device memory.) They are kept in the stack's format on their own grid,
+ * and can be read as the channels feature_0, feature_1 and so on, like any other channel. They are not
+ * normalised, but cosines are.
  *
- * Vectors of questions may have any length but 0; values must be finite. Components of features beyond +-1e15
- * (in half format +-65504) are clamped; vectors shorter than 1e-15 are zero vectors, and similar to nothing:
- * 0.
+ * The vectors of questions may have any length except 0, and all values must be finite. Components of
+ * features beyond +-1e15 (in half format +-65504) are clamped. Features shorter than 1e-15 are zero vectors,
+ * and their cosine with anything is 0.
  */
 #ifndef TEXTUREVLM_EMBED_H
 #define TEXTUREVLM_EMBED_H
@@ -26,22 +28,26 @@ extern "C" {
 #endif
 
 /*
- * The channels word_0 .. word_(count-1) of image `index`: the cosine of its features with each of up to
- * TVLM_WORDS_MAX vectors [count * dimension], on the features' grid. The vectors are free to change when it
- * returns. Words stay until they are set anew or the image's features are (they are 0 then); count 0 takes
- * them back. All images of a stack that have words have equally many layers of four: take them back from all
- * to change that.
- * Errors: ARGUMENT (no features, another dimension than theirs, more than 64, a value that is not finite, a
- * zero vector), DEVICE_MEMORY, MEMORY.
+ * Makes the channels word_0 .. word_(count-1) of image `index`: the cosine of its features with each of up to
+ * TVLM_WORDS_MAX vectors [count * dimension], on the grid of the features. The vectors are free to change
+ * when the call returns.
+ *
+ * Words stay until they are set anew. Where the image's features are set anew, its words become 0. count 0
+ * takes the words of the image back. All images of a stack that have words have equally many of them, rounded
+ * up to four; to change that, take them back from all images first.
+ *
+ * Errors: ARGUMENT (no features, another dimension than theirs, more than TVLM_WORDS_MAX vectors, a value
+ * that is not finite, a zero vector), DEVICE_MEMORY, MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *vectors,
                                           int32_t count, int32_t dimension);
 
 /*
- * The cosines of image `index`'s features with any number of vectors [count * dimension], on the host:
- * out[query * rows * columns + row * columns + column], in [-1, 1], `capacity` floats there; columns and rows
- * are those of tvlm_stack_channel_size(stack, TVLM_CHANNEL_FEATURE_0, 0, ...). Nothing of the stack changes.
- * One SGEMM for all of them. Waits. Errors as above, and a capacity that is too small.
+ * Computes the cosines of the features of image `index` with any number of vectors [count * dimension], by
+ * one product of matrices, and reads them to the host: out[query * rows * columns + row * columns + column],
+ * in [-1, 1]. `out` has room for `capacity` floats. columns and rows are those of
+ * tvlm_stack_channel_size(stack, TVLM_CHANNEL_FEATURE_0, 0, ...). Nothing in the stack changes. The call
+ * waits. Errors: as above (but for any number of vectors), and ARGUMENT for a capacity that is too small.
  */
 TVLM_API tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                                      int32_t dimension, size_t capacity, float *out);

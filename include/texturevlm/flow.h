@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * flow.h: dense optical flow between two images on the device: where each place of one is in the other, and
- * how sure that is.
+ * flow.h: dense optical flow between two images, on the device: where each place of one image is in the
+ * other, and how sure that is. A stream (stream.h) estimates flow by itself.
  *
  *     tvlm_flow *flow = NULL;
  *     for (each frame) {
@@ -12,27 +12,35 @@
  *     }
  *     tvlm_flow_destroy(&flow);
  *
- * *Direction*: at (x, y) of `from`, (u, v) is the step to where that place is in `to`. What a stack moves its
- * memory along (temporal.h) is the flow from the present frame to the previous one: `from` is the present.
- * Middlebury's files and others' benchmarks hold the flow from the earlier frame to the later one.
+ * *Direction.* At (x, y) of `from`, (u, v) is the step to where that place is in `to`. A stack moves its
+ * memory (temporal.h) along the flow from the present frame to the previous one, so `from` is the present
+ * frame. Middlebury's files and others' benchmarks hold the flow from the earlier frame to the later one.
  *
- * Method: patches of 8 x 8 texels, 4 apart, found coarse to fine on the levels that the source has anyway,
- * blended by how well they fit (DIS: Kroeger, Timofte, Dai & Van Gool 2016), then refined variationally with
- * constant brightness and gradients (Brox, Bruhn, Papenberg & Weickert 2004). The same on every device but
- * for rounding. Identical images give exactly 0.
+ * *Method.* Patches of 8 x 8 texels, 4 apart, are found coarse to fine on the levels of the source, and
+ * blended by how well they fit (DIS: Kroeger, Timofte, Dai & Van Gool 2016). The flow is then refined
+ * variationally, with constancy of brightness and gradients (Brox, Bruhn, Papenberg & Weickert 2004). It is
+ * the same on every device except for rounding. Identical images give exactly 0.
  *
- * *How far*: the coarsest level has 24 to 47 texels along its longer side, and a patch of 8 must find its
- * place there from 0, in twelve steps. Where everything moves, in photos of 640 x 480: by a twentieth of the
- * longer side 99 % of the pixels are within 2, by a tenth 84 %, by an eighth 73 %, by a fifth 20 %. A thing
- * that moves over another ground: by up to two fifths of its own side (squares of 80 by 32 and of 160 by 64,
- * 89 to 98 % of their pixels), where both have nothing but fine texture by a fifth. What is much too far has
- * a low confidence, below 0.25 at 9 of 10 pixels; a little beyond the limit perhaps at half of them only.
+ * *How far it finds motion.* The coarsest level has 24 to 47 texels along its longer side, and a patch of 8
+ * must find its place there from rest, in twelve steps.
  *
- * *What was covered* is not in `to` at all. Of the strip that a square of 160 pixels uncovers in 640 x 480,
- * so much has a confidence of 0.25 or more all the same: over texture 4 to 12 % of a strip 8 wide, 2 to 7 %
- * of 16; over photos, which have smooth parts, 40 to 50 % of one 8 wide (the worst: 80 %), 20 % of 16, 7 %
- * of 24, none of 32. A strip 4 wide is hardly seen. Of the square itself 92 to 99 % have it, where its motion
- * is found.
+ *   - Where everything moves, in photos of 640 x 480, this share of the pixels is found to within 2 pixels:
+ *     99 % for motion by a twentieth of the longer side, 84 % by a tenth, 73 % by an eighth, 20 % by a fifth.
+ *   - An object that moves over other ground is found up to two fifths of its own side: for squares of 80
+ *     pixels that move by 32, and of 160 that move by 64, 89 to 98 % of their pixels. Where both have nothing
+ *     but fine texture, it is found up to a fifth.
+ *   - Motion that is much too far has a low confidence, below 0.25 at 9 of 10 pixels; motion that is a little
+ *     too far perhaps only at half of them.
+ *
+ * *What was covered* is not in `to` at all, yet some of it has a confidence of 0.25 or more. Of the strip
+ * that a square of 160 pixels uncovers in 640 x 480, that is
+ *
+ *   - over texture, 4 to 12 % of a strip 8 pixels wide, and 2 to 7 % of one 16 wide;
+ *   - over photos, which have smooth parts, 40 to 50 % of a strip 8 wide (80 % at worst), 20 % of one 16
+ *     wide, 7 % of one 24 wide, and nothing of one 32 wide.
+ *
+ * A strip 4 pixels wide is hardly noticed. Of the square itself 92 to 99 % have such a confidence, if its
+ * motion is found.
  */
 #ifndef TEXTUREVLM_FLOW_H
 #define TEXTUREVLM_FLOW_H
@@ -47,48 +55,56 @@ extern "C" {
 
 typedef struct tvlm_flow tvlm_flow;
 
-/* All zero: at half the image's size. */
+/* The default, all zero, is a flow at half the image's size. */
 struct tvlm_flow_params {
-    bool full; /* at the image's full size: a third less error, four times the work */
+    /* The flow has the image's full size: a third less error for four times the work. */
+    bool full;
     uint64_t reserved[4];
 };
 #define tvlm_flow_params(...) TVLM_PARAMS(tvlm_flow_params, __VA_ARGS__)
 
 /*
- * The flow from image index_from of one stack to image index_to of another, or of the same one. Both stacks
- * are of one device and one size. *flow is NULL or what an earlier call made, on the same device: its memory
- * is used again where it fits, and nothing is allocated then. Only enqueues. `params` NULL: all defaults.
+ * Estimates the flow from image index_from of one stack to image index_to of another stack, or of the same
+ * one. Both stacks are of one device and one size. *flow is NULL, or what an earlier call made on the same
+ * device: then its memory is used again if it is large enough, and nothing is allocated. `params` NULL means
+ * all defaults. The call only enqueues work.
+ *
  * Errors: ARGUMENT (an index, stacks of different devices or sizes, a flow of another device), UNSUPPORTED
- * (more than some 140 million texels), DEVICE_MEMORY, MEMORY. After an error *flow is as it was, but what it
- * holds may be neither the old nor the new.
+ * (more than some 140 million texels), DEVICE_MEMORY, MEMORY. After an error *flow is still valid or NULL as
+ * before, but what it holds may be neither the old flow nor the new one.
  */
 TVLM_API tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_stack *stack_to,
                                        int32_t index_to, const struct tvlm_flow_params *params,
                                        tvlm_flow **flow);
 
-/* Frees it and sets *flow to NULL; before its device is destroyed. NULL and *NULL are fine. */
+/* Frees a flow and sets *flow to NULL. It must happen before the device is destroyed. NULL and *flow NULL are
+ * fine. */
 TVLM_API void tvlm_flow_destroy(tvlm_flow **flow);
 
 typedef struct tvlm_flow_info {
-    int32_t width, height;             /* of the grid: the image's level 1, or 0 with `full` */
-    int32_t image_width, image_height; /* of the stacks, which the grid covers: texel (i, j) stands for the
-                                          point ((i + 0.5) image_width / width, ...) */
+    /* The size of the grid: that of the image's level 1, or of level 0 with `full`. */
+    int32_t width, height;
+    /* The size of the stacks' images, which the grid covers: texel (i, j) stands for the point
+     * ((i + 0.5) image_width / width, (j + 0.5) image_height / height). */
+    int32_t image_width, image_height;
     uint64_t reserved[4];
 } tvlm_flow_info;
 TVLM_API tvlm_status tvlm_flow_get_info(const tvlm_flow *flow, tvlm_flow_info *info);
 
 /*
- * u, v, confidence of every texel, row-major: `capacity` floats at `values`, at least 3 * width * height. u
- * to the right and v downwards, in pixels of the stacks' images. Confidence is in [0, 1]: it falls as the
- * flow back does not return to where it came from (a half where Sundaram, Brox & Keutzer 2010 call a point
- * occluded) and as the images differ along the flow; 0 where the flow leads out of the image. Waits.
+ * Reads u, v and the confidence of every texel, row-major. `values` has room for `capacity` floats, at least
+ * 3 * width * height. u is to the right and v downwards, in pixels of the stacks' images. The confidence is
+ * in [0, 1]. It falls as the flow back does not return to where it came from (to a half where Sundaram, Brox
+ * & Keutzer 2010 call a point occluded), and as the images differ along the flow; it is 0 where the flow
+ * leads out of the image. The call waits.
  */
 TVLM_API tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values);
 
 /*
- * Puts the flow into flow_u, flow_v and flow_confidence of image `index`, from device to device: the same as
- * tvlm_stack_set_grid (input.h) with what tvlm_flow_read returns; a flow of the application's own comes in
- * that way. Enqueues only. Errors: ARGUMENT (index, another device or size), DEVICE_MEMORY, MEMORY.
+ * Puts a flow into the channels flow_u, flow_v and flow_confidence of image `index`, within device memory. It
+ * is the same as tvlm_stack_set_grid (input.h) with what tvlm_flow_read returns, which is how a flow of the
+ * application's own comes in. The call only enqueues work. Errors: ARGUMENT (index, another device or size),
+ * DEVICE_MEMORY, MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flow *flow);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layout.h: channels and layouts by number and name (doc/channels.md).
+ * layout.h: channels and layouts, by number and by name. doc/channels.md defines each of them.
+ *
+ * A channel is a number for each place of an image, such as "edges" or "saliency". A layout is a named list
+ * of channels, such as "full40". Functions that take a layout also take a list of names: "r,g,b,edges".
  */
 #ifndef TEXTUREVLM_LAYOUT_H
 #define TEXTUREVLM_LAYOUT_H
@@ -14,7 +17,15 @@
 extern "C" {
 #endif
 
-/* Channel numbers: stable, others rely on them. words are 60 + i (i < 64), features 124 + i (i < 4096). */
+/*
+ * The numbers of channels. They never change, since programs and files rely on them. Some channels are runs:
+ *
+ *   embedding_0 .. 15   EMBEDDING_0 + i
+ *   word_0 .. 63        WORD_0 + i
+ *   feature_0 .. 4095   FEATURE_0 + i
+ *   embedding_16 .. 63  EMBEDDING_16 + i - 16; they are in no layout, and can only be asked for by name
+ *   user planes         USER_0 + i, in the order in which a stack was told their names
+ */
 enum {
     TVLM_CHANNEL_R = 0,
     TVLM_CHANNEL_G = 1,
@@ -34,7 +45,7 @@ enum {
     TVLM_CHANNEL_PREV_RELEVANCE = 15,
     TVLM_CHANNEL_PREV_SALIENCY = 16,
     TVLM_CHANNEL_FIXATION = 17,
-    TVLM_CHANNEL_EMBEDDING_0 = 18, /* 18 + i for i < 16 */
+    TVLM_CHANNEL_EMBEDDING_0 = 18,
     TVLM_CHANNEL_DISTANCE = 34,
     TVLM_CHANNEL_ATTENTION_PREV = 35,
     TVLM_CHANNEL_ATTENTION = 36,
@@ -63,10 +74,8 @@ enum {
     TVLM_CHANNEL_PREVIOUS_PASS = 59,
     TVLM_CHANNEL_WORD_0 = 60,
     TVLM_CHANNEL_FEATURE_0 = 124,
-    TVLM_CHANNEL_EMBEDDING_16 =
-        8192, /* embedding_16..63 of a larger basis: "by name only", numbered out of the way */
-    TVLM_CHANNEL_USER_0 =
-        65536, /* planes of the application's own, in the order in which a stack learnt of them */
+    TVLM_CHANNEL_EMBEDDING_16 = 8192,
+    TVLM_CHANNEL_USER_0 = 65536,
     TVLM_CHANNEL_NONE = -1
 };
 
@@ -75,37 +84,43 @@ enum {
 #define TVLM_EMBEDDING_MAX       64
 #define TVLM_USER_PLANES_MAX     16
 #define TVLM_CHANNEL_NAME_SIZE   32
-#define TVLM_LAYOUT_CHANNELS_MAX 8192 /* channels of one list */
+#define TVLM_LAYOUT_CHANNELS_MAX 8192
 #define TVLM_LAYOUT_DEFAULT      "full40"
 
+/* What is known of a channel. */
 typedef struct tvlm_channel_info {
-    char name[TVLM_CHANNEL_NAME_SIZE]; /* "edges" */
-    const char *family;                /* "visual"; static storage */
+    /* Its name, such as "edges". */
+    char name[TVLM_CHANNEL_NAME_SIZE];
+    /* The family that it is made with, such as "visual". Static storage. */
+    const char *family;
     int32_t channel;
-    float low, high; /* the range of its values; -INFINITY, INFINITY where there is none */
-    bool identifier; /* sampled nearest */
-    bool available;  /* this version makes it, or takes it; otherwise it is 0 inside a layout */
+    /* The range of its values; -INFINITY and INFINITY where it has none. */
+    float low, high;
+    /* Its values are names and not quantities, so they are never interpolated: it is sampled nearest. */
+    bool identifier;
+    /* This version makes the channel, or takes it from the application. Otherwise it is 0 in a layout. */
+    bool available;
     uint64_t reserved[4];
 } tvlm_channel_info;
 
-/* What is known of a channel. ARGUMENT when there is none of that number. */
+/* Describes a channel. Errors: ARGUMENT (there is no channel of that number). */
 TVLM_API tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info);
 
-/* The channel of that name, or TVLM_CHANNEL_NONE. */
+/* Returns the channel of that name, or TVLM_CHANNEL_NONE. */
 TVLM_API int32_t tvlm_channel_find(const char *name);
 
-/* The i-th layout's name ("visual12", ...), NULL past the last one. Static storage. */
+/* Returns the name of layout number i ("visual12", ...), or NULL past the last one. Static storage. */
 TVLM_API const char *tvlm_layout_name(int32_t i);
 
-/* The side of the working images of a layout that is for thumbnails (patch13, scene18: 32); 0: the image's
- * own size. */
+/* Returns the side in pixels of the working images of a layout that is made for thumbnails (32 for patch13
+ * and scene18), or 0 for a layout whose working images have the size of the image. */
 TVLM_API int32_t tvlm_layout_side(const char *layout);
 
 /*
- * The channels of a layout, or of a list of channel names separated by commas, in order. At most `capacity`
- * are written, *count is how many there are (so a first call may have capacity 0). Errors: ARGUMENT for an
- * unknown name (the line suggests the nearest), an empty one, or for a name in a list (not in a layout) whose
- * family this version does not make.
+ * Finds the channels of a layout, or of a list of channel names separated by commas, in order. At most
+ * `capacity` of them are written, and *count is how many there are, so that a first call may have capacity 0.
+ * Errors: ARGUMENT (a name that is unknown, for which the log suggests the nearest one; an empty name; in a
+ * list, but not in a layout, a channel that this version does not make).
  */
 TVLM_API tvlm_status tvlm_layout_parse(const char *text, const tvlm_log *log, int32_t capacity,
                                        int32_t *channels, int32_t *count);

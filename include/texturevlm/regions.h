@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * regions.h: the regions behind cluster_id, cluster_distance, cluster_size and boundary: where they are, what
- * colour, which of them touch; and regions of the application's own instead.
+ * regions.h: the regions behind the channels cluster_id, cluster_distance, cluster_size and boundary: where
+ * they are, which colour they have, and which of them touch. Regions of the application's own can take their
+ * place.
  *
- * Without labels of the application's an image is divided by SLIC (Achanta et al., "SLIC Superpixels Compared
- * to State-of-the-Art Superpixel Methods", PAMI 2012) into at most tvlm_stack_params.clusters regions, each
- * in one piece; their ids are 0 .. count - 1. In a stream (stream.h) regions keep their ids from frame to
- * frame, and count is that of the ids: of those that no region has now, `pixels` is 0.
+ *     int32_t count;
+ *     tvlm_region regions[TVLM_REGIONS_MAX];
+ *     tvlm_stack_regions(stack, 0, TVLM_REGIONS_MAX, regions, &count);
+ *
+ * Unless the application hands in labels, an image is divided by SLIC (Achanta et al., "SLIC Superpixels
+ * Compared to State-of-the-Art Superpixel Methods", PAMI 2012) into at most tvlm_stack_params.clusters
+ * regions, each of them in one piece. Their ids are 0 .. count - 1. In a stream (stream.h) regions keep their
+ * ids from frame to frame; then `count` is the number of ids, and of an id that no region has now, `pixels`
+ * is 0.
  */
 #ifndef TEXTUREVLM_REGIONS_H
 #define TEXTUREVLM_REGIONS_H
@@ -19,43 +25,55 @@ extern "C" {
 
 #define TVLM_REGIONS_MAX 2048
 
-/* Positions and lengths in pixels of the working image, centres at +0.5. */
+/* Positions and lengths are in pixels of the working image, with pixel centres at + 0.5. */
 typedef struct tvlm_region {
-    float x, y;                       /* centroid, to 1/256 */
-    int32_t pixels;                   /* its area, >= 1; 0: no region has this id */
-    float l, a, b;                    /* mean CIE L*a*b* (D65), to 1/128 */
-    int32_t left, top, right, bottom; /* bounding box: left <= column < right */
-    float radius;                     /* from the centroid to the centre of its farthest pixel */
-    float texture;                    /* mean colour gradient in it, L*a*b* a pixel */
+    /* The centroid, to 1/256 of a pixel. */
+    float x, y;
+    /* The area. 0 means that no region has this id. */
+    int32_t pixels;
+    /* The mean colour in CIE L*a*b* (D65), to 1/128. */
+    float l, a, b;
+    /* The bounding box: left <= column < right and top <= row < bottom. */
+    int32_t left, top, right, bottom;
+    /* The distance from the centroid to the centre of the farthest pixel. */
+    float radius;
+    /* The mean colour gradient in the region, in units of L*a*b* a pixel. */
+    float texture;
     uint32_t reserved[4];
 } tvlm_region;
 
 /*
- * The regions of image `index`, made if need be: regions[id], ids 0 .. *count - 1. `regions` may be NULL with
- * capacity 0 to ask for the count only. Waits. Errors: ARGUMENT (index; capacity below *count, which is set
- * all the same).
+ * Reads the regions of image `index`, which are made if need be: regions[id] for ids 0 .. *count - 1. To ask
+ * only for the count, `regions` may be NULL with capacity 0. The call waits. Errors: ARGUMENT (index;
+ * capacity below *count, which is set all the same).
  */
 TVLM_API tvlm_status tvlm_stack_regions(tvlm_stack *stack, int32_t index, int32_t capacity,
                                         tvlm_region *regions, int32_t *count);
 
 /*
- * The regions that share a side of a pixel with region `region`: ascending ids, as tvlm_stack_regions asks
- * and counts. Errors: ARGUMENT (index, there is no such region, capacity).
+ * Reads the ids of the regions that share a side of a pixel with region `region`, in ascending order.
+ * capacity and *count are as for tvlm_stack_regions. The call waits. Errors: ARGUMENT (index, there is no
+ * such region, capacity).
  */
 TVLM_API tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t index, int32_t region,
                                                   int32_t capacity, int32_t *neighbours, int32_t *count);
 
-/* The region of every pixel of the working image, row-major; `capacity` is at least width * height. Waits. */
+/* Reads the id of every pixel's region, row-major. `capacity` is at least width * height of the working
+ * image. The call waits. */
 TVLM_API tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t capacity, int32_t *labels);
 
 /*
- * Divides image `index` as the application says (SAM, any segmenter), in place of SLIC: the four channels and
- * all above follow, and boundary is 1 wherever labels differ (at the pixel before the step, going right or
- * down). Any ids; those that a pixel gets become 0 .. n - 1 in ascending order. columns x rows of another
- * size than the image's are resampled nearest. row_stride in labels, 0: columns. The labels are copied, and
- * stay when the image changes; NULL labels bring SLIC back. Regions of the application's are left as they
- * are, in however many pieces. Errors: ARGUMENT (index, sizes, more than TVLM_REGIONS_MAX distinct labels in
- * the map), MEMORY.
+ * Divides image `index` as the application says (by SAM, or any segmenter) instead of by SLIC. The four
+ * channels and everything above follow. `boundary` is then 1 wherever labels differ, at the pixel to the left
+ * of the step or above it.
+ *
+ *   - Labels may be any numbers. Those that a pixel gets become the ids 0 .. n - 1, in ascending order.
+ *   - A map of columns x rows labels of another size than the image is resampled nearest. row_stride is in
+ *     labels; 0 means `columns`.
+ *   - The labels are copied, and stay when the image changes. NULL brings SLIC back.
+ *   - Regions of the application's own stay as they are, in however many pieces.
+ *
+ * Errors: ARGUMENT (index, sizes, more than TVLM_REGIONS_MAX distinct labels in the map), MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_t *labels,
                                            int32_t columns, int32_t rows, size_t row_stride);
