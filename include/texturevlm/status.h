@@ -42,7 +42,8 @@ typedef enum tvlm_status {
     TVLM_ERROR_FORMAT         /* a file's content is not what it should be */
 } tvlm_status;
 
-/* A short English phrase for `status`. It is never NULL, also for values outside the enum, and it is static. */
+/* A short English phrase for `status`. It is never NULL, also for values outside the enum, and it is
+ * static. */
 TVLM_API const char *tvlm_status_string(tvlm_status status);
 
 typedef enum tvlm_log_level {
