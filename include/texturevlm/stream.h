@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stream.h: a video as a stream of frames, each of which keeps what it can from the one before.
+ * stream.h: takes in a video as a stream of frames, each of which keeps what it can from the one before.
  *
  *     struct tvlm_stream_params params = {0};
  *     tvlm_stream_preset(TVLM_STREAM_MOVING, &params);
@@ -13,22 +13,30 @@
  *         tvlm_stream_select(stream, 0, &query, NULL, &selection);
  *     }
  *
- * A stream has one or more cameras. Each has a stack of its own on the stream's device, with one image
- * (tvlm_stream_stack); no camera sees anything of another, so that a stream of several is the same as several
- * streams. A camera's frames have one size.
+ * *Cameras.* A stream has one or more cameras. Each has a stack of its own on the stream's device, with one
+ * image (tvlm_stream_stack). No camera sees anything of another, so that a stream of several cameras is the
+ * same as several streams. All frames of a camera have one size.
  *
- * What a push does, in this order: what the last frame leaves is remembered (temporal.h); the new pixels
- * replace the old ones; unless there is a cut, the flow from the new frame to the last one is estimated
- * (flow.h), or taken from the application, and everything that is carried over moves along it: the channels
- * motion, prev_relevance, prev_saliency and fixation, the features or embedding, the centres of the regions
- * and the last selection's positions. Where the flow is less sure than `confidence`, nothing is carried over.
+ * *What a push does*, in this order:
  *
- * *Keyframes* are the first frame, every keyframe_interval-th, each cut, and where the application asks.
- * Pixels are taken whole and all is made anew (at a cut that is found, where tiles changed: everywhere; and
- * what was carried over for the whole image); all features are asked for, and those that come replace the
- * carried ones without a blend. Regions still begin where the last ones were: they are measured in each
- * frame. Relevance and saliency are carried for one frame only. A *cut* also forgets all that was before:
- * there is no motion across it, and regions get new ids.
+ *   1. What the last frame leaves is remembered (temporal.h), and the new pixels replace the old ones.
+ *   2. Unless there is a cut, the flow from the new frame to the last one is estimated (flow.h), or taken
+ *      from the application.
+ *   3. Everything that is carried over moves along the flow: the channels motion, prev_relevance,
+ *      prev_saliency and fixation, the features or the embedding, the centres of the regions, and the last
+ *      selection's positions. Where the flow's confidence is below `confidence`, nothing is carried over,
+ *      except that positions follow any flow.
+ *
+ * *Keyframes* are the first frame, every keyframe_interval-th frame, each cut, and where the application asks
+ * for one. At a keyframe
+ *
+ *   - pixels are taken whole, and everything is made anew (at a cut, which is found only after the pixels
+ *     were taken, where tiles changed, and what had been carried over for the whole image);
+ *   - all features are asked for, and those that come replace the carried ones without a blend;
+ *   - regions still begin where the last ones were, since they are measured in each frame, and relevance and
+ *     saliency are carried over by one frame as ever.
+ *
+ * A *cut* also forgets all that was before: there is no motion across it, and regions get new ids.
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H
@@ -48,14 +56,15 @@ typedef struct tvlm_stream tvlm_stream;
 #define TVLM_KEYFRAME_INTERVAL_DEFAULT 30
 #define TVLM_CUT_DEFAULT               0.3f
 #define TVLM_STEADINESS_DEFAULT        0.15f
-/* Below TVLM_CONFIDENCE_DEFAULT: of real frames a quarter of the cells would be given up with each
- * (bench/drift.py). */
+/* This is below TVLM_CONFIDENCE_DEFAULT, with which a quarter of the cells would be given up in each real
+ * frame (bench/drift.py). */
 #define TVLM_STREAM_CONFIDENCE_DEFAULT 0.25f
 #define TVLM_BLEND_DEFAULT             0.7f
 #define TVLM_NEEDS_ALL_DEFAULT         0.8f
 #define TVLM_CELLS_OF_FLOW_DEFAULT     4.0f
 #define TVLM_VOLUME_FRAMES_MAX         64
-#define TVLM_STREAM_SHARE              0.25f /* update.saliency_share, cluster_share: tvlm_stream_preset */
+/* What tvlm_stream_preset sets update.saliency_share and update.cluster_share to, for still and screen. */
+#define TVLM_STREAM_SHARE 0.25f
 
 /* All zero: a moving camera. */
 struct tvlm_stream_params {
@@ -101,65 +110,84 @@ struct tvlm_stream_params {
 };
 #define tvlm_stream_params(...) TVLM_PARAMS(tvlm_stream_params, __VA_ARGS__)
 
+/* What a stream is used for. */
 typedef enum tvlm_stream_use {
-    TVLM_STREAM_MOVING = 0, /* a moving camera: flow; the three parts decide */
-    TVLM_STREAM_STILL,      /* a still camera: what changes counts most (things in it move: there is flow);
-                               what hangs on the whole image is carried over */
-    TVLM_STREAM_SCREEN,     /* a screen or a document: no flow and no motion; text counts most; as above */
-    TVLM_STREAM_GAZE /* an eye tracker's positions, pushed with each frame: what was looked at counts most */
+    /* A moving camera: there is flow, and the three parts of the score decide. */
+    TVLM_STREAM_MOVING = 0,
+    /* A still camera: what changes counts most. There is flow, since things in the picture move. What depends
+     * on the whole image is carried over. */
+    TVLM_STREAM_STILL,
+    /* A screen or a document: there is no flow and no motion, and text counts most. What depends on the whole
+     * image is carried over. */
+    TVLM_STREAM_SCREEN,
+    /* An eye tracker, whose positions are pushed with each frame: what was looked at counts most. */
+    TVLM_STREAM_GAZE
 } tvlm_stream_use;
 
 /*
- * Sets the parameters of a preset (no_flow, scorer, layout, and of update both shares) and leaves all others
- * as they are. The weights are chosen by hand.
+ * Sets the parameters of a preset (no_flow, scorer, layout, and both shares of `update`), and leaves all
+ * others as they are. The weights are chosen by hand.
  *
- * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen: saliency and regions,
- * which hang on the whole image and are most of the work where little changes (delta.h), are those of an
- * earlier frame until a quarter of the tiles have changed since, all frames together; 30 frames with changes
- * at most, and not beyond a keyframe or cut. Saliency, and prev_saliency with it, is then out of date where
- * something came or went; what else is made of the image is exact. Regions keep their labels, and their
- * table, until they are made again, from where the flow has led them by then. Set the shares to 0 after the
- * preset for all of it in each frame.
+ * The shares are 0 for moving and gaze, and TVLM_STREAM_SHARE for still and screen. Saliency and regions
+ * depend on the whole image, and are most of the work where little changes (delta.h). With the shares they
+ * are those of an earlier frame until a quarter of the tiles have changed since, all frames together; but for
+ * at most 30 frames with changes, and not beyond a keyframe or a cut. Meanwhile saliency, and prev_saliency
+ * with it, is outdated where something came or went, and everything else that is made of the image is exact.
+ * Regions keep their labels and their table until they are made again, from where the flow has led them by
+ * then. To have all of it in each frame, set the shares to 0 after the preset.
  *
  * Errors: ARGUMENT (there is no such use).
  */
 TVLM_API tvlm_status tvlm_stream_preset(tvlm_stream_use use, struct tvlm_stream_params *params);
-/* "moving", "still", "screen", "gaze"; never NULL. The use of that name, or -1. */
+/* Returns the name of a use ("moving", "still", "screen", "gaze"; "unknown" for other values), or the use of
+ * a name, or -1. */
 TVLM_API const char *tvlm_stream_use_name(tvlm_stream_use use);
 TVLM_API int tvlm_stream_use_find(const char *name);
 
 /*
- * width, height: of the working images; frames of another size are resampled. `params` NULL: all defaults.
- * Errors: ARGUMENT, as tvlm_stack_create, and any parameter out of its range: nothing is left for a push to
- * refuse; DEVICE_MEMORY, MEMORY.
+ * Creates a stream whose working images have width x height pixels; frames of another size are resampled.
+ * `params` NULL means all defaults. Errors: those of tvlm_stack_create; ARGUMENT (a parameter out of its
+ * range; nothing is left for a push to refuse), DEVICE_MEMORY, MEMORY.
  */
 TVLM_API tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t height,
                                         const struct tvlm_stream_params *params, tvlm_stream **stream);
-/* Before its device. NULL and *NULL are fine. */
+/* Destroys a stream, which must happen before its device is destroyed. NULL and *stream NULL are fine. */
 TVLM_API void tvlm_stream_destroy(tvlm_stream **stream);
 
 /* What a push found. */
 typedef struct tvlm_stream_report {
-    int64_t frame; /* from 0 */
+    /* The number of the frame, from 0. */
+    int64_t frame;
     bool keyframe;
     bool cut;
-    bool flow;              /* there is one from this frame to the last */
-    int32_t tiles, changed; /* compared, and different from the last frame; 0 where a frame was taken whole */
-    float difference;       /* from the last frame, 0 .. 1: see tvlm_stream_push; 0 for the first one */
-    bool needs_all;         /* all features are asked for */
-    float needs;            /* share of cells without features that are good enough; 1 where there are none */
-    int32_t columns, rows;  /* of the cells; 0 where there never were features */
+    /* There is a flow from this frame to the last one. */
+    bool flow;
+    /* How many tiles were compared, and how many of them differ from the last frame; 0 where it was taken
+     * whole. */
+    int32_t tiles, changed;
+    /* The difference from the last frame, 0 .. 1 (tvlm_stream_push defines it); 0 for the first frame. */
+    float difference;
+    /* The features of all cells are asked for. */
+    bool needs_all;
+    /* The share of cells whose features are not good enough; 1 where there are no features. */
+    float needs;
+    /* How many cells there are; 0 where there never were features. */
+    int32_t columns, rows;
     uint64_t reserved[4];
 } tvlm_stream_report;
 
-/* All zero: nothing but the frame. */
+/* The default, all zero, is nothing but the frame. */
 struct tvlm_push_params {
-    bool keyframe; /* make it one */
-    /* A flow of the application's own (hardware, RAFT), as tvlm_stack_set_grid takes it for flow_u: from this
-     * frame to the last one. Not looked at in a first frame and at a cut. */
+    /* Make the frame a keyframe. */
+    bool keyframe;
+    /* A flow of the application's own (from hardware, or RAFT) from this frame to the last one, as
+     * tvlm_stack_set_grid takes it for flow_u. It is not looked at in a first frame and at a cut. */
     const struct tvlm_grid_input *flow;
-    /* What was looked at since the last frame, in its pixels as it was handed in; x, y, finite. The last of
-     * them becomes the fixation of eccentricity. NULL: the positions that were selected. */
+    /*
+     * x and y of what was looked at since the last frame, finite, in pixels of the last frame as it was
+     * handed in. The last of these positions becomes the fixation of eccentricity. NULL means the positions
+     * that were selected.
+     */
     const float *fixations;
     int32_t fixation_count;
     uint64_t reserved[4];
@@ -167,85 +195,104 @@ struct tvlm_push_params {
 #define tvlm_push_params(...) TVLM_PARAMS(tvlm_push_params, __VA_ARGS__)
 
 /*
- * The next frame of a camera (0 ..). `image` NULL: the one that tvlm_stream_send has sent. `params` and
- * `report` may be NULL. Waits once, for all that was enqueued before and for the flow: whether there is a
- * cut, and where regions, positions and features went, is read together. It waits once more for pixels that
- * were not sent ahead, for a flow that is handed in, and for features where there is no flow.
+ * Takes in the next frame of a camera (0 and up). `image` NULL means the frame that tvlm_stream_send has
+ * sent. `params` and `report` may be NULL.
  *
- * difference: of the two frames' lumas, at the first level no side of which is above 64 texels, the least of
- * - the share of texels that would have to change to make one histogram (16 bins) the other,
- * - 1 less the correlation of the texels at one place (1 where a frame is flat), and
- * - 8 times the mean absolute difference of the texels at one place;
- * fast motion keeps the histogram, a lamp that is switched on the correlation, and what flickers in a flat or
- * dark frame (a lens cap, a blank page, a camera at night) makes no large step: from less than 0.0375 on the
- * mean, 10 of 255, there is no cut at 0.3. Scenes so dark that they differ by less are taken for one.
+ * *Waiting.* The call waits once, for all that was enqueued before and for the flow: whether there is a cut,
+ * and where regions, positions and features went, is read together. It waits once more for pixels that were
+ * not sent ahead, for a flow that is handed in, and for features where there is no flow.
  *
- * Errors: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
- * it is as if the frame never came; after any other (a flow that is refused, DEVICE_MEMORY, MEMORY, DEVICE)
- * the camera knows nothing of before: its next frame is a first one, of any size, and a frame that was sent
- * is gone.
+ * *The difference* of two frames is measured on their luma at the first level whose sides are at most 64
+ * texels. It is the least of
+ *
+ *   - the share of texels that would have to change to make one histogram of 16 bins the other;
+ *   - 1 less the correlation of the texels (1 where a frame is flat);
+ *   - 8 times the mean absolute difference of the texels.
+ *
+ * Fast motion keeps the histogram, and a lamp that is switched on keeps the correlation. What flickers in a
+ * flat or dark frame (a lens cap, a blank page, a camera at night) makes no large step: if the mean
+ * difference is below 0.0375, which is 10 of 255, there is no cut at 0.3. Scenes that are so dark that they
+ * differ by less are taken for one scene.
+ *
+ * *Errors*: ARGUMENT (a camera, no image, another size than that of the camera's first frame, fixations), and
+ * it is as if the frame never came. After any other error (a flow that is refused, DEVICE_MEMORY, MEMORY,
+ * DEVICE) the camera knows nothing of what was before: its next frame is a first frame, of any size, and a
+ * frame that was sent is gone.
  */
 TVLM_API tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t camera, const tvlm_image *image,
                                       const struct tvlm_push_params *params, tvlm_stream_report *report);
 
 /*
- * Begins to send a camera's next frame to the device, beside the work on the present one (a second queue),
- * and returns; tvlm_stream_push with `image` NULL takes it. Until it has returned the pixels must stay as
- * they are. What is sent is what a push would upload: the tiles that differ from the present frame, or all.
- * It is compared (and resampled, where it is not of the working size) here. The result is that of a push with
- * `image`, bit for bit; also where that is a keyframe that was not due: then the push sends what it needs
- * itself. A second call replaces the first one's frame, and a push with an image of its own drops it: after
- * that there is none to take, and its pixels may go. Errors: ARGUMENT, as of a push, and what was sent before
- * still waits; DEVICE_MEMORY, MEMORY, DEVICE, and nothing does. The present frame stays as it is in any case.
+ * Begins to send a camera's next frame to the device, on a second queue beside the work on the present frame,
+ * and returns. tvlm_stream_push with `image` NULL takes the frame in. Until that push has returned, the
+ * pixels must stay as they are.
+ *
+ *   - What is sent is what a push would upload: the tiles that differ from the present frame, or all. This
+ *     call compares the frames, and resamples a frame that is not of the working size.
+ *   - The result is that of a push with `image`, bit for bit. That is so even if the push makes a keyframe
+ *     that was not due; then the push itself sends what it needs.
+ *   - A second call replaces the frame of the first one. A push with an image of its own drops the frame that
+ *     was sent, so that there is none to take in any more, and its pixels may go.
+ *
+ * Errors: ARGUMENT (as of a push), and what was sent before is still there; DEVICE_MEMORY, MEMORY, DEVICE,
+ * and it is gone. The present frame stays as it is in any case.
  */
 TVLM_API tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t camera, const tvlm_image *image);
 
 /*
- * Positions for the camera's present frame: tvlm_select (select.h) with the stream's scorer where `params`
- * has none, and with the bonus for positions that stay, where the strategy is the grid. params->index must be
- * 0. Errors: ARGUMENT (no frame was pushed yet; as tvlm_select).
+ * Selects positions in the camera's present frame. It is tvlm_select (select.h) with the stream's scorer, if
+ * `params` has none, and, if the strategy is the grid, with the bonus for positions that stay. The index of
+ * an image in `params` must be 0. Errors: those of tvlm_select; ARGUMENT (no frame was pushed yet).
  */
 TVLM_API tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t camera, const struct tvlm_query *query,
                                         const struct tvlm_select_params *params, tvlm_selection **selection);
 
-/* The camera's stack, to read, sample, pack, set grids or regions; the stream's. NULL: no such camera. Its
- * images and features come through the stream only. */
+/*
+ * Returns the stack of a camera, to read, sample and pack channels, and to set grids or regions; NULL: there
+ * is no such camera. The stack belongs to the stream, and its images and features come through the stream
+ * only.
+ */
 TVLM_API tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera);
 
 /*
- * Features (TVLM_CHANNEL_FEATURE_0) or an embedding (TVLM_CHANNEL_EMBEDDING_0) of the present frame, as
- * tvlm_stack_set_grid takes them. mask[rows * columns]: cells for which there are new ones (not 0); NULL:
- * all. The values of the others are not looked at, but must be finite. Where a cell has carried features of
- * this size, `blend` of the new ones is mixed in (not at keyframes); others are taken as they are. Later
- * frames carry what is here then along the flow: what comes from a cell without features, along a flow that
- * is not sure, too long or from outside, has none: it is 0, and counts in report.needs. Errors: as
- * tvlm_stack_set_grid; ARGUMENT for other channels, and a mask where the camera has no features of this size.
+ * Hands in features (TVLM_CHANNEL_FEATURE_0) or an embedding (TVLM_CHANNEL_EMBEDDING_0) of the present frame,
+ * as tvlm_stack_set_grid takes them. mask[rows * columns] is not 0 for the cells that have new ones; NULL
+ * means all cells. The values of the other cells are not looked at, but must be finite.
+ *
+ * If a cell has carried features of this size, and the frame is no keyframe, a share of `blend` of the new
+ * ones is mixed in; otherwise the new ones are taken as they are. Later frames carry what is there then along
+ * the flow. A cell to which the flow leads from a cell without features or from outside the image, or whose
+ * flow is not sure or too long, has no features: they are 0, and the cell counts in report.needs.
+ *
+ * Errors: those of tvlm_stack_set_grid; ARGUMENT (another channel; a mask where the camera has no features of
+ * this size).
  */
 TVLM_API tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t camera, int32_t channel,
                                               const struct tvlm_grid_input *input, const uint8_t *mask);
 
-/* The cells that need features, 1, others 0: report.rows * report.columns of them, row-major. Errors:
- * ARGUMENT (a capacity that is too small). */
+/* Tells which cells need features: mask[report.rows * report.columns], row-major, becomes 1 for those and 0
+ * for the others. Errors: ARGUMENT (a capacity that is too small). */
 TVLM_API tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t camera, size_t capacity,
                                        uint8_t *mask);
 
 /*
- * The volume as one array on the device: slice = slot * ceil(channels / 4) + channel / 4, and the slot of the
- * frame `age` frames ago (0: the present one), which is brought up to date. Valid until the next push; the
- * stream's. tvlm_packed_read and texturevlm/opencl.h read it. Errors: ARGUMENT (no volume; fewer frames yet).
+ * Gives the volume, which is one array on the device, brought up to date, and the slot in it of the frame
+ * `age` frames ago (0: the present one). A channel of a slot is in slice slot * ceil(channels / 4) + channel
+ * / 4. The array belongs to the stream, and is valid until the next push. tvlm_packed_read and
+ * texturevlm/opencl.h read it. Errors: ARGUMENT (no volume; fewer frames than that).
  */
 TVLM_API tvlm_status tvlm_stream_volume(tvlm_stream *stream, int32_t camera, int32_t age,
                                         tvlm_packed **volume, int32_t *slot);
 
-/* A point of the volume: pixels of the working image, and frames ago, fractions allowed. */
+/* A point of the volume: in pixels of the working image, and in frames ago, which may be a fraction. */
 typedef struct tvlm_volume_point {
     float x, y, age;
 } tvlm_volume_point;
 
 /*
- * The volume at `count` points, all its channels: out[point * channels + c]. Linear in x, y and time
- * (identifiers nearest in all three); ages are clamped to the frames there are. Waits. Errors: ARGUMENT (no
- * volume, no frame, a point that is not a number), MEMORY, DEVICE_MEMORY.
+ * Samples all channels of the volume at `count` points: out[point * channels + c]. Values are linear in x, y
+ * and time; those of identifiers are nearest in all three. Ages are clamped to the frames that there are. The
+ * call waits. Errors: ARGUMENT (no volume, no frame, a point that is not a number), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stream_volume_sample(tvlm_stream *stream, int32_t camera,
                                                const tvlm_volume_point *points, int32_t count, float *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * temporal.h: what a stack knows from one frame of a video to the next: the channels motion, prev_relevance,
- * prev_saliency and fixation.
+ * temporal.h: what a stack remembers from one frame of a video to the next: the channels motion,
+ * prev_relevance, prev_saliency and fixation. A stream (stream.h) does all this by itself.
  *
  *     for (each frame) {
  *         tvlm_stack_set_image(stack, 0, &frame);
@@ -10,15 +10,15 @@
  *         tvlm_stack_advance(stack, 0, NULL);          // this frame becomes the previous one
  *     }
  *
- * Every image of a batch is a stream of its own. In a batch, advance all images before the first of them is
- * set again: that is the same, but families are not made twice.
+ * Every image of a batch is a video of its own. In a batch, advance all images before the first of them is
+ * set again: the result is the same, but families are not made twice.
  *
- * The flow (flow_u, flow_v, flow_confidence; texturevlm/input.h) is the *backward* flow: given at each place
- * of the present frame, in pixels of the working image, (u, v) is the step to where that place was in the
- * previous frame. What the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as
- * Middlebury's files hold it (given at each place of the previous frame, the step to the present one), is
- * another field: estimate the flow with the frames exchanged instead. A flow leads to one frame: advancing
- * takes it back, so that it is set anew for each.
+ * The flow (flow_u, flow_v, flow_confidence; texturevlm/input.h) is the *backward* flow: at each place of the
+ * present frame, (u, v) is the step to where that place was in the previous frame, in pixels of the working
+ * image. What the previous frame had at (x + u, y + v) comes to (x, y). A forward flow, as in Middlebury's
+ * files, is the step from each place of the previous frame to the present one, which is another field;
+ * instead of it, estimate the flow with the frames exchanged. A flow leads to one frame only: advancing takes
+ * it back, so it must be set anew for each frame.
  */
 #ifndef TEXTUREVLM_TEMPORAL_H
 #define TEXTUREVLM_TEMPORAL_H
@@ -51,29 +51,34 @@ struct tvlm_advance_params {
 #define tvlm_advance_params(...) TVLM_PARAMS(tvlm_advance_params, __VA_ARGS__)
 
 /*
- * The present frame of image `index` becomes the previous one. What is kept of it: its luma at half size
- * (level 1), and per cell of 16 x 16 pixels its relevance and its saliency (both read at the cell's centre at
- * level 4; a saliency that was handed in where there is one) and the fixation:
- * - fixation' = min(1, decay * fixation + max over positions p of exp(-|p - centre|^2 / (2 sigma^2))), the
- *   Gaussian cut off at 5 sigma. The largest and not their sum, so that hundreds of positions beside each
- *   other do not fill the map.
+ * Makes the present frame of image `index` the previous one. `params` NULL means all defaults. The call only
+ * enqueues work, except for what is handed in.
  *
- * From then on, and in every image set until the next advance:
- * - motion = |Y - Y of the previous frame|, at half size;
- * - prev_relevance, prev_saliency, fixation = what was kept, moved along the flow: bilinear, at the centre of
- *   the cell plus the flow there (read at level 4); 0 where the flow is less sure than `confidence`, not
- *   finite, or leads out of the image. The new Gaussians are moved with the rest: positions were chosen in
- *   the previous frame, and what was looked at there is now where the flow says.
+ * *What is kept* of the frame: its luma at half size (level 1), and for each cell of 16 x 16 pixels
  *
- * Without a flow for this image nothing moves. Stored in the stack's format. Only what the layout has, or
- * what was ever read, is kept: a stack that never reads motion keeps no luma. Before the first call these
- * channels are 0 and take no memory. `params` NULL: all defaults. Enqueues only, but for what is handed in.
- * Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
+ *   - its relevance and its saliency, both read at the cell's centre at level 4. If a saliency was handed in,
+ *     it is that;
+ *   - the fixation: min(1, decay * fixation + max over positions p of exp(-|p - centre|^2 / (2 sigma^2))),
+ *     where the Gaussian is cut off at 5 sigma. It is the largest Gaussian and not their sum, so that
+ *     hundreds of positions beside each other do not fill the map.
+ *
+ * *From then on*, in every image that is set until the next advance,
+ *
+ *   - motion is |Y - Y of the previous frame|, at half size;
+ *   - prev_relevance, prev_saliency and fixation are what was kept, moved along the flow: bilinearly, from
+ *     the centre of the cell plus the flow there (read at level 4). They are 0 where the flow's confidence is
+ *     below `confidence`, or the flow is not finite or leads out of the image. The new Gaussians are moved
+ *     with the rest, since positions were chosen in the previous frame, and what was looked at there is now
+ *     where the flow says.
+ *
+ * Without a flow for this image nothing moves. What is kept is in the stack's format. Only what the layout
+ * has, or what was ever read, is kept: a stack that never reads motion keeps no luma. Before the first call
+ * these channels are 0 and take no memory. Errors: ARGUMENT, MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index,
                                         const struct tvlm_advance_params *params);
 
-/* A cut: image `index` has no previous frame any more; the channels are 0 until the next advance. */
+/* Forgets the previous frame of image `index`, as after a cut: the channels are 0 until the next advance. */
 TVLM_API tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index);
 
 #ifdef __cplusplus
