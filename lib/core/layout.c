@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Layouts: their channels, and lists of names typed by people.
+ * layout.c: the channels of layouts, and lists of names that people typed.
  */
 #include "texturevlm/layout.h"
 
@@ -11,7 +11,7 @@
 #include "core/check.h"
 #include "core/try.h"
 
-/* Runs of channel numbers; a run of none ends the list. */
+/* A run of channel numbers. A run of 0 channels ends a list. */
 typedef struct channel_run {
     int32_t first, count;
 } channel_run;
@@ -60,14 +60,15 @@ int32_t tvlm_layout_side(const char *layout) {
 
 /* ---- The nearest name ---- */
 
-#define WORD_MAX 40 /* bytes of a typed name that are compared and shown; no name of ours is as long */
+/* How many bytes of a typed name are compared and shown. No name of the library is as long. */
+#define WORD_MAX 40
 
 static size_t least(size_t a, size_t b, size_t c) {
     const size_t ab = a < b ? a : b;
     return ab < c ? ab : c;
 }
 
-/* Levenshtein's distance; `a` of at most WORD_MAX bytes. */
+/* Levenshtein's distance of two names. `a` has at most WORD_MAX bytes. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b) {
     size_t row[WORD_MAX + 1];
     for (size_t i = 0; i <= a_length; ++i) row[i] = i;
@@ -83,7 +84,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b) {
     return row[a_length];
 }
 
-/* The channel whose name is nearest, the lowest number among equals; its distance to *distance. */
+/* Finds the channel whose name is nearest, the lowest number among equals, and its distance. */
 static void nearest_channel(const char *word, size_t length, tvlm_channel_info *nearest, size_t *distance) {
     *distance = SIZE_MAX;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_EMBEDDING_16 + TVLM_EMBEDDING_MAX - 16; ++channel) {
@@ -96,7 +97,7 @@ static void nearest_channel(const char *word, size_t length, tvlm_channel_info *
     }
 }
 
-/* A word that stands alone may have been meant as a layout. */
+/* Fails with the nearest name. A word that stands alone may have been meant as a layout. */
 static tvlm_status fail_unknown(const char *word, size_t length, bool alone, const tvlm_log *log) {
     tvlm_channel_info channel;
     size_t distance;
@@ -116,7 +117,7 @@ static tvlm_status fail_unknown(const char *word, size_t length, bool alone, con
 
 /* ---- Parsing ---- */
 
-/* One name of a list, without the blanks around it. */
+/* Finds the channel of one name of a list, without the blanks around it. */
 static tvlm_status parse_word(const char *word, size_t length, bool alone, const tvlm_log *log,
                               int32_t *channel) {
     char name[TVLM_CHANNEL_NAME_SIZE];
@@ -140,7 +141,7 @@ static bool blank(char c) {
     return isspace((unsigned char)c) != 0;
 }
 
-/* The whole list; a first pass with capacity 0 finds every error before anything is written. */
+/* Parses a whole list. A first pass with capacity 0 finds every error before anything is written. */
 static tvlm_status parse_list(const char *text, const tvlm_log *log, int32_t capacity, int32_t *channels,
                               int32_t *count) {
     const bool alone = strchr(text, ',') == NULL;

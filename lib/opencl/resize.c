@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * resize.c: launches the two passes of cl/resize.cl.
+ */
 #include <stdio.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
-#define RUN_PIXELS 64 /* of a work-item on a CPU */
+/* How many pixels of the first pass, and how many bytes of the second, a work-item makes on CPUs. */
+#define RUN_PIXELS 64
 #define RUN_BYTES  256
 
 static tvlm_status rows(opencl_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,

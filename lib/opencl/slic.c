@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * slic.c: the colours and the passes of SLIC; cl/cluster.cl says how.
+ * slic.c: launches cl/cluster.cl: the colours, and the passes of SLIC.
  */
 #include "core/try.h"
 #include "opencl/cluster_parts.h"
@@ -35,8 +35,11 @@ static cl_float2 pass_scale(const opencl_cluster *cluster, int32_t pass) {
     return scale;
 }
 
-/* Cells are cut into blocks of a tile's width; down, work-items take up to `rows` rows each, all about the
- * same. */
+/*
+ * What a pass is told. A cell is cut into blocks, one for each work-group: across, blocks are as wide as a
+ * tile; down, there are as few as possible, so that each work-item makes at most `most` rows, and all about
+ * equally many.
+ */
 opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass) {
     const opencl_tuning *tuning = &cluster->device->tuning;
     const tvlm_cluster_plan *plan = &cluster->plan;
@@ -52,7 +55,8 @@ opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t
     const opencl_slic_pass made = {
         .size = {{width, height, level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}},
         .cells = {{plan->columns, plan->rows, opencl_cluster_groups(cell_width, tuning->tile_width), down}},
-        /* Before the first pass there was none; the last one leaves no sums: theirs are zero. */
+        /* Before the first pass there was none. Its centres come from the sums of the last pass, which leaves
+         * none: they are 0, or those of centres that were handed in. */
         .tables = {{cluster->work_words, (pass > 0 ? pass - 1 : CLUSTER_PASSES - 1) * sums, pass * sums,
                     rows}},
         .cell = {{scale_of(cluster->width, plan->columns), scale_of(cluster->height, plan->rows)}},
