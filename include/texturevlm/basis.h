@@ -82,9 +82,9 @@ TVLM_API void tvlm_basis_get(const tvlm_basis *basis, struct tvlm_basis_params *
  */
 TVLM_API void tvlm_basis_project(const tvlm_basis *basis, const float *vectors, int64_t count, float *out);
 
+/* ---- Training ---- */
+
 /*
- * ---- Training ----
- *
  * A trainer makes a basis from any number of vectors, which are added a few at a time:
  *
  *     tvlm_trainer_create(device, tvlm_trainer_params(.dimension = 768), &trainer);
@@ -94,7 +94,6 @@ TVLM_API void tvlm_basis_project(const tvlm_basis *basis, const float *vectors, 
  *     }
  *     tvlm_trainer_finish(trainer, &basis);
  */
-
 struct tvlm_trainer_params {
     int32_t dimension;
     /* How many directions are wanted; 0 means 16. */
