@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Channels to references: the textures that a reader of several families gets.
+ * bundle.c: turns channels into references, and collects the textures that a reader of several families gets.
  */
 #include "stack/bundle.h"
 
 #include "stack/grids.h"
 #include "stack/inside.h"
 
-/* The texture's number in the bundle, added when it is new; -1 when there is no room for it. */
+/* The number of a texture in the bundle. It is added when it is new; -1 means that there is no room for
+ * it. */
 static int32_t add_texture(const tvlm_stack *stack, tvlm_bundle *bundle, tvlm_texture *texture) {
     for (int32_t i = 0; i < bundle->count; ++i)
         if (bundle->textures[i] == texture) return i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Creating and destroying stacks.
+ * create.c: creates and destroys stacks.
  */
 #include <string.h>
 
@@ -13,17 +13,19 @@
 #include "stack/limits.h"
 #include "stack/upload.h"
 
-/* By then regions are the cells that they began as; squares stay in range. */
+/* With a compactness as large as this, regions are the cells that they began as, and its square is still in
+ * range. */
 #define COMPACTNESS_MAX 1e6f
 
-/* The families of the layout that this version does not make; silent where there are none. */
+/* Logs the families of the layout that this version does not make, if there are any. */
 static void log_missing_families(const tvlm_stack *stack, const char *layout) {
     char families[512] = "";
     size_t used = 0;
     for (int32_t i = 0; i < stack->channel_count; ++i) {
         tvlm_channel_info info;
         if (tvlm_channel_get_info(stack->channels[i], &info) != TVLM_OK || info.available) continue;
-        if (strstr(families, info.family) != NULL) continue; /* no family's name is part of another's */
+        /* No family's name is part of another's. */
+        if (strstr(families, info.family) != NULL) continue;
         const size_t length = strlen(info.family);
         if (used + length + 3 > sizeof families) break;
         if (used > 0) families[used++] = ',', families[used++] = ' ';
@@ -46,7 +48,8 @@ static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
 }
 
 static int32_t max_layers(const tvlm_stack *stack) {
-    int32_t layers = (stack->channel_count + 3) / 4; /* of a packed array of the layout */
+    /* A packed array of the layout has so many layers. */
+    int32_t layers = (stack->channel_count + 3) / 4;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
         /* What is handed in has a size of its own. */
@@ -175,7 +178,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
 
 /* ---- Of an image's size ---- */
 
-/* Width and height where none are given: the image's own, or the largest of its shape that fits. */
+/* Chooses width and height where none are given: the image's own, or the largest of its shape that fits. */
 static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image,
                                struct tvlm_stack_params *params) {
     if (params->width == 0 && params->height == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta_frame.c: the frame that is kept on the host, and the next one compared with it.
+ * delta_frame.c: keeps a frame on the host, and compares the next one with it.
  */
 #include <math.h>
 #include <string.h>
@@ -23,8 +23,8 @@ tvlm_status tvlm_delta_prepare(tvlm_stack *stack, tvlm_delta **delta) {
     return TVLM_OK;
 }
 
-/* Whether values of a run differ by more than a limit: without a branch in the loop, so that it becomes
- * vector code. */
+/* Whether any values of a run differ by more than a limit. The loops have no branch, so that they
+ * vectorise. */
 static bool differ_u8(const uint8_t *a, const uint8_t *b, size_t count, int limit) {
     int most = 0;
     for (size_t i = 0; i < count; ++i) {
@@ -37,7 +37,8 @@ static bool differ_u8(const uint8_t *a, const uint8_t *b, size_t count, int limi
 static bool differ_u16(const unsigned char *a, const unsigned char *b, size_t count, int limit) {
     int most = 0;
     for (size_t i = 0; i < count; ++i) {
-        uint16_t x, y; /* rows may begin at any byte */
+        /* Rows may begin at any byte, so values are copied. */
+        uint16_t x, y;
         memcpy(&x, a + 2 * i, sizeof x);
         memcpy(&y, b + 2 * i, sizeof y);
         const int away = x > y ? x - y : y - x;
@@ -46,7 +47,7 @@ static bool differ_u16(const unsigned char *a, const unsigned char *b, size_t co
     return most > limit;
 }
 
-/* As the source takes it: NaN is 0. */
+/* A value as the source takes it: clamped to [0, 1], and 0 for NaN. */
 static float unit(const unsigned char *at) {
     float value;
     memcpy(&value, at, sizeof value);
@@ -62,8 +63,8 @@ static bool differ_f32(const unsigned char *a, const unsigned char *b, size_t co
     return most > threshold;
 }
 
-/* The largest difference in steps that does not exceed the threshold, which may have been written as n /
- * steps. */
+/* The largest difference in steps that does not exceed the threshold. The threshold may have been written as
+ * n / steps, so it counts as slightly more. */
 static int limit_of(float threshold, int steps) {
     return (int)floor((double)threshold * steps + 1e-4);
 }
@@ -78,7 +79,7 @@ static bool differ(const unsigned char *a, const unsigned char *b, size_t bytes,
     }
 }
 
-/* The columns of pixels that a column of tiles has. */
+/* How many columns of pixels a column of tiles has. */
 static int32_t tile_width(const tvlm_tiles *tiles, int32_t column) {
     const int32_t left = tiles->width - column * tiles->side;
     return left < tiles->side ? left : tiles->side;
@@ -89,7 +90,7 @@ bool tvlm_delta_fits(const tvlm_delta_frame *frame, uint64_t changes, const tvlm
            frame->type == pixels->type;
 }
 
-/* Row by row, as they lie in memory; of a tile that is known to differ no more. */
+/* It goes row by row, as they lie in memory. A tile that is known to differ is not looked at any more. */
 void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *pixels, float threshold,
                         const tvlm_tiles *tiles, uint8_t *changed, int32_t *count) {
     const size_t step = (size_t)tiles->side * pixels->pixel_bytes;
@@ -128,7 +129,7 @@ tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, uint64
     return TVLM_OK;
 }
 
-/* Changed tiles between an image with `row_stride` and where they lie one after the other. */
+/* Copies changed tiles from an image to where they lie one after the other (`pack`), or back. */
 static void copy_tiles(const tvlm_delta_pixels *pixels, const tvlm_tiles *tiles, size_t row_stride,
                        const unsigned char *from, unsigned char *to, bool pack) {
     const size_t side = (size_t)tiles->side, stride = side * pixels->pixel_bytes;

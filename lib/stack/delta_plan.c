@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta_plan.c: what is to be uploaded of a frame: stack/delta.h. Nothing here changes the stack or the kept
+ * delta_plan.c: plans what is uploaded of a frame (stack/delta.h). Nothing here changes the stack or the kept
  * frame, so that a plan that comes to nothing leaves no trace.
  */
 #include <string.h>
@@ -14,7 +14,8 @@
 #include "stack/upload.h"
 
 #define TILE_MAX 4096
-/* Beyond this share parts are as much work as the whole, and launches more. */
+/* If more than this share of the tiles changed, making parts is as much work as making the whole, in more
+ * launches. */
 #define PARTS_SHARE 0.6f
 
 tvlm_status tvlm_delta_check_params(const tvlm_log *log, const struct tvlm_update_params *params) {
@@ -77,7 +78,8 @@ static tvlm_status reserve_packed(const tvlm_log *log, tvlm_delta_plan *plan, si
 
 /* ---- Making one ---- */
 
-/* Tiles go up as squares: beyond the image's shorter side most of one would be empty. */
+/* The side of tiles. They are uploaded as squares, so one that is larger than the image's shorter side would
+ * be mostly empty. */
 static int32_t tile_side(const tvlm_stack *stack, int32_t asked) {
     const int32_t side = asked > 0 ? asked : TVLM_TILE_DEFAULT,
                   shorter = stack->width < stack->height ? stack->width : stack->height,
@@ -108,7 +110,7 @@ tvlm_status tvlm_delta_plan_begin(tvlm_stack *stack, int32_t index, const struct
     return TVLM_OK;
 }
 
-/* The image in the stack's size. */
+/* Finds the pixels of the image in the stack's size, resampled if need be. */
 static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image, size_t row,
                                tvlm_delta_plan *plan) {
     tvlm_delta_pixels *from = &plan->from;
@@ -133,7 +135,7 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
     return TVLM_OK;
 }
 
-/* Whether parts of the image are enough, and which. */
+/* Finds which tiles changed, and returns whether it is enough to make parts of the image. */
 static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
     const tvlm_delta_frame *frame = &stack->delta->frames[plan->index];
     plan->of = stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
@@ -144,7 +146,7 @@ static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
            (float)plan->tiles.count <= PARTS_SHARE * (float)plan->tile_count;
 }
 
-/* Rows without gaps, so that kernels find every element aligned. */
+/* Prepares all rows, without gaps, so that kernels find every element aligned. */
 static tvlm_status upload_whole(const tvlm_log *log, tvlm_delta_plan *plan) {
     const tvlm_delta_pixels *from = &plan->from;
     plan->bytes = from->row * (size_t)from->height; /* was checked with the image */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The embedding as compressed features: questions to it, once they have its coordinates. Whoever has a basis
- * (query.c) asks here.
+ * embedding.c: answers questions from the embedding as compressed features, once they have its coordinates.
+ * The files that have a basis (query.c) ask here.
  */
 #include "stack/embedding.h"
 #include "core/memory.h"
@@ -46,11 +46,11 @@ tvlm_status tvlm_stack_embedded(tvlm_stack *stack, int32_t index, tvlm_features 
                                 .inverse = inverse,
                                 .dimension = 4 * texture->layers,
                                 .index = index};
-    /* Embeddings made elsewhere are unit vectors, and that is all that is known of them. */
+    /* Of embeddings that were made elsewhere it is only known that they are unit vectors. */
     return shares ? TVLM_OK : stack->device->backend->feature_lengths(stack->device, features);
 }
 
-/* The products of every cell with each of several vectors, by one SGEMM, as cosines. */
+/* Computes the cosines of every cell with each of several vectors, by one SGEMM. */
 static tvlm_status many(tvlm_stack *stack, const tvlm_features *features, tvlm_buffer *queries, int32_t count,
                         tvlm_buffer **cosines) {
     const tvlm_backend *backend = stack->device->backend;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The encoder's vectors of an image: what is kept beside them, and cosines with vectors of the same length.
- * Whoever asks (query.c, embed/similarity.c) asks here.
+ * features.c: what is kept beside the encoder's vectors of an image, and their cosines with vectors of the
+ * same dimension. query.c and embed/similarity.c ask here.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static int32_t cells_of(const tvlm_features *features) {
 
 /* ---- What is kept ---- */
 
-/* Device memory of the chunk, made when it is first needed; the features' size decides its own. */
+/* Takes device memory for the chunk when it is first needed. Its size follows from that of the features. */
 static tvlm_status reserve(tvlm_stack *stack, tvlm_buffer **buffer, size_t count, size_t floats) {
     size_t bytes;
     if (*buffer != NULL) return TVLM_OK;
@@ -72,7 +72,8 @@ void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {
 
 /* ---- Levels ---- */
 
-/* Texel by texel: where the grid covers as many pixels as it has texels, a sample at a centre is a fetch. */
+/* Copies level 0 texel by texel. For the copy, the grid is said to cover as many pixels as it has texels, so
+ * that a sample at the centre of a texel is a fetch. */
 static tvlm_status copy_texels(tvlm_stack *stack, tvlm_texture *from, tvlm_texture *to) {
     const int32_t count = 4 * from->layers;
     tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
@@ -108,7 +109,8 @@ tvlm_status tvlm_stack_features_levels(tvlm_stack *stack, tvlm_chunk *chunk) {
 
 /* ---- Vectors ---- */
 
-/* One vector, less the mean, and its length; the number of its first value that is not finite, or -1. */
+/* Subtracts the mean from a vector, and finds its length. Returns the number of its first value that is not
+ * finite, or -1. */
 static int32_t take_off(const float *vector, const float *mean, int32_t dimension, float *out,
                         double *length) {
     double sum = 0.0;
@@ -141,7 +143,7 @@ tvlm_status tvlm_unit_vectors(const tvlm_log *log, const char *what, const float
     return TVLM_OK;
 }
 
-/* The unit vectors of questions on the device. */
+/* Sends the vectors of questions to the device, scaled to unit length. */
 static tvlm_status send_vectors(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
                                 int32_t count, int32_t dimension, const float *mean, int32_t stride,
                                 tvlm_buffer **buffer) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Footprints: ellipses become probes along their longer axis, which the backend averages; and ellipses from
- * the image's own structure tensor.
+ * footprint.c: turns ellipses into probes along their longer axis, which the backend averages, and finds
+ * ellipses from the image's own structure tensor.
  */
 #include "texturevlm/footprint.h"
 
@@ -13,11 +13,12 @@
 #include "stack/inside.h"
 #include "stack/places.h"
 
-#define FAR 1e9f /* infinities end here, as in sample.c */
+/* Infinities are clamped to this, as in sample.c. */
+#define FAR 1e9f
 
 /* ---- Ellipses ---- */
 
-/* The symmetric matrix [[xx, xy], [xy, yy]]: its eigenvalues and the direction of the larger. */
+/* The eigenvalues of a symmetric matrix [[xx, xy], [xy, yy]], and the direction of the larger one. */
 typedef struct principal {
     double large, small, angle;
 } principal;
@@ -31,13 +32,14 @@ static float between(double value, double low, double high) {
     return (float)fmin(fmax(value, low), high);
 }
 
-/* Widened to the longest ratio there is, and to a pixel: nothing finer is stored. */
+/* The probes of an ellipse. It is widened until the ratio of its axes is allowed, and to a pixel, since
+ * nothing finer is stored. */
 static tvlm_footprint_place place_of(const tvlm_stack *stack, const tvlm_footprint *f, int32_t first) {
     const double ux = (double)f->u[0], uy = (double)f->u[1], vx = (double)f->v[0], vy = (double)f->v[1];
     const principal axes = principal_of(ux * ux + vx * vx, ux * uy + vx * vy, uy * uy + vy * vy);
     const double longer = fmax(sqrt(axes.large), 1.0);
     const double shorter = fmax(fmax(sqrt(axes.small), longer / TVLM_FOOTPRINT_RATIO), 1.0);
-    /* Less than the error of a float above a whole number is no further probe. */
+    /* A ratio that is above a whole number only by the error of a float needs no further probe. */
     const double probes =
         longer > shorter * 1.0001 ? ceil(TVLM_FOOTPRINT_PROBES * longer / shorter - 1e-4) : 1.0;
     const double step = longer / probes;
@@ -66,7 +68,7 @@ static void write_centre(const tvlm_stack *stack, const void *list, int32_t i, i
     *(tvlm_point *)place = place_of(stack, (const tvlm_footprint *)list + i, first).at;
 }
 
-/* An average of identifiers is none: they are read where the ellipse has its centre. */
+/* Reads identifiers at the centres of the ellipses, since an average of identifiers is none. */
 static tvlm_status sample_identifiers(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
                                       const int32_t *channels, int32_t channel_count, float *out) {
     const tvlm_places centres = {"footprints",
@@ -154,7 +156,7 @@ static double luma(const float *rgb) {
            (double)TVLM_LUMA_B * (double)rgb[2];
 }
 
-/* Along one step, smoothed across it so that all directions count alike (Scharr 2000). */
+/* The derivative along a step, smoothed across it so that all directions count alike (Scharr 2000). */
 static double slope(const float *at, int32_t step, int32_t across) {
     return (10.0 * (luma(at + step) - luma(at - step)) +
             3.0 * (luma(at + step + across) - luma(at - step + across)) +
@@ -162,7 +164,8 @@ static double slope(const float *at, int32_t step, int32_t across) {
            32.0;
 }
 
-/* The ellipse of one area whose axes are inversely as the strengths of the gradients along them. */
+/* The ellipse of a given area whose axes are inversely proportional to the strengths of the gradients along
+ * them. */
 static tvlm_footprint follow(const tvlm_sample_point *point, float size, const float *values) {
     double xx = 0.0, xy = 0.0, yy = 0.0;
     for (int32_t j = 1; j <= GRADIENTS; ++j)
@@ -178,7 +181,7 @@ static tvlm_footprint follow(const tvlm_sample_point *point, float size, const f
                                           yy / (GRADIENTS * GRADIENTS));
     const double ratio =
         fmin(sqrt((across.large + floor2) / (across.small + floor2)), (double)TVLM_FOOTPRINT_RATIO);
-    /* Along is across turned by a quarter, and to the right. */
+    /* The direction along is the direction across turned by a right angle, and points to the right. */
     double x = -sin(across.angle), y = cos(across.angle);
     if (x < 0.0 || (x == 0.0 && y < 0.0)) x = -x, y = -y;
     if (ratio < ROUND) x = 1.0, y = 0.0;

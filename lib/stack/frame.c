@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What questions leave of the present frame: stack/frame.h.
+ * frame.c: what questions leave of the present frame (stack/frame.h).
  */
 #include "stack/frame.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interop.c: the public functions of texturevlm/opencl.h that concern stacks. The only file of this folder
- * that sees an OpenCL header; it calls OpenCL no more than its neighbours do: handles pass through the
- * backend as void *.
+ * interop.c: the public functions of texturevlm/opencl.h that concern stacks. It is the only file of this
+ * folder that includes an OpenCL header, and it does not call OpenCL: handles pass through the backend as
+ * void *.
  */
 #include "texturevlm/opencl.h"
 
@@ -60,7 +60,7 @@ tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_open
     return TVLM_OK;
 }
 
-/* The bytes that the pixels reach to, from the start of the buffer; false when that overflows. */
+/* How many bytes a buffer must have to hold the pixels. Returns false when that overflows. */
 static bool bytes_needed(const tvlm_image *image, size_t pixel_bytes, size_t row_stride, size_t offset,
                          size_t *bytes) {
     size_t rows;
@@ -92,7 +92,7 @@ static tvlm_status check_pixels(const tvlm_stack *stack, const tvlm_image *image
     return TVLM_OK;
 }
 
-/* What takes pixels that are in a buffer. */
+/* A function that takes pixels which are in a buffer. */
 typedef tvlm_status pixels_taker(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
                                  const tvlm_pixels *pixels, const struct tvlm_update_params *params,
                                  tvlm_delta_report *report);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What fits: the largest working image, and how many of them one texture array can hold.
+ * limits.c: what fits on a device: the largest working image, and how many of them one texture array can
+ * hold.
  */
 #include "stack/limits.h"
 
 /* Kernels index the components of a texture with 32-bit integers. */
 #define COMPONENTS_MAX ((uint64_t)INT32_MAX)
 
-/* AUTO: half where bandwidth is what counts and the hardware converts, float elsewhere. */
+/* AUTO means half on GPUs, where bandwidth is what counts and the hardware converts, and float elsewhere. */
 tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format) {
     if (format != TVLM_FORMAT_AUTO) return format;
     return device->info.type == TVLM_DEVICE_GPU ? TVLM_FORMAT_F16 : TVLM_FORMAT_F32;
@@ -17,7 +18,7 @@ static uint64_t component_bytes(tvlm_format format) {
     return format == TVLM_FORMAT_F16 ? 2 : 4;
 }
 
-/* Components of one layer of one image: all levels, or level 0. */
+/* The number of components of one layer of one image, on all levels or on level 0. */
 static uint64_t layer_components(int32_t width, int32_t height, bool all_levels) {
     const int32_t levels = all_levels ? tvlm_level_count(width, height) : 1;
     uint64_t components = (uint64_t)width * (uint64_t)height * 4;
@@ -26,7 +27,8 @@ static uint64_t layer_components(int32_t width, int32_t height, bool all_levels)
     return components;
 }
 
-/* Bytes of the largest allocation behind one layer: images keep level 0 and the rest apart. */
+/* The bytes of the largest allocation behind one layer. Images have level 0 and the other levels in two
+ * arrays. */
 static uint64_t layer_bytes(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
     const bool apart = device->info.storage == TVLM_STORAGE_IMAGE;
     return layer_components(width, height, !apart) * component_bytes(format);
@@ -38,7 +40,7 @@ static bool stored_in_images(const tvlm_device *device) {
 
 static bool sides_fit(const tvlm_device *device, int32_t width, int32_t height) {
     const tvlm_device_info *info = &device->info;
-    /* The reference states limits of its own; an OpenCL device's are those of its images. */
+    /* The reference has limits of its own; those of an OpenCL device are limits of its images. */
     if (!stored_in_images(device) && info->type != TVLM_DEVICE_REFERENCE) return true;
     return width <= info->image_width_max && height <= info->image_height_max;
 }
@@ -65,13 +67,13 @@ tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int3
     return TVLM_OK;
 }
 
-/* `side` of an image whose long side shrinks from `full` to `length`. */
+/* What `side` becomes when the long side of an image shrinks from `full` to `length`. */
 static int32_t shrunk(int32_t side, int32_t full, int32_t length) {
     const int64_t rounded = ((int64_t)side * length + full / 2) / full;
     return rounded > 1 ? (int32_t)rounded : 1;
 }
 
-/* Bisects the length of the long side; 1 x 1 fits everywhere. */
+/* This bisects the length of the long side. 1 x 1 fits everywhere. */
 void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *width, int32_t *height) {
     const int32_t w = *width, h = *height, full = w > h ? w : h;
     int32_t fits = 1, beyond = full + (full < INT32_MAX);
@@ -88,9 +90,9 @@ void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *
 }
 
 /*
- * The slice limit counts whatever the storage is: where there are no images it is 0, and chunks of thousands
- * of images are no loss elsewhere. It is taken for textures of at least 16 layers, so that a packed array of
- * 64 channels still fits a chunk.
+ * The limit on slices counts in every storage. Where there are no images it is 0, and elsewhere chunks have
+ * thousands of images all the same. Textures count as having at least 16 layers, so that a packed array of 64
+ * channels still fits a chunk.
  */
 int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
                                int32_t layers) {

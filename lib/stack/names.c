@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Names of channels as a stack knows them: the library's, and its own planes'.
+ * names.c: the names of channels as a stack knows them: those of the library, and those of its own planes.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -42,8 +42,10 @@ int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name) {
     return user != TVLM_CHANNEL_NONE ? user : tvlm_channel_find(name);
 }
 
-/* The planes named in a list: planes[n] for its n-th word, NONE for others; in `text` each becomes "r", so
- * that the library reads the list with all its checks. Returns the words. */
+/*
+ * Finds the planes that a list names: planes[n] is that of its n-th word, or NONE. In `text` each plane's
+ * name becomes "r", so that the library can parse the list with all its checks. Returns the number of words.
+ */
 static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes) {
     const char *from = text;
     char *to = text;

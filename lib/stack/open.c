@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm_device_open and tvlm_device_list: the one place that knows both backends.
+ * open.c: tvlm_device_open and tvlm_device_list. It is the only file that knows both backends.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +13,14 @@
 #include "opencl/open.h"
 #include "texturevlm/device.h"
 
-/* The name of the device asked for; NULL: the default. */
+/* The name of the device that is asked for; NULL means the default. */
 static const char *choice_of(const struct tvlm_device_params *params) {
     const char *name = params->name != NULL ? params->name : getenv("TVLM_DEVICE");
     return name != NULL && name[0] != '\0' ? name : NULL;
 }
 
-/* "reference", or the index after the last OpenCL device. OpenCL is only asked where a number was given. */
+/* Whether a choice means the reference: by its name, or by the index after the last OpenCL device. OpenCL is
+ * only asked if a number was given. */
 static bool means_reference(const char *choice) {
     if (choice == NULL) return false;
     if (strcasecmp(choice, "reference") == 0) return true;
@@ -41,7 +42,7 @@ tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_devic
     return TVLM_OK;
 }
 
-/* The reference's entry comes from opening it, which costs nothing. */
+/* Describes the reference by opening it, which takes no time. */
 static tvlm_status reference_info(int32_t index, tvlm_device_info *info) {
     tvlm_device *device = NULL;
     TVLM_TRY(tvlm_reference_open(tvlm_device_params(.name = "reference"), &device));

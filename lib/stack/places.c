@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Channels at places of any kind, in launches of bounded size. */
+/*
+ * places.c: reads channels at places of any kind, in launches of bounded size.
+ */
 #include "stack/places.h"
 
 #include <string.h>
@@ -11,7 +13,7 @@
 #include "stack/inside.h"
 #include "stack/make.h"
 
-/* Bytes of results per launch: bounds the memory of a long list. */
+/* How many bytes of results a launch may have, which bounds the memory for a long list. */
 #define BATCH_BYTES ((size_t)64 << 20)
 
 typedef struct reading {
@@ -27,7 +29,7 @@ typedef struct reading {
     float *received; /* [batch * (channel_count rounded up to 4)] */
 } reading;
 
-/* Collects the places of `chunk` from *next on, at most a batch; *next is where to go on. */
+/* Collects the places of `chunk` from *next on, at most a batch of them. *next becomes where to go on. */
 static int32_t collect(const reading *r, const tvlm_chunk *chunk, int32_t *next) {
     const tvlm_places *const places = r->places;
     int32_t found = 0;
@@ -41,7 +43,7 @@ static int32_t collect(const reading *r, const tvlm_chunk *chunk, int32_t *next)
     return found;
 }
 
-/* One launch: `taken` channels from `first` on, whose references are in r->refs. */
+/* Runs one launch, for `taken` channels from `first` on, whose references are in r->refs. */
 static tvlm_status launch(const reading *r, const tvlm_bundle *bundle, int32_t first, int32_t taken,
                           int32_t found, tvlm_buffer *sent) {
     const tvlm_backend *const backend = r->stack->device->backend;

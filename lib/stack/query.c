@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The question: a grid of similarities, as large as whoever asks has it, or made of vectors and the features
- * of the image.
+ * query.c: the question: a grid of similarities, which is handed in at any size, or made from vectors and the
+ * features of the image.
  */
 #include <math.h>
 
@@ -125,7 +125,7 @@ static void commit(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const an
     chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 
-/* One slice; `similarity` NULL: zeros. */
+/* Writes one slice; `similarity` NULL means zeros. */
 static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t slice,
                                const float *similarity) {
     const size_t count = (size_t)texture->width * (size_t)texture->height;
@@ -138,8 +138,8 @@ static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t
     return status;
 }
 
-/* units [count * basis.dimension] to what lies of them along the basis, with zeros behind: out[count *
- * stride]. */
+/* Computes the coordinates of units [count * basis.dimension] along the basis, with zeros behind them:
+ * out[count * stride]. */
 static void to_coordinates(const struct tvlm_basis_params *basis, const float *units, int32_t count,
                            int32_t stride, float *out) {
     for (int32_t n = 0; n < count; ++n, units += basis->dimension, out += stride)
@@ -155,7 +155,7 @@ static int32_t vector_count(const struct tvlm_query *query) {
     return query->count > 0 ? query->count : 1; /* NOLINT(clang-analyzer-*): asked where there are vectors */
 }
 
-/* The query's vectors along its basis: [count * features.dimension]. */
+/* Computes the coordinates of the query's vectors along its basis: [count * features.dimension]. */
 static tvlm_status make_coordinates(const tvlm_log *log, const answer *a, float *coordinates) {
     const struct tvlm_query *query = a->query;
     const int32_t count = vector_count(query);
@@ -183,7 +183,7 @@ static tvlm_status answer_embedded(tvlm_stack *stack, const answer *a, int32_t c
     return status;
 }
 
-/* The slice of the image that is asked about. */
+/* Writes the slice of the image that is asked about. */
 static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_t slice, const answer *a) {
     const struct tvlm_query *query = a->query;
     if (a->similarity != NULL) return write_slice(stack, texture, slice, a->similarity);
@@ -194,7 +194,8 @@ static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_
                                  how, texture);
 }
 
-/* All images of a fresh texture; of a reused one the image asked about now and the one asked about before. */
+/* Writes all images of a fresh texture, or, in one that is used again, the image that is asked about now and
+ * the one that was asked about before. */
 static tvlm_status write_images(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *texture,
                                 int32_t index, const answer *a, bool fresh) {
     TVLM_TRY(write_answer(stack, texture, index - chunk->first, a));
@@ -272,7 +273,7 @@ float tvlm_sparse_query_combine(const tvlm_sparse_query *sparse, const float *si
     return sparse->mean ? sum / (float)sparse->count : most;
 }
 
-/* Each vector's in turn: similarities[vector * count + n]. */
+/* Finds the similarities for each vector in turn: similarities[vector * count + n]. */
 static tvlm_status each_vector(tvlm_stack *stack, const tvlm_sparse_query *sparse, const int32_t *cells,
                                int32_t count, float *similarities) {
     const tvlm_backend *backend = stack->device->backend;

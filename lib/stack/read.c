@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One channel's own texels.
+ * read.c: reads the texels of a channel's own grid.
  */
 #include <math.h>
 
@@ -11,7 +11,8 @@
 #include "stack/inside.h"
 #include "stack/make.h"
 
-/* The size of a channel's grid at its own level; channels with nothing behind them have the image's. */
+/* Finds the size of a channel's grid at its own level. Channels with nothing behind them have the image's
+ * size. */
 static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
                                 int32_t *height) {
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
@@ -34,7 +35,7 @@ tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t 
     return channel_size(stack, channel, level, width, height);
 }
 
-/* Position at the texel's centre; the formula of doc/channels.md. */
+/* A position channel at a texel's centre, by the formula of doc/channels.md. */
 static float formula(const tvlm_stack *stack, int32_t component, float u, float v) {
     if (component == 0) return u;
     if (component == 1) return v;
@@ -51,7 +52,7 @@ static void read_formula(const tvlm_stack *stack, int32_t component, int32_t wid
                                 ((float)y + 0.5f) / (float)height);
 }
 
-/* A component of a vector of that length, brought to length 1. */
+/* A component of a vector of that length, scaled to unit length. */
 static float of_unit(float component, double length) {
     return length >= (double)TVLM_UNIT_FLOOR ? (float)((double)component / length) : 0.0f;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Regions: what the family CLUSTER leaves behind, for the application to read, and labels of the
- * application's own in place of those that it makes.
+ * regions.c: lets the application read the regions that the family CLUSTER leaves behind, and takes labels of
+ * the application's own in their place.
  */
 #include "texturevlm/regions.h"
 
@@ -62,7 +62,7 @@ bool tvlm_stack_region_table(const tvlm_stack *stack, int32_t index, tvlm_buffer
     return true;
 }
 
-/* The table of image `index`, made if need be. Waits. */
+/* Finds the table of image `index`, which is made if need be. Waits. */
 static tvlm_status find_table(tvlm_stack *stack, int32_t index, region_table *found) {
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_make(stack, index, TVLM_GRID_BIT(TVLM_GRID_CLUSTER)));
@@ -71,7 +71,7 @@ static tvlm_status find_table(tvlm_stack *stack, int32_t index, region_table *fo
                                                sizeof found->count, &found->count);
 }
 
-/* Words [first, first + count) of a table. */
+/* Reads words [first, first + count) of a table. */
 static tvlm_status read_words(tvlm_stack *stack, const region_table *from, size_t first, size_t count,
                               void *words) {
     return stack->device->backend->buffer_read(
@@ -167,14 +167,14 @@ static int ascending(const void *p, const void *q) {
     return (a > b) - (a < b);
 }
 
-/* From now on slots hold 1 + the place among the ascending ids. */
+/* Sorts the ids. From then on, slots hold 1 + the place among the ascending ids. */
 static void sort_ids(id_set *set) {
     qsort(set->ids, (size_t)set->count, sizeof set->ids[0], ascending);
     memset(set->slots, 0, sizeof set->slots);
     for (int32_t i = 0; i < set->count; ++i) *slot_of(set, set->ids[i]) = i + 1;
 }
 
-/* Nearest: the label under the centre of each pixel. */
+/* Resamples labels nearest: each pixel takes the label under its centre. */
 static void resample(const tvlm_stack *stack, const int32_t *labels, int32_t columns, int32_t rows,
                      size_t stride, int32_t *dense) {
     for (int64_t y = 0; y < stack->height; ++y) {
@@ -183,22 +183,22 @@ static void resample(const tvlm_stack *stack, const int32_t *labels, int32_t col
     }
 }
 
-/* False when there are more distinct ids than there can be regions. */
+/* Adds a row of labels. Returns false when there are more distinct ids than there can be regions. */
 static bool add_row(id_set *set, const int32_t *labels, size_t count) {
     for (size_t i = 0; i < count; ++i)
         if ((i == 0 || labels[i] != labels[i - 1]) && !add_id(set, labels[i])) return false;
     return true;
 }
 
-/* All ids of the map count, also those that resampling would skip: what is refused does not depend on the
- * size of the image. */
+/* Whether a map has few enough ids. All of them count, also those that resampling would skip, so that what is
+ * refused does not depend on the size of the image. */
 static bool few_enough(id_set *set, const int32_t *labels, int32_t columns, int32_t rows, size_t stride) {
     for (size_t y = 0; y < (size_t)rows; ++y)
         if (!add_row(set, labels + y * stride, (size_t)columns)) return false;
     return true;
 }
 
-/* Ids become 0 .. set->count - 1 in ascending order. They are few enough. */
+/* Makes ids 0 .. set->count - 1, in ascending order. There are few enough of them. */
 static void make_dense(int32_t *labels, size_t texels, id_set *set) {
     memset(set, 0, sizeof *set);
     (void)add_row(set, labels, texels);
@@ -220,7 +220,7 @@ static tvlm_status check_labels(const tvlm_stack *stack, int32_t columns, int32_
     return TVLM_OK;
 }
 
-/* Memory of a chunk for labels of all its images. */
+/* Takes memory of a chunk for the labels of all its images. */
 static tvlm_status prepare(tvlm_stack *stack, tvlm_chunk *chunk, size_t plane) {
     if (chunk->label_counts == NULL)
         chunk->label_counts = tvlm_allocate((size_t)chunk->images, sizeof *chunk->label_counts);
@@ -251,7 +251,7 @@ static tvlm_status drop_labels(tvlm_stack *stack, int32_t index) {
     return TVLM_OK;
 }
 
-/* The map as labels of the stack's pixels, dense. */
+/* Makes dense labels of the stack's pixels from a map. */
 static tvlm_status take_labels(const tvlm_stack *stack, const int32_t *labels, int32_t columns, int32_t rows,
                                size_t stride, id_set *set, int32_t *dense) {
     if (!few_enough(set, labels, columns, rows, stride))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resampling on the host, separable: the exact area average along an axis that shrinks, bilinear along one
- * that grows. Rows are made as they are needed, so a huge photo costs two rows of memory. Sums are in double:
- * a constant image stays as it is, and the mean is kept.
+ * resample.c: resamples images on the host, one axis after the other: by exact area average along an axis
+ * that shrinks, and bilinearly along one that grows. Rows are made as they are needed, so that a huge photo
+ * needs memory for two rows only. Sums are in double: a constant image stays as it is, and the mean is kept.
  */
 #include <math.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "core/memory.h"
 #include "stack/resample.h"
 
-/* The source positions first[i] .. first[i] + count[i] - 1 that output i averages, weights[i * stride + tap].
- */
+/* Output i is the average of the source positions first[i] .. first[i] + count[i] - 1, with weights[i *
+ * stride + tap]. */
 typedef struct axis {
     int32_t *first, *count;
     double *weights;
@@ -33,8 +33,9 @@ static bool axis_allocate(axis *a, int32_t from, int32_t to) {
 }
 
 /*
- * In units of 1/to source pixels, output i covers [i from, (i+1) from) and source pixel s covers [s to, (s+1)
- * to): overlaps are exact integers, and those of one output add up to `from`.
+ * The weights of an axis that shrinks. In units of 1/to source pixels, output i covers [i from, (i+1) from),
+ * and source pixel s covers [s to, (s+1) to): overlaps are exact integers, and those of one output add up to
+ * `from`.
  */
 static void axis_area(axis *a, int32_t from, int32_t to) {
     for (int32_t i = 0; i < to; ++i) {
@@ -53,7 +54,8 @@ static void axis_area(axis *a, int32_t from, int32_t to) {
 static void axis_bilinear(axis *a, int32_t from, int32_t to) {
     for (int32_t i = 0; i < to; ++i) {
         const double centre = ((double)i + 0.5) * (double)from / (double)to - 0.5;
-        const double place = fmin(fmax(centre, 0.0), (double)(from - 1)); /* clamped to the edge */
+        /* Places are clamped to the edge. */
+        const double place = fmin(fmax(centre, 0.0), (double)(from - 1));
         const int32_t first = (int32_t)place;
         double *weights = a->weights + (size_t)i * a->stride;
         a->first[i] = first;
@@ -83,7 +85,7 @@ typedef struct resampler {
     double *sums;    /* one row of the result */
 } resampler;
 
-/* NaN becomes 0. */
+/* Clamps to [0, 1]. NaN becomes 0. */
 static float clamped(float value) {
     return value > 0.0f ? (value < 1.0f ? value : 1.0f) : 0.0f;
 }
@@ -99,7 +101,8 @@ static float element(const unsigned char *row, size_t i, tvlm_pixel_type type) {
     return 0.0f;
 }
 
-/* Source row y as floats: alpha is gone, since what is behind it must be mixed in before averaging. */
+/* Loads source row y as floats. Alpha is composited here, since what lies behind it must be mixed in before
+ * averaging. */
 static void load_row(resampler *r, int32_t y) {
     const tvlm_image *image = r->image;
     const unsigned char *row = (const unsigned char *)image->pixels + (size_t)y * r->stride;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any channels at any points.
+ * sample.c: samples any channels at any points.
  */
 #include <math.h>
 
@@ -10,8 +10,8 @@
 #include "stack/places.h"
 
 /*
- * Infinities end here. Clamping to the edge is the reader's: each grid has an edge of its own, and a cell
- * grid's lies beyond the image's.
+ * Infinite coordinates are clamped to this. Kernels clamp points to the edge when they read, since each grid
+ * has an edge of its own, and that of a grid of cells lies beyond the image's.
  */
 #define FAR 1e9f
 

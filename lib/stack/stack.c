@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of a stack without looking at the device, and what all files of this folder share.
+ * stack.c: what is known of a stack without looking at the device, and checks that all files of this folder
+ * share.
  */
 #include "stack/stack.h"
 #include "core/check.h"
@@ -10,7 +11,8 @@
 #include "core/try.h"
 #include "stack/inside.h"
 
-/* Farther away than this a fixation says nothing, and squares of distances would leave float's range. */
+/* A fixation that is farther away says nothing, and squares of its distances would leave the range of
+ * floats. */
 #define FIXATION_MAX 1e9f
 
 /* ---- Checks that several files share ---- */

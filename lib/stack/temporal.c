@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From one frame to the next: what a frame leaves behind, and what of it the next one gets. The public
- * functions are those of texturevlm/temporal.h.
+ * temporal.c: what a frame leaves behind, and what of it the next frame gets. The public functions are those
+ * of texturevlm/temporal.h.
  *
- * What is remembered is a texture of the chunk (chunk->previous), written by advance alone: the grids MOTION
- * and TEMPORAL are made from it as often as they are asked for. The fixation, which outlives many frames,
- * goes to and fro between TEMPORAL and the state, so that no kernel reads what it writes.
+ * What is remembered is a texture of the chunk (chunk->previous), which is written only when a frame ends.
+ * The grids MOTION and TEMPORAL are made from it as often as they are asked for. The fixation, which outlives
+ * many frames, goes to and fro between TEMPORAL and that texture, so that no kernel reads what it writes.
  */
 #include "texturevlm/temporal.h"
 
@@ -35,7 +35,7 @@ static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_texture *texture, i
     return status;
 }
 
-/* The texture, with no frame in it where it is new. */
+/* Makes the texture if there is none. A new one has no frame in it. */
 static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which) {
     tvlm_texture **held = &chunk->previous[which], *made = NULL;
     if (*held != NULL) return TVLM_OK;
@@ -51,7 +51,7 @@ static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, 
     return status;
 }
 
-/* What was made from the frame before. */
+/* Drops what was made from the frame before. */
 static void drop_made(tvlm_chunk *chunk) {
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
         tvlm_stack_outdate(chunk, TVLM_GRID_BIT(tvlm_grid_of_previous((tvlm_previous)i)));
@@ -59,7 +59,7 @@ static void drop_made(tvlm_chunk *chunk) {
 
 /* ---- Relevance and positions ---- */
 
-/* A texture for a map of that shape: the last one's where that fits. */
+/* Makes a texture for a map of that shape, or uses the last one's if that fits. */
 static tvlm_status relevance_texture(tvlm_stack *stack, int32_t columns, int32_t rows, float extent_x,
                                      float extent_y) {
     const tvlm_texture shape = {.width = columns,
@@ -87,7 +87,7 @@ static tvlm_status upload_relevance(tvlm_stack *stack, const struct tvlm_advance
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, params->relevance);
 }
 
-/* *relevance: stack->relevance with its levels, or NULL where nothing is known. */
+/* Makes stack->relevance with its levels. *relevance is that texture, or NULL where nothing is known. */
 static tvlm_status make_relevance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params,
                                   const tvlm_texture **relevance) {
     const tvlm_backend *backend = stack->device->backend;
@@ -108,7 +108,7 @@ static tvlm_status make_relevance(tvlm_stack *stack, int32_t index, const struct
     return TVLM_OK;
 }
 
-/* Those handed in take the place of those that were selected. */
+/* Takes the positions that were handed in, in place of those that were selected. */
 static tvlm_status take_positions(tvlm_stack *stack, int32_t index,
                                   const struct tvlm_advance_params *params) {
     const tvlm_stack_image *original = &stack->originals[index];
@@ -207,13 +207,14 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     TVLM_TRY(tvlm_stack_check_advance(&stack->device->log, params));
     const tvlm_grid_mask kept =
         stack->asked | tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
-    /* First the state: it still needs the last frame, and may fail, where no harm is done yet. */
+    /* The state comes first: it still needs the last frame, and if it fails, nothing has changed yet. */
     if (kept & TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)) TVLM_TRY(remember_state(stack, index, params));
     if (kept & TVLM_GRID_BIT(TVLM_GRID_MOTION)) TVLM_TRY(remember_luma(stack, index));
     stack->carries[index].confidence =
         params->confidence != NULL ? *params->confidence : TVLM_CONFIDENCE_DEFAULT;
     tvlm_stack_new_frame(stack, index);
-    (void)tvlm_stack_given_pause(stack, index, TVLM_GRID_FLOW); /* it led to the frame that is over */
+    /* The flow led to the frame that is over now. */
+    (void)tvlm_stack_given_pause(stack, index, TVLM_GRID_FLOW);
     drop_made(tvlm_stack_chunk(stack, index));
     return TVLM_OK;
 }

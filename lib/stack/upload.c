@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pixels into the source.
+ * upload.c: puts pixels into the source.
  */
 #include <string.h>
 
@@ -49,7 +49,8 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
                          (int)pixels->width, (int)pixels->height, (int)stack->width, (int)stack->height);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
-    tvlm_stack_drop_query(stack); /* it was about the images as they were */
+    /* The question was about the images as they were. */
+    tvlm_stack_drop_query(stack);
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* whatever comes of it: it is written over */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
@@ -72,7 +73,7 @@ void tvlm_stack_drop_frame(tvlm_stack *stack, int32_t index) {
     tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
 }
 
-/* Rows without gaps go to the device as they are, so that kernels find every element aligned. */
+/* Uploads rows without gaps, so that kernels find every element aligned. */
 static tvlm_status upload(tvlm_stack *stack, int32_t index, const void *rows, tvlm_pixels pixels) {
     tvlm_buffer *buffer;
     size_t bytes;
