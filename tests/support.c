@@ -19,6 +19,12 @@ static void keep_line(void *user, tvlm_log_level level, const char *message) {
 
 const tvlm_log test_log = {keep_line, NULL};
 
+const tvlm_device_info *test_device_info(const tvlm_device *device) {
+    static tvlm_device_info info;
+    assert_int_equal(tvlm_device_get_info(device, &info), TVLM_OK);
+    return &info;
+}
+
 const char *test_last_log(void) {
     return last_line;
 }
@@ -62,8 +68,8 @@ static int run_device(const char *name, test_body *body, tvlm_device *reference)
             if (left_out(storages[s], formats[f])) continue;
             ++count;
             target.format = formats[f];
-            printf("  on %s, %s, %s\n", tvlm_device_get_info(target.device)->name,
-                   tvlm_storage_name(storages[s]), tvlm_format_name(formats[f]));
+            printf("  on %s, %s, %s\n", test_device_info(target.device)->name, tvlm_storage_name(storages[s]),
+                   tvlm_format_name(formats[f]));
             fflush(stdout);
             body(&target, reference);
         }

@@ -26,6 +26,9 @@
 extern const tvlm_log test_log;
 const char *test_last_log(void);
 
+/* Of an open device; valid until the next call. */
+const tvlm_device_info *test_device_info(const tvlm_device *device);
+
 bool test_small(void);
 
 /* $TVLM_TEST_QUICK, which ci/test sets: a sample of what takes minutes, all of it in ci/full. */

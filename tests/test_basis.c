@@ -128,7 +128,7 @@ static void check_training(tvlm_device *device, int32_t count, bool centred, tvl
     exact(vectors, count, DIMENSION, centred, K, truth, shares);
     tvlm_basis *basis = train(device, vectors, count, DIMENSION,
                               (struct tvlm_trainer_params){.k = K, .centred = centred, .method = method});
-    tvlm_basis_get(basis, &p);
+    tvlm_basis_get_params(basis, &p);
     assert_int_equal(p.k, K);
     assert_int_equal(p.vectors, count);
     assert_int_equal(p.centred, centred);
@@ -178,7 +178,7 @@ static void check_image(const test_target *target, tvlm_device *device) {
     exact(vectors, CELLS, DIMENSION, false, K, truth, shares);
     if (tvlm_basis_of_image(stack, 1, tvlm_image_basis_params(.k = K), &basis) != TVLM_OK)
         fail_msg("%s", test_last_log());
-    tvlm_basis_get(basis, &p);
+    tvlm_basis_get_params(basis, &p);
     expect_orthonormal(&p);
     /* What counts of a range finder after two rounds is what it holds; half features are themselves 5e-4 off.
      */
@@ -233,7 +233,7 @@ static void check_image(const test_target *target, tvlm_device *device) {
             tvlm_image_basis_params(.k = 3, .queries = two, .query_count = 2, .query_dimension = DIMENSION),
             &basis) != TVLM_OK)
         fail_msg("%s", test_last_log());
-    tvlm_basis_get(basis, &p);
+    tvlm_basis_get_params(basis, &p);
     expect_orthonormal(&p);
     double along = 0.0, length = 0.0;
     for (int d = 0; d < DIMENSION; ++d)
@@ -279,7 +279,7 @@ static void check_degenerate(const test_target *target, tvlm_device *device) {
         tvlm_stack *stack = featured(device, target->format, vectors, 3, 2, 8, 0.0f);
         if (tvlm_basis_of_image(stack, 0, tvlm_image_basis_params(.k = 5), &basis) != TVLM_OK)
             fail_msg("%s", test_last_log());
-        tvlm_basis_get(basis, &p);
+        tvlm_basis_get_params(basis, &p);
         expect_orthonormal(&p);
         if (tvlm_stack_embed(stack, 0, basis) != TVLM_OK) fail_msg("%s", test_last_log());
         tvlm_basis_destroy(&basis);
@@ -384,7 +384,7 @@ static void test_files(void **state) {
                      TVLM_OK);
     assert_int_equal(tvlm_basis_save(path, basis, &test_log), TVLM_OK);
     assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_OK);
-    tvlm_basis_get(again, &p);
+    tvlm_basis_get_params(again, &p);
     assert_int_equal(p.vectors, 12);
     assert_true(p.centred);
     assert_string_equal(p.method, "covariance");
@@ -402,7 +402,7 @@ static void test_files(void **state) {
     const tvlm_metadata format = {"format", "texturevlm.basis"};
     assert_int_equal(tvlm_safetensors_write(path, tensors, 2, &format, 1, &test_log), TVLM_OK);
     assert_int_equal(tvlm_basis_load(path, &test_log, &again), TVLM_OK);
-    tvlm_basis_get(again, &p);
+    tvlm_basis_get_params(again, &p);
     assert_true(p.centred);
     tvlm_basis_destroy(&again);
 

@@ -48,7 +48,7 @@ static void application_context(const test_target *target) {
     if (tvlm_device_open_opencl(context, id, queue, tvlm_device_params(.log = &test_log, .name = "not read"),
                                 &device) != TVLM_OK)
         fail_msg("in an application's context: %s", test_last_log());
-    assert_int_equal(tvlm_device_get_info(device)->index, -1);
+    assert_int_equal(test_device_info(device)->index, -1);
     assert_true(references(context, queue) > before);
     check_luma(device, 1.0);
     tvlm_device_destroy(&device);

@@ -22,10 +22,9 @@ static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_
 
 static tvlm_fit *fit_of(int32_t taps, const int32_t *numbers, int32_t count) {
     tvlm_fit *fit = NULL;
-    assert_int_equal(tvlm_fit_create(&test_log,
-                                     tvlm_fit_params(.channels = numbers, .channel_count = count,
+    assert_int_equal(tvlm_fit_create(tvlm_fit_params(.channels = numbers, .channel_count = count,
                                                      .taps = taps, .stride = STRIDE),
-                                     &fit),
+                                     &test_log, &fit),
                      TVLM_OK);
     return fit;
 }
@@ -193,7 +192,7 @@ static void test_split(void **state) {
 
 static void refuse_create(const struct tvlm_fit_params *params, const char *line) {
     tvlm_fit *fit = NULL;
-    refused(tvlm_fit_create(&test_log, params, &fit), TVLM_ERROR_ARGUMENT, line);
+    refused(tvlm_fit_create(params, &test_log, &fit), TVLM_ERROR_ARGUMENT, line);
     assert_null(fit);
 }
 

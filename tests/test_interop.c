@@ -59,7 +59,7 @@ static void pixels_from_memory(void **state) {
     assert_int_equal(tvlm_device_open_opencl(app.context, app.id, app.queue,
                                              tvlm_device_params(.log = &test_log), &device),
                      TVLM_OK);
-    assert_int_equal(tvlm_device_get_info(device)->index, -1);
+    assert_int_equal(test_device_info(device)->index, -1);
     assert_int_equal(tvlm_stack_create_for_image(device, &image, NULL, &stack), TVLM_OK);
     assert_int_equal(tvlm_stack_read(stack, 0, TVLM_CHANNEL_EDGES, 0, WIDTH * HEIGHT, from_host), TVLM_OK);
     assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &described, memory, OFFSET), TVLM_OK);

@@ -226,7 +226,10 @@ static void writes_in_pieces(void **state) {
     io_expect(tvlm_npy_writer_append(writer, data, 2), TVLM_ERROR_ARGUMENT, "has 1 left");
     io_expect(tvlm_npy_writer_append(writer, data + 5, 1), TVLM_OK, NULL);
     assert_int_equal(access(io_path("a.npy"), F_OK), -1);
-    io_expect(tvlm_npy_writer_close(&writer), TVLM_OK, NULL);
+    io_expect(tvlm_npy_writer_finish(writer), TVLM_OK, NULL);
+    io_expect(tvlm_npy_writer_finish(writer), TVLM_ERROR_ARGUMENT, "finished already");
+    io_expect(tvlm_npy_writer_append(writer, NULL, 0), TVLM_ERROR_ARGUMENT, "finished already");
+    tvlm_npy_writer_destroy(&writer);
     assert_null(writer);
     tvlm_npy *array = read_npy(io_path("a.npy"));
     assert_int_equal(array->size, sizeof data);
@@ -255,15 +258,15 @@ static void reads_in_pieces(void **state) {
     io_expect(tvlm_npy_reader_read(reader, got, 2), TVLM_ERROR_ARGUMENT, "has 1 left");
     io_expect(tvlm_npy_reader_read(reader, got + 5, 1), TVLM_OK, NULL);
     assert_memory_equal(got, data, sizeof data);
-    tvlm_npy_reader_close(&reader);
+    tvlm_npy_reader_destroy(&reader);
     assert_null(reader);
-    tvlm_npy_reader_close(&reader);
+    tvlm_npy_reader_destroy(&reader);
 
     /* A file that is cut while it is read. */
     io_expect(tvlm_npy_reader_open(io_path("a.npy"), &io_log, &array, &reader), TVLM_OK, NULL);
     assert_int_equal(truncate(io_path("a.npy"), 128 + 20), 0);
     io_expect(tvlm_npy_reader_read(reader, got, 6), TVLM_ERROR_IO, "became shorter");
-    tvlm_npy_reader_close(&reader);
+    tvlm_npy_reader_destroy(&reader);
     io_expect(tvlm_npy_reader_open(io_path("none"), &io_log, &array, &reader), TVLM_ERROR_IO, "No such");
     io_expect(tvlm_npy_reader_open("/dev/null", &io_log, &array, &reader), TVLM_ERROR_IO, "no ordinary file");
     assert_int_equal(mkfifo(io_path("fifo"), 0600), 0);
@@ -281,13 +284,14 @@ static void leaves_no_unfinished_file(void **state) {
     tvlm_npy_writer *writer = open_writer();
     io_expect(tvlm_npy_writer_append(writer, data, 5), TVLM_OK, NULL);
     io_expect(tvlm_npy_writer_append(writer, NULL, 1), TVLM_ERROR_ARGUMENT, "NULL");
-    io_expect(tvlm_npy_writer_close(&writer), TVLM_ERROR_ARGUMENT, "1 elements of the shape are missing");
+    io_expect(tvlm_npy_writer_finish(writer), TVLM_ERROR_ARGUMENT, "1 elements of the shape are missing");
+    tvlm_npy_writer_destroy(&writer);
     assert_null(writer);
     writer = open_writer();
-    tvlm_npy_writer_abort(&writer);
+    tvlm_npy_writer_destroy(&writer);
     assert_null(writer);
-    tvlm_npy_writer_abort(&writer);
-    assert_int_equal(tvlm_npy_writer_close(&writer), TVLM_ERROR_ARGUMENT);
+    tvlm_npy_writer_destroy(&writer);
+    assert_int_equal(tvlm_npy_writer_finish(writer), TVLM_ERROR_ARGUMENT);
     assert_int_equal(io_files(false), 0);
 }
 
@@ -313,7 +317,7 @@ static void survives_damage(void **state) {
         tvlm_npy head;
         tvlm_npy_reader *reader = NULL;
         io_expect(tvlm_npy_reader_open(io_path("a.npy"), &io_log, &head, &reader), status, NULL);
-        tvlm_npy_reader_close(&reader);
+        tvlm_npy_reader_destroy(&reader);
     }
     free(bytes);
 }

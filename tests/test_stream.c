@@ -221,10 +221,9 @@ static double same_ids(const int32_t *now, const int32_t *before, int32_t step) 
  * id. */
 static double follow_regions(tvlm_device *device, tvlm_format format, bool cuts) {
     enum { STEP = 6, FRAMES = 10 };
-    const float always = 0.0f;
     tvlm_stream *stream =
         open_stream(device, tvlm_stream_params(.layout = "r", .format = format, .clusters = REGIONS,
-                                               .cut = cuts ? &always : NULL));
+                                               .cut = cuts ? TVLM_ZERO : 0.0f));
     uint8_t *here = things(8);
     int32_t *first = NULL, *last = NULL, count, pixels = 0;
     for (int32_t frame = 0; frame < FRAMES; ++frame) {
@@ -296,7 +295,7 @@ static double jumps(const tvlm_selection *before, const tvlm_selection *now, flo
 static double jumps_with(tvlm_device *device, tvlm_format format, float steadiness) {
     enum { STEP = 5, FRAMES = 8, K = 8 };
     tvlm_stream *stream = open_stream(
-        device, tvlm_stream_params(.layout = "motion", .format = format, .steadiness = &steadiness));
+        device, tvlm_stream_params(.layout = "motion", .format = format, .steadiness = steadiness));
     uint8_t *here = world(10);
     tvlm_selection *before = NULL, *now = NULL;
     double sum = 0.0;
@@ -316,7 +315,7 @@ static double jumps_with(tvlm_device *device, tvlm_format format, float steadine
 
 static void check_steadiness(tvlm_device *device, tvlm_format format) {
     const double with = jumps_with(device, format, TVLM_STEADINESS_DEFAULT),
-                 without = jumps_with(device, format, 0.0f);
+                 without = jumps_with(device, format, TVLM_ZERO);
     if (getenv("TVLM_TEST_FIGURES") != NULL) printf("jumps %.3f, without a bonus %.3f\n", with, without);
     assert_true(without > 0.0);
     if (with > 0.5 * without) fail_msg("%.3f jump; without a bonus %.3f", with, without);
@@ -333,10 +332,9 @@ static void push_gray(tvlm_stream *stream, int value) {
 
 static void check_volume(tvlm_device *device, tvlm_format format) {
     enum { T = 4 };
-    const float never = 2.0f;
     tvlm_stream *stream = open_stream(
         device, tvlm_stream_params(.layout = "r", .format = format, .volume = "r,motion,edges,low,b",
-                                   .volume_frames = T, .no_flow = true, .cut = &never));
+                                   .volume_frames = T, .no_flow = true, .cut = 2.0f));
     tvlm_packed *volume;
     int32_t slot;
     for (int frame = 0; frame < 7; ++frame) {
@@ -364,10 +362,9 @@ static void check_volume(tvlm_device *device, tvlm_format format) {
 }
 
 static void check_look_back(tvlm_device *device, tvlm_format format) {
-    const float never = 2.0f;
     tvlm_stream *stream = open_stream(
         device, tvlm_stream_params(.layout = "r", .format = format, .volume = "r,motion", .volume_frames = 3,
-                                   .look_back = true, .no_flow = true, .cut = &never));
+                                   .look_back = true, .no_flow = true, .cut = 2.0f));
     tvlm_stack *stack = tvlm_stream_stack(stream, 0);
     const int32_t back = tvlm_stack_channel_find(stack, "r@-2"),
                   one = tvlm_stack_channel_find(stack, "motion@-1");
@@ -398,22 +395,22 @@ static void check_look_back(tvlm_device *device, tvlm_format format) {
 
 /* All of it before there is a stream. */
 static void check_parameters(tvlm_device *device, tvlm_format format) {
-    const float nan = NAN, two = 2.0f, below = -1.0f;
+    const float nan = NAN, two = 2.0f, below = -2.0f;
     tvlm_stream *stream = NULL;
 #define REFUSED(LINE, ...)                                                                                   \
     refused(tvlm_stream_create(device, 64, 64, tvlm_stream_params(.format = format, __VA_ARGS__), &stream),  \
             TVLM_ERROR_ARGUMENT, LINE)
     REFUSED("999 cameras", .cameras = 999);
-    REFUSED("blend 2", .blend = &two);
-    REFUSED("blend -1", .blend = &below);
-    REFUSED("needs_all nan", .needs_all = &nan);
-    REFUSED("not finite", .cut = &nan);
-    REFUSED("not finite", .confidence = &nan);
-    REFUSED("steadiness of -1", .steadiness = &below);
+    REFUSED("blend 2", .blend = two);
+    REFUSED("blend -2", .blend = below);
+    REFUSED("needs_all nan", .needs_all = nan);
+    REFUSED("a cut of nan", .cut = nan);
+    REFUSED("a confidence of nan", .confidence = nan);
+    REFUSED("steadiness of -2", .steadiness = below);
     REFUSED("-2 frames apart", .keyframe_interval = -2);
     REFUSED("flow over -1 cells", .longest = -1.0f);
-    REFUSED("a decay of 2", .decay = &two);
-    REFUSED("a decay of nan", .decay = &nan);
+    REFUSED("a decay of 2", .decay = two);
+    REFUSED("a decay of nan", .decay = nan);
     REFUSED("a sigma of -1 pixels", .sigma = -1.0f);
     REFUSED("a sigma of inf pixels", .sigma = INFINITY);
     REFUSED("tiles of 17 pixels", .update = {.tile = 17});

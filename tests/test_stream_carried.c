@@ -88,12 +88,11 @@ static void check_until(tvlm_device *device, tvlm_format format) {
 /* Few tiles change and it is a cut all the same, by the application's own limit: nothing of before is left.
  */
 static void check_cut(tvlm_device *device, tvlm_format format) {
-    const float always = 0.0f;
     const struct tvlm_stream_params params = {
         .layout = "r,saliency,cluster_id",
         .format = format,
         .clusters = 12,
-        .cut = &always,
+        .cut = TVLM_ZERO,
         .update = {.tile = TILE, .saliency_share = 100.0f, .cluster_share = 100.0f}};
     tvlm_stream *stream = open_stream(device, &params);
     uint8_t *here = world(32), pixels[WIDTH * HEIGHT * 3];
@@ -150,10 +149,9 @@ static int32_t id_of_square(tvlm_stream *stream, int32_t x) {
 
 /* Made in the first frame, carried over eleven times, and made again three cells further on. */
 static void check_regions(tvlm_device *device, tvlm_format format) {
-    const float never = 2.0f;
     tvlm_stream *stream = open_stream(
         device,
-        tvlm_stream_params(.layout = "r", .format = format, .clusters = 24, .cut = &never,
+        tvlm_stream_params(.layout = "r", .format = format, .clusters = 24, .cut = 2.0f,
                            .update = {.tile = 16, .cluster_share = 100.0f, .carried_frames = FRAMES - 2}));
     uint8_t pixels[WIDTH * HEIGHT * 3];
     float flow[3 * (WIDTH / CELL) * (HEIGHT / CELL)];

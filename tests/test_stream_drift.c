@@ -136,10 +136,9 @@ static void test_features(void **state) {
     static float features[CELLS * DIMENSION];
     double last = 1.0;
     assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
-    const float all = 1.0f;
     assert_int_equal(
         tvlm_stream_create(device, WIDTH, HEIGHT,
-                           tvlm_stream_params(.layout = "r", .keyframe_interval = 1000, .needs_all = &all),
+                           tvlm_stream_params(.layout = "r", .keyframe_interval = 1000, .needs_all = 1.0f),
                            &stream),
         TVLM_OK);
     for (int frame = 0; frame < FRAMES; ++frame) {
@@ -186,10 +185,9 @@ static void test_luma(void **state) {
     double last = 1.0;
     if (!test_shared_path("video/bedroom", folder, sizeof folder)) skip();
     assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
-    const float all = 1.0f;
     assert_int_equal(
         tvlm_stream_create(device, W, H,
-                           tvlm_stream_params(.layout = "r", .keyframe_interval = 1000, .needs_all = &all),
+                           tvlm_stream_params(.layout = "r", .keyframe_interval = 1000, .needs_all = 1.0f),
                            &stream),
         TVLM_OK);
     for (int frame = 0; frame < FRAMES; ++frame) {

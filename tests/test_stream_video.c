@@ -67,7 +67,7 @@ static run run_stream(tvlm_device *device, const char *folder, float steadiness,
     tvlm_selection *before = NULL, *now = NULL;
     run result = {0};
     assert_int_equal(tvlm_stream_create(device, 960, 540,
-                                        tvlm_stream_params(.layout = "motion", .steadiness = &steadiness),
+                                        tvlm_stream_params(.layout = "motion", .steadiness = steadiness),
                                         &stream),
                      TVLM_OK);
     for (int frame = 0; frame < FRAMES; ++frame) {
@@ -104,7 +104,7 @@ static void test_bedroom(void **state) {
     assert_int_equal(tvlm_device_open(tvlm_device_params(.log = &test_log), &device), TVLM_OK);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; ++i) {
         const run with = run_stream(device, folder, TVLM_STEADINESS_DEFAULT, counts[i], 0.0f),
-                  without = run_stream(device, folder, 0.0f, counts[i], 0.0f);
+                  without = run_stream(device, folder, TVLM_ZERO, counts[i], 0.0f);
         printf(
             "bedroom, k = %d: %.4f of the positions jump; selected independently %.4f (ratio %.2f); largest "
             "difference %.3f\n",

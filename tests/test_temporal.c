@@ -358,10 +358,9 @@ static void check_decay(tvlm_device *device, tvlm_format format) {
     }
     /* Many at one place are no more than one; a decay of 0 forgets. */
     const float many[] = {40, 40, 40, 40, 40, 40, 40, 40};
-    const float none = 0.0f;
     assert_int_equal(
         tvlm_stack_advance(stack, 0,
-                           tvlm_advance_params(.positions = many, .position_count = 4, .decay = &none)),
+                           tvlm_advance_params(.positions = many, .position_count = 4, .decay = TVLM_ZERO)),
         TVLM_OK);
     float *got = cells_of(stack, 0, TVLM_CHANNEL_FIXATION);
     assert_float_equal(got[2 * COLUMNS + 2], 1.0f, 0.0f);
@@ -473,12 +472,12 @@ static void test_refusals(void **state) {
     REFUSE("positions: value 1 is not finite", .positions = bad, .position_count = 1);
     REFUSE("2 positions, but none given", .position_count = 2);
     REFUSE("-1 positions", .positions = bad, .position_count = -1);
-    REFUSE("decay of 2", .decay = &bad[2]);
-    REFUSE("decay of nan", .decay = &bad[1]);
+    REFUSE("decay of 2", .decay = bad[2]);
+    REFUSE("decay of nan", .decay = bad[1]);
     REFUSE("sigma of -1", .sigma = -1.0f);
     REFUSE("sigma of nan", .sigma = NAN);
     REFUSE("sigma of 1e-20", .sigma = 1e-20f);
-    REFUSE("confidence: value 0 is not finite", .confidence = &bad[3]);
+    REFUSE("a confidence of inf", .confidence = bad[3]);
     refused(tvlm_stack_advance(stack, 1, NULL), TVLM_ERROR_ARGUMENT, "image 1 of a stack of 1");
     refused(tvlm_stack_forget(stack, -1), TVLM_ERROR_ARGUMENT, "image -1 of a stack of 1");
     assert_int_equal(tvlm_stack_advance(NULL, 0, NULL), TVLM_ERROR_ARGUMENT);

@@ -40,7 +40,7 @@ static void open_one(const char *name, tvlm_storage storage, found_device *found
         tvlm_device_params(.name = name, .storage = storage, .test_all = true, .log = &log), &device);
     found->opened = status == TVLM_OK;
     if (found->opened)
-        found->info = *tvlm_device_get_info(device);
+        (void)tvlm_device_get_info(device, &found->info);
     else if (found->error[0] == '\0')
         snprintf(found->error, sizeof found->error, "%s", tvlm_status_string(status));
     tvlm_device_destroy(&device);

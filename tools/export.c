@@ -271,7 +271,7 @@ static int print_json(struct job *job) {
     json_open_object(&json, NULL, false);
     json_string(&json, "model", tvlm_export_model_name((tvlm_export_model)job->model));
     json_string(&json, "output", job->options->output);
-    json_string(&json, "device", tvlm_device_get_info(job->device)->name);
+    json_device(&json, job->device);
     json_pictures(job, &json);
     json_open_array(&json, "tensors", false);
     for (int32_t i = 0; i < job->tensor_count; ++i) {

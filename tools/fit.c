@@ -144,7 +144,7 @@ static int create_fit(struct run *run) {
                                            .channel_count = run->channel_count,
                                            .taps = run->options->taps == 0 ? 1 : 9,
                                            .stride = run->stride};
-    const int code = tool_status(run->tool, tvlm_fit_create(&run->tool->log, &params, &run->fit));
+    const int code = tool_status(run->tool, tvlm_fit_create(&params, &run->tool->log, &run->fit));
     return code == TOOL_DONE ? name_channels(run) : code;
 }
 
@@ -404,7 +404,7 @@ static int print_json(const struct run *run) {
     json_open_object(&json, NULL, false);
     json_integer(&json, "images", run->count);
     json_string(&json, "figures_of", figures_of(run));
-    json_string(&json, "device", tvlm_device_get_info(run->device)->name);
+    json_device(&json, run->device);
     json_integer(&json, "k", run->k);
     json_float(&json, "stride", run->stride);
     json_float(&json, "l2", run->options->l2.given ? run->options->l2.value : TVLM_FIT_L2);

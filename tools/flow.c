@@ -212,7 +212,7 @@ static int print_summary(const struct job *job) {
     json_string(&json, "to", job->paths[1]);
     json_integer(&json, "width", image->width);
     json_integer(&json, "height", image->height);
-    json_string(&json, "device", tvlm_device_get_info(job->device)->name);
+    json_device(&json, job->device);
     json_open_array(&json, "grid", true);
     json_integer(&json, NULL, job->info.width);
     json_integer(&json, NULL, job->info.height);

@@ -186,7 +186,7 @@ static int close_outputs(struct job *job) {
         code = tool_status(
             job->tool, tvlm_png_write(sheet, canvas->width, canvas->height, 3, canvas->rgb, &job->tool->log));
     if (code == TOOL_DONE && job->writer != NULL)
-        code = tool_status(job->tool, tvlm_npy_writer_close(&job->writer));
+        code = tool_status(job->tool, tvlm_npy_writer_finish(job->writer));
     return code;
 }
 
@@ -209,7 +209,7 @@ static int print_summary(struct job *job) {
     json_writer json = {0};
     json_open_object(&json, NULL, false);
     print_images(&json, job);
-    json_string(&json, "device", tvlm_device_get_info(job->device)->name);
+    json_device(&json, job->device);
     json_string(&json, "path", options->output);
     json_string(&json, "sheet", options->sheet);
     json_open_array(&json, "shape", true);
@@ -330,7 +330,7 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
         return code;
     code = generate(&job);
     progress_clear();
-    tvlm_npy_writer_abort(&job.writer);
+    tvlm_npy_writer_destroy(&job.writer);
     canvas_release(&job.sheet.canvas);
     inputs_release(&job.inputs);
     free(job.planes);

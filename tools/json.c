@@ -121,6 +121,11 @@ void json_string(json_writer *json, const char *key, const char *value) {
         put_text(json, "null");
 }
 
+void json_device(json_writer *json, const tvlm_device *device) {
+    tvlm_device_info info;
+    if (tvlm_device_get_info(device, &info) == TVLM_OK) json_string(json, "device", info.name);
+}
+
 void json_integer(json_writer *json, const char *key, int64_t value) {
     char text[32];
     snprintf(text, sizeof text, "%lld", (long long)value);

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "texturevlm/device.h"
+
 #define JSON_DEPTH_MAX 16
 
 typedef struct json_writer {
@@ -29,6 +31,7 @@ void json_open_object(json_writer *json, const char *key, bool flat);
 void json_open_array(json_writer *json, const char *key, bool flat);
 void json_close(json_writer *json);
 void json_string(json_writer *json, const char *key, const char *value); /* NULL: null */
+void json_device(json_writer *json, const tvlm_device *device);          /* "device": its name */
 void json_integer(json_writer *json, const char *key, int64_t value);
 void json_float(json_writer *json, const char *key, float value);   /* not finite: null */
 void json_double(json_writer *json, const char *key, double value); /* the same, six digits */

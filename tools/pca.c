@@ -102,7 +102,7 @@ static int print_about(struct tool *tool, const pca_options *options, const char
     json_writer json = {0};
     double sum = 0.0;
     int code = TOOL_DONE;
-    tvlm_basis_get(basis, &about);
+    (void)tvlm_basis_get_params(basis, &about);
     if (options->common.json > 0) {
         json_open_object(&json, NULL, false);
         json_string(&json, "path", path);
@@ -339,7 +339,7 @@ static int validate(struct tool *tool, const pca_options *options, int count, ch
     if (code == TOOL_DONE && options->queries != NULL)
         code = vectors_read(tool, "--queries", options->queries, &queries);
     if (code == TOOL_DONE) {
-        tvlm_basis_get(basis, &r.about);
+        (void)tvlm_basis_get_params(basis, &r.about);
         r.vectors = features.count;
         choose_tables(&r);
         code = check_dimensions(tool, &r, &features);

@@ -19,7 +19,7 @@ typedef struct measure {
 
 static bool prepare(const tvlm_basis *basis, const vector_file *features, measure *m) {
     *m = (measure){.vectors = features->values, .count = features->count, .dimension = features->dimension};
-    tvlm_basis_get(basis, &m->basis);
+    (void)tvlm_basis_get_params(basis, &m->basis);
     m->coordinates = malloc((size_t)m->count * (size_t)m->basis.k * sizeof *m->coordinates);
     m->squares = malloc((size_t)m->count * sizeof *m->squares);
     m->lengths = malloc((size_t)m->count * sizeof *m->lengths);

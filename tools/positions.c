@@ -38,7 +38,7 @@ void positions_write(json_writer *json, const tvlm_position *positions, int32_t 
 
 void stages_write(json_writer *json, const tvlm_selection *selection) {
     tvlm_selection_report report;
-    tvlm_selection_get_report(selection, &report);
+    (void)tvlm_selection_get_report(selection, &report);
     if (report.stage_count == 0) return;
     json_open_array(json, "stages", false);
     for (int32_t i = 0; i < report.stage_count; ++i) {

@@ -179,7 +179,7 @@ int vectors_next(struct tool *tool, vector_reader *reader, const float **values,
 
 void vectors_close(vector_reader *reader) {
     if (reader->pieces != NULL) {
-        tvlm_npy_reader_close(&reader->pieces->reader);
+        tvlm_npy_reader_destroy(&reader->pieces->reader);
         free(reader->pieces->data);
         free(reader->pieces->values);
         free(reader->pieces);

@@ -203,7 +203,7 @@ static int find_positions(struct run *run, struct job *job) {
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
     if (code != TOOL_DONE) return code;
     job->positions = tvlm_selection_positions(job->selection, &job->count);
-    tvlm_selection_get_info(job->selection, &info);
+    (void)tvlm_selection_get_info(job->selection, &info);
     const struct tvlm_score_params cells = score_params_of(run);
     code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &info.columns, &info.rows));
     if (code != TOOL_DONE) return code;
@@ -244,7 +244,7 @@ static int draw_heatmap_of(struct run *run, struct job *job) {
 
 static void write_overview(json_writer *json, const tvlm_selection *selection) {
     tvlm_selection_info info;
-    tvlm_selection_get_info(selection, &info);
+    (void)tvlm_selection_get_info(selection, &info);
     if (info.overview_columns == 0) return;
     json_open_array(json, "overview", true);
     json_integer(json, NULL, info.overview_columns);
@@ -265,7 +265,7 @@ static void write_selection(struct run *run, const struct job *job) {
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
     json_string(json, "strategy", tvlm_strategy_name(strategies_at(run->options->placing.strategy)));
-    json_string(json, "device", tvlm_device_get_info(run->device)->name);
+    json_device(json, run->device);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
     stages_write(json, job->selection);

@@ -159,7 +159,7 @@ int select_make_axes(struct tool *tool, tvlm_stack *stack, const tvlm_selection 
     tvlm_stack_info working;
     int32_t count;
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
-    tvlm_selection_get_info(selection, &info);
+    (void)tvlm_selection_get_info(selection, &info);
     int code = tool_status(tool, tvlm_stack_get_info(stack, &working));
     if (code != TOOL_DONE) return code;
     const float scale_x = (float)info.width / (float)working.width;

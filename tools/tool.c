@@ -110,9 +110,10 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
     const int code = tool_status(tool, tvlm_device_open(&params, device));
     tool->subject = subject;
     if (code != TOOL_DONE) return code;
-    const tvlm_device_info *const info = tvlm_device_get_info(*device);
-    tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s: %s storage (%s)", info->name,
-                     tvlm_storage_name(info->storage), info->storage_reason);
+    tvlm_device_info info;
+    (void)tvlm_device_get_info(*device, &info);
+    tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s: %s storage (%s)", info.name,
+                     tvlm_storage_name(info.storage), info.storage_reason);
     return TOOL_DONE;
 }
 

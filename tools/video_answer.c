@@ -49,7 +49,7 @@ int video_answer_print(const video_session *session, const video_answer *answer)
     json_close(&json);
     json_string(&json, "layout", session->params.layout != NULL ? session->params.layout : "temporal34");
     json_string(&json, "strategy", tvlm_strategy_name(strategies_at(session->options->placing.strategy)));
-    json_string(&json, "device", tvlm_device_get_info(session->device)->name);
+    json_device(&json, session->device);
     json_integer(&json, "k", answer->k);
     positions_write(&json, answer->positions, answer->count, NULL, true);
     json_close(&json);

@@ -13,13 +13,13 @@
 typedef struct video_library {
     tvlm_status (*reader_open)(const char *, const struct tvlm_video_reader_params *, tvlm_video_reader **);
     void (*reader_destroy)(tvlm_video_reader **);
-    void (*reader_get_info)(const tvlm_video_reader *, tvlm_video_info *);
+    tvlm_status (*reader_get_info)(const tvlm_video_reader *, tvlm_video_info *);
     tvlm_status (*reader_next)(tvlm_video_reader *, tvlm_video_frame *);
     bool (*writable)(const char *);
     tvlm_status (*writer_open)(const char *, int32_t, int32_t, const struct tvlm_video_writer_params *,
                                tvlm_video_writer **);
     tvlm_status (*writer_add)(tvlm_video_writer *, const tvlm_image *, double);
-    tvlm_status (*writer_finish)(tvlm_video_writer **);
+    tvlm_status (*writer_finish)(tvlm_video_writer *);
     void (*writer_destroy)(tvlm_video_writer **);
 } video_library;
 

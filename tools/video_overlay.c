@@ -55,7 +55,7 @@ int video_overlay_add(video_overlay *overlay, const struct canvas *canvas, int64
 
 int video_overlay_finish(video_overlay *overlay) {
     if (overlay->writer == NULL) return TOOL_DONE;
-    return tool_status(overlay->tool, overlay->library->writer_finish(&overlay->writer));
+    return tool_status(overlay->tool, overlay->library->writer_finish(overlay->writer));
 }
 
 void video_overlay_release(video_overlay *overlay) {

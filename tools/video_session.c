@@ -53,6 +53,11 @@ static int find_volume(video_session *session) {
 
 const char *const video_presets[] = {"moving", "still", "screen", "gaze", "document", NULL};
 
+/* 0 that was said is not the library's default. */
+static float said(float value) {
+    return value == 0.0f ? TVLM_ZERO : value;
+}
+
 tvlm_stream_use video_use(int preset) {
     static const tvlm_stream_use uses[] = {TVLM_STREAM_MOVING, TVLM_STREAM_STILL, TVLM_STREAM_SCREEN,
                                            TVLM_STREAM_GAZE, TVLM_STREAM_SCREEN};
@@ -85,8 +90,8 @@ static int create(video_session *session, const tvlm_image *image) {
     if (code != TOOL_DONE) return code;
     params->format = (tvlm_format)options->common.format;
     if (options->keyframe.given) params->keyframe_interval = options->keyframe.value;
-    if (options->steadiness.given) params->steadiness = &options->steadiness.value;
-    if (options->cut.given) params->cut = &options->cut.value;
+    if (options->steadiness.given) params->steadiness = said(options->steadiness.value);
+    if (options->cut.given) params->cut = said(options->cut.value);
     params->whole = options->no_delta > 0;
     params->update.tile = options->tile.value;
     params->update.threshold = options->threshold.value;
@@ -299,7 +304,7 @@ int video_session_select(video_session *session, video_answer *answer) {
                            tvlm_stream_select(session->stream, 0, query, &params, &answer->selection));
     if (code != TOOL_DONE) return code;
     answer->positions = tvlm_selection_positions(answer->selection, &answer->count);
-    tvlm_selection_get_info(answer->selection, &info);
+    (void)tvlm_selection_get_info(answer->selection, &info);
     code = tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack));
     if (code != TOOL_DONE) return code;
     const float stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT;

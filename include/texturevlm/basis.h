@@ -74,7 +74,7 @@ TVLM_API void tvlm_basis_destroy(tvlm_basis **basis);
 
 /* Tells what tvlm_basis_create was given. No pointer in it is NULL (a basis that is not centred has a mean of
  * zeros), and all are valid while the basis lives. */
-TVLM_API void tvlm_basis_get(const tvlm_basis *basis, struct tvlm_basis_params *params);
+TVLM_API tvlm_status tvlm_basis_get_params(const tvlm_basis *basis, struct tvlm_basis_params *params);
 
 /*
  * Computes the coordinates of `count` vectors [count * dimension] on the host: out[count * k]. A vector v has

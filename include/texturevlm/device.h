@@ -104,8 +104,8 @@ TVLM_API tvlm_status tvlm_device_open(const struct tvlm_device_params *params, t
 /* Waits for its work, frees it, sets *device to NULL. NULL and *NULL are fine. */
 TVLM_API void tvlm_device_destroy(tvlm_device **device);
 
-/* Valid until the device is destroyed. */
-TVLM_API const tvlm_device_info *tvlm_device_get_info(const tvlm_device *device);
+/* What is known of the device. Errors: ARGUMENT (NULL). */
+TVLM_API tvlm_status tvlm_device_get_info(const tvlm_device *device, tvlm_device_info *info);
 
 /*
  * The devices of this machine, the reference device last: fills up to `capacity` entries (opening none) and

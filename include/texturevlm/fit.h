@@ -39,10 +39,10 @@ struct tvlm_fit_params {
 #define tvlm_fit_params(...) TVLM_PARAMS(tvlm_fit_params, __VA_ARGS__)
 
 /*
- * Creates an empty fit. All calls on it write to `log`, which must outlive it (NULL: none). Errors: ARGUMENT
+ * Creates an empty fit. All calls on it write to `log` (NULL: none), which is copied. Errors: ARGUMENT
  * (a channel that is unknown, an identifier, or there twice; other taps; a stride below 1), MEMORY.
  */
-TVLM_API tvlm_status tvlm_fit_create(const tvlm_log *log, const struct tvlm_fit_params *params,
+TVLM_API tvlm_status tvlm_fit_create(const struct tvlm_fit_params *params, const tvlm_log *log,
                                      tvlm_fit **fit);
 TVLM_API void tvlm_fit_destroy(tvlm_fit **fit);
 

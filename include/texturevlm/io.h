@@ -167,12 +167,12 @@ TVLM_API tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log,
 
 /*
  * Reads the next `count` elements, in row-major order. Where fewer are left it is TVLM_ERROR_ARGUMENT, and
- * nothing is read. After any other failure the reader can only be closed.
+ * nothing is read. After any other failure the reader can only be destroyed.
  */
 TVLM_API tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t count);
 
 /* Releases a reader, wherever it stands, and sets *reader to NULL. NULL and a NULL *reader are accepted. */
-TVLM_API void tvlm_npy_reader_close(tvlm_npy_reader **reader);
+TVLM_API void tvlm_npy_reader_destroy(tvlm_npy_reader **reader);
 
 /*
  * Writes an array. `rank` is 0..TVLM_MAX_RANK, each shape[i] is >= 0, and `data` is in row-major order; it
@@ -182,7 +182,8 @@ TVLM_API void tvlm_npy_reader_close(tvlm_npy_reader **reader);
 TVLM_API tvlm_status tvlm_npy_write(const char *path, tvlm_element type, int32_t rank, const int64_t *shape,
                                     const void *data, const tvlm_log *log);
 
-/* Writes an array piece by piece: open, then append until the shape is filled, then close. */
+/* Writes an array piece by piece: open, append until the shape is filled,
+ * finish, destroy. */
 typedef struct tvlm_npy_writer tvlm_npy_writer;
 
 /*
@@ -195,21 +196,22 @@ TVLM_API tvlm_status tvlm_npy_writer_open(const char *path, tvlm_element type, i
 
 /*
  * Writes the next `count` elements. Where they are more than the shape has left it is TVLM_ERROR_ARGUMENT,
- * and nothing is written. After any other failure the writer can only be closed or aborted.
+ * and nothing is written. After any other failure the writer can only be destroyed.
  */
 TVLM_API tvlm_status tvlm_npy_writer_append(tvlm_npy_writer *writer, const void *data, size_t count);
 
 /*
- * Makes the file appear. In any case it releases the writer and sets *writer to NULL. No file appears where
- * elements are missing (TVLM_ERROR_ARGUMENT) or where an append has failed (TVLM_ERROR_IO).
+ * Makes the file appear. Where elements are missing it is TVLM_ERROR_ARGUMENT, and more may be appended; where
+ * an append has failed it is TVLM_ERROR_IO, and no file appears. What remains to be done is
+ * tvlm_npy_writer_destroy, whatever this returns.
  */
-TVLM_API tvlm_status tvlm_npy_writer_close(tvlm_npy_writer **writer);
+TVLM_API tvlm_status tvlm_npy_writer_finish(tvlm_npy_writer *writer);
 
 /*
- * Releases a writer, leaves no file, and sets *writer to NULL. NULL and a NULL *writer are accepted, so that
- * it may be called after tvlm_npy_writer_close.
+ * Releases a writer and sets *writer to NULL. One that was not finished leaves no file. NULL and a NULL
+ * *writer are accepted.
  */
-TVLM_API void tvlm_npy_writer_abort(tvlm_npy_writer **writer);
+TVLM_API void tvlm_npy_writer_destroy(tvlm_npy_writer **writer);
 
 /* ---- .safetensors: named tensors and a few strings ---- */
 

@@ -101,7 +101,7 @@ TVLM_API tvlm_status tvlm_video_reader_open(const char *path, const struct tvlm_
 TVLM_API void tvlm_video_reader_destroy(tvlm_video_reader **reader);
 
 /* Fills *info with what the file says about itself; with zeros where `reader` is NULL. */
-TVLM_API void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info);
+TVLM_API tvlm_status tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info);
 
 /*
  * Decodes the next frame.
@@ -165,14 +165,15 @@ TVLM_API tvlm_status tvlm_video_writer_open(const char *path, int32_t width, int
 TVLM_API tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time);
 
 /*
- * Completes the file and gives it its name. In any case it releases the writer and sets *writer to NULL.
- * Errors: TVLM_ERROR_ARGUMENT (NULL), TVLM_ERROR_IO, TVLM_ERROR_MEMORY; no file appears then.
+ * Completes the file and gives it its name. What remains to be done is tvlm_video_writer_destroy, whatever
+ * this returns. Errors: TVLM_ERROR_ARGUMENT (NULL, or it is finished already), TVLM_ERROR_IO,
+ * TVLM_ERROR_MEMORY; no file appears then.
  */
-TVLM_API tvlm_status tvlm_video_writer_finish(tvlm_video_writer **writer);
+TVLM_API tvlm_status tvlm_video_writer_finish(tvlm_video_writer *writer);
 
 /*
- * Releases a writer without leaving a file, and sets *writer to NULL. NULL and a NULL *writer are accepted,
- * so that it may be called after tvlm_video_writer_finish, when there is nothing left to do.
+ * Releases a writer and sets *writer to NULL. One that was not finished leaves no file. NULL and a NULL
+ * *writer are accepted.
  */
 TVLM_API void tvlm_video_writer_destroy(tvlm_video_writer **writer);
 

@@ -225,7 +225,7 @@ typedef struct tvlm_selection_info {
     int32_t overview_columns, overview_rows;
     uint64_t reserved[4];
 } tvlm_selection_info;
-TVLM_API void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
+TVLM_API tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
 /*
  * The scores that the choice was made by, if params->keep_scores asked for them: columns * rows of them, row
@@ -256,7 +256,8 @@ typedef struct tvlm_selection_report {
     tvlm_select_stage stages[TVLM_SELECT_STAGES_MAX];
     uint64_t reserved[4];
 } tvlm_selection_report;
-TVLM_API void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report);
+TVLM_API tvlm_status tvlm_selection_get_report(const tvlm_selection *selection,
+                                               tvlm_selection_report *report);
 
 /* "grid", "foveated", "quadtree", "exhaustive" or "cascade"; TVLM_STRATEGY_DEFAULT has the name of the
  * strategy that it means. Never NULL. */

@@ -156,7 +156,8 @@ struct tvlm_pack_params {
 TVLM_API tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *params,
                                      tvlm_packed **packed);
 TVLM_API void tvlm_packed_destroy(tvlm_packed **packed);
-TVLM_API void tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height, int32_t *channels);
+TVLM_API tvlm_status tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height,
+                                      int32_t *channels);
 
 /* Reads one image as planes: out[c * height * width + y * width + x]. `out` has room for `capacity` floats.
  * The call waits. */

@@ -74,28 +74,29 @@ struct tvlm_stream_params {
     int32_t clusters;          /* as in tvlm_stack_params */
     float compactness;         /* as in tvlm_stack_params */
     int32_t keyframe_interval; /* frames from one keyframe to the next, >= 1; 0: 30 */
-    const float *cut; /* of tvlm_stream_report.difference, from which on there is a cut; finite. NULL:
-                         0.3; above 1: never */
+    float
+        cut; /* of tvlm_stream_report.difference, from which on there is a cut, >= 0; 0: 0.3; TVLM_ZERO: every
+                  frame is one; above 1: none is */
     /* Delta updates (delta.h) of frames between keyframes: */
     bool whole;                       /* none: every frame is taken whole */
     struct tvlm_update_params update; /* all zero: the same as if taken whole, bit for bit, but for regions:
                                          where nothing at all changes they stay, and do not go on settling.
                                          A frame with little change is cheap only with its shares (delta.h) */
-    bool no_flow;            /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
+    bool no_flow;     /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
                                 features in which luma changes (a quarter of the cell by 0.02) need new ones */
-    const float *confidence; /* flow of less counts as none, finite; NULL: 0.25 */
-    float longest;           /* flow, in cells of the features' grid, beyond which a cell needs new features;
+    float confidence; /* flow of less counts as none, >= 0; 0: 0.25; TVLM_ZERO: all counts */
+    float longest;    /* flow, in cells of the features' grid, beyond which a cell needs new features;
                                 0: 4 */
-    const float *blend;      /* share of new features where there are carried ones, 0 .. 1; NULL: 0.7 */
-    const float *needs_all;  /* share of cells from which on all are asked for, 0 .. 1; NULL: 0.8 */
-    const float *steadiness; /* added to the score of each candidate in whose cell a position of the last
+    float blend;     /* share of new features where there are carried ones, 0 .. 1; 0: 0.7; TVLM_ZERO: none */
+    float needs_all; /* share of cells from which on all are asked for, 0 .. 1; 0: 0.8; TVLM_ZERO: always */
+    float steadiness;          /* added to the score of each candidate in whose cell a position of the last
                                 selection is now, by the flow; finite, >= 0. In the scores' own units (the
-                                three parts' are within [0, 1]). NULL: 0.15; 0: none. It is part of the
+                                three parts' are within [0, 1]). 0: 0.15; TVLM_ZERO: none. It is part of the
                                 scores that selections and prev_relevance show. */
     const tvlm_scorer *scorer; /* of selections that bring neither a scorer nor weights; its arrays must
                                   outlive the stream. NULL: the three parts */
     /* Of a position that was looked at: as in tvlm_advance_params. */
-    const float *decay;
+    float decay;
     float sigma;
     /* A volume: channels (a layout's name, or a list) of the last `volume_frames` frames, the present one
      * among them, 2 .. 64; NULL or 0: none. Stored at level `volume_level` of the image; 0: 4, a texel a cell

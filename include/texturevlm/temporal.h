@@ -42,10 +42,11 @@ struct tvlm_advance_params {
     const float
         *positions; /* [2 * position_count]: x, y in pixels of the image as it was handed in, finite. NULL:
                        the positions of the last tvlm_select of this image since it was set, if any */
-    int32_t position_count;  /* 0 with positions not NULL: nothing was looked at */
-    const float *decay;      /* of the fixation, 0..1; NULL: 0.8 */
-    float sigma;             /* of a position's Gaussian, in pixels of the working image, 0.1..1e6; 0: 24 */
-    const float *confidence; /* flow of less confidence than this counts as none, finite; NULL: 0.5 */
+    int32_t position_count; /* 0 with positions not NULL: nothing was looked at */
+    float decay;            /* of the fixation, 0 .. 1; 0: 0.8; TVLM_ZERO: it is forgotten at once */
+    float sigma;            /* of a position's Gaussian, in pixels of the working image, 0.1..1e6; 0: 24 */
+    float confidence;       /* flow of less confidence than this counts as none, >= 0; 0: 0.5; TVLM_ZERO: all
+                                counts */
     uint64_t reserved[4];
 };
 #define tvlm_advance_params(...) TVLM_PARAMS(tvlm_advance_params, __VA_ARGS__)

@@ -77,8 +77,11 @@ void tvlm_basis_destroy(tvlm_basis **basis) {
     *basis = NULL;
 }
 
-void tvlm_basis_get(const tvlm_basis *basis, struct tvlm_basis_params *params) {
-    if (basis != NULL && params != NULL) *params = basis->params;
+tvlm_status tvlm_basis_get_params(const tvlm_basis *basis, struct tvlm_basis_params *params) {
+    TVLM_NEED(NULL, basis);
+    TVLM_NEED(NULL, params);
+    *params = basis->params;
+    return TVLM_OK;
 }
 
 void tvlm_basis_project(const tvlm_basis *basis, const float *vectors, int64_t count, float *out) {

@@ -14,8 +14,11 @@ void tvlm_device_destroy(tvlm_device **device) {
     *device = NULL;
 }
 
-const tvlm_device_info *tvlm_device_get_info(const tvlm_device *device) {
-    return device != NULL ? &device->info : NULL;
+tvlm_status tvlm_device_get_info(const tvlm_device *device, tvlm_device_info *info) {
+    TVLM_NEED(NULL, device);
+    TVLM_NEED(&device->log, info);
+    *info = device->info;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_device_finish(tvlm_device *device) {

@@ -54,7 +54,7 @@ static tvlm_status take_mean_off(projection *p, const tvlm_basis *basis) {
 
 static tvlm_status project(projection *p, const tvlm_basis *basis) {
     struct tvlm_basis_params about;
-    tvlm_basis_get(basis, &about);
+    (void)tvlm_basis_get_params(basis, &about);
     TVLM_TRY(p->device->backend->buffer_create(p->device, (size_t)p->cells * (size_t)p->k * sizeof(float),
                                                &p->out));
     TVLM_TRY(send(p, about.components, (size_t)p->k * (size_t)p->dimension, &p->components));

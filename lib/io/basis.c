@@ -146,7 +146,7 @@ tvlm_status tvlm_basis_save(const char *path, const tvlm_basis *basis, const tvl
     char dimension[16], k[16], vectors[32];
     if (path == NULL || basis == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_basis_save: path or basis is NULL");
-    tvlm_basis_get(basis, &p);
+    (void)tvlm_basis_get_params(basis, &p);
     snprintf(dimension, sizeof dimension, "%d", (int)p.dimension);
     snprintf(k, sizeof k, "%d", (int)p.k);
     snprintf(vectors, sizeof vectors, "%" PRId64, p.vectors);

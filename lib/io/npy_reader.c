@@ -89,13 +89,13 @@ tvlm_status tvlm_npy_reader_open(const char *path, const tvlm_log *log, tvlm_npy
         made->path = strdup(path);
     }
     if (made == NULL || made->path == NULL) {
-        tvlm_npy_reader_close(&made);
+        tvlm_npy_reader_destroy(&made);
         return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory to read %s", path);
     }
     if (log != NULL) made->log = *log;
     const tvlm_status status = start(made, &found);
     if (status != TVLM_OK) {
-        tvlm_npy_reader_close(&made);
+        tvlm_npy_reader_destroy(&made);
         return status;
     }
     *array = found;
@@ -120,7 +120,7 @@ tvlm_status tvlm_npy_reader_read(tvlm_npy_reader *reader, void *data, size_t cou
     return TVLM_OK;
 }
 
-void tvlm_npy_reader_close(tvlm_npy_reader **reader) {
+void tvlm_npy_reader_destroy(tvlm_npy_reader **reader) {
     if (reader == NULL || *reader == NULL) return;
     if ((*reader)->fd >= 0) close((*reader)->fd);
     free((*reader)->path);

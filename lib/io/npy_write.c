@@ -45,7 +45,7 @@ tvlm_status tvlm_npy_writer_open(const char *path, tvlm_element type, int32_t ra
     status = tvlm_io_output_open(path, log, &made->output);
     if (status == TVLM_OK) status = write_header(made, type, rank, shape);
     if (status != TVLM_OK) {
-        tvlm_npy_writer_abort(&made);
+        tvlm_npy_writer_destroy(&made);
         return status;
     }
     *writer = made;
@@ -60,23 +60,23 @@ tvlm_status tvlm_npy_writer_append(tvlm_npy_writer *writer, const void *data, si
         return tvlm_fail(&writer->log, TVLM_ERROR_ARGUMENT,
                          "tvlm_npy_writer_append: %zu elements where the shape has %zu left", count,
                          writer->left);
+    if (writer->output == NULL)
+        return tvlm_fail(&writer->log, TVLM_ERROR_ARGUMENT, "tvlm_npy_writer_append: it is finished already");
     writer->left -= count;
     return tvlm_io_output_write(writer->output, data, count * writer->element);
 }
 
-tvlm_status tvlm_npy_writer_close(tvlm_npy_writer **writer) {
-    tvlm_status status;
-    if (writer == NULL || *writer == NULL) return TVLM_ERROR_ARGUMENT;
-    if ((*writer)->left > 0)
-        status = tvlm_fail(&(*writer)->log, TVLM_ERROR_ARGUMENT,
-                           "tvlm_npy_writer_close: %zu elements of the shape are missing", (*writer)->left);
-    else
-        status = tvlm_io_output_commit(&(*writer)->output);
-    tvlm_npy_writer_abort(writer);
-    return status;
+tvlm_status tvlm_npy_writer_finish(tvlm_npy_writer *writer) {
+    if (writer == NULL) return TVLM_ERROR_ARGUMENT; /* without a log */
+    if (writer->left > 0)
+        return tvlm_fail(&writer->log, TVLM_ERROR_ARGUMENT,
+                         "tvlm_npy_writer_finish: %zu elements of the shape are missing", writer->left);
+    if (writer->output == NULL)
+        return tvlm_fail(&writer->log, TVLM_ERROR_ARGUMENT, "tvlm_npy_writer_finish: it is finished already");
+    return tvlm_io_output_commit(&writer->output);
 }
 
-void tvlm_npy_writer_abort(tvlm_npy_writer **writer) {
+void tvlm_npy_writer_destroy(tvlm_npy_writer **writer) {
     if (writer == NULL || *writer == NULL) return;
     tvlm_io_output_abort(&(*writer)->output);
     free(*writer);
@@ -92,6 +92,8 @@ tvlm_status tvlm_npy_write(const char *path, tvlm_element type, int32_t rank, co
     if (data == NULL && elements > 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: data is NULL", path);
     status = tvlm_npy_writer_open(path, type, rank, shape, log, &writer);
     if (status != TVLM_OK) return status;
-    tvlm_npy_writer_append(writer, data, elements); /* close knows whether it failed */
-    return tvlm_npy_writer_close(&writer);
+    (void)tvlm_npy_writer_append(writer, data, elements); /* finish knows whether it failed */
+    status = tvlm_npy_writer_finish(writer);
+    tvlm_npy_writer_destroy(&writer);
+    return status;
 }

@@ -231,8 +231,12 @@ void tvlm_video_reader_destroy(tvlm_video_reader **reader) {
     *reader = NULL;
 }
 
-void tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info) {
-    if (info != NULL) *info = reader != NULL ? reader->info : (tvlm_video_info){0};
+tvlm_status tvlm_video_reader_get_info(const tvlm_video_reader *reader, tvlm_video_info *info) {
+    if (reader == NULL) return TVLM_ERROR_ARGUMENT; /* without a log */
+    if (info == NULL)
+        return video_fail(&reader->log, TVLM_ERROR_ARGUMENT, "tvlm_video_reader_get_info: info is NULL");
+    *info = reader->info;
+    return TVLM_OK;
 }
 
 /* ---- Frames ---- */

@@ -42,7 +42,7 @@ struct tvlm_video_writer {
     struct SwsContext *scaler;
     AVRational tick; /* of the encoder's clock, in seconds */
     int64_t last;    /* the timestamp of the last frame; -1 before the first */
-    bool failed;
+    bool failed, finished;
 };
 
 bool tvlm_video_writable(const char *path) {
@@ -270,6 +270,8 @@ static void copy_pixels(const tvlm_image *image, AVFrame *rgb) {
 
 tvlm_status tvlm_video_writer_add(tvlm_video_writer *writer, const tvlm_image *image, double time) {
     if (writer == NULL) return TVLM_ERROR_ARGUMENT;
+    if (writer->finished)
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: it is finished already", writer->path);
     if (image == NULL || image->pixels == NULL || image->width != writer->width ||
         image->height != writer->height || image->channels != 3 || image->type != TVLM_PIXEL_U8)
         return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: a frame that is not RGB of %d x %d",
@@ -306,11 +308,12 @@ static tvlm_status complete(tvlm_video_writer *writer) {
     return TVLM_OK;
 }
 
-tvlm_status tvlm_video_writer_finish(tvlm_video_writer **writer) {
-    if (writer == NULL || *writer == NULL) return TVLM_ERROR_ARGUMENT;
-    const tvlm_status status = complete(*writer);
-    tvlm_video_writer_destroy(writer);
-    return status;
+tvlm_status tvlm_video_writer_finish(tvlm_video_writer *writer) {
+    if (writer == NULL) return TVLM_ERROR_ARGUMENT; /* without a log */
+    if (writer->finished)
+        return video_fail(&writer->log, TVLM_ERROR_ARGUMENT, "%s: it is finished already", writer->path);
+    writer->finished = true;
+    return complete(writer);
 }
 
 void tvlm_video_writer_destroy(tvlm_video_writer **writer) {

@@ -59,7 +59,7 @@ static tvlm_status take_channels(tvlm_fit *fit, const struct tvlm_fit_params *pa
     return TVLM_OK;
 }
 
-tvlm_status tvlm_fit_create(const tvlm_log *log, const struct tvlm_fit_params *params, tvlm_fit **fit) {
+tvlm_status tvlm_fit_create(const struct tvlm_fit_params *params, const tvlm_log *log, tvlm_fit **fit) {
     static const struct tvlm_fit_params defaults = {0};
     TVLM_NEED(log, fit);
     if (params == NULL) params = &defaults;
@@ -67,7 +67,8 @@ tvlm_status tvlm_fit_create(const tvlm_log *log, const struct tvlm_fit_params *p
     TVLM_TRY(check_params(log, params));
     tvlm_fit *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a fit");
-    made->log = log;
+    if (log != NULL) made->said = *log;
+    made->log = &made->said;
     made->taps = params->taps != 0 ? params->taps : 1;
     made->stride = params->stride;
     const tvlm_status status = take_channels(made, params);

@@ -15,6 +15,7 @@ typedef struct tvlm_fit_image {
 } tvlm_fit_image;
 
 struct tvlm_fit {
+    tvlm_log said; /* a copy of the caller's */
     const tvlm_log *log;
     int32_t channel_count, taps;
     float stride;

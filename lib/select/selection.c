@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "core/check.h"
 #include "core/memory.h"
 
 tvlm_scale tvlm_scale_of(const tvlm_stack *stack, int32_t index) {
@@ -61,10 +62,16 @@ const float *tvlm_selection_scores(const tvlm_selection *selection, int32_t *col
     return selection != NULL ? selection->scores : NULL;
 }
 
-void tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info) {
-    if (selection != NULL && info != NULL) *info = selection->info;
+tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info) {
+    TVLM_NEED(NULL, selection);
+    TVLM_NEED(NULL, info);
+    *info = selection->info;
+    return TVLM_OK;
 }
 
-void tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report) {
-    if (selection != NULL && report != NULL) *report = selection->report;
+tvlm_status tvlm_selection_get_report(const tvlm_selection *selection, tvlm_selection_report *report) {
+    TVLM_NEED(NULL, selection);
+    TVLM_NEED(NULL, report);
+    *report = selection->report;
+    return TVLM_OK;
 }

@@ -149,10 +149,12 @@ void tvlm_packed_destroy(tvlm_packed **packed) {
     *packed = NULL;
 }
 
-void tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height, int32_t *channels) {
-    if (width != NULL) *width = packed != NULL ? packed->width : 0;
-    if (height != NULL) *height = packed != NULL ? packed->height : 0;
-    if (channels != NULL) *channels = packed != NULL ? packed->channel_count : 0;
+tvlm_status tvlm_packed_size(const tvlm_packed *packed, int32_t *width, int32_t *height, int32_t *channels) {
+    TVLM_NEED(NULL, packed);
+    if (width != NULL) *width = packed->width;
+    if (height != NULL) *height = packed->height;
+    if (channels != NULL) *channels = packed->channel_count;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_packed_texture(tvlm_packed *packed, int32_t index, tvlm_texture **texture,

@@ -60,7 +60,7 @@ static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *que
 static tvlm_status find_embedding(tvlm_stack *stack, int32_t index, const struct tvlm_query *query,
                                   tvlm_features *features) {
     struct tvlm_basis_params basis;
-    tvlm_basis_get(query->basis, &basis);
+    (void)tvlm_basis_get_params(query->basis, &basis);
     if (basis.dimension != query->dimension)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "queries of %d dimensions, but the basis has %d", (int)query->dimension,
@@ -165,7 +165,7 @@ static tvlm_status make_coordinates(const tvlm_log *log, const answer *a, float 
     const tvlm_status status =
         tvlm_unit_vectors(log, count > 1 ? "query" : "the query", query->vectors, count, query->dimension,
                           query->mean, query->dimension, units);
-    tvlm_basis_get(query->basis, &basis);
+    (void)tvlm_basis_get_params(query->basis, &basis);
     if (status == TVLM_OK) to_coordinates(&basis, units, count, a->features.dimension, coordinates);
     free(units);
     return status;

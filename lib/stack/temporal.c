@@ -149,7 +149,7 @@ static tvlm_status remember_state(tvlm_stack *stack, int32_t index,
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     const bool fixated = chunk->previous[TVLM_PREVIOUS_STATE] != NULL;
     tvlm_remember_args args = {.image = index - chunk->first,
-                               .decay = params->decay != NULL ? *params->decay : TVLM_DECAY_DEFAULT,
+                               .decay = tvlm_or_default(params->decay, TVLM_DECAY_DEFAULT),
                                .sigma = params->sigma > 0.0f ? params->sigma : TVLM_SIGMA_DEFAULT};
     tvlm_texture *saliency;
     int32_t layer, first;
@@ -186,17 +186,24 @@ tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_adva
         TVLM_TRY(check_values(log, "relevance", params->relevance,
                               (size_t)params->columns * (size_t)params->rows));
     }
+    if (params->relevance == NULL && (params->columns != 0 || params->rows != 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a relevance of %dx%d values, but none given",
+                         (int)params->columns, (int)params->rows);
     if (params->position_count < 0 || (params->position_count > 0 && params->positions == NULL))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d positions, but none given",
                          (int)params->position_count);
     if (params->positions != NULL)
         TVLM_TRY(check_values(log, "positions", params->positions, 2 * (size_t)params->position_count));
-    if (params->decay != NULL && !(*params->decay >= 0.0f && *params->decay <= 1.0f))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a decay of %g; it is 0 to 1", (double)*params->decay);
+    const float decay = tvlm_or_default(params->decay, TVLM_DECAY_DEFAULT);
+    const float confidence = tvlm_or_default(params->confidence, TVLM_CONFIDENCE_DEFAULT);
+    if (!(decay >= 0.0f && decay <= 1.0f))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a decay of %g; it is 0 to 1", (double)decay);
     if (params->sigma != 0.0f && !(params->sigma >= SIGMA_MIN && params->sigma <= SIGMA_MAX))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a sigma of %g pixels; %g to %g are possible",
                          (double)params->sigma, (double)SIGMA_MIN, (double)SIGMA_MAX);
-    return params->confidence != NULL ? check_values(log, "confidence", params->confidence, 1) : TVLM_OK;
+    if (!(confidence >= 0.0f) || !isfinite(confidence))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a confidence of %g", (double)confidence);
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params) {
@@ -210,8 +217,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     /* The state comes first: it still needs the last frame, and if it fails, nothing has changed yet. */
     if (kept & TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)) TVLM_TRY(remember_state(stack, index, params));
     if (kept & TVLM_GRID_BIT(TVLM_GRID_MOTION)) TVLM_TRY(remember_luma(stack, index));
-    stack->carries[index].confidence =
-        params->confidence != NULL ? *params->confidence : TVLM_CONFIDENCE_DEFAULT;
+    stack->carries[index].confidence = tvlm_or_default(params->confidence, TVLM_CONFIDENCE_DEFAULT);
     tvlm_stack_new_frame(stack, index);
     /* The flow led to the frame that is over now. */
     (void)tvlm_stack_given_pause(stack, index, TVLM_GRID_FLOW);

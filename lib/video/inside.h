@@ -102,7 +102,7 @@ typedef struct stream_camera {
 struct tvlm_stream {
     tvlm_device *device;
     struct tvlm_stream_params params;
-    float cut, confidence, blend, needs_all, steadiness, decay, longest;
+    float cut, confidence, blend, needs_all, steadiness, longest;
     /* The largest number of regions. */
     int32_t cells;
     int32_t volume_level, volume_count;

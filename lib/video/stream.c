@@ -32,8 +32,9 @@ static tvlm_status check_ranges(const tvlm_log *log, const tvlm_stream *s) {
                          CAMERAS_MAX);
     if (p->keyframe_interval < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "keyframes %d frames apart", (int)p->keyframe_interval);
-    if (!isfinite(s->cut) || !isfinite(s->confidence))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a cut or a confidence that is not finite");
+    if (!(s->cut >= 0.0f) || !isfinite(s->cut) || !(s->confidence >= 0.0f) || !isfinite(s->confidence))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a cut of %g, a confidence of %g", (double)s->cut,
+                         (double)s->confidence);
     if (!(s->longest > 0.0f) || !isfinite(s->longest))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow over %g cells at most", (double)p->longest);
     if (!(s->blend >= 0.0f && s->blend <= 1.0f) || !(s->needs_all >= 0.0f && s->needs_all <= 1.0f))
@@ -58,18 +59,17 @@ static tvlm_status check_volume(const tvlm_log *log, const struct tvlm_stream_pa
 static tvlm_status take_params(tvlm_stream *s, const struct tvlm_stream_params *params) {
     if (params != NULL) s->params = *params;
     struct tvlm_stream_params *p = &s->params;
-    s->cut = p->cut != NULL ? *p->cut : TVLM_CUT_DEFAULT;
-    s->confidence = p->confidence != NULL ? *p->confidence : TVLM_STREAM_CONFIDENCE_DEFAULT;
-    s->blend = p->blend != NULL ? *p->blend : TVLM_BLEND_DEFAULT;
-    s->needs_all = p->needs_all != NULL ? *p->needs_all : TVLM_NEEDS_ALL_DEFAULT;
-    s->steadiness = p->steadiness != NULL ? *p->steadiness : TVLM_STEADINESS_DEFAULT;
-    s->decay = p->decay != NULL ? *p->decay : TVLM_DECAY_DEFAULT;
+    s->cut = tvlm_or_default(p->cut, TVLM_CUT_DEFAULT);
+    s->confidence = tvlm_or_default(p->confidence, TVLM_STREAM_CONFIDENCE_DEFAULT);
+    s->blend = tvlm_or_default(p->blend, TVLM_BLEND_DEFAULT);
+    s->needs_all = tvlm_or_default(p->needs_all, TVLM_NEEDS_ALL_DEFAULT);
+    s->steadiness = tvlm_or_default(p->steadiness, TVLM_STEADINESS_DEFAULT);
     s->longest = p->longest != 0.0f ? p->longest : TVLM_CELLS_OF_FLOW_DEFAULT;
     TVLM_TRY(check_ranges(&s->device->log, s));
     TVLM_TRY(check_volume(&s->device->log, p));
     TVLM_TRY(tvlm_delta_check_params(&s->device->log, &p->update));
-    TVLM_TRY(tvlm_stack_check_advance(&s->device->log,
-                                      tvlm_advance_params(.decay = &s->decay, .sigma = p->sigma)));
+    TVLM_TRY(
+        tvlm_stack_check_advance(&s->device->log, tvlm_advance_params(.decay = p->decay, .sigma = p->sigma)));
     if (p->keyframe_interval == 0) p->keyframe_interval = TVLM_KEYFRAME_INTERVAL_DEFAULT;
     s->camera_count = p->cameras > 0 ? p->cameras : 1;
     s->volume_level = p->volume_level > 0 ? p->volume_level : 4;
@@ -199,10 +199,11 @@ static tvlm_status leave_frame(const tvlm_stream *s, stream_camera *camera,
     TVLM_TRY(tvlm_stream_keep_positions(camera));
     TVLM_TRY(tvlm_stream_gather_begin(s, camera));
     TVLM_TRY(tvlm_stream_keep_regions(s, camera));
-    return tvlm_stack_advance(
-        camera->stack, 0,
-        tvlm_advance_params(.positions = params->fixations, .position_count = params->fixation_count,
-                            .decay = &s->decay, .sigma = s->params.sigma, .confidence = &s->confidence));
+    return tvlm_stack_advance(camera->stack, 0,
+                              tvlm_advance_params(.positions = params->fixations,
+                                                  .position_count = params->fixation_count,
+                                                  .decay = s->params.decay, .sigma = s->params.sigma,
+                                                  .confidence = tvlm_as_given(s->confidence)));
 }
 
 /* Whether the frame is a keyframe, as far as that is known before it is compared with the last one. */

@@ -9,7 +9,8 @@
 static int use(const struct tvlm_device_params *params) {
     tvlm_device *device = NULL;
     const tvlm_status status = tvlm_device_open(params, &device);
-    const char *const name = status == TVLM_OK ? tvlm_device_get_info(device)->name : "none";
+    tvlm_device_info info;
+    const char *const name = tvlm_device_get_info(device, &info) == TVLM_OK ? info.name : "none";
     printf("%s: %s\n", name, tvlm_status_string(status));
     tvlm_device_destroy(&device);
     /* Only that it links and answers: a path that cannot be written. */
