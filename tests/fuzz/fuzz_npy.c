@@ -36,7 +36,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                    memcmp(array->shape, described.shape, sizeof array->shape) == 0);
         check_pieces(reader, array);
     }
-    tvlm_npy_reader_close(&reader);
+    tvlm_npy_reader_destroy(&reader);
     tvlm_npy_destroy(&array);
     return 0;
 }

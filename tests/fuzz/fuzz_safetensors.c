@@ -48,7 +48,7 @@ static void read_basis(const char *path) {
     tvlm_basis *basis = NULL;
     fuzz_check_status(tvlm_basis_load(path, &fuzz_log, &basis));
     if (basis != NULL) {
-        tvlm_basis_get(basis, &params);
+        tvlm_basis_get_params(basis, &params);
         fuzz_touch(params.components,
                    (size_t)params.k * (size_t)params.dimension * sizeof *params.components);
     }
