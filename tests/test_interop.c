@@ -2,9 +2,11 @@
 /*
  * An application's own context: pixels as cl_mem in, textures as cl_mem out, nothing copied in between.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 
 #include "support.h"
 #include "texturevlm/opencl.h"
@@ -327,6 +329,43 @@ static void patches_into_memory(void **state) {
     stop(&app);
 }
 
+typedef struct held_queue {
+    cl_event gate;
+    atomic_bool open;
+} held_queue;
+
+static int open_gate(void *user) {
+    held_queue *const held = user;
+    thrd_sleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    atomic_store(&held->open, true);
+    clSetUserEventStatus(held->gate, CL_COMPLETE);
+    return 0;
+}
+
+/* The application's queue is held up for a while: finish returns only when that is over. */
+static void finish_waits(void **state) {
+    application app;
+    held_queue held;
+    thrd_t opener;
+    tvlm_device *device = NULL;
+    (void)state;
+    if (!start(&app)) skip();
+    assert_int_equal(tvlm_device_open_opencl(app.context, app.id, app.queue,
+                                             tvlm_device_params(.log = &test_log), &device),
+                     TVLM_OK);
+    atomic_init(&held.open, false);
+    held.gate = clCreateUserEvent(app.context, NULL);
+    assert_non_null(held.gate);
+    assert_int_equal(clEnqueueBarrierWithWaitList(app.queue, 1, &held.gate, NULL), CL_SUCCESS);
+    assert_int_equal(thrd_create(&opener, open_gate, &held), thrd_success);
+    assert_int_equal(device->backend->finish(device), TVLM_OK);
+    assert_true(atomic_load(&held.open));
+    thrd_join(opener, NULL);
+    clReleaseEvent(held.gate);
+    tvlm_device_destroy(&device);
+    stop(&app);
+}
+
 static void reference_has_none(void **state) {
     tvlm_device *device = NULL;
     tvlm_stack *stack = NULL;
@@ -342,8 +381,8 @@ static void reference_has_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_from_memory), cmocka_unit_test(textures_handed_out),
+        cmocka_unit_test(pixels_from_memory),   cmocka_unit_test(textures_handed_out),
         cmocka_unit_test(features_from_memory), cmocka_unit_test(patches_into_memory),
-        cmocka_unit_test(reference_has_none)};
+        cmocka_unit_test(finish_waits),         cmocka_unit_test(reference_has_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ static tvlm_status fake_remember(tvlm_device *d, const tvlm_remember_args *args,
 static tvlm_status fake_relevance(tvlm_device *d, tvlm_buffer *scores, tvlm_texture *t) {
     PASS(relevance(d, scores, t));
 }
-#define FAKE_GENERATE(ID, NAME)                                                                              \
+#define FAKE_GENERATE(ID, NAME, ...)                                                                         \
     static tvlm_status fake_##NAME(tvlm_device *d, const tvlm_generate_args *args) {                         \
         PASS(generate[TVLM_GRID_##ID](d, args));                                                             \
     }
@@ -94,7 +94,7 @@ static void fake_backend(tvlm_device *device, tvlm_backend *fake) {
     fake->remember_luma = fake_remember_luma;
     fake->remember = fake_remember;
     fake->relevance = fake_relevance;
-#define SET_GENERATE(ID, NAME) fake->generate[TVLM_GRID_##ID] = fake_##NAME;
+#define SET_GENERATE(ID, NAME, ...) fake->generate[TVLM_GRID_##ID] = fake_##NAME;
     TVLM_GENERATED_GRIDS(SET_GENERATE)
     device->backend = fake;
     calls_left = -1;

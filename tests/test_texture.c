@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "opencl/backend.h"
 
 static float stored(float value, tvlm_format format) {
     return format == TVLM_FORMAT_F16 ? tvlm_half_to_float(tvlm_half_from_float(value)) : value;
@@ -136,6 +137,25 @@ static void bytes(const test_target *target, tvlm_device *reference) {
     }
 }
 
+/* What is sent is there once it has arrived, and then nothing is on its way any more. */
+static void sends(const test_target *target, tvlm_device *reference) {
+    const tvlm_backend *backend = target->device->backend;
+    tvlm_buffer *buffer = NULL;
+    float sent[1000], got[1000];
+    uint64_t random = 3;
+    (void)reference;
+    assert_int_equal(backend->buffer_create(target->device, sizeof sent, &buffer), TVLM_OK);
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 1000; ++i) sent[i] = test_random_unit(&random);
+        assert_int_equal(backend->buffer_send(target->device, buffer, sizeof sent, sent), TVLM_OK);
+        assert_int_equal(backend->buffer_arrive(target->device, buffer), TVLM_OK);
+        if (test_is_opencl(target->device)) assert_null(((const opencl_buffer *)buffer)->arrival);
+        assert_int_equal(backend->buffer_read(target->device, buffer, 0, sizeof got, got), TVLM_OK);
+        assert_memory_equal(got, sent, sizeof got);
+    }
+    backend->buffer_destroy(target->device, &buffer);
+}
+
 static void check_refused(const test_target *target, const tvlm_texture *shape) {
     tvlm_texture *texture = NULL;
     const tvlm_status status = target->device->backend->texture_create(target->device, shape, &texture);
@@ -198,6 +218,7 @@ static void everything(const test_target *target, tvlm_device *reference) {
     round_trip(target, reference);
     levels(target, reference);
     bytes(target, reference);
+    sends(target, reference);
     too_large(target, reference);
     buffers(target, reference);
 }

@@ -19,7 +19,8 @@ struct bench_features {
     uint16_t *halves;  /* the vectors as they come from the host */
     float *queries;    /* [QUERIES * DIMENSION] */
     tvlm_texture *map;
-    tvlm_basis *basis; /* of the image */
+    tvlm_buffer *matrix; /* the vectors as floats */
+    tvlm_basis *basis;   /* of the image */
 };
 
 /* Numbers of about unit variance: what they are does not matter to the time. */
@@ -75,6 +76,8 @@ tvlm_status bench_features_prepare(struct bench *bench) {
                                 .extent_x = (float)bench->image->width,
                                 .extent_y = (float)bench->image->height};
     TVLM_TRY(bench->device->backend->texture_create(bench->device, &shape, &f->map));
+    TVLM_TRY(bench->device->backend->buffer_create(bench->device, (size_t)CELLS * DIMENSION * sizeof(float),
+                                                   &f->matrix));
     TVLM_TRY(tvlm_basis_of_image(f->stack, 0, NULL, &f->basis));
     TVLM_TRY(tvlm_stack_embed(f->stack, 0, f->basis));
     return ask(f);
@@ -84,6 +87,7 @@ void bench_features_release(struct bench *bench) {
     struct bench_features *const f = bench->features;
     if (f == NULL) return;
     if (f->map != NULL) bench->device->backend->texture_destroy(bench->device, &f->map);
+    bench->device->backend->buffer_destroy(bench->device, &f->matrix);
     tvlm_basis_destroy(&f->basis);
     tvlm_stack_destroy(&f->stack);
     free(f->halves);
@@ -103,6 +107,13 @@ static tvlm_status run_lengths(struct bench *bench, int32_t unused) {
     (void)unused;
     TVLM_TRY(tvlm_stack_features(bench->features->stack, 0, &features));
     return bench->device->backend->feature_lengths(bench->device, &features);
+}
+
+static tvlm_status run_matrix(struct bench *bench, int32_t unused) {
+    tvlm_features features;
+    (void)unused;
+    TVLM_TRY(tvlm_stack_features(bench->features->stack, 0, &features));
+    return bench->device->backend->feature_matrix(bench->device, &features, bench->features->matrix);
 }
 
 /* The kernel alone: the query's vector is where the last question left it. */
@@ -171,6 +182,7 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
     const double stored = values / 4.0 * texel, map = CELLS * texel;
     bench_add(stages, count, "features upload", "", run_upload, 0, 2.0 * values + stored);
     bench_add(stages, count, "features lengths", "", run_lengths, 0, stored + 4.0 * CELLS);
+    bench_add(stages, count, "features matrix", "", run_matrix, 0, stored + 4.0 * values);
     bench_add(stages, count, "similarity", "", run_similarity, 0, stored + map + 4.0 * CELLS);
     bench_add(stages, count, "100 queries", "", run_cosines, 0,
               4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));

@@ -214,6 +214,7 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
                                             &bench->patches));
     TVLM_TRY(bench_features_prepare(bench));
     TVLM_TRY(bench_export_prepare(bench));
+    TVLM_TRY(bench_operations_prepare(bench));
     TVLM_TRY(bench_delta_prepare(bench));
     return device->backend->finish(device);
 }
@@ -232,6 +233,7 @@ void bench_release(struct bench *bench) {
     tvlm_stack_destroy(&bench->moved);
     bench_features_release(bench);
     bench_delta_release(bench);
+    bench_operations_release(bench);
     tvlm_stack_destroy(&bench->stack);
     free(bench->refs);
 }
@@ -396,7 +398,7 @@ static double sample_bytes(const struct bench *bench) {
     return BENCH_K * (sizeof(tvlm_point) + bench->group_count * (texel + 4.0 * sizeof(float)));
 }
 
-static double pack_bytes(const struct bench *bench) {
+double bench_pack_bytes(const struct bench *bench) {
     double bytes = level_bytes(bench->packed, 0, 0);
     for (int32_t i = 0; i < bench->bundle.count; ++i) bytes += level_bytes(bench->bundle.textures[i], 0, 0);
     return bytes;
@@ -422,14 +424,14 @@ static tvlm_status run_patches(struct bench *bench, int32_t unused) {
     return tvlm_patches_into(bench->stack, positions, count, NULL, bench->patches, 0);
 }
 
-static double source_bytes(const struct bench *bench) {
+double bench_source_bytes(const struct bench *bench) {
     return (double)pixel_bytes(bench) + level_bytes(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 0);
 }
 
 /* The families that the default score reads, with their levels. */
 static double select_bytes(const struct bench *bench) {
     static const tvlm_grid made[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
-    double bytes = source_bytes(bench) + all_levels(bench->chunk->grids[TVLM_GRID_SOURCE]);
+    double bytes = bench_source_bytes(bench) + all_levels(bench->chunk->grids[TVLM_GRID_SOURCE]);
     for (size_t i = 0; i < sizeof made / sizeof *made; ++i)
         bytes += family_bytes(bench, made[i]) + all_levels(bench->chunk->grids[made[i]]);
     return bytes;
@@ -443,7 +445,7 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     int32_t count = 0;
     bench_add(stages, &count, "copy", "", run_copy, 0, 2.0 * (double)bench->copy_from->bytes);
     bench_add(stages, &count, "upload", "", run_upload, 0, (double)pixel_bytes(bench));
-    bench_add(stages, &count, "source", "", run_source, 0, source_bytes(bench));
+    bench_add(stages, &count, "source", "", run_source, 0, bench_source_bytes(bench));
     bench_add(stages, &count, "source", " levels", run_levels, TVLM_GRID_SOURCE,
               all_levels(grids[TVLM_GRID_SOURCE]));
     for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
@@ -460,7 +462,7 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "foveated 273", "", run_foveated, 0, BENCH_K * (double)sizeof(tvlm_position));
     bench_add(stages, &count, "patches 273, device", "", run_patches, 0,
               2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
-    bench_add(stages, &count, "pack", "", run_pack, 0, pack_bytes(bench));
+    bench_add(stages, &count, "pack", "", run_pack, 0, bench_pack_bytes(bench));
     bench_add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
     bench_add(stages, &count, "select, again", "", run_select, 1,
               score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
@@ -470,5 +472,6 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_delta_list(bench, stages, &count);
     bench_features_list(bench, stages, &count);
     bench_export_list(bench, stages, &count);
+    bench_operations_list(bench, stages, &count);
     return count;
 }

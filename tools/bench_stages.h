@@ -29,9 +29,10 @@ struct bench {
     tvlm_texture *packed;
     tvlm_stack *moved; /* the image cut a little at two sides and scaled up again: a motion of a few pixels */
     tvlm_flow *flow;
-    struct bench_features *features; /* bench_features.c */
-    struct bench_delta *delta;       /* bench_delta.c */
-    tvlm_bundle bundle;              /* of all channels */
+    struct bench_features *features;     /* bench_features.c */
+    struct bench_delta *delta;           /* bench_delta.c */
+    struct bench_operations *operations; /* bench_operations.c */
+    tvlm_bundle bundle;                  /* of all channels */
     int32_t *refs;
     int32_t channel_count, group_count; /* refs: 4 a group */
     tvlm_export *export;                /* NULL: the model refuses the picture */
@@ -71,6 +72,15 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
 tvlm_status bench_delta_prepare(struct bench *bench);
 void bench_delta_release(struct bench *bench);
 void bench_delta_list(const struct bench *bench, bench_stage *stages, int32_t *count);
+
+/* bench_operations.c */
+tvlm_status bench_operations_prepare(struct bench *bench);
+void bench_operations_release(struct bench *bench);
+void bench_operations_list(const struct bench *bench, bench_stage *stages, int32_t *count);
+
+/* The bytes that a stage moves: packing, and making the source. */
+double bench_pack_bytes(const struct bench *bench);
+double bench_source_bytes(const struct bench *bench);
 
 /* bench_export.c */
 tvlm_status bench_export_prepare(struct bench *bench);

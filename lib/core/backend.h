@@ -10,7 +10,7 @@
 
 struct tvlm_backend {
     const char *name;
-#define TVLM_MEMBER(operation) tvlm_##operation##_operation *operation;
+#define TVLM_MEMBER(operation, ...) tvlm_##operation##_operation *operation;
     TVLM_OPERATIONS(TVLM_MEMBER)
 #undef TVLM_MEMBER
     tvlm_generate_operation *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */

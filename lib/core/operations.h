@@ -268,66 +268,71 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
 
 /* ---- The list ---- */
 
-/* X(name). These a backend must have. */
+/*
+ * X(name, test, row): the test program in tests/ that fails where the operation does nothing, and the row of
+ * `tvlm bench` that runs it. tests/test_operations.c holds every entry to both.
+ *
+ * These a backend must have. Closing a device has no row: it is done once.
+ */
 #define TVLM_NEEDED_OPERATIONS(X)                                                                            \
-    X(destroy)                                                                                               \
-    X(finish)                                                                                                \
-    X(buffer_create)                                                                                         \
-    X(buffer_destroy)                                                                                        \
-    X(buffer_write)                                                                                          \
-    X(buffer_read)                                                                                           \
-    X(buffer_copy)                                                                                           \
-    X(texture_create)                                                                                        \
-    X(texture_destroy)                                                                                       \
-    X(texture_read)                                                                                          \
-    X(texture_write)                                                                                         \
-    X(texture_copy)                                                                                          \
-    X(mips)                                                                                                  \
-    X(source)                                                                                                \
-    X(source_tiles)                                                                                          \
-    X(source_changed)                                                                                        \
-    X(input)                                                                                                 \
-    X(input_check)                                                                                           \
-    X(remember_luma)                                                                                         \
-    X(remember)                                                                                              \
-    X(relevance)                                                                                             \
-    X(flow)                                                                                                  \
-    X(sample)                                                                                                \
-    X(footprint)                                                                                             \
-    X(patches)                                                                                               \
-    X(pack)                                                                                                  \
-    X(pack_slot)                                                                                             \
-    X(pick)                                                                                                  \
-    X(score)                                                                                                 \
-    X(score_add)                                                                                             \
-    X(topk)                                                                                                  \
-    X(keep_pass)                                                                                             \
-    X(gemm)                                                                                                  \
-    X(feature_lengths)                                                                                       \
-    X(feature_matrix)                                                                                        \
-    X(similarity)                                                                                            \
-    X(similarity_cells)                                                                                      \
-    X(cosines)                                                                                               \
-    X(maps)                                                                                                  \
-    X(warp)                                                                                                  \
-    X(blend)                                                                                                 \
-    X(follow)                                                                                                \
-    X(resize)                                                                                                \
-    X(patchify)
+    X(destroy, "test_device", "")                                                                            \
+    X(finish, "test_interop", "wait")                                                                        \
+    X(buffer_create, "test_texture", "buffer")                                                               \
+    X(buffer_destroy, "test_device", "buffer")                                                               \
+    X(buffer_write, "test_texture", "upload")                                                                \
+    X(buffer_read, "test_texture", "download")                                                               \
+    X(buffer_copy, "test_texture", "copy")                                                                   \
+    X(texture_create, "test_texture", "texture")                                                             \
+    X(texture_destroy, "test_device", "texture")                                                             \
+    X(texture_read, "test_texture", "texture read")                                                          \
+    X(texture_write, "test_texture", "texture write")                                                        \
+    X(texture_copy, "test_stream", "texture copy")                                                           \
+    X(mips, "test_mips", "source levels")                                                                    \
+    X(source, "test_source", "source")                                                                       \
+    X(source_tiles, "test_delta_upload", "delta frame, 10 %")                                                \
+    X(source_changed, "test_delta", "changed tiles")                                                         \
+    X(input, "test_input", "features upload")                                                                \
+    X(input_check, "test_input", "check")                                                                    \
+    X(remember_luma, "test_motion", "advance")                                                               \
+    X(remember, "test_temporal", "advance")                                                                  \
+    X(relevance, "test_temporal", "advance")                                                                 \
+    X(flow, "test_flow", "flow")                                                                             \
+    X(sample, "test_sample", "sample 273")                                                                   \
+    X(footprint, "test_footprint", "footprint 273")                                                          \
+    X(patches, "test_patches", "patches 273, device")                                                        \
+    X(pack, "test_sample", "pack")                                                                           \
+    X(pack_slot, "test_stream", "pack, one image")                                                           \
+    X(pick, "test_pick", "pick")                                                                             \
+    X(score, "test_score", "score of cells")                                                                 \
+    X(score_add, "test_stream", "score add")                                                                 \
+    X(topk, "test_topk", "top 273 of 4096")                                                                  \
+    X(keep_pass, "test_similarity", "keep pass")                                                             \
+    X(gemm, "test_gemm", "100 queries")                                                                      \
+    X(feature_lengths, "test_similarity", "features lengths")                                                \
+    X(feature_matrix, "test_similarity", "features matrix")                                                  \
+    X(similarity, "test_similarity", "similarity")                                                           \
+    X(similarity_cells, "test_cascade", "a query by cascade")                                                \
+    X(cosines, "test_similarity", "100 queries")                                                             \
+    X(maps, "test_similarity", "maps")                                                                       \
+    X(warp, "test_warp", "warp")                                                                             \
+    X(blend, "test_warp", "blend")                                                                           \
+    X(follow, "test_follow", "follow 273")                                                                   \
+    X(resize, "test_resize", "export resize")                                                                \
+    X(patchify, "test_patchify", "export patchify")
 
 /* These a backend need not have: the table of one without them names tvlm_plain_NAME (plain.c), which does
  * with the operations above what can be done so, and refuses the rest with a line. */
 #define TVLM_OPTIONAL_OPERATIONS(X)                                                                          \
-    X(buffer_send)                                                                                           \
-    X(buffer_arrive)                                                                                         \
-    X(buffer_native)                                                                                         \
-    X(buffer_wrap)                                                                                           \
-    X(texture_native)                                                                                        \
-    X(mips_tiles)
+    X(buffer_send, "test_texture", "send")                                                                   \
+    X(buffer_arrive, "test_texture", "send")                                                                 \
+    X(buffer_native, "test_export", "handles")                                                               \
+    X(buffer_wrap, "test_interop", "handles")                                                                \
+    X(texture_native, "test_interop", "handles")                                                             \
+    X(mips_tiles, "test_delta", "delta frame, 10 %")
 
 #define TVLM_OPERATIONS(X) TVLM_NEEDED_OPERATIONS(X) TVLM_OPTIONAL_OPERATIONS(X)
 
-#define TVLM_PLAIN(operation) tvlm_##operation##_operation tvlm_plain_##operation;
+#define TVLM_PLAIN(operation, ...) tvlm_##operation##_operation tvlm_plain_##operation;
 TVLM_OPTIONAL_OPERATIONS(TVLM_PLAIN)
 #undef TVLM_PLAIN
 

@@ -43,21 +43,24 @@
     X(OCCLUSION_MAP, TVLM_CHANNEL_OCCLUSION, 1)                                                              \
     X(NORMAL_MAP, TVLM_CHANNEL_NORMAL_X, 3)
 
-/* Grids that a backend generates from other grids; X(ID, function name). In an order that satisfies every
- * need. */
+/*
+ * Grids that a backend generates from other grids, in an order that satisfies every need; X(ID, name, test):
+ * tvlm_opencl_NAME and tvlm_reference_NAME make it, the row NAME of `tvlm bench` measures it, and the test
+ * program fails where the operation does nothing.
+ */
 #define TVLM_GENERATED_GRIDS(X)                                                                              \
-    X(VISUAL, visual)                                                                                        \
-    X(SALIENCY, saliency)                                                                                    \
-    X(LAPLACIAN, laplacian)                                                                                  \
-    X(ENTROPY, entropy)                                                                                      \
-    X(GRADIENT, gradient)                                                                                    \
-    X(DISTANCE, distance)                                                                                    \
-    X(CLUSTER, cluster)                                                                                      \
-    X(MOTION, motion)                                                                                        \
-    X(TEMPORAL, temporal)                                                                                    \
-    X(OCCLUSION, occlusion)                                                                                  \
-    X(NORMAL, normal)                                                                                        \
-    X(TEXT, text)
+    X(VISUAL, visual, "test_visual")                                                                         \
+    X(SALIENCY, saliency, "test_saliency")                                                                   \
+    X(LAPLACIAN, laplacian, "test_detail")                                                                   \
+    X(ENTROPY, entropy, "test_detail")                                                                       \
+    X(GRADIENT, gradient, "test_gradient")                                                                   \
+    X(DISTANCE, distance, "test_distance")                                                                   \
+    X(CLUSTER, cluster, "test_cluster")                                                                      \
+    X(MOTION, motion, "test_motion")                                                                         \
+    X(TEMPORAL, temporal, "test_temporal")                                                                   \
+    X(OCCLUSION, occlusion, "test_scene")                                                                    \
+    X(NORMAL, normal, "test_scene")                                                                          \
+    X(TEXT, text, "test_text")
 
 #define TVLM_GRID_ENUM(ID, ...)  TVLM_GRID_##ID,
 #define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,

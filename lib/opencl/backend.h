@@ -296,8 +296,8 @@ tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *
 void tvlm_opencl_regions_destroy(opencl_device *device);
 
 /* Every operation (core/operations.h) and the generator of every family: one file a family or stage. */
-#define OPENCL_OPERATION(name)     tvlm_##name##_operation tvlm_opencl_##name;
-#define OPENCL_GENERATOR(ID, name) tvlm_generate_operation tvlm_opencl_##name;
+#define OPENCL_OPERATION(name, ...)     tvlm_##name##_operation tvlm_opencl_##name;
+#define OPENCL_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_opencl_##name;
 TVLM_OPERATIONS(OPENCL_OPERATION)
 TVLM_GENERATED_GRIDS(OPENCL_GENERATOR)
 #undef OPENCL_OPERATION

@@ -36,8 +36,8 @@ tvlm_status tvlm_opencl_finish(tvlm_device *base) {
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clFinish");
 }
 
-#define OPERATION(name)     .name = tvlm_opencl_##name,
-#define GENERATOR(ID, name) [TVLM_GRID_##ID] = tvlm_opencl_##name,
+#define OPERATION(name, ...)     .name = tvlm_opencl_##name,
+#define GENERATOR(ID, name, ...) [TVLM_GRID_##ID] = tvlm_opencl_##name,
 static const tvlm_backend opencl_backend = {
     .name = "opencl", TVLM_OPERATIONS(OPERATION).generate = {TVLM_GENERATED_GRIDS(GENERATOR)}};
 #undef OPERATION

@@ -66,9 +66,9 @@ tvlm_status tvlm_reference_buffer_copy(tvlm_device *device, tvlm_buffer *from, s
     return TVLM_OK;
 }
 
-#define OPERATION(name)     .name = tvlm_reference_##name,
-#define PLAIN(name)         .name = tvlm_plain_##name,
-#define GENERATOR(ID, name) [TVLM_GRID_##ID] = tvlm_reference_##name,
+#define OPERATION(name, ...)     .name = tvlm_reference_##name,
+#define PLAIN(name, ...)         .name = tvlm_plain_##name,
+#define GENERATOR(ID, name, ...) [TVLM_GRID_##ID] = tvlm_reference_##name,
 static const tvlm_backend reference_backend = {
     .name = "reference",
     TVLM_NEEDED_OPERATIONS(OPERATION) TVLM_OPTIONAL_OPERATIONS(PLAIN).generate = {

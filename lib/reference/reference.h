@@ -23,8 +23,8 @@ static inline void *reference_data(tvlm_buffer *buffer) {
 }
 
 /* Every operation that a backend needs (core/operations.h) and the generator of every family. */
-#define REFERENCE_OPERATION(name)     tvlm_##name##_operation tvlm_reference_##name;
-#define REFERENCE_GENERATOR(ID, name) tvlm_generate_operation tvlm_reference_##name;
+#define REFERENCE_OPERATION(name, ...)     tvlm_##name##_operation tvlm_reference_##name;
+#define REFERENCE_GENERATOR(ID, name, ...) tvlm_generate_operation tvlm_reference_##name;
 TVLM_NEEDED_OPERATIONS(REFERENCE_OPERATION)
 TVLM_GENERATED_GRIDS(REFERENCE_GENERATOR)
 #undef REFERENCE_OPERATION

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_operations.c: rows of operations that are a small part of every other row, or of none: memory made,
+ * moved and handed out; maps, vectors and points from frame to frame.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_stages.h"
+#include "core/try.h"
+#include "texturevlm/delta.h"
+
+enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, SOME_BYTES = 1 << 20 };
+
+struct bench_operations {
+    tvlm_texture *like_source; /* of one level */
+    tvlm_texture *plane;       /* one slice, as large as the source */
+    tvlm_texture *cells[3];    /* SIDE x SIDE */
+    tvlm_buffer *floats;       /* one for each cell, all 1: scores, cosines, weights, known */
+    tvlm_buffer *paths[2];     /* tvlm_warp's; each cell's begins in its middle */
+    tvlm_buffer *places;       /* BENCH_K footprints */
+    tvlm_buffer *some, *native;
+    float *rgba;
+    int32_t *changed; /* of each tile */
+};
+
+/* ---- What is there ---- */
+
+static tvlm_status upload(struct bench *bench, size_t bytes, const void *from, tvlm_buffer **buffer) {
+    const tvlm_backend *const backend = bench->device->backend;
+    TVLM_TRY(backend->buffer_create(bench->device, bytes, buffer));
+    return backend->buffer_write(bench->device, *buffer, 0, bytes, from);
+}
+
+static tvlm_status make_textures(struct bench *bench, struct bench_operations *o) {
+    const tvlm_backend *const backend = bench->device->backend;
+    tvlm_texture like = *bench->chunk->grids[TVLM_GRID_SOURCE];
+    tvlm_texture cells = {.width = SIDE, .height = SIDE, .layers = 4, .images = 1, .levels = 1};
+    cells.format = like.format;
+    cells.extent_x = like.extent_x;
+    cells.extent_y = like.extent_y;
+    TVLM_TRY(backend->texture_create(bench->device, &like, &o->like_source));
+    like.levels = 1;
+    TVLM_TRY(backend->texture_create(bench->device, &like, &o->plane));
+    for (int i = 0; i < 3; ++i) TVLM_TRY(backend->texture_create(bench->device, &cells, &o->cells[i]));
+    const size_t texels = (size_t)like.width * (size_t)like.height;
+    o->rgba = calloc(texels > CELLS ? texels : CELLS, 4 * sizeof *o->rgba);
+    o->changed = calloc(texels, sizeof *o->changed);
+    if (o->rgba == NULL || o->changed == NULL)
+        return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a texture");
+    for (int slice = 0; slice < cells.layers; ++slice)
+        for (int i = 0; i < 2; ++i)
+            TVLM_TRY(backend->texture_write(bench->device, o->cells[i], slice,
+                                            (const float[CELLS * 4]){0.5f, 0.25f}));
+    return backend->texture_write(bench->device, o->like_source, 0, o->rgba);
+}
+
+static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o) {
+    static float ones[CELLS], paths[CELLS][4];
+    tvlm_footprint_place places[BENCH_K];
+    const float width = (float)bench->stack->width, height = (float)bench->stack->height;
+    for (int i = 0; i < CELLS; ++i) {
+        const float x = ((float)(i % SIDE) + 0.5f) / SIDE, y = ((float)(i / SIDE) + 0.5f) / SIDE;
+        ones[i] = paths[i][2] = 1.0f;
+        paths[i][0] = x * width;
+        paths[i][1] = y * height;
+    }
+    for (int i = 0; i < BENCH_K; ++i) {
+        const float *at = paths[i * (CELLS / BENCH_K)];
+        places[i] = (tvlm_footprint_place){{at[0], at[1], 1.0f, 0.0f}, 2.0f, 1.0f, PROBES, 0.0f};
+    }
+    TVLM_TRY(upload(bench, sizeof ones, ones, &o->floats));
+    for (int i = 0; i < 2; ++i) TVLM_TRY(upload(bench, sizeof paths, paths, &o->paths[i]));
+    TVLM_TRY(upload(bench, sizeof places, places, &o->places));
+    TVLM_TRY(bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->some));
+    return bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->native);
+}
+
+tvlm_status bench_operations_prepare(struct bench *bench) {
+    bench->operations = calloc(1, sizeof *bench->operations);
+    if (bench->operations == NULL)
+        return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for operations");
+    TVLM_TRY(make_textures(bench, bench->operations));
+    return make_buffers(bench, bench->operations);
+}
+
+void bench_operations_release(struct bench *bench) {
+    struct bench_operations *const o = bench->operations;
+    if (o == NULL) return;
+    tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1],
+                                     &o->places, &o->some,     &o->native};
+    tvlm_texture **const textures[] = {&o->like_source, &o->plane, &o->cells[0], &o->cells[1], &o->cells[2]};
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
+        bench->device->backend->buffer_destroy(bench->device, buffers[i]);
+    for (size_t i = 0; i < sizeof textures / sizeof *textures; ++i)
+        bench->device->backend->texture_destroy(bench->device, textures[i]);
+    free(o->rgba);
+    free(o->changed);
+    free(o);
+    bench->operations = NULL;
+}
+
+/* ---- Memory ---- */
+
+static tvlm_status run_wait(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->finish(bench->device);
+}
+
+static tvlm_status run_buffer(struct bench *bench, int32_t unused) {
+    tvlm_buffer *made = NULL;
+    (void)unused;
+    TVLM_TRY(bench->device->backend->buffer_create(bench->device, SOME_BYTES, &made));
+    bench->device->backend->buffer_destroy(bench->device, &made);
+    return TVLM_OK;
+}
+
+static tvlm_status run_download(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->buffer_read(bench->device, bench->operations->floats, 0,
+                                               CELLS * sizeof(float), bench->operations->rgba);
+}
+
+static tvlm_status run_send(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    const size_t bytes = (size_t)o->plane->width * (size_t)o->plane->height * sizeof(float);
+    TVLM_TRY(bench->device->backend->buffer_send(bench->device, o->some,
+                                                 bytes < SOME_BYTES ? bytes : SOME_BYTES, o->rgba));
+    return bench->device->backend->buffer_arrive(bench->device, o->some);
+}
+
+static tvlm_status run_texture(struct bench *bench, int32_t unused) {
+    tvlm_texture *made = NULL;
+    (void)unused;
+    TVLM_TRY(
+        bench->device->backend->texture_create(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], &made));
+    bench->device->backend->texture_destroy(bench->device, &made);
+    return TVLM_OK;
+}
+
+static tvlm_status run_texture_read(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->texture_read(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], 0, 0,
+                                                bench->operations->rgba);
+}
+
+static tvlm_status run_texture_write(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->texture_write(bench->device, o->plane, 0, o->rgba);
+}
+
+static tvlm_status run_texture_copy(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->texture_copy(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE],
+                                                bench->operations->like_source);
+}
+
+/* Both ways: what an application takes from us, and hands us. */
+static tvlm_status run_handles(struct bench *bench, int32_t unused) {
+    const tvlm_backend *const backend = bench->device->backend;
+    struct bench_operations *const o = bench->operations;
+    tvlm_buffer *wrapped = NULL;
+    void *handles[2];
+    (void)unused;
+    TVLM_TRY(backend->texture_native(bench->device, o->plane, handles));
+    TVLM_TRY(backend->buffer_native(bench->device, o->native, &handles[0]));
+    TVLM_TRY(backend->buffer_wrap(bench->device, handles[0], &wrapped));
+    backend->buffer_destroy(bench->device, &wrapped);
+    return TVLM_OK;
+}
+
+/* ---- Channels and maps ---- */
+
+static tvlm_status run_footprint(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->footprint(bench->device, &bench->bundle, bench->refs, bench->group_count,
+                                             bench->operations->places, BENCH_K, bench->samples);
+}
+
+static tvlm_status run_pack_slot(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->pack_slot(bench->device, &bench->bundle, bench->refs, 0.0f, 0,
+                                             bench->packed);
+}
+
+static tvlm_status run_pick(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->pick(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], 0, 3,
+                                        bench->operations->plane);
+}
+
+static tvlm_status run_check(struct bench *bench, int32_t unused) {
+    const tvlm_input input = {
+        .columns = SIDE, .rows = SIDE, .channels = 1, .row_stride = SIDE * sizeof(float)};
+    int64_t first;
+    (void)unused;
+    return bench->device->backend->input_check(bench->device, bench->operations->floats, &input, &first);
+}
+
+/* The source with itself: nothing differs. */
+static tvlm_status run_changed(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->source_changed(bench->device, bench->pixel_buffer, &bench->pixels, 0,
+                                                  bench->chunk->grids[TVLM_GRID_SOURCE], TVLM_TILE_DEFAULT,
+                                                  0.0f, bench->operations->changed);
+}
+
+static tvlm_status run_maps(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->maps(bench->device, o->floats, 1, TVLM_MAPS_EACH, 0, o->cells[2]);
+}
+
+static tvlm_status run_keep_pass(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->keep_pass(bench->device, o->floats, 0, o->cells[2]);
+}
+
+static tvlm_status run_score_add(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->score_add(bench->device, o->some, o->floats, CELLS);
+}
+
+/* ---- From frame to frame ---- */
+
+static tvlm_status run_warp(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    const tvlm_warp warp = {.from = o->cells[0],
+                            .flow = bench->chunk->grids[TVLM_GRID_FLOW],
+                            .width = (float)bench->stack->width,
+                            .height = (float)bench->stack->height,
+                            .longest = (float)bench->stack->width,
+                            .known = o->floats,
+                            .path = o->paths[0],
+                            .next = o->paths[1]};
+    (void)unused;
+    return bench->device->backend->warp(bench->device, &warp, o->cells[2]);
+}
+
+static tvlm_status run_blend(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->blend(bench->device, o->cells[0], o->cells[1], o->floats, o->cells[2]);
+}
+
+static tvlm_status run_follow(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    const tvlm_follow follow = {.flow = bench->chunk->grids[TVLM_GRID_FLOW],
+                                .confidence = 0.5f,
+                                .steps = 3,
+                                .from = bench->points,
+                                .to = o->some,
+                                .from_stride = 4,
+                                .count = BENCH_K};
+    (void)unused;
+    return bench->device->backend->follow(bench->device, &follow);
+}
+
+/* ---- The list ---- */
+
+void bench_operations_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
+    const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
+    const double texel = source->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+    const double texels = (double)source->width * source->height, cells = 4.0 * CELLS * texel;
+    bench_add(stages, count, "wait", "", run_wait, 0, 0.0);
+    bench_add(stages, count, "buffer", "", run_buffer, 0, 0.0);
+    bench_add(stages, count, "texture", "", run_texture, 0, 0.0);
+    bench_add(stages, count, "texture read", "", run_texture_read, 0, texels * (texel + 16.0));
+    bench_add(stages, count, "texture write", "", run_texture_write, 0, texels * (texel + 16.0));
+    bench_add(stages, count, "texture copy", "", run_texture_copy, 0, 2.0 * (double)source->bytes);
+    bench_add(stages, count, "download", "", run_download, 0, 8.0 * CELLS);
+    bench_add(stages, count, "send", "", run_send, 0, 2.0 * fmin(4.0 * texels, SOME_BYTES));
+    if (strcmp(bench->device->backend->name, "reference") != 0) /* which has no handles */
+        bench_add(stages, count, "handles", "", run_handles, 0, 0.0);
+    bench_add(stages, count, "footprint 273", "", run_footprint, 0,
+              (double)BENCH_K * bench->group_count * (PROBES * texel + 16.0));
+    bench_add(stages, count, "pack", ", one image", run_pack_slot, 0, bench_pack_bytes(bench));
+    bench_add(stages, count, "pick", "", run_pick, 0, 2.0 * texels * texel);
+    bench_add(stages, count, "check", "", run_check, 0, 4.0 * CELLS);
+    bench_add(stages, count, "changed tiles", "", run_changed, 0, bench_source_bytes(bench));
+    bench_add(stages, count, "maps", "", run_maps, 0, 4.0 * CELLS + cells);
+    bench_add(stages, count, "keep pass", "", run_keep_pass, 0, 4.0 * CELLS + cells / 4.0);
+    bench_add(stages, count, "score add", "", run_score_add, 0, 12.0 * CELLS);
+    bench_add(stages, count, "warp", "", run_warp, 0, 2.0 * cells + 36.0 * CELLS);
+    bench_add(stages, count, "blend", "", run_blend, 0, 3.0 * cells + 4.0 * CELLS);
+    bench_add(stages, count, "follow 273", "", run_follow, 0, BENCH_K * (24.0 + 3.0 * 4.0 * texel));
+}
