@@ -16,11 +16,6 @@
 
 enum { SIDE = TVLM_TILE_DEFAULT, ALL = 100 };
 
-static const tvlm_grid families[] = {TVLM_GRID_VISUAL,   TVLM_GRID_LAPLACIAN, TVLM_GRID_ENTROPY,
-                                     TVLM_GRID_GRADIENT, TVLM_GRID_DISTANCE,  TVLM_GRID_MOTION,
-                                     TVLM_GRID_TEXT};
-#define FAMILIES (sizeof families / sizeof *families)
-
 struct bench_delta {
     tvlm_tiles tiles;
     uint8_t *changed;
@@ -28,6 +23,11 @@ struct bench_delta {
     int32_t percent;       /* for which `changed` is made */
     unsigned char state;
 };
+
+/* It is there, and made in parts. */
+static bool is_parted(const struct bench *bench, int32_t grid) {
+    return bench->chunk->grids[grid] != NULL && tvlm_grid_is_local((tvlm_grid)grid);
+}
 
 /* Each hundredth or tenth tile of a shuffled order: scattered, the worst case for what looks around. */
 static int32_t choose(struct bench_delta *delta, int32_t percent) {
@@ -114,7 +114,8 @@ static void change(struct bench *bench, int32_t percent) {
 static tvlm_status run_frame(struct bench *bench, int32_t percent) {
     tvlm_image frame = *bench->image;
     tvlm_grid_mask mask = 0;
-    for (size_t i = 0; i < FAMILIES; ++i) mask |= TVLM_GRID_BIT(families[i]);
+    for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if (is_parted(bench, grid)) mask |= TVLM_GRID_BIT(grid);
     frame.pixels = bench->delta->pixels;
     change(bench, percent == ALL ? 10 : percent);
     if (percent == ALL)
@@ -140,18 +141,14 @@ static double bytes_of(const tvlm_texture *texture, int32_t percent) {
 void bench_delta_list(const struct bench *bench, bench_stage *stages, int32_t *count) {
     static const int32_t percents[] = {1, 10, ALL};
     static const char *const shares[] = {"1 %", "10 %", "in full"};
-    for (size_t i = 0; i < FAMILIES; ++i)
-        for (size_t p = 0; p < 3; ++p) {
-            const tvlm_texture *const texture = bench->chunk->grids[families[i]];
-            if (texture == NULL) continue;
-            add(stages, count, tvlm_grid_get_info(families[i])->name, shares[p], run_family,
-                1000 * (int32_t)families[i] + percents[p], bytes_of(texture, percents[p]));
-        }
+    for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        for (size_t p = 0; p < 3 && is_parted(bench, grid); ++p)
+            add(stages, count, tvlm_grid_get_info((tvlm_grid)grid)->name, shares[p], run_family,
+                1000 * grid + percents[p], bytes_of(bench->chunk->grids[grid], percents[p]));
     for (size_t p = 0; p < 3 && bench->image->type == TVLM_PIXEL_U8; ++p) {
         double bytes = 0.0;
-        for (size_t i = 0; i < FAMILIES; ++i)
-            if (bench->chunk->grids[families[i]] != NULL)
-                bytes += bytes_of(bench->chunk->grids[families[i]], percents[p]);
+        for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+            if (is_parted(bench, grid)) bytes += bytes_of(bench->chunk->grids[grid], percents[p]);
         add(stages, count, "frame", shares[p], run_frame, percents[p], bytes);
     }
 }

@@ -180,15 +180,6 @@ typedef struct tvlm_family_settings {
     float compactness; /* of SLIC */
 } tvlm_family_settings;
 
-/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c).
- */
-typedef enum tvlm_previous {
-    TVLM_PREVIOUS_LUMA = 0, /* level 1 of the source: Y, and 1 where there was a frame (else 0, 0) */
-    TVLM_PREVIOUS_STATE, /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame
-                          */
-    TVLM_PREVIOUS_COUNT
-} tvlm_previous;
-
 /* How one image's state comes into the present frame. */
 typedef struct tvlm_carry {
     bool flow;        /* along grids[TVLM_GRID_FLOW]; otherwise it stays where it is */

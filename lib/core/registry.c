@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two tables that everything else is derived from. A new family is its rows in `grids` and `rows`, its
- * line in TVLM_GENERATED_GRIDS (registry.h), and a function of that name in each backend.
+ * The two tables that everything else is derived from: `grids` and, of their channels, `rows`. A new family is
+ * its entries there and in TVLM_GENERATED_GRIDS (registry.h), and a function of its name in each backend.
  */
 #include "core/registry.h"
 #include "core/check.h"
@@ -15,71 +15,96 @@
 #include "texturevlm/layout.h"
 
 #define BIT(ID) TVLM_GRID_BIT(TVLM_GRID_##ID)
-#define REDUCE_MEAN                                                                                          \
-    { TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN }
 
-#define REDUCE_MAX                                                                                           \
-    { TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX }
+#define ALL_FOUR(HOW)                                                                                        \
+    { TVLM_REDUCE_##HOW, TVLM_REDUCE_##HOW, TVLM_REDUCE_##HOW, TVLM_REDUCE_##HOW }
 
-#define REDUCE_MODE                                                                                          \
-    { TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE }
+/* ---- Grids ---- */
 
-#define REDUCE_MIN                                                                                           \
-    { TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN }
+/* The first six fields of an entry. */
+#define GRID(NAME, SIZE, LAYERS, REDUCE, NEEDS, REACH)                                                       \
+    .name = NAME, .size = TVLM_SIZE_##SIZE, .layers = LAYERS, .reduce = REDUCE, .needs = NEEDS, .reach = REACH
 
-/* ---- Grids: name, size, layers, reduce, needs, reach ---- */
+#define MEAN ALL_FOUR(MEAN)
+#define MAX  ALL_FOUR(MAX)
+#define MIN  ALL_FOUR(MIN)
+#define MODE ALL_FOUR(MODE)
+
+/* Ways in: cells of one value, or of one up to MANY. */
+#define CLAMPED                                                                                              \
+    { .channels_min = 1, .channels_max = 1, .mode = TVLM_INPUT_CLAMP }
+#define VECTORS(MANY) .channels_min = 1, .channels_max = MANY
 
 static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
-    [TVLM_GRID_SOURCE] = {"source", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, 0, 0},
-    /* flow_u, flow_v, flow_confidence */
-    [TVLM_GRID_FLOW] = {"flow", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_ATTENTION_PREV] = {"attention_prev", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_ATTENTION] = {"attention", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_GAZE] = {"gaze", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_SOURCE] = {GRID("source", IMAGE, 1, MEAN, 0, 0)},
+    /* flow_u, flow_v, flow_confidence, which is 1 where it is not handed in */
+    [TVLM_GRID_FLOW] = {GRID("flow", GIVEN, 1, MEAN, 0, 0), .in = {.channels_min = 2,
+                                                                   .channels_max = 3,
+                                                                   .mode = TVLM_INPUT_CLAMP,
+                                                                   .fill = {0.0f, 0.0f, 1.0f, 0.0f}}},
+    [TVLM_GRID_ATTENTION_PREV] = {GRID("attention_prev", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_ATTENTION] = {GRID("attention", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_GAZE] = {GRID("gaze", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
     /* as many layers as the vectors handed in need */
-    [TVLM_GRID_EMBEDDING] = {"embedding", TVLM_SIZE_GIVEN, TVLM_EMBEDDING_MAX / 4, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_DEPTH] = {"depth", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_OBJECT] = {"object", TVLM_SIZE_GIVEN, 1, REDUCE_MODE, 0, 0},
-    /* as many layers as the vectors need; levels only once a channel is read (stack/features.c) */
-    [TVLM_GRID_FEATURES] = {"features", TVLM_SIZE_GIVEN, TVLM_FEATURES_MAX / 4, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_WORDS] = {"words", TVLM_SIZE_GIVEN, TVLM_WORDS_MAX / 4, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_PREVIOUS_PASS] = {"previous_pass", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_EMBEDDING] = {GRID("embedding", GIVEN, TVLM_EMBEDDING_MAX / 4, MEAN, 0, 0), .unit = true,
+                             .guides = true, .streamed = 1 + TVLM_STREAMED_EMBEDDING,
+                             .in = {VECTORS(TVLM_EMBEDDING_MAX), .mode = TVLM_INPUT_UNIT}},
+    [TVLM_GRID_DEPTH] = {GRID("depth", GIVEN, 1, MEAN, 0, 0),
+                         .in = {VECTORS(1), .mode = TVLM_INPUT_CLAMP, .camera = true}},
+    [TVLM_GRID_OBJECT] = {GRID("object", GIVEN, 1, MODE, 0, 0), .in = CLAMPED},
+    /* as many layers as the vectors need */
+    [TVLM_GRID_FEATURES] = {GRID("features", GIVEN, TVLM_FEATURES_MAX / 4, MEAN, 0, 0), .guides = true,
+                            .vectors = true, .streamed = 1 + TVLM_STREAMED_FEATURES,
+                            .in = {VECTORS(TVLM_FEATURES_MAX), .mode = TVLM_INPUT_CLAMP,
+                                   .limit = TVLM_FEATURE_LIMIT}},
+    [TVLM_GRID_WORDS] = {GRID("words", GIVEN, TVLM_WORDS_MAX / 4, MEAN, 0, 0), .follows = BIT(FEATURES)},
+    [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0)},
     /* edges, edges_inv, high, low: the 5x5 binomial looks two pixels away */
-    [TVLM_GRID_VISUAL] = {"visual", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 2},
+    [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2)},
     /* scaled by the image's maximum, hence the whole image */
-    [TVLM_GRID_SALIENCY] = {"saliency", TVLM_SIZE_QUARTER, 1, REDUCE_MEAN, BIT(SOURCE), -1},
-    [TVLM_GRID_LAPLACIAN] = {"laplacian", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
-    [TVLM_GRID_ENTROPY] = {"entropy", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE), 0},
-    [TVLM_GRID_GRADIENT] = {"gradient", TVLM_SIZE_IMAGE, 1, REDUCE_MEAN, BIT(SOURCE), 1},
-    [TVLM_GRID_DISTANCE] = {"distance", TVLM_SIZE_IMAGE, 1, REDUCE_MIN, BIT(VISUAL), -1},
-    /* these two also need the previous frame, which is no grid: tvlm_generate_args.previous */
-    [TVLM_GRID_MOTION] = {"motion", TVLM_SIZE_HALF, 1, REDUCE_MAX, BIT(SOURCE), 1},
-    [TVLM_GRID_TEMPORAL] = {"temporal", TVLM_SIZE_CELLS, 1, REDUCE_MEAN, BIT(SOURCE) | BIT(FLOW), -1},
-    [TVLM_GRID_OCCLUSION] = {"occlusion", TVLM_SIZE_DEPTH, 1, REDUCE_MAX, BIT(DEPTH), 1},
-    [TVLM_GRID_NORMAL] = {"normal", TVLM_SIZE_DEPTH, 1, REDUCE_MEAN, BIT(DEPTH), 1},
-    [TVLM_GRID_MOTION_MAP] = {"motion_map", TVLM_SIZE_GIVEN, 1, REDUCE_MAX, 0, 0},
-    [TVLM_GRID_SALIENCY_MAP] = {"saliency_map", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
-    [TVLM_GRID_TEXT_MAP] = {"text_map", TVLM_SIZE_GIVEN, 1, REDUCE_MAX, 0, 0},
-    [TVLM_GRID_OCCLUSION_MAP] = {"occlusion_map", TVLM_SIZE_GIVEN, 1, REDUCE_MAX, 0, 0},
-    [TVLM_GRID_NORMAL_MAP] = {"normal_map", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
+                            .carried = 1 + TVLM_CARRIED_SALIENCY},
+    [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
+    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0)},
+    [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
+    /* The distance saturates, so nothing farther away counts. Whether a pixel is an edge pixel depends on its
+     * neighbours. */
+    [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2),
+                            .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true},
+    [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .previous = 1 + TVLM_PREVIOUS_LUMA},
+    [TVLM_GRID_TEMPORAL] = {GRID("temporal", CELLS, 1, MEAN, BIT(SOURCE) | BIT(FLOW), -1),
+                            .previous = 1 + TVLM_PREVIOUS_STATE},
+    [TVLM_GRID_OCCLUSION] = {GRID("occlusion", LIKE, 1, MAX, BIT(DEPTH), 1), .like = TVLM_GRID_DEPTH},
+    [TVLM_GRID_NORMAL] = {GRID("normal", LIKE, 1, MEAN, BIT(DEPTH), 1), .like = TVLM_GRID_DEPTH,
+                          .unit = true},
+    [TVLM_GRID_MOTION_MAP] = {GRID("motion_map", GIVEN, 1, MAX, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_SALIENCY_MAP] = {GRID("saliency_map", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_TEXT_MAP] = {GRID("text_map", GIVEN, 1, MAX, 0, 0),
+                            .in = {VECTORS(1), .mode = TVLM_INPUT_BINARY}},
+    [TVLM_GRID_OCCLUSION_MAP] = {GRID("occlusion_map", GIVEN, 1, MAX, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_NORMAL_MAP] = {GRID("normal_map", GIVEN, 1, MEAN, 0, 0), .unit = true,
+                              .in = {.channels_min = 3, .channels_max = 3, .mode = TVLM_INPUT_UNIT}},
     /* id, distance, size, boundary */
-    [TVLM_GRID_CLUSTER] = {"cluster",
-                           TVLM_SIZE_IMAGE,
-                           1,
-                           {TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX},
-                           BIT(SOURCE),
-                           -1},
+    [TVLM_GRID_CLUSTER] = {.name = "cluster",
+                           .size = TVLM_SIZE_IMAGE,
+                           .layers = 1,
+                           .reduce = {TVLM_REDUCE_MODE, TVLM_REDUCE_MEAN, TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX},
+                           .needs = BIT(SOURCE),
+                           .reach = -1,
+                           .guides = true,
+                           .carried = 1 + TVLM_CARRIED_CLUSTER},
     /* windows of the coarsest level, their quiet neighbours, what marks grow by; and as a level's blocks do
      * not lie on the image's pixels, somewhat more */
-    [TVLM_GRID_TEXT] = {"text", TVLM_SIZE_QUARTER, 1, REDUCE_MAX, BIT(SOURCE),
-                        (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
-                            << (TVLM_TEXT_LEVELS - 1)},
-    [TVLM_GRID_QUERY] = {"query", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0},
+    [TVLM_GRID_TEXT] = {GRID("text", QUARTER, 1, MAX, BIT(SOURCE),
+                             (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
+                                 << (TVLM_TEXT_LEVELS - 1)),
+                        .stages = true},
+    [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0)},
 };
 
-/* The application's own planes: all alike, but for the reduction that comes with each (tvlm_stack_set_user).
- */
-static const tvlm_grid_info user_grid = {"user", TVLM_SIZE_GIVEN, 1, REDUCE_MEAN, 0, 0};
+/* The application's own planes: all alike, but for the reduction and the range that come with each
+ * (tvlm_stack_set_user). */
+static const tvlm_grid_info user_grid = {GRID("user", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED};
 
 /* ---- Channels: runs of numbers with one name, or one name and an index ---- */
 
@@ -226,6 +251,17 @@ int32_t tvlm_grid_get_replaced(tvlm_grid grid, int32_t *first) {
 #undef CASE
 }
 
+int32_t tvlm_grid_get_channel(tvlm_grid grid, int32_t position) {
+    int32_t first;
+    const int32_t replaced = tvlm_grid_get_replaced(grid, &first);
+    if (replaced > 0) return position < replaced ? first + position : TVLM_CHANNEL_NONE;
+    for (size_t i = 0; i < ROW_COUNT; ++i) {
+        const int32_t after = position - (4 * rows[i].place.layer + rows[i].place.component);
+        if (rows[i].place.grid == grid && after >= 0 && after < rows[i].count) return rows[i].first + after;
+    }
+    return TVLM_CHANNEL_NONE;
+}
+
 tvlm_channel_place tvlm_channel_get_replacement(int32_t channel) {
 #define TRY(ID, FIRST, COUNT)                                                                                \
     if (channel >= (FIRST) && channel < (FIRST) + (COUNT))                                                   \
@@ -236,12 +272,48 @@ tvlm_channel_place tvlm_channel_get_replacement(int32_t channel) {
 }
 
 bool tvlm_grid_is_given(tvlm_grid grid) {
-    return grid < TVLM_GRID_COUNT && grid != TVLM_GRID_QUERY &&
-           tvlm_grid_get_info(grid)->size == TVLM_SIZE_GIVEN;
+    return grid < TVLM_GRID_COUNT && tvlm_grid_get_info(grid)->size == TVLM_SIZE_GIVEN;
 }
 
 bool tvlm_grid_is_unit(tvlm_grid grid) {
-    return grid == TVLM_GRID_EMBEDDING || grid == TVLM_GRID_NORMAL || grid == TVLM_GRID_NORMAL_MAP;
+    return grid < TVLM_GRID_COUNT && tvlm_grid_get_info(grid)->unit;
+}
+
+tvlm_grid_mask tvlm_grids_that_guide(void) {
+    tvlm_grid_mask mask = 0;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
+        if (grids[grid].guides) mask |= TVLM_GRID_BIT(grid);
+    return mask;
+}
+
+#define GRID_OF(FIELD, WHICH)                                                                                \
+    int grid = 0;                                                                                            \
+    while (grids[grid].FIELD != 1 + (int)(WHICH)) ++grid;                                                    \
+    return (tvlm_grid)grid
+
+tvlm_grid tvlm_grid_of_previous(tvlm_previous which) {
+    GRID_OF(previous, which);
+}
+
+tvlm_grid tvlm_grid_of_carried(tvlm_carried which) {
+    GRID_OF(carried, which);
+}
+
+tvlm_grid tvlm_grid_of_streamed(tvlm_streamed which) {
+    GRID_OF(streamed, which);
+}
+
+bool tvlm_grid_is_local(tvlm_grid grid) {
+    const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    bool of_source = false;
+    for (int need = 0; need < TVLM_GRID_COUNT; ++need) {
+        if ((info->needs & TVLM_GRID_BIT(need)) == 0) continue;
+        if (need == TVLM_GRID_SOURCE || tvlm_grid_is_local((tvlm_grid)need))
+            of_source = true;
+        else
+            return false;
+    }
+    return of_source && info->reach >= 0;
 }
 
 /* ---- layout.h: single channels ---- */

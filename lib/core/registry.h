@@ -82,7 +82,8 @@ typedef enum tvlm_grid_size {
     TVLM_SIZE_QUARTER,   /* the image's level 2 */
     TVLM_SIZE_CELLS,     /* one texel a cell of 16 x 16 pixels; the extent is cells * 16 */
     TVLM_SIZE_GIVEN,     /* as handed in */
-    TVLM_SIZE_DEPTH      /* that of the depth handed in */
+    TVLM_SIZE_LIKE,      /* that of the grid `like`, which is handed in: without it nothing is made */
+    TVLM_SIZE_QUESTION   /* as large as what the question is asked of (lib/stack/query.c) */
 } tvlm_grid_size;
 
 /* A set of grids. */
@@ -90,6 +91,41 @@ typedef uint64_t tvlm_grid_mask;
 _Static_assert(TVLM_GRID_COUNT <= 64, "a mask has a bit for each grid");
 #define TVLM_GRID_BIT(grid) ((tvlm_grid_mask)1 << (grid))
 
+/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c). */
+typedef enum tvlm_previous {
+    TVLM_PREVIOUS_LUMA = 0, /* level 1 of the source: Y, and 1 where there was a frame (else 0, 0) */
+    TVLM_PREVIOUS_STATE, /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame */
+    TVLM_PREVIOUS_COUNT
+} tvlm_previous;
+
+/* Families that tvlm_stack_update_image may keep for some frames although the picture changed, each within a
+ * limit of its own (struct tvlm_update_params). */
+typedef enum tvlm_carried {
+    TVLM_CARRIED_SALIENCY = 0,
+    TVLM_CARRIED_CLUSTER,
+    TVLM_CARRIED_COUNT
+} tvlm_carried;
+
+/* What the encoder said, which a stream moves along with the picture (lib/video/stream_features.c). */
+typedef enum tvlm_streamed {
+    TVLM_STREAMED_FEATURES = 0,
+    TVLM_STREAMED_EMBEDDING,
+    TVLM_STREAMED_COUNT
+} tvlm_streamed;
+
+/* How a grid is handed in; ranges are those of its channels. */
+typedef struct tvlm_way_in {
+    int32_t channels_min,
+        channels_max; /* of a cell; 0: there is no way in, the library itself puts it there */
+    int32_t mode;     /* TVLM_INPUT_* */
+    float limit;      /* values beyond +-limit become it; 0: the channel's range alone */
+    float fill[4];    /* the values of components that cells do not have */
+    bool camera;      /* a camera comes with it */
+} tvlm_way_in;
+
+/*
+ * All that the rest of the library knows of a grid. The first six say what it is; the others are 0 for most.
+ */
 typedef struct tvlm_grid_info {
     const char *name;
     tvlm_grid_size size;
@@ -97,6 +133,18 @@ typedef struct tvlm_grid_info {
     uint8_t reduce[4];    /* TVLM_REDUCE_*, per component of every layer; MODE also means sampled nearest */
     tvlm_grid_mask needs; /* with all their levels; what is handed in may be missing */
     int32_t reach;        /* pixels of level 0 that a texel looks beyond its own place; -1: the whole image */
+
+    int32_t reach_share;    /* it also looks 1 / reach_share of the image's longer side beyond */
+    tvlm_grid like;         /* of TVLM_SIZE_LIKE */
+    tvlm_grid_mask follows; /* it is cleared when one of these changes */
+    bool unit;              /* its channels are one vector, brought to unit length wherever it is read */
+    bool stages;            /* made in parts only of what an earlier call with args->keep left */
+    bool guides;            /* the cascade looks along its borders (lib/select/guide.c) */
+    bool vectors;    /* the encoder's own: only what is read of them gets levels (lib/stack/features.c) */
+    int8_t previous; /* made from what was kept of the last frame: 1 + TVLM_PREVIOUS_* */
+    int8_t carried;  /* 1 + TVLM_CARRIED_* */
+    int8_t streamed; /* 1 + TVLM_STREAMED_* */
+    tvlm_way_in in;  /* of grids that are handed in */
 } tvlm_grid_info;
 
 /* Where a channel is stored. */
@@ -119,13 +167,25 @@ tvlm_grid_mask tvlm_grids_with_dependents(tvlm_grid_mask mask);
 /* The channels that a replacing grid stands for, from component 0 on; 0 of them for all other grids. */
 int32_t tvlm_grid_get_replaced(tvlm_grid grid, int32_t *first);
 
+/* The channel in component position % 4 of layer position / 4 of a grid; TVLM_CHANNEL_NONE: there is none. */
+int32_t tvlm_grid_get_channel(tvlm_grid grid, int32_t position);
+
 /* Where a channel is stored when it is handed in instead of generated; NONE where that cannot be. */
 tvlm_channel_place tvlm_channel_get_replacement(int32_t channel);
 
 /* Handed in through texturevlm/input.h, replacing ones and the application's own planes among them. */
 bool tvlm_grid_is_given(tvlm_grid grid);
 
-/* Its channels are one vector, brought to unit length wherever it is read. */
+/* Its channels are one vector; also of a formula or of no grid, which is none. */
 bool tvlm_grid_is_unit(tvlm_grid grid);
+
+/* The grids that an entry's field names: those that guide, and the one of a number. */
+tvlm_grid_mask tvlm_grids_that_guide(void);
+tvlm_grid tvlm_grid_of_previous(tvlm_previous which);
+tvlm_grid tvlm_grid_of_carried(tvlm_carried which);
+tvlm_grid tvlm_grid_of_streamed(tvlm_streamed which);
+
+/* What a delta makes anew only where the picture changed: it is made from the source, and looks only so far. */
+bool tvlm_grid_is_local(tvlm_grid grid);
 
 #endif

@@ -33,11 +33,8 @@ tvlm_span tvlm_tile_span(int32_t tile, int32_t tile_side, int32_t pixels, int32_
 int32_t tvlm_grid_reach(tvlm_grid grid, int32_t width, int32_t height) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     int32_t reach = info->reach, most = 0;
-    /* The distance saturates, so nothing farther away counts. Whether a pixel is an edge pixel depends on its
-     * neighbours. */
-    if (grid == TVLM_GRID_DISTANCE)
-        reach = (width > height ? width : height) / (int32_t)TVLM_DISTANCE_SHARE + 2;
     if (reach < 0) return -1;
+    if (info->reach_share > 0) reach += (width > height ? width : height) / info->reach_share;
     for (int need = 0; need < TVLM_GRID_COUNT; ++need) {
         if ((info->needs & TVLM_GRID_BIT(need)) == 0) continue;
         const int32_t further = tvlm_grid_reach((tvlm_grid)need, width, height);

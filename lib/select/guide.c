@@ -14,10 +14,6 @@
 #include "stack/stack.h"
 #include "texturevlm/regions.h"
 
-/* What it is made of. */
-static const tvlm_grid_mask sources = TVLM_GRID_BIT(TVLM_GRID_CLUSTER) | TVLM_GRID_BIT(TVLM_GRID_DISTANCE) |
-                                      TVLM_GRID_BIT(TVLM_GRID_FEATURES) | TVLM_GRID_BIT(TVLM_GRID_EMBEDDING);
-
 static void empty(tvlm_guide *guide) {
     free(guide->table);
     free(guide->distances);
@@ -249,7 +245,7 @@ static bool fits(const tvlm_guide *g, uint64_t outdated, const tvlm_candidates *
 
 tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
                           const tvlm_features *features, bool embedded, const tvlm_guide **guide) {
-    const uint64_t outdated = tvlm_stack_outdated(stack, index, sources);
+    const uint64_t outdated = tvlm_stack_outdated(stack, index, tvlm_grids_that_guide());
     tvlm_guide *const g = find_guide(stack, index);
     tvlm_status status = TVLM_OK;
     if (g == NULL) return no_memory(stack);
@@ -257,7 +253,7 @@ tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidate
         empty(g);
         g->cells = *cells;
         status = make_regions(stack, index, g);
-        g->outdated = tvlm_stack_outdated(stack, index, sources);
+        g->outdated = tvlm_stack_outdated(stack, index, tvlm_grids_that_guide());
         g->made = true;
     }
     if (status == TVLM_OK && features != NULL &&

@@ -13,14 +13,6 @@
 #include "stack/make.h"
 #include "stack/upload.h"
 
-/* Made again in parts. The two last ones if they were made with what lies between their stages kept. */
-static const tvlm_grid_mask in_parts = TVLM_GRID_BIT(TVLM_GRID_VISUAL) | TVLM_GRID_BIT(TVLM_GRID_LAPLACIAN) |
-                                       TVLM_GRID_BIT(TVLM_GRID_ENTROPY) | TVLM_GRID_BIT(TVLM_GRID_GRADIENT) |
-                                       TVLM_GRID_BIT(TVLM_GRID_MOTION) | TVLM_GRID_BIT(TVLM_GRID_DISTANCE) |
-                                       TVLM_GRID_BIT(TVLM_GRID_TEXT);
-static const tvlm_grid_mask in_stages = TVLM_GRID_BIT(TVLM_GRID_DISTANCE) | TVLM_GRID_BIT(TVLM_GRID_TEXT);
-static const tvlm_grid carried_grids[2] = {TVLM_GRID_SALIENCY, TVLM_GRID_CLUSTER};
-
 /* One call. */
 typedef struct update {
     tvlm_stack *stack;
@@ -43,19 +35,20 @@ void tvlm_stack_delta_release(tvlm_stack *stack) {
 }
 
 bool tvlm_delta_is_carried(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
-    if (stack->delta == NULL) return false;
+    const int which = tvlm_grid_get_info(grid)->carried - 1;
+    if (stack->delta == NULL || which < 0) return false;
     const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
-    for (int i = 0; i < 2; ++i)
-        if (grid == carried_grids[i])
-            return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 && stack->delta->frames[index].frames[i] > 0 &&
-                   stack->delta->frames[index].made[i] == chunk->made[grid];
-    return false;
+    const tvlm_delta_frame *frame = &stack->delta->frames[index];
+    return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 && frame->frames[which] > 0 &&
+           frame->made[which] == chunk->made[grid];
 }
 
 void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index) {
-    for (int i = 0; i < 2; ++i)
-        if (tvlm_delta_is_carried(stack, index, carried_grids[i]))
-            tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(carried_grids[i]));
+    for (int i = 0; i < TVLM_CARRIED_COUNT; ++i) {
+        const tvlm_grid grid = tvlm_grid_of_carried((tvlm_carried)i);
+        if (tvlm_delta_is_carried(stack, index, grid))
+            tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(grid));
+    }
 }
 
 /* ---- Families ---- */
@@ -94,24 +87,26 @@ static tvlm_status make_parts(update *u, tvlm_grid grid) {
 static bool can_be_carried(const update *u, tvlm_grid grid) {
     const struct tvlm_update_params *params = &u->plan->params;
     tvlm_delta_frame *frame = &u->stack->delta->frames[u->plan->index];
-    const float limits[2] = {params->saliency_share, params->cluster_share};
+    const float limits[TVLM_CARRIED_COUNT] = {
+        [TVLM_CARRIED_SALIENCY] = params->saliency_share, [TVLM_CARRIED_CLUSTER] = params->cluster_share};
     const int32_t most = params->carried_frames > 0 ? params->carried_frames : TVLM_CARRIED_FRAMES;
-    for (int i = 0; i < 2; ++i) {
-        if (grid != carried_grids[i]) continue;
-        if (frame->made[i] != u->chunk->made[grid]) { /* it was made since */
-            frame->made[i] = u->chunk->made[grid];
-            frame->share[i] = 0.0f;
-            frame->frames[i] = 0;
-        }
-        frame->share[i] += (float)u->tiles->count / (float)u->report->tiles;
-        ++frame->frames[i];
-        return frame->share[i] <= limits[i] && frame->frames[i] <= most;
+    const int which = tvlm_grid_get_info(grid)->carried - 1;
+    if (which < 0) return false;
+    if (frame->made[which] != u->chunk->made[grid]) { /* it was made since */
+        frame->made[which] = u->chunk->made[grid];
+        frame->share[which] = 0.0f;
+        frame->frames[which] = 0;
     }
-    return false;
+    frame->share[which] += (float)u->tiles->count / (float)u->report->tiles;
+    ++frame->frames[which];
+    return frame->share[which] <= limits[which] && frame->frames[which] <= most;
 }
 
-static bool has_needs(const tvlm_chunk *chunk, tvlm_grid grid) {
-    return (tvlm_grid_get_info(grid)->needs & ~chunk->valid) == 0;
+/* Whether all is there that making it in parts takes. */
+static bool can_be_parted(const tvlm_chunk *chunk, tvlm_grid grid) {
+    const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    return tvlm_grid_is_local(grid) && (info->needs & ~chunk->valid) == 0 &&
+           (!info->stages || (chunk->kept & TVLM_GRID_BIT(grid)) != 0);
 }
 
 /* The source's tiles are written; what was valid and hangs on it follows, in the registry's order. */
@@ -131,7 +126,7 @@ static tvlm_status make_families(update *u) {
         const tvlm_grid grid = (tvlm_grid)i;
         const tvlm_grid_mask bit = TVLM_GRID_BIT(grid);
         if ((stale & bit) == 0) continue;
-        if ((in_parts & bit) != 0 && has_needs(chunk, grid) && ((in_stages & ~chunk->kept) & bit) == 0) {
+        if (can_be_parted(chunk, grid)) {
             TVLM_TRY(make_parts(u, grid));
         } else if (can_be_carried(u, grid)) {
             chunk->valid |= bit;

@@ -23,11 +23,11 @@ typedef struct tvlm_delta_frame {
     /* How often the source had changed when it was made of these pixels: it is still made of them where it
      * has not changed since. 0: it was never made of them. */
     uint64_t of;
-    /* Of saliency and of clusters: how often they had been made when what follows began to be counted, the
+    /* Of each TVLM_CARRIED_*: how often they had been made when what follows began to be counted, the
      * share of the image that changed since, and in how many frames it did. */
-    uint64_t made[2];
-    float share[2];
-    int32_t frames[2];
+    uint64_t made[TVLM_CARRIED_COUNT];
+    float share[TVLM_CARRIED_COUNT];
+    int32_t frames[TVLM_CARRIED_COUNT];
 } tvlm_delta_frame;
 
 /* Pixels of the stack's size, on the host. */

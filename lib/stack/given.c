@@ -16,14 +16,16 @@
 
 /* The textures of a grid, and of what is as large as it, go: the next ones have another size. */
 static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
-    static const tvlm_grid of_depth[] = {TVLM_GRID_OCCLUSION, TVLM_GRID_NORMAL};
     const tvlm_backend *backend = stack->device->backend;
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
         tvlm_chunk *chunk = &stack->chunks[i];
         backend->texture_destroy(stack->device, &chunk->grids[grid]);
-        if (grid == TVLM_GRID_FEATURES) tvlm_stack_features_release(stack, chunk);
-        for (size_t k = 0; grid == TVLM_GRID_DEPTH && k < sizeof of_depth / sizeof of_depth[0]; ++k)
-            backend->texture_destroy(stack->device, &chunk->grids[of_depth[k]]);
+        if (tvlm_grid_get_info(grid)->vectors) tvlm_stack_features_release(stack, chunk);
+        for (int other = 0; other < TVLM_GRID_COUNT; ++other) {
+            const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)other);
+            if (info->size == TVLM_SIZE_LIKE && info->like == grid)
+                backend->texture_destroy(stack->device, &chunk->grids[other]);
+        }
         tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
     }
 }
@@ -43,9 +45,10 @@ static void count_chunk(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
 /* The image's grid is another one, or gone; what was made from the encoder's vectors goes with them. */
 static void change(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     ++stack->originals[index].changes[grid];
-    if (grid != TVLM_GRID_FEATURES) return;
-    tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
-    if (stack->question.image == index) tvlm_stack_drop_query(stack);
+    for (int other = 0; other < TVLM_GRID_COUNT; ++other)
+        if (tvlm_grid_get_info((tvlm_grid)other)->follows & TVLM_GRID_BIT(grid))
+            tvlm_stack_given_clear(stack, index, (tvlm_grid)other);
+    if (tvlm_grid_get_info(grid)->vectors && stack->question.image == index) tvlm_stack_drop_query(stack);
 }
 
 bool tvlm_stack_given_pause(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
@@ -155,16 +158,17 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
     return status;
 }
 
-/* One image's slices: from `packed`, or zeros. A mask of the text stays one: {0, 1}. */
+/* One image's slices: from `packed`, or zeros. A mask stays one: {0, 1}. */
 static tvlm_status fill_image(tvlm_stack *stack, int32_t image, tvlm_grid grid, tvlm_texture *packed,
                               tvlm_texture *texture, float *rgba) {
     const tvlm_backend *backend = stack->device->backend;
     const size_t count = 4 * (size_t)texture->width * (size_t)texture->height;
+    const bool is_mask = tvlm_grid_get_info(grid)->in.mode == TVLM_INPUT_BINARY;
     memset(rgba, 0, count * sizeof *rgba);
     for (int32_t layer = 0; layer < texture->layers; ++layer) {
         const int32_t slice = image * texture->layers + layer;
         if (packed != NULL) TVLM_TRY(backend->texture_read(stack->device, packed, 0, slice, rgba));
-        for (size_t i = 0; packed != NULL && grid == TVLM_GRID_TEXT_MAP && i < count; ++i)
+        for (size_t i = 0; packed != NULL && is_mask && i < count; ++i)
             rgba[i] = rgba[i] >= 0.5f ? 1.0f : 0.0f;
         TVLM_TRY(backend->texture_write(stack->device, texture, slice, rgba));
     }

@@ -16,7 +16,7 @@ static int32_t cells(int32_t side) {
 
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
-    const tvlm_given *given = &stack->given[info->size == TVLM_SIZE_DEPTH ? TVLM_GRID_DEPTH : grid];
+    const tvlm_given *given = &stack->given[info->size == TVLM_SIZE_LIKE ? info->like : grid];
     const bool query = stack->question.image >= 0;
     tvlm_texture shape = {.width = stack->width,
                           .height = stack->height,
@@ -41,14 +41,15 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         shape.extent_x = (float)(shape.width * TVLM_ENTROPY_CELL);
         shape.extent_y = (float)(shape.height * TVLM_ENTROPY_CELL);
         break;
-    case TVLM_SIZE_GIVEN:
-        if (query && grid == TVLM_GRID_QUERY)
+    case TVLM_SIZE_QUESTION:
+        if (query)
             shape.width = stack->question.columns, shape.height = stack->question.rows,
             shape.extent_x = stack->question.extent_x, shape.extent_y = stack->question.extent_y;
-        if (given->columns > 0) shape.layers = given->layers;
-        /* fall through */
-    case TVLM_SIZE_DEPTH:
+        break;
+    case TVLM_SIZE_GIVEN:
+    case TVLM_SIZE_LIKE:
         if (given->columns == 0) break; /* nothing behind it: the image's */
+        if (info->size == TVLM_SIZE_GIVEN) shape.layers = given->layers;
         shape.width = given->columns;
         shape.height = given->rows;
         shape.extent_x = given->extent_x;
@@ -66,7 +67,7 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
                                     tvlm_texture **texture) {
     if (chunk->grids[grid] == NULL) {
         tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
-        if (grid == TVLM_GRID_FEATURES) shape.levels = 1; /* questions read no others: features.c */
+        if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1; /* questions read no others: features.c */
         TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]));
     }
     *texture = chunk->grids[grid];
@@ -106,21 +107,9 @@ tvlm_texture *tvlm_stack_made(const tvlm_stack *stack, int32_t index, tvlm_grid 
 
 /* ---- What there is of the frame before ---- */
 
-tvlm_grid tvlm_grid_of_previous(tvlm_previous which) {
-    return which == TVLM_PREVIOUS_LUMA ? TVLM_GRID_MOTION : TVLM_GRID_TEMPORAL;
-}
-
 bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid) {
-    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
-        if (grid == tvlm_grid_of_previous((tvlm_previous)i)) return chunk->previous[i] != NULL;
-    return true;
-}
-
-/* The same of one image. */
-static bool remembers(const tvlm_stack_image *image, tvlm_grid grid) {
-    for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
-        if (grid == tvlm_grid_of_previous((tvlm_previous)i)) return image->remembered[i];
-    return true;
+    const int previous = tvlm_grid_get_info(grid)->previous;
+    return previous == 0 || chunk->previous[previous - 1] != NULL;
 }
 
 /* ---- Where channels are ---- */
@@ -146,12 +135,14 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
 bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const tvlm_stack_image *image = &stack->originals[index];
     if (grid == TVLM_GRID_NONE) return false;
-    if (grid == TVLM_GRID_QUERY) return stack->question.image == index;
     if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true; /* a formula; pixels, or black */
-    if (tvlm_grid_is_given(grid)) return (image->given & TVLM_GRID_BIT(grid)) != 0;
-    if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_DEPTH)
-        return (image->given & TVLM_GRID_BIT(TVLM_GRID_DEPTH)) != 0;
-    return remembers(image, grid);
+    const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    switch (info->size) {
+    case TVLM_SIZE_QUESTION: return stack->question.image == index;
+    case TVLM_SIZE_GIVEN: return (image->given & TVLM_GRID_BIT(grid)) != 0;
+    case TVLM_SIZE_LIKE: return (image->given & TVLM_GRID_BIT(info->like)) != 0;
+    default: return info->previous == 0 || image->remembered[info->previous - 1];
+    }
 }
 
 tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32_t channel, bool *has) {

@@ -43,8 +43,6 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, struct tvlm_chunk *chunk,
 /* What `grids` hold has changed: whatever was made from them is out of date, and their levels are. */
 void tvlm_stack_outdate(struct tvlm_chunk *chunk, tvlm_grid_mask grids);
 
-/* The grid that is made from what is remembered of the frame before. */
-tvlm_grid tvlm_grid_of_previous(tvlm_previous which);
 /* False for grids that need a previous frame (motion, temporal) where no image of the chunk has one. */
 bool tvlm_stack_has_previous(const struct tvlm_chunk *chunk, tvlm_grid grid);
 

@@ -23,11 +23,10 @@
 /* What a channel's grid must be, and what becomes of it. */
 typedef struct input_kind {
     tvlm_grid grid;
-    int32_t channels_min, channels_max;
-    int mode;        /* TVLM_INPUT_* */
-    float low, high; /* CLAMP */
-    bool identifier, relabel;
-    char name[TVLM_CHANNEL_NAME_SIZE];
+    const tvlm_way_in *in;
+    float low[4], high[4]; /* of each component */
+    bool identifier;
+    char name[TVLM_CHANNEL_NAME_SIZE]; /* in messages */
 } input_kind;
 
 /* A grid on its way. */
@@ -44,23 +43,6 @@ typedef struct job {
 
 /* ---- Which grid, and what it must be ---- */
 
-static const input_kind kinds[] = {
-    {TVLM_GRID_FLOW, 2, 3, TVLM_INPUT_CLAMP, -INFINITY, INFINITY, false, false, "flow"},
-    {TVLM_GRID_ATTENTION_PREV, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "attention_prev"},
-    {TVLM_GRID_ATTENTION, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "attention"},
-    {TVLM_GRID_GAZE, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "gaze"},
-    {TVLM_GRID_EMBEDDING, 1, TVLM_EMBEDDING_MAX, TVLM_INPUT_UNIT, 0, 0, false, false, "embedding"},
-    {TVLM_GRID_FEATURES, 1, TVLM_FEATURES_MAX, TVLM_INPUT_CLAMP, -TVLM_FEATURE_LIMIT, TVLM_FEATURE_LIMIT,
-     false, false, "features"},
-    {TVLM_GRID_DEPTH, 1, 1, TVLM_INPUT_CLAMP, -INFINITY, INFINITY, false, false, "depth"},
-    {TVLM_GRID_OBJECT, 1, 1, TVLM_INPUT_CLAMP, 0, ID_MAX, true, true, "object_id"},
-    {TVLM_GRID_MOTION_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "motion"},
-    {TVLM_GRID_SALIENCY_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "saliency"},
-    {TVLM_GRID_TEXT_MAP, 1, 1, TVLM_INPUT_BINARY, 0, 1, false, false, "text"},
-    {TVLM_GRID_OCCLUSION_MAP, 1, 1, TVLM_INPUT_CLAMP, 0, 1, false, false, "occlusion"},
-    {TVLM_GRID_NORMAL_MAP, 3, 3, TVLM_INPUT_UNIT, 0, 0, false, false, "normal"},
-};
-
 /* The grid that a channel is handed in as, or COUNT. */
 static tvlm_grid grid_of_channel(int32_t channel) {
     const tvlm_grid replacement = tvlm_channel_get_replacement(channel).grid;
@@ -69,19 +51,42 @@ static tvlm_grid grid_of_channel(int32_t channel) {
     return tvlm_grid_is_given(stored) ? stored : TVLM_GRID_COUNT;
 }
 
+/* Users choose their own ids; ours are small already. */
+static bool is_relabelled(const input_kind *kind) {
+    return kind->identifier && kind->grid < TVLM_GRID_USER_0;
+}
+
 static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
     const tvlm_user_plane *user = &stack->users[plane];
-    input_kind kind = {(tvlm_grid)(TVLM_GRID_USER_0 + plane),
-                       1,
-                       1,
-                       TVLM_INPUT_CLAMP,
-                       user->low,
-                       user->high,
-                       false,
-                       false,
-                       ""};
-    kind.identifier = user->reduce == TVLM_REDUCE_MODE;
+    input_kind kind = {.grid = (tvlm_grid)(TVLM_GRID_USER_0 + plane),
+                       .low = {user->low, user->low, user->low, user->low},
+                       .high = {user->high, user->high, user->high, user->high},
+                       .identifier = user->reduce == TVLM_REDUCE_MODE};
+    kind.in = &tvlm_grid_get_info(kind.grid)->in;
     memcpy(kind.name, user->name, sizeof kind.name);
+    return kind;
+}
+
+/* A grid of one channel is called as that is, others as their family; replacing ones as what they replace. */
+static const char *name_of(tvlm_grid grid, const tvlm_channel_info *first) {
+    int32_t replaced;
+    if (tvlm_grid_get_replaced(grid, &replaced) > 0)
+        return tvlm_grid_get_info(tvlm_channel_get_place(replaced).grid)->name;
+    return tvlm_grid_get_info(grid)->in.channels_max > 1 ? tvlm_grid_get_info(grid)->name : first->name;
+}
+
+static input_kind registered_kind(tvlm_grid grid) {
+    input_kind kind = {.grid = grid, .in = &tvlm_grid_get_info(grid)->in};
+    const float most = kind.in->limit > 0.0f ? kind.in->limit : INFINITY;
+    for (int32_t c = 0; c < 4; ++c) {
+        tvlm_channel_info info;
+        if (tvlm_channel_get_info(tvlm_grid_get_channel(grid, c), &info) != TVLM_OK) break;
+        kind.low[c] = fmaxf(info.low, -most);
+        kind.high[c] = fminf(info.high, most);
+        if (c > 0) continue;
+        kind.identifier = info.identifier;
+        snprintf(kind.name, sizeof kind.name, "%s", name_of(grid, &info));
+    }
     return kind;
 }
 
@@ -93,9 +98,8 @@ static tvlm_status find_kind(const tvlm_stack *stack, int32_t channel, input_kin
         return TVLM_OK;
     }
     const tvlm_grid grid = grid_of_channel(channel);
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
-        if (kinds[i].grid != grid) continue;
-        *kind = kinds[i];
+    if (grid < TVLM_GRID_COUNT && tvlm_grid_get_info(grid)->in.channels_max > 0) {
+        *kind = registered_kind(grid);
         return TVLM_OK;
     }
     TVLM_TRY(tvlm_channel_get_info(channel, &info));
@@ -112,11 +116,11 @@ static tvlm_status check_shape(const job *j, const struct tvlm_grid_input *input
     if (input->columns < 1 || input->rows < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %dx%d cells", kind->name,
                          (int)input->columns, (int)input->rows);
-    if (channels < kind->channels_min || channels > kind->channels_max)
+    if (channels < kind->in->channels_min || channels > kind->in->channels_max)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a grid of %d channels; it has %d%s%.0d", kind->name,
-                         (int)channels, (int)kind->channels_min,
-                         kind->channels_max > kind->channels_min ? " to " : "",
-                         kind->channels_max > kind->channels_min ? (int)kind->channels_max : 0);
+                         (int)channels, (int)kind->in->channels_min,
+                         kind->in->channels_max > kind->in->channels_min ? " to " : "",
+                         kind->in->channels_max > kind->in->channels_min ? (int)kind->in->channels_max : 0);
     if ((int)input->type < 0 || input->type > TVLM_VALUE_F16)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no type %d", kind->name, (int)input->type);
     if ((int64_t)input->columns * input->rows > INT32_MAX / channels)
@@ -181,13 +185,10 @@ static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *inpu
 static void set_ranges(job *j) {
     const float most = j->stack->format == TVLM_FORMAT_F16 ? HALF_MAX : FLT_MAX;
     for (int c = 0; c < 4; ++c) {
-        j->input.low[c] = fmaxf(j->kind->low, -most);
-        j->input.high[c] = fminf(j->kind->high, most);
+        j->input.low[c] = fmaxf(j->kind->low[c], -most);
+        j->input.high[c] = fminf(j->kind->high[c], most);
+        j->input.fill[c] = j->kind->in->fill[c];
     }
-    if (j->kind->grid != TVLM_GRID_FLOW) return;
-    j->input.low[2] = 0.0f;
-    j->input.high[2] = 1.0f;
-    j->input.fill[2] = j->input.channels == 2 ? 1.0f : 0.0f;
 }
 
 static tvlm_status check(job *j, const struct tvlm_grid_input *input, size_t offset) {
@@ -196,10 +197,10 @@ static tvlm_status check(job *j, const struct tvlm_grid_input *input, size_t off
                             .rows = input->rows,
                             .channels = input->channels != 0 ? input->channels : 1,
                             .half = input->type == TVLM_VALUE_F16,
-                            .mode = j->kind->mode};
+                            .mode = j->kind->in->mode};
     j->size =
         (tvlm_given){.columns = input->columns, .rows = input->rows, .layers = (j->input.channels + 3) / 4};
-    if (j->kind->grid == TVLM_GRID_FEATURES) j->size.dimension = j->input.channels;
+    if (tvlm_grid_get_info(j->kind->grid)->vectors) j->size.dimension = j->input.channels;
     j->replace_nonfinite = input->replace_nonfinite;
     set_ranges(j);
     TVLM_TRY(check_rows(j, input, offset));
@@ -267,11 +268,12 @@ static tvlm_status read_ids(const job *j, float **ids) {
         const float value =
             tvlm_input_value(&j->input, j->data, (int32_t)(i % columns), (int32_t)(i / columns), 0);
         values[i] = isfinite(value) ? value + 0.0f : 0.0f; /* and -0 is 0 */
-        if (values[i] != floorf(values[i]) || (!j->kind->relabel && fabsf(values[i]) > (float)ID_MAX))
-            status = tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is %g; ids are whole numbers%s",
-                               j->kind->name, i, (double)value, j->kind->relabel ? "" : " of -2048 .. 2048");
+        if (values[i] != floorf(values[i]) || (!is_relabelled(j->kind) && fabsf(values[i]) > (float)ID_MAX))
+            status =
+                tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is %g; ids are whole numbers%s",
+                          j->kind->name, i, (double)value, is_relabelled(j->kind) ? "" : " of -2048 .. 2048");
     }
-    if (status == TVLM_OK && j->kind->relabel) status = relabel(j, values, count);
+    if (status == TVLM_OK && is_relabelled(j->kind)) status = relabel(j, values, count);
     if (status == TVLM_OK)
         *ids = values;
     else
@@ -318,7 +320,8 @@ static tvlm_status write_texels(const job *j, tvlm_texture *texture) {
     const int32_t image = j->index - tvlm_stack_chunk(j->stack, j->index)->first;
     if (j->data == NULL)
         return j->stack->device->backend->input(j->stack->device, j->buffer, &j->input, image, texture);
-    return j->kind->grid == TVLM_GRID_FEATURES ? write_features(j, image, texture) : write_host(j, texture);
+    return tvlm_grid_get_info(j->kind->grid)->vectors ? write_features(j, image, texture)
+                                                      : write_host(j, texture);
 }
 
 static tvlm_status write_grid(const job *j) {
@@ -385,7 +388,7 @@ static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
     if (kind->identifier) return write_ids(&j);
     TVLM_TRY(check_finite(&j));
     TVLM_TRY(write_grid(&j));
-    if (kind->grid == TVLM_GRID_DEPTH) set_camera(&j, input);
+    if (kind->in->camera) set_camera(&j, input);
     return TVLM_OK;
 }
 
@@ -484,7 +487,7 @@ tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t chan
     if (index != -1) TVLM_TRY(tvlm_stack_check_index(stack, index));
     kind.grid = tvlm_channel_get_place(channel).grid;
     /* Not handed in, but kept as if they were. */
-    if (kind.grid != TVLM_GRID_WORDS && kind.grid != TVLM_GRID_PREVIOUS_PASS)
+    if (!tvlm_grid_is_given(kind.grid) || tvlm_grid_get_info(kind.grid)->in.channels_max > 0)
         TVLM_TRY(find_kind(stack, channel, &kind));
     for (int32_t i = 0; i < stack->images; ++i)
         if (index == -1 || index == i) tvlm_stack_given_clear(stack, i, kind.grid);

@@ -62,7 +62,7 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
     if (grid == TVLM_GRID_SOURCE) {
         TVLM_TRY(blacken(stack, chunk, texture));
     } else if (tvlm_grid_is_given(grid)) {
-        if (grid == TVLM_GRID_FEATURES) TVLM_TRY(tvlm_stack_features_levels(stack, chunk));
+        if (tvlm_grid_get_info(grid)->vectors) TVLM_TRY(tvlm_stack_features_levels(stack, chunk));
         texture = chunk->grids[grid];
         TVLM_TRY(tvlm_stack_given_complete(stack, chunk, grid, texture));
     } else {
@@ -83,12 +83,12 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
 
 /* Whether there is anything to make it of. */
 static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid) {
+    const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     int32_t first;
-    if (grid == TVLM_GRID_QUERY || !tvlm_stack_has_previous(chunk, grid)) return false;
+    if (info->size == TVLM_SIZE_QUESTION || !tvlm_stack_has_previous(chunk, grid)) return false;
     if (tvlm_grid_get_replaced(grid, &first) > 0) return stack->given[grid].images > 0;
     if (tvlm_grid_is_given(grid)) return (chunk->given & TVLM_GRID_BIT(grid)) != 0;
-    return tvlm_grid_get_info(grid)->size != TVLM_SIZE_DEPTH ||
-           (chunk->given & TVLM_GRID_BIT(TVLM_GRID_DEPTH)) != 0;
+    return info->size != TVLM_SIZE_LIKE || (chunk->given & TVLM_GRID_BIT(info->like)) != 0;
 }
 
 /* And what replacing grids stand for, where some images have none. */

@@ -33,8 +33,6 @@ typedef struct stream_carried {
     bool there;
 } stream_carried;
 
-enum { STREAM_FEATURES = 0, STREAM_EMBEDDING, STREAM_CARRIED };
-
 /* What is read back of a frame at once. Numbers say at which float of the buffer something begins. */
 typedef struct stream_gather {
     /* On the device. It begins with the thumbnail's texels, luma being the first of four floats. */
@@ -49,7 +47,7 @@ typedef struct stream_gather {
     size_t regions, regions_moved;
     /* x, y of the positions, and of where they moved. */
     size_t positions, positions_moved;
-    size_t path[STREAM_CARRIED];
+    size_t path[TVLM_STREAMED_COUNT];
 } stream_gather;
 
 typedef struct stream_camera {
@@ -70,7 +68,7 @@ typedef struct stream_camera {
     stream_gather gather;
     /* The points at which the thumbnail is sampled. */
     tvlm_buffer *texels;
-    stream_carried carried[STREAM_CARRIED];
+    stream_carried carried[TVLM_STREAMED_COUNT];
     /* Where regions begin, by cell; the regions of the last frame; and how many may be on their way to the
      * host. */
     tvlm_cluster_centre *centres;

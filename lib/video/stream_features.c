@@ -19,10 +19,12 @@
 /* Where there is no flow, a cell has changed if the luma of a quarter of it differs by more than this. */
 #define CHANGED 0.02f
 
-static const tvlm_grid grids[STREAM_CARRIED] = {TVLM_GRID_FEATURES, TVLM_GRID_EMBEDDING};
-
 /* A cell's path has PATH floats, of which float KNOWN says whether there is one. */
 enum { PATH = 4, KNOWN = 2 };
+
+static tvlm_grid grid_of(int which) {
+    return tvlm_grid_of_streamed((tvlm_streamed)which);
+}
 
 static size_t cells_of(const stream_carried *carried) {
     return (size_t)carried->columns * (size_t)carried->rows;
@@ -43,18 +45,19 @@ static void release(tvlm_device *device, stream_carried *carried) {
 }
 
 void tvlm_stream_free_features(stream_camera *camera) {
-    for (int i = 0; i < STREAM_CARRIED; ++i) release(tvlm_stack_device(camera->stack), &camera->carried[i]);
+    for (int i = 0; i < TVLM_STREAMED_COUNT; ++i)
+        release(tvlm_stack_device(camera->stack), &camera->carried[i]);
 }
 
 void tvlm_stream_drop_features(stream_camera *camera) {
-    for (int i = 0; i < STREAM_CARRIED; ++i) {
-        tvlm_stack_given_clear(camera->stack, 0, grids[i]);
+    for (int i = 0; i < TVLM_STREAMED_COUNT; ++i) {
+        tvlm_stack_given_clear(camera->stack, 0, grid_of(i));
         camera->carried[i].there = false;
     }
 }
 
 static tvlm_texture *held(const stream_camera *camera, int which) {
-    return tvlm_stack_held(camera->stack, 0, grids[which]);
+    return tvlm_stack_held(camera->stack, 0, grid_of(which));
 }
 
 /* Makes *texture like the stack's own, which questions may have given levels since. */
@@ -184,7 +187,7 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
                             .path = carried->path[0],
                             .next = carried->path[1]};
     TVLM_TRY(stream->device->backend->warp(stream->device, &warp, carried->spare));
-    tvlm_stack_given_exchange(camera->stack, grids[which], &carried->spare);
+    tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->spare);
     /* What the stack had stays behind as the origin. */
     if (!carried->moved) {
         tvlm_texture *old = carried->origin;
@@ -202,7 +205,8 @@ static tvlm_status carry(const tvlm_stream *stream, stream_camera *camera, int w
 
 /* What the report is about: the features, or the embedding where there are no features. */
 static const stream_carried *reported(const stream_camera *camera) {
-    return &camera->carried[camera->carried[STREAM_FEATURES].there ? STREAM_FEATURES : STREAM_EMBEDDING];
+    return &camera->carried[camera->carried[TVLM_STREAMED_FEATURES].there ? TVLM_STREAMED_FEATURES
+                                                                          : TVLM_STREAMED_EMBEDDING];
 }
 
 size_t tvlm_stream_path_floats(const stream_camera *camera, int which) {
@@ -226,13 +230,13 @@ static void report_needs(const tvlm_stream *stream, stream_camera *camera, bool 
 }
 
 tvlm_status tvlm_stream_carry_features(const tvlm_stream *stream, stream_camera *camera) {
-    for (int i = 0; i < STREAM_CARRIED; ++i)
+    for (int i = 0; i < TVLM_STREAMED_COUNT; ++i)
         if (camera->carried[i].there) TVLM_TRY(carry(stream, camera, i));
     return TVLM_OK;
 }
 
 void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera) {
-    for (int i = 0; i < STREAM_CARRIED; ++i)
+    for (int i = 0; i < TVLM_STREAMED_COUNT; ++i)
         if (camera->carried[i].there)
             memcpy(camera->carried[i].host, camera->gather.host + camera->gather.path[i],
                    tvlm_stream_path_floats(camera, i) * sizeof(float));
@@ -244,7 +248,7 @@ void tvlm_stream_take_features(const tvlm_stream *stream, stream_camera *camera)
 /* Whether the camera has vectors of the size that is handed in. */
 static bool fits(const stream_camera *camera, int which, const struct tvlm_grid_input *input) {
     const stream_carried *carried = &camera->carried[which];
-    const int32_t dimension = tvlm_stack_given_dimension(camera->stack, grids[which]);
+    const int32_t dimension = tvlm_stack_given_dimension(camera->stack, grid_of(which));
     const int32_t channels = input->channels > 0 ? input->channels : 1;
     return carried->there && carried->columns == input->columns && carried->rows == input->rows &&
            carried->layers == (channels + 3) / 4 && (dimension == 0 || dimension == channels);
@@ -301,19 +305,19 @@ static tvlm_status mix(const tvlm_stream *stream, stream_camera *camera, int whi
     stream_carried *carried = &camera->carried[which];
     TVLM_TRY(like(stream->device, held(camera, which), &carried->fresh));
     TVLM_TRY(like(stream->device, held(camera, which), &carried->spare));
-    tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh);
+    tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->fresh);
     const tvlm_status status = take(camera, new);
     const tvlm_texture *now = held(camera, which), *old = carried->fresh;
     if (status != TVLM_OK && now == NULL) tvlm_stream_drop_features(camera);
     if (status != TVLM_OK && now != NULL)
-        tvlm_stack_given_exchange(camera->stack, grids[which], &carried->fresh);
+        tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->fresh);
     if (status != TVLM_OK) return status;
     if (now->levels != old->levels || now->extent_x != old->extent_x || now->extent_y != old->extent_y)
         /* With cells of another size it is another grid. */
         return replace(camera, which, new);
     TVLM_TRY(write_weights(stream, camera, carried, mask));
     TVLM_TRY(stream->device->backend->blend(stream->device, old, now, carried->weights, carried->spare));
-    tvlm_stack_given_exchange(camera->stack, grids[which], &carried->spare);
+    tvlm_stack_given_exchange(camera->stack, grid_of(which), &carried->spare);
     return begin_paths(stream->device, carried);
 }
 
@@ -338,7 +342,7 @@ tvlm_status tvlm_stream_put_features(tvlm_stream *stream, int32_t index, int32_t
     if (channel != TVLM_CHANNEL_FEATURE_0 && channel != TVLM_CHANNEL_EMBEDDING_0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "channel %d is not feature_0 or embedding_0",
                          (int)channel);
-    const int which = channel == TVLM_CHANNEL_FEATURE_0 ? STREAM_FEATURES : STREAM_EMBEDDING;
+    const int which = channel == TVLM_CHANNEL_FEATURE_0 ? TVLM_STREAMED_FEATURES : TVLM_STREAMED_EMBEDDING;
     stream_camera *camera = &stream->cameras[index];
     const bool same = fits(camera, which, input);
     if (mask != NULL && !same)

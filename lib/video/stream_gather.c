@@ -26,7 +26,7 @@ static void lay_out(const tvlm_stream *stream, const stream_camera *camera, stre
         gather->regions_moved = take(&end, 2 * cells);
         gather->positions = take(&end, positions);
         gather->positions_moved = take(&end, positions);
-        for (int i = 0; i < STREAM_CARRIED; ++i)
+        for (int i = 0; i < TVLM_STREAMED_COUNT; ++i)
             gather->path[i] = take(&end, tvlm_stream_path_floats(camera, i));
     }
     gather->end = end;
