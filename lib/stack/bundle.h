@@ -7,16 +7,16 @@
 
 #include "stack/stack.h"
 
-/* A bundle without textures: what the formulas need. */
+/* Returns a bundle without textures, in which is what the formulas need. */
 tvlm_bundle tvlm_stack_bundle_view(const tvlm_stack *stack);
 
-/* Textures that one bundle holds, at most: TVLM_BUNDLE_MAX. */
+/* Returns how many textures a bundle of this stack can hold: TVLM_BUNDLE_MAX, or less in tests. */
 int32_t tvlm_stack_bundle_limit(const tvlm_stack *stack);
 
 /*
- * Puts the textures that hold image `index` of as many of the first channels as fit into a bundle: *taken of
- * them, whose references go to refs[0 .. *taken - 1]. The grids must have been made. Channels that are not
- * available are TVLM_REF_ZERO.
+ * Makes a bundle of the textures that hold image `index` of the first *taken channels, which are as many as
+ * fit. Their references go to refs[0 .. *taken - 1]; that of a channel that is not available is
+ * TVLM_REF_ZERO. The grids must have been made.
  */
 void tvlm_stack_bundle(const tvlm_stack *stack, int32_t index, const int32_t *channels, int32_t count,
                        tvlm_bundle *bundle, int32_t *refs, int32_t *taken);

@@ -52,7 +52,7 @@ static int32_t max_layers(const tvlm_stack *stack) {
     int32_t layers = (stack->channel_count + 3) / 4;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
-        /* What is handed in has a size of its own. */
+        /* Grids that are handed in have a size of their own, which is not known yet. */
         if (info->size != TVLM_SIZE_GIVEN && info->layers > layers) layers = info->layers;
     }
     return layers;

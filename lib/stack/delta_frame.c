@@ -112,7 +112,7 @@ void tvlm_delta_compare(const tvlm_delta_frame *frame, const tvlm_delta_pixels *
 
 tvlm_status tvlm_delta_keep(const tvlm_log *log, tvlm_delta_frame *frame, uint64_t changes,
                             const tvlm_delta_pixels *pixels) {
-    const size_t bytes = pixels->row * (size_t)pixels->height; /* was checked with the image */
+    const size_t bytes = pixels->row * (size_t)pixels->height; /* the image's check showed that it fits */
     frame->of = 0;
     if (frame->bytes < bytes) {
         free(frame->pixels);

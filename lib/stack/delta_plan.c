@@ -149,7 +149,7 @@ static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
 /* Prepares all rows, without gaps, so that kernels find every element aligned. */
 static tvlm_status upload_whole(const tvlm_log *log, tvlm_delta_plan *plan) {
     const tvlm_delta_pixels *from = &plan->from;
-    plan->bytes = from->row * (size_t)from->height; /* was checked with the image */
+    plan->bytes = from->row * (size_t)from->height; /* the image's check showed that it fits */
     plan->layout = (tvlm_pixels){from->width, from->height, from->channels, from->type, 0, from->row};
     plan->upload = from->pixels;
     if (from->row_stride == from->row) return TVLM_OK;

@@ -135,9 +135,9 @@ tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint 
 
 /* ---- The image's own ---- */
 
-#define GRADIENTS 8 /* along a side */
+#define GRADIENTS 8 /* how many are taken along each side of an area */
 #define LATTICE   (GRADIENTS + 2)
-#define AT_ONCE   256  /* points */
+#define AT_ONCE   256  /* points that are sampled together */
 #define ROUND     1.01 /* axes of a smaller ratio have no direction worth the name */
 
 static const int32_t colours[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
@@ -189,7 +189,7 @@ static tvlm_footprint follow(const tvlm_sample_point *point, float size, const f
     return (tvlm_footprint){point->x,
                             point->y,
                             {(float)(longer * x), (float)(longer * y)},
-                            {(float)(0.0 - shorter * y), (float)(shorter * x)}, /* not -0 */
+                            {(float)(0.0 - shorter * y), (float)(shorter * x)}, /* never -0 */
                             point->index};
 }
 

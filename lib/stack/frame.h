@@ -8,30 +8,31 @@
 
 #include "stack/stack.h"
 
-/* Device memory for the scores of image `index`; they do not count before they are marked. */
+/* Hands out device memory for the scores of image `index`, which belongs to the stack. The scores do not
+ * count before they are marked. */
 tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                               tvlm_buffer **buffer);
-/* The scores of image `index` are written, or enqueued. */
+/* Says that the scores of image `index` are written, or that the work that writes them is enqueued. */
 void tvlm_stack_mark_scored(tvlm_stack *stack, int32_t index);
-/* What tvlm_stack_scores handed out last for image `index`; NULL: nothing yet. */
+/* Returns what tvlm_stack_scores handed out last for image `index`; NULL: nothing yet. */
 tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index);
 
-/* Room for `count` selected positions of image `index`: x, y in pixels of the working image, to be filled in.
- */
+/* Makes room for `count` selected positions of image `index`, which the caller fills in: x, y in pixels of
+ * the working image. It belongs to the stack. */
 tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions);
-/* Those positions, and how many. */
+/* Returns those positions, and how many they are. */
 const float *tvlm_stack_positions(const tvlm_stack *stack, int32_t index, int32_t *count);
 
-/* What is added to the scores of the candidates of image `index`: [rows * columns], the caller's until it is
- * set again; NULL: nothing. */
+/* Sets what is added to the scores of the candidates of image `index`: [rows * columns]; NULL: nothing. The
+ * memory stays the caller's, and must be valid until another bonus is set. */
 void tvlm_stack_set_bonus(tvlm_stack *stack, int32_t index, const float *bonus, int32_t columns,
                           int32_t rows);
-/* The bonus, where it is about those candidates; NULL elsewhere. */
+/* Returns the bonus where it has as many columns and rows as the candidates; NULL elsewhere. */
 const float *tvlm_stack_bonus(const tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates);
 
 /* ---- Inside lib/stack ---- */
 
-/* Image `index` has new pixels: scores and positions were those of the old ones. */
+/* Forgets the scores and positions of image `index`, which has new pixels. */
 void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index);
 
 #endif

@@ -8,8 +8,8 @@
 #include "stack/stack.h"
 #include "texturevlm/input.h"
 
-/* What tvlm_stack_set_grid and tvlm_stack_set_user do. The data are those of `input`; where `buffer` is not
- * NULL, they are in it from byte `offset` on. */
+/* These do what tvlm_stack_set_grid and tvlm_stack_set_user do. The data are those of `input`, or, where
+ * `buffer` is not NULL, those in it from byte `offset` on. */
 tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
                              const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset);
 tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,

@@ -19,12 +19,12 @@
 
 /* A run of images whose textures are the same ones. */
 typedef struct tvlm_chunk {
-    int32_t first, images; /* which of the batch it holds */
+    int32_t first, images; /* the first image of the batch that it holds, and how many */
 
     /* What there is of each grid. A texture is NULL until it is needed. */
     tvlm_texture *grids[TVLM_GRID_COUNT];
     tvlm_grid_mask valid; /* grids whose content is up to date; so are their levels, but those of `flat` */
-    tvlm_grid_mask flat;  /* grids of which only level 0 is up to date: the query's */
+    tvlm_grid_mask flat;  /* grids of which only level 0 is up to date: only the query's ever is one */
     tvlm_grid_mask kept;  /* grids that were made with tvlm_generate_args.keep */
     tvlm_grid_mask given; /* grids that were handed in for some of its images */
     uint64_t made[TVLM_GRID_COUNT];     /* how often each grid was made */
@@ -32,7 +32,7 @@ typedef struct tvlm_chunk {
 
     /* What families leave behind, and the labels that were handed in. */
     tvlm_buffer *products[TVLM_PRODUCT_COUNT];
-    /* [images] How many regions the labels have that were handed in for an image; 0: it has none. NULL: no
+    /* [images]: how many regions the labels have that were handed in for an image; 0: none were. NULL: no
      * image ever had any. */
     int32_t *label_counts;
 
@@ -58,13 +58,13 @@ typedef struct tvlm_stack_image {
     int32_t width, height; /* its size as it was handed in */
     tvlm_grid_mask given;  /* grids that were handed in for it */
 
-    /* How often what it has of the source, or of a grid that is handed in, became another, or went. */
+    /* How often its pixels in the source, or its part of a grid that is handed in, changed or went. */
     uint64_t changes[TVLM_GRID_COUNT];
     /* The changes[TVLM_GRID_FEATURES] for which its part of the chunk's `inverse` was made, and the
      * changes[TVLM_GRID_EMBEDDING] for which its part of `shares` was set. 0: never. */
     uint64_t lengths, shares;
 
-    bool remembered[TVLM_PREVIOUS_COUNT]; /* there is a frame before it */
+    bool remembered[TVLM_PREVIOUS_COUNT]; /* whether this is known of a frame before the present one */
     tvlm_slot slot;
 } tvlm_stack_image;
 
@@ -79,21 +79,21 @@ typedef struct tvlm_user_plane {
 typedef struct tvlm_frame {
     tvlm_buffer *scores; /* kept from question to question, so that asking again allocates nothing */
     tvlm_candidates candidates;
-    bool scored; /* the scores are those of this frame */
+    bool scored; /* whether the scores are those of this frame */
 
-    /* [bonus_rows * bonus_columns] What is added to the scores; NULL: nothing. It belongs to who set it. */
+    /* [bonus_rows * bonus_columns]: what is added to the scores. NULL: nothing. It belongs to who set it. */
     const float *bonus;
     int32_t bonus_columns, bonus_rows;
 
-    float *positions; /* [2 * position_capacity]: x, y in pixels of the working image */
+    float *positions; /* [position_capacity][2]: x, y in pixels of the working image */
     int32_t position_count, position_capacity;
 } tvlm_frame;
 
 /* The question that query_similarity answers: stack/query.h. */
 typedef struct tvlm_question {
-    int32_t image;            /* that it is about; -1: there is no question */
-    int32_t columns, rows;    /* of the answer's grid, */
-    float extent_x, extent_y; /* which covers so many pixels */
+    int32_t image;            /* the image that it is about; -1: there is no question */
+    int32_t columns, rows;    /* the size of the answer's grid */
+    float extent_x, extent_y; /* how many pixels that grid covers */
 } tvlm_question;
 
 struct tvlm_delta; /* stack/delta.h */
@@ -105,7 +105,7 @@ struct tvlm_stack {
     int32_t width, height, images, levels;
     tvlm_format format;
     tvlm_family_settings settings;
-    int32_t *channels; /* [channel_count] of the layout */
+    int32_t *channels; /* [channel_count]: those of the layout */
     int32_t channel_count;
     int32_t bundle_max; /* TVLM_BUNDLE_MAX; tests make it smaller */
 
@@ -116,24 +116,24 @@ struct tvlm_stack {
     tvlm_user_plane users[TVLM_USER_PLANES_MAX];
     int32_t user_count;
 
-    tvlm_chunk *chunks; /* [chunk_count] each of chunk_images images, but the last */
+    tvlm_chunk *chunks; /* [chunk_count]: each but the last holds chunk_images images */
     int32_t chunk_images, chunk_count;
 
-    /* [images] */
+    /* Each of these has one entry for each image. */
     tvlm_stack_image *originals;
     tvlm_frame *frames;
     tvlm_carry *carries;
-    tvlm_camera *cameras; /* of their depths */
+    tvlm_camera *cameras; /* the cameras of their depths */
 
-    /* Where the regions of the only image begin; NULL: in the middles of their cells. They belong to who set
-     * them. */
+    /* Where the regions of the only image begin. NULL: in the middles of their cells. The centres belong to
+     * who set them. */
     const tvlm_cluster_centre *centres;
     tvlm_texture *relevance;  /* a map of scores on its way to the previous frame */
     struct tvlm_delta *delta; /* NULL until a frame was compared */
     tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
 };
 
-/* The chunk that holds image `index`. */
+/* Returns the chunk that holds image `index`. */
 tvlm_chunk *tvlm_stack_chunk(tvlm_stack *stack, int32_t index);
 
 #endif

@@ -17,7 +17,7 @@
 #include "stack/packed.h"
 #include "stack/upload.h"
 
-/* What the two functions that hand textures out have in common. */
+/* Describes a texture for the two functions that hand one out. */
 static tvlm_status describe(tvlm_device *device, tvlm_texture *found, tvlm_opencl_texture *texture) {
     void *handles[2] = {NULL, NULL};
     TVLM_TRY(device->backend->texture_native(device, found, handles));

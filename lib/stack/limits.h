@@ -7,17 +7,18 @@
 
 #include "core/backend.h"
 
-/* The format that suits the device in place of AUTO; any other format stays as it is. */
+/* Returns the format that suits the device where `format` is AUTO. Any other format stays as it is. */
 tvlm_format tvlm_stack_format(const tvlm_device *device, tvlm_format format);
 
 /* Fails with a line that names the limit when a stack of that size does not fit the device. */
 tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int32_t height,
                                   tvlm_format format);
 
-/* The largest size of the shape of width x height that the device can hold. */
+/* Shrinks width x height to the largest size of the same shape that the device can hold. */
 void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *width, int32_t *height);
 
-/* How many images of that size one chunk may hold when a texture has up to `layers` layers. At least 1. */
+/* Returns how many images of that size one chunk may hold when a texture has up to `layers` layers: at
+ * least 1. */
 int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
                                int32_t layers);
 

@@ -58,7 +58,7 @@ static tvlm_status reference_info(int32_t index, tvlm_device_info *info) {
 tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count) {
     TVLM_NEED(NULL, count);
     if (capacity > 0) TVLM_NEED(NULL, infos);
-    if (capacity < 0) return TVLM_ERROR_ARGUMENT; /* without a log */
+    if (capacity < 0) return TVLM_ERROR_ARGUMENT; /* there is no log yet that could say why */
     const int32_t opencl = tvlm_opencl_list(capacity, infos);
     if (infos != NULL && opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
     *count = opencl + 1;

@@ -22,9 +22,9 @@ typedef struct reading {
     const int32_t *channels;
     int32_t channel_count;
     float *out;
-    int32_t batch;   /* places per launch, at most */
-    uint8_t *sent;   /* [batch] of places->bytes */
-    int32_t *origin; /* [batch] which of the places each is */
+    int32_t batch;   /* the most places of a launch */
+    uint8_t *sent;   /* [batch * places->bytes]: the places of a launch, as the backend takes them */
+    int32_t *origin; /* [batch]: the number of each in the list */
     int32_t *refs;   /* [channel_count rounded up to 4] */
     float *received; /* [batch * (channel_count rounded up to 4)] */
 } reading;

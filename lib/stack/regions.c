@@ -26,7 +26,7 @@ _Static_assert(TVLM_REGIONS_MAX == TVLM_CLUSTER_MAX, "one limit");
 typedef struct region_table {
     tvlm_buffer *buffer;
     tvlm_region_layout layout;
-    size_t offset; /* bytes */
+    size_t offset; /* in bytes */
     int32_t count;
 } region_table;
 
@@ -43,7 +43,7 @@ void tvlm_stack_set_centres(tvlm_stack *stack, const tvlm_cluster_centre *centre
     stack->centres = centres;
 }
 
-/* The table of image `index`, as it would be if it were up to date. */
+/* Returns where the table of image `index` is once it is up to date. */
 static region_table place_table(const tvlm_stack *stack, int32_t index) {
     const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
     const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
@@ -136,14 +136,14 @@ tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t capacity,
 
 /* ---- Labels handed in ---- */
 
-/* The distinct ids seen so far, in a table with open addressing that never gets half full. */
+/* The distinct ids seen so far, in a table with open addressing that is never more than a quarter full. */
 typedef struct id_set {
     int32_t count;
-    int32_t ids[TVLM_CLUSTER_MAX];       /* as they came; then ascending */
-    int32_t slots[4 * TVLM_CLUSTER_MAX]; /* 0: free; else 1 + the place in ids */
+    int32_t ids[TVLM_CLUSTER_MAX];       /* as they came; ascending after sort_ids */
+    int32_t slots[4 * TVLM_CLUSTER_MAX]; /* 1 + the id's place in ids; 0: free */
 } id_set;
 
-/* The slot of an id, or the free one where it would go. */
+/* Returns the slot of an id, or the free one where it would go. */
 static int32_t *slot_of(id_set *set, int32_t id) {
     const uint32_t mask = 4 * TVLM_CLUSTER_MAX - 1;
     uint32_t at = ((uint32_t)id * UINT32_C(2654435761)) >> 16;

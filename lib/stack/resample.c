@@ -76,12 +76,12 @@ static bool axis_make(axis *a, int32_t from, int32_t to) {
 
 typedef struct resampler {
     const tvlm_image *image;
-    int32_t width, channels; /* of the result */
-    size_t stride;           /* bytes from source row to source row */
+    int32_t width, channels; /* the result's */
+    size_t stride;           /* bytes from one source row to the next */
     axis x, y;
     float *pixels;   /* one source row, composited */
     double *rows[2]; /* the last two source rows, resampled along x; row y in rows[y & 1] */
-    int32_t held[2]; /* which they are; -1: none */
+    int32_t held[2]; /* the numbers of the rows in `rows`; -1: none */
     double *sums;    /* one row of the result */
 } resampler;
 

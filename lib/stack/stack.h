@@ -28,12 +28,13 @@
 #include "core/backend.h"
 #include "texturevlm/stack.h"
 
-/* The device that the stack was created on. */
+/* Returns the device that the stack was created on. */
 tvlm_device *tvlm_stack_device(const tvlm_stack *stack);
-/* Where the stack's messages go: its device's log. */
+/* Returns where the stack's messages go: its device's log. */
 const tvlm_log *tvlm_stack_log(const tvlm_stack *stack);
 
-/* The size of the working image in pixels, its levels, and the format of its textures (never AUTO). */
+/* These return the size of the working image in pixels, how many levels it has, and the format of the stack's
+ * textures (never AUTO). */
 int32_t tvlm_stack_width(const tvlm_stack *stack);
 int32_t tvlm_stack_height(const tvlm_stack *stack);
 int32_t tvlm_stack_levels(const tvlm_stack *stack);
@@ -42,7 +43,7 @@ tvlm_format tvlm_stack_texel_format(const tvlm_stack *stack);
 /* An image as it was handed in, before it was resampled to the stack's size. */
 typedef struct tvlm_original {
     int32_t width, height;
-    double scale_x, scale_y; /* of its pixels to one of the working image */
+    double scale_x, scale_y; /* how many of its pixels one pixel of the working image spans */
 } tvlm_original;
 tvlm_original tvlm_stack_original(const tvlm_stack *stack, int32_t index);
 
@@ -51,27 +52,27 @@ tvlm_status tvlm_stack_check_index(const tvlm_stack *stack, int32_t index);
 /* Fails with a line unless there is a channel of that number. */
 tvlm_status tvlm_stack_check_channel(const tvlm_stack *stack, int32_t channel);
 
-/* The number that image `index` has in the textures that hold it: a long batch lies in several. */
+/* Returns the number that image `index` has in the textures that hold it: a long batch lies in several. */
 int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index);
 
 /* Device memory that is kept and reused, so that asking again allocates nothing. */
 typedef enum tvlm_scratch {
-    TVLM_SCRATCH_PIXELS = 0, /* uploads */
+    TVLM_SCRATCH_PIXELS = 0, /* what is uploaded: pixels, and features that are handed in */
     TVLM_SCRATCH_POINTS,
     TVLM_SCRATCH_SAMPLES,
     TVLM_SCRATCH_SCORES,
     TVLM_SCRATCH_RANKING,
-    TVLM_SCRATCH_QUERIES, /* unit vectors */
-    TVLM_SCRATCH_COSINES, /* of many queries */
-    TVLM_SCRATCH_LENGTHS, /* of an embedding: tvlm_features.inverse */
+    TVLM_SCRATCH_QUERIES, /* unit vectors, or coordinates in a basis */
+    TVLM_SCRATCH_COSINES, /* cosines of cells with one or more queries */
+    TVLM_SCRATCH_LENGTHS, /* tvlm_features.inverse of an embedding */
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 
-/* At least `bytes` of device memory, the same memory at every call as long as it suffices. */
+/* Hands out at least `bytes` of device memory: the same at every call, as long as it suffices. */
 tvlm_status tvlm_stack_scratch(tvlm_stack *stack, tvlm_scratch which, size_t bytes, tvlm_buffer **buffer);
 
-/* What a module above keeps beside an image. The stack knows nothing of it but how it is released: with the
- * stack. `data` is NULL until that module fills it in. */
+/* What a module above keeps beside an image. The stack knows nothing of it but how to release it, which it
+ * does when it is destroyed. `data` is NULL until that module fills it in. */
 typedef struct tvlm_slot {
     void *data;
     void (*release)(void *data);

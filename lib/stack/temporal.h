@@ -9,7 +9,7 @@
 
 struct tvlm_advance_params; /* texturevlm/temporal.h */
 
-/* ARGUMENT, with a line that says which. */
+/* Checks the parameters. ARGUMENT where one is bad, with a line that says which. */
 tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_advance_params *params);
 
 #endif

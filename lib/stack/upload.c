@@ -52,7 +52,7 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     /* The question was about the images as they were. */
     tvlm_stack_drop_query(stack);
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* whatever comes of it: it is written over */
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* also where this fails: it is written over */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
     tvlm_stack_new_frame(stack, index);
