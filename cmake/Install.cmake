@@ -9,7 +9,7 @@ include(CMakePackageConfigHelpers)
 
 set_target_properties(texturevlm_io PROPERTIES EXPORT_NAME io INSTALL_RPATH $ORIGIN)
 set_target_properties(texturevlm_io_static PROPERTIES EXPORT_NAME io_static)
-install(TARGETS texturevlm texturevlm_static texturevlm_io texturevlm_io_static EXPORT texturevlmTargets)
+install(TARGETS ${tvlm_libraries} EXPORT texturevlmTargets)
 if(TARGET texturevlm_video)
   set_target_properties(texturevlm_video PROPERTIES EXPORT_NAME video)
   install(TARGETS texturevlm_video EXPORT texturevlmTargets)
@@ -53,4 +53,10 @@ tvlm_pkg_config(texturevlm-io "Files for texturevlm: images, arrays, models" "te
   "-lcjson -lm")
 if(TARGET texturevlm_video)
   tvlm_pkg_config(texturevlm-video "Videos for texturevlm, through FFmpeg's libraries" "" "")
+endif()
+
+# cmake --build FOLDER --target uninstall: removes what the last install wrote, by its list.
+if(PROJECT_IS_TOP_LEVEL AND NOT TARGET uninstall)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+    -P ${PROJECT_SOURCE_DIR}/cmake/Uninstall.cmake VERBATIM COMMENT "Removing what was installed")
 endif()
