@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two tables that everything else is derived from: `grids` and, of their channels, `rows`. A new family is
- * its entries there and in TVLM_GENERATED_GRIDS (registry.h), and a function of its name in each backend.
+ * registry.c: the two tables that everything else is derived from, `grids` and, for their channels, `rows`. A
+ * new family is its entries there and in TVLM_GENERATED_GRIDS (registry.h), and a function of its name in
+ * each backend.
  */
 #include "core/registry.h"
 #include "core/check.h"
@@ -21,7 +22,7 @@
 
 /* ---- Grids ---- */
 
-/* The first six fields of an entry. */
+/* These are the first six members of an entry. */
 #define GRID(NAME, SIZE, LAYERS, REDUCE, NEEDS, REACH)                                                       \
     .name = NAME, .size = TVLM_SIZE_##SIZE, .layers = LAYERS, .reduce = REDUCE, .needs = NEEDS, .reach = REACH
 
@@ -30,14 +31,14 @@
 #define MIN  ALL_FOUR(MIN)
 #define MODE ALL_FOUR(MODE)
 
-/* Ways in: cells of one value, or of one up to MANY. */
+/* These are ways in: CLAMPED is for cells of one value, VECTORS for cells of 1 to MANY values. */
 #define CLAMPED                                                                                              \
     { .channels_min = 1, .channels_max = 1, .mode = TVLM_INPUT_CLAMP }
 #define VECTORS(MANY) .channels_min = 1, .channels_max = MANY
 
 static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_SOURCE] = {GRID("source", IMAGE, 1, MEAN, 0, 0)},
-    /* flow_u, flow_v, flow_confidence, which is 1 where it is not handed in */
+    /* The components are flow_u, flow_v and flow_confidence, which is 1 if it is not handed in. */
     [TVLM_GRID_FLOW] = {GRID("flow", GIVEN, 1, MEAN, 0, 0), .in = {.channels_min = 2,
                                                                    .channels_max = 3,
                                                                    .mode = TVLM_INPUT_CLAMP,
@@ -45,30 +46,30 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_ATTENTION_PREV] = {GRID("attention_prev", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
     [TVLM_GRID_ATTENTION] = {GRID("attention", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
     [TVLM_GRID_GAZE] = {GRID("gaze", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
-    /* as many layers as the vectors handed in need */
+    /* It has as many layers as the vectors that are handed in need, up to this number. */
     [TVLM_GRID_EMBEDDING] = {GRID("embedding", GIVEN, TVLM_EMBEDDING_MAX / 4, MEAN, 0, 0), .unit = true,
                              .guides = true, .streamed = 1 + TVLM_STREAMED_EMBEDDING,
                              .in = {VECTORS(TVLM_EMBEDDING_MAX), .mode = TVLM_INPUT_UNIT}},
     [TVLM_GRID_DEPTH] = {GRID("depth", GIVEN, 1, MEAN, 0, 0),
                          .in = {VECTORS(1), .mode = TVLM_INPUT_CLAMP, .camera = true}},
     [TVLM_GRID_OBJECT] = {GRID("object", GIVEN, 1, MODE, 0, 0), .in = CLAMPED},
-    /* as many layers as the vectors need */
+    /* It has as many layers as the vectors that are handed in need, up to this number. */
     [TVLM_GRID_FEATURES] = {GRID("features", GIVEN, TVLM_FEATURES_MAX / 4, MEAN, 0, 0), .guides = true,
                             .vectors = true, .streamed = 1 + TVLM_STREAMED_FEATURES,
                             .in = {VECTORS(TVLM_FEATURES_MAX), .mode = TVLM_INPUT_CLAMP,
                                    .limit = TVLM_FEATURE_LIMIT}},
     [TVLM_GRID_WORDS] = {GRID("words", GIVEN, TVLM_WORDS_MAX / 4, MEAN, 0, 0), .follows = BIT(FEATURES)},
     [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0)},
-    /* edges, edges_inv, high, low: the 5x5 binomial looks two pixels away */
+    /* The components are edges, edges_inv, high and low. The 5 x 5 binomial filter reaches two pixels. */
     [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2)},
-    /* scaled by the image's maximum, hence the whole image */
+    /* Saliency is scaled by its maximum over the image, so each texel depends on the whole image. */
     [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
                             .carried = 1 + TVLM_CARRIED_SALIENCY},
     [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
     [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0)},
     [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
-    /* The distance saturates, so nothing farther away counts. Whether a pixel is an edge pixel depends on its
-     * neighbours. */
+    /* The distance saturates at a share of the image's longer side, so nothing farther away counts. The reach
+     * of 2 is added because a pixel is an edge pixel or not depending on its neighbours. */
     [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2),
                             .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true},
     [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .previous = 1 + TVLM_PREVIOUS_LUMA},
@@ -84,7 +85,7 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_OCCLUSION_MAP] = {GRID("occlusion_map", GIVEN, 1, MAX, 0, 0), .in = CLAMPED},
     [TVLM_GRID_NORMAL_MAP] = {GRID("normal_map", GIVEN, 1, MEAN, 0, 0), .unit = true,
                               .in = {.channels_min = 3, .channels_max = 3, .mode = TVLM_INPUT_UNIT}},
-    /* id, distance, size, boundary */
+    /* The components are the id, the distance, the size and the boundary. */
     [TVLM_GRID_CLUSTER] = {.name = "cluster",
                            .size = TVLM_SIZE_IMAGE,
                            .layers = 1,
@@ -93,8 +94,8 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                            .reach = -1,
                            .guides = true,
                            .carried = 1 + TVLM_CARRIED_CLUSTER},
-    /* windows of the coarsest level, their quiet neighbours, what marks grow by; and as a level's blocks do
-     * not lie on the image's pixels, somewhat more */
+    /* The reach is that of the coarsest level: a window, its quiet neighbours, and what marks grow by; and
+     * somewhat more, because the blocks of a level do not lie exactly on the image's pixels. */
     [TVLM_GRID_TEXT] = {GRID("text", QUARTER, 1, MAX, BIT(SOURCE),
                              (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
                                  << (TVLM_TEXT_LEVELS - 1)),
@@ -102,22 +103,25 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0)},
 };
 
-/* The application's own planes: all alike, but for the reduction and the range that come with each
+/* The application's own planes all have this entry; each one's reduction and range come with it
  * (tvlm_stack_set_user). */
 static const tvlm_grid_info user_grid = {GRID("user", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED};
 
 /* ---- Channels: runs of numbers with one name, or one name and an index ---- */
 
 typedef struct channel_row {
-    int32_t first, count; /* numbers first .. first + count - 1 */
-    int32_t index;        /* of the first one in its name (embedding_16); -1: the name stands alone */
+    /* The row is for the channels first .. first + count - 1. */
+    int32_t first, count;
+    /* The index of the first one in its name (16 in embedding_16), or -1 if the name has no index. */
+    int32_t index;
     const char *name, *family;
     float low, high;
     bool identifier;
-    tvlm_channel_place place; /* of the first one; a run fills components, then layers */
+    /* The place of the first channel. A run fills the components of a layer, and then the next layer. */
+    tvlm_channel_place place;
 } channel_row;
 
-/* One channel of a grid, or of a formula. */
+/* STORED, STORED_ID and FORMULA are one channel, of a grid or of a formula; STORED_RUN is several. */
 #define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                      \
     {                                                                                                        \
         NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
@@ -142,7 +146,7 @@ typedef struct channel_row {
             TVLM_GRID_FORMULA, 0, COMPONENT                                                                  \
         }                                                                                                    \
     }
-/* By number, ascending: a search may stop early. */
+/* The rows are in ascending order of their numbers, so a search can stop early. */
 static const channel_row rows[] = {
     STORED(0, "r", "visual", 0.0f, 1.0f, SOURCE, 0, 0),
     STORED(1, "g", "visual", 0.0f, 1.0f, SOURCE, 0, 1),
@@ -219,14 +223,15 @@ tvlm_channel_place tvlm_channel_get_place(int32_t channel) {
     return place;
 }
 
-/* Needs stand before what needs them, so one pass downwards collects them all. */
+/* A grid stands after all grids that it needs, so one downward pass collects them all. */
 tvlm_grid_mask tvlm_grids_with_needs(tvlm_grid_mask mask) {
     for (int grid = TVLM_GRID_COUNT - 1; grid >= 0; --grid)
         if ((mask & TVLM_GRID_BIT(grid)) != 0) mask |= grids[grid].needs;
     return mask;
 }
 
-/* And one pass upwards what needs them. A replacing grid may hold some of what it replaces. */
+/* One upward pass collects all dependents. A replacing grid is a dependent of the grid that it replaces,
+ * since it may hold some of that grid's channels (for images of which none was handed in). */
 tvlm_grid_mask tvlm_grids_with_dependents(tvlm_grid_mask mask) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         int32_t first;
@@ -337,8 +342,8 @@ tvlm_status tvlm_channel_get_info(int32_t channel, tvlm_channel_info *info) {
     return TVLM_OK;
 }
 
-/* "word_17" to 17 when `name` is `stem`_N with N written as we write it (no sign, no leading zero); else -1.
- */
+/* Returns 17 for "word_17", if `name` is `stem`_N with N written as the library writes it (no sign, no
+ * leading zero); otherwise -1. */
 static int32_t name_index(const char *name, const char *stem) {
     const size_t length = strlen(stem);
     if (strncmp(name, stem, length) != 0 || name[length] != '_') return -1;

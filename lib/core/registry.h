@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * registry.h: the one table of families: what each stores, how large, how it is reduced, what it needs.
+ * registry.h: the one table of families. It says what each family stores, at what size, how it is reduced to
+ * coarser levels, and what it needs.
  *
- * A family stores one texture array for each grid size among its channels: a *grid*. The grids are the nodes
- * that the stack orders, generates and invalidates. A new family is an entry here and, for each of its
- * generated grids, a function of that name in each backend (the tables there are made from
- * TVLM_GENERATED_GRIDS).
+ * A family stores one texture array for each grid size among its channels; such an array is called a *grid*.
+ * The grids are the nodes that the stack orders, generates and invalidates. A new family is an entry here
+ * and, for each of its generated grids, a function of that name in each backend (the tables there are made
+ * from TVLM_GENERATED_GRIDS).
  */
 #ifndef TVLM_CORE_REGISTRY_H
 #define TVLM_CORE_REGISTRY_H
@@ -16,9 +17,11 @@
 #include "texturevlm/layout.h"
 
 /*
- * Grids that the application hands in (texturevlm/input.h), each as large as it comes; X(ID). They stand
- * before what may need them. Nobody generates them: a chunk for none of whose images one was handed in has
- * none.
+ * The grids that the application hands in (texturevlm/input.h), each stored at the size at which it comes:
+ * X(ID). They stand before the grids that may need them. They are never generated: a chunk has no such grid
+ * if none was handed in for any of its images. The features are the encoder's vectors. The words are made
+ * from the features by tvlm_stack_set_words (texturevlm/embed.h), and the previous pass is the
+ * scores that tvlm_score kept (texturevlm/score.h); both are made only when the application asks.
  */
 #define TVLM_GIVEN_GRIDS(X)                                                                                  \
     X(FLOW)                                                                                                  \
@@ -28,13 +31,13 @@
     X(EMBEDDING)                                                                                             \
     X(DEPTH)                                                                                                 \
     X(OBJECT)                                                                                                \
-    X(FEATURES)      /* the encoder's vectors */                                                             \
-    X(WORDS)         /* from the features, by those who ask (texturevlm/embed.h) */                          \
-    X(PREVIOUS_PASS) /* scores kept by those who ask (texturevlm/score.h) */
+    X(FEATURES)                                                                                              \
+    X(WORDS)                                                                                                 \
+    X(PREVIOUS_PASS)
 
 /*
- * Grids that are handed in instead of channels that are otherwise generated; X(ID, first channel, channels).
- * Images without one keep what is generated, brought to the same size.
+ * The grids that are handed in and replace channels that are otherwise generated: X(ID, first channel, number
+ * of channels). An image without one keeps its generated channels, resampled to the same size.
  */
 #define TVLM_REPLACING_GRIDS(X)                                                                              \
     X(MOTION_MAP, TVLM_CHANNEL_MOTION, 1)                                                                    \
@@ -44,9 +47,9 @@
     X(NORMAL_MAP, TVLM_CHANNEL_NORMAL_X, 3)
 
 /*
- * Grids that a backend generates from other grids, in an order that satisfies every need; X(ID, name, test):
- * tvlm_opencl_NAME and tvlm_reference_NAME make it, the row NAME of `tvlm bench` measures it, and the test
- * program fails where the operation does nothing.
+ * The grids that a backend generates from other grids, in an order that satisfies every need: X(ID, name,
+ * test). The functions tvlm_opencl_NAME and tvlm_reference_NAME make the grid, the row NAME of `tvlm bench`
+ * measures it, and the test program `test` fails if the operation does nothing.
  */
 #define TVLM_GENERATED_GRIDS(X)                                                                              \
     X(VISUAL, visual, "test_visual")                                                                         \
@@ -65,25 +68,38 @@
 #define TVLM_GRID_ENUM(ID, ...)  TVLM_GRID_##ID,
 #define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,
 typedef enum tvlm_grid {
-    TVLM_GRID_SOURCE = 0, /* r, g, b, luma: handed in */
+    /* The source holds r, g, b and luma of the image that is handed in. */
+    TVLM_GRID_SOURCE = 0,
     TVLM_GIVEN_GRIDS(TVLM_GRID_ENUM_GIVEN) TVLM_GENERATED_GRIDS(TVLM_GRID_ENUM)
         TVLM_REPLACING_GRIDS(TVLM_GRID_ENUM)
-            TVLM_GRID_QUERY, /* query_similarity: handed in with each question */
-    TVLM_GRID_USER_0,        /* and one for each further plane of the application's */
+    /* The query holds query_similarity, which comes with each question. */
+    TVLM_GRID_QUERY,
+    /* Each plane of the application's own has a grid. */
+    TVLM_GRID_USER_0,
     TVLM_GRID_USER_LAST = TVLM_GRID_USER_0 + TVLM_USER_PLANES_MAX - 1,
     TVLM_GRID_COUNT,
-    TVLM_GRID_FORMULA, /* position: never stored */
-    TVLM_GRID_NONE     /* not made by this version: 0 everywhere */
+    /* The position is computed where it is read, and never stored. */
+    TVLM_GRID_FORMULA,
+    /* The channel is not made by this version, and is 0 everywhere. */
+    TVLM_GRID_NONE
 } tvlm_grid;
 
+/* The width and height of a grid's level 0. */
 typedef enum tvlm_grid_size {
-    TVLM_SIZE_IMAGE = 0, /* the image's */
-    TVLM_SIZE_HALF,      /* the image's level 1 */
-    TVLM_SIZE_QUARTER,   /* the image's level 2 */
-    TVLM_SIZE_CELLS,     /* one texel a cell of 16 x 16 pixels; the extent is cells * 16 */
-    TVLM_SIZE_GIVEN,     /* as handed in */
-    TVLM_SIZE_LIKE,      /* that of the grid `like`, which is handed in: without it nothing is made */
-    TVLM_SIZE_QUESTION   /* as large as what the question is asked of (lib/stack/query.c) */
+    /* It is as large as the image. */
+    TVLM_SIZE_IMAGE = 0,
+    /* It is as large as the image's level 1. */
+    TVLM_SIZE_HALF,
+    /* It is as large as the image's level 2. */
+    TVLM_SIZE_QUARTER,
+    /* It has one texel for each cell of 16 x 16 pixels, and its extent is the number of cells times 16. */
+    TVLM_SIZE_CELLS,
+    /* It is as large as it was handed in. */
+    TVLM_SIZE_GIVEN,
+    /* It is as large as the grid `like`, which is handed in; without that grid, it is not made. */
+    TVLM_SIZE_LIKE,
+    /* It is as large as the grid that the question is asked of (lib/stack/query.c). */
+    TVLM_SIZE_QUESTION
 } tvlm_grid_size;
 
 /* A set of grids. */
@@ -91,63 +107,87 @@ typedef uint64_t tvlm_grid_mask;
 _Static_assert(TVLM_GRID_COUNT <= 64, "a mask has a bit for each grid");
 #define TVLM_GRID_BIT(grid) ((tvlm_grid_mask)1 << (grid))
 
-/* What a chunk remembers of its images' last frames: textures of one layer and level (lib/stack/temporal.c). */
+/* The textures in which a chunk remembers the last frames of its images, each of one layer and one level
+ * (lib/stack/temporal.c). */
 typedef enum tvlm_previous {
-    TVLM_PREVIOUS_LUMA = 0, /* level 1 of the source: Y, and 1 where there was a frame (else 0, 0) */
-    TVLM_PREVIOUS_STATE, /* in cells, not yet moved: relevance, saliency, fixation; 0 where there was no frame */
+    /* At the size of the source's level 1: luma, and 1 where there was a frame; otherwise 0 and 0. */
+    TVLM_PREVIOUS_LUMA = 0,
+    /* In cells, and not yet moved along the flow: relevance, saliency and fixation; 0 where there was no
+     * frame. */
+    TVLM_PREVIOUS_STATE,
     TVLM_PREVIOUS_COUNT
 } tvlm_previous;
 
-/* Families that tvlm_stack_update_image may keep for some frames although the picture changed, each within a
- * limit of its own (struct tvlm_update_params). */
+/* The families that tvlm_stack_update_image may keep for some frames although the picture changed, each
+ * within a limit of its own (struct tvlm_update_params). */
 typedef enum tvlm_carried {
     TVLM_CARRIED_SALIENCY = 0,
     TVLM_CARRIED_CLUSTER,
     TVLM_CARRIED_COUNT
 } tvlm_carried;
 
-/* What the encoder said, which a stream moves along with the picture (lib/video/stream_features.c). */
+/* The encoder's results that a stream moves along with the picture (lib/video/stream_features.c). */
 typedef enum tvlm_streamed {
     TVLM_STREAMED_FEATURES = 0,
     TVLM_STREAMED_EMBEDDING,
     TVLM_STREAMED_COUNT
 } tvlm_streamed;
 
-/* How a grid is handed in; ranges are those of its channels. */
+/* How a grid is handed in. The range of its values is that of its channels. */
 typedef struct tvlm_way_in {
-    int32_t channels_min,
-        channels_max; /* of a cell; 0: there is no way in, the library itself puts it there */
-    int32_t mode;     /* TVLM_INPUT_* */
-    float limit;      /* values beyond +-limit become it; 0: the channel's range alone */
-    float fill[4];    /* the values of components that cells do not have */
-    bool camera;      /* a camera comes with it */
+    /* The numbers of channels that a cell may have. If they are 0, the application cannot hand the grid in:
+     * the library itself puts it there. */
+    int32_t channels_min, channels_max;
+    /* One of TVLM_INPUT_*. */
+    int32_t mode;
+    /* Values are clamped to [-limit, limit] as well as to the channel's range; 0 means to the range alone. */
+    float limit;
+    /* The values of the components that the cells do not have. */
+    float fill[4];
+    /* A camera comes with the grid. */
+    bool camera;
 } tvlm_way_in;
 
-/*
- * All that the rest of the library knows of a grid. The first six say what it is; the others are 0 for most.
- */
+/* All that the rest of the library knows of a grid. The members down to `reach` say what it is; those after
+ * it are 0 for most grids. */
 typedef struct tvlm_grid_info {
     const char *name;
     tvlm_grid_size size;
     int32_t layers;
-    uint8_t reduce[4];    /* TVLM_REDUCE_*, per component of every layer; MODE also means sampled nearest */
-    tvlm_grid_mask needs; /* with all their levels; what is handed in may be missing */
-    int32_t reach;        /* pixels of level 0 that a texel looks beyond its own place; -1: the whole image */
+    /* One of TVLM_REDUCE_* for each component, the same in every layer. A component that is reduced by MODE
+     * is also sampled without interpolation (the nearest texel). */
+    uint8_t reduce[4];
+    /* The grids that it is made from, with all their levels. Those that are handed in may be missing. */
+    tvlm_grid_mask needs;
+    /* How far beyond its own place a texel depends on its grid's needs, in pixels of level 0; -1 means the
+     * whole image. */
+    int32_t reach;
 
-    int32_t reach_share;    /* it also looks 1 / reach_share of the image's longer side beyond */
-    tvlm_grid like;         /* of TVLM_SIZE_LIKE */
-    tvlm_grid_mask follows; /* it is cleared when one of these changes */
-    bool unit;              /* its channels are one vector, brought to unit length wherever it is read */
-    bool stages;            /* made in parts only of what an earlier call with args->keep left */
-    bool guides;            /* the cascade looks along its borders (lib/select/guide.c) */
-    bool vectors;    /* the encoder's own: only what is read of them gets levels (lib/stack/features.c) */
-    int8_t previous; /* made from what was kept of the last frame: 1 + TVLM_PREVIOUS_* */
-    int8_t carried;  /* 1 + TVLM_CARRIED_* */
-    int8_t streamed; /* 1 + TVLM_STREAMED_* */
-    tvlm_way_in in;  /* of grids that are handed in */
+    /* If it is not 0, the reach grows by 1 / reach_share of the image's longer side. */
+    int32_t reach_share;
+    /* The grid that has the same size, for TVLM_SIZE_LIKE. */
+    tvlm_grid like;
+    /* The grid is cleared when one of these changes. */
+    tvlm_grid_mask follows;
+    /* Its channels are one vector, which is normalized to unit length wherever it is read. */
+    bool unit;
+    /* It can be made in parts only from what an earlier call with args->keep left behind. */
+    bool stages;
+    /* The cascade looks along its borders (lib/select/guide.c). */
+    bool guides;
+    /* It holds the encoder's own vectors, of which only what is read gets levels (lib/stack/features.c). */
+    bool vectors;
+    /* It is made from what was kept of the last frame, which is 1 + one of TVLM_PREVIOUS_*; or 0. */
+    int8_t previous;
+    /* 1 + one of TVLM_CARRIED_*, or 0. */
+    int8_t carried;
+    /* 1 + one of TVLM_STREAMED_*, or 0. */
+    int8_t streamed;
+    /* How it is handed in, for grids that are. */
+    tvlm_way_in in;
 } tvlm_grid_info;
 
-/* Where a channel is stored. */
+/* The grid, layer and component in which a channel is stored. */
 typedef struct tvlm_channel_place {
     tvlm_grid grid;
     int32_t layer, component;
@@ -158,34 +198,40 @@ const tvlm_grid_info *tvlm_grid_get_info(tvlm_grid grid);
 /* `channel` must be one that tvlm_channel_get_info knows. */
 tvlm_channel_place tvlm_channel_get_place(int32_t channel);
 
-/* The grids in `mask` and all that they need, directly or not. */
+/* Returns the grids in `mask` and all that they need, directly or not. */
 tvlm_grid_mask tvlm_grids_with_needs(tvlm_grid_mask mask);
 
-/* The grids in `mask` and all that need one of them, directly or not. */
+/* Returns the grids in `mask` and all that need one of them, directly or not. */
 tvlm_grid_mask tvlm_grids_with_dependents(tvlm_grid_mask mask);
 
-/* The channels that a replacing grid stands for, from component 0 on; 0 of them for all other grids. */
+/* Returns how many channels a replacing grid holds in place of generated ones, from component 0 on, and sets
+ * *first to the first of them. For all other grids it returns 0. */
 int32_t tvlm_grid_get_replaced(tvlm_grid grid, int32_t *first);
 
-/* The channel in component position % 4 of layer position / 4 of a grid; TVLM_CHANNEL_NONE: there is none. */
+/* Returns the channel in component position % 4 of layer position / 4 of a grid, or TVLM_CHANNEL_NONE if
+ * there is none. */
 int32_t tvlm_grid_get_channel(tvlm_grid grid, int32_t position);
 
-/* Where a channel is stored when it is handed in instead of generated; NONE where that cannot be. */
+/* Returns where a channel is stored when it is handed in and replaces the generated one; the place's grid is
+ * TVLM_GRID_NONE if the channel cannot be replaced. */
 tvlm_channel_place tvlm_channel_get_replacement(int32_t channel);
 
-/* Handed in through texturevlm/input.h, replacing ones and the application's own planes among them. */
+/* Returns whether a grid is one of those that are handed in, among them the replacing grids and the
+ * application's own planes. */
 bool tvlm_grid_is_given(tvlm_grid grid);
 
-/* Its channels are one vector; also of a formula or of no grid, which is none. */
+/* Returns whether the channels of a grid are one vector of unit length. `grid` may also be TVLM_GRID_FORMULA
+ * or TVLM_GRID_NONE, which are none. */
 bool tvlm_grid_is_unit(tvlm_grid grid);
 
-/* The grids that an entry's field names: those that guide, and the one of a number. */
+/* Finds grids by a member of their entries: all those that guide, or the one that has a certain number. */
 tvlm_grid_mask tvlm_grids_that_guide(void);
 tvlm_grid tvlm_grid_of_previous(tvlm_previous which);
 tvlm_grid tvlm_grid_of_carried(tvlm_carried which);
 tvlm_grid tvlm_grid_of_streamed(tvlm_streamed which);
 
-/* What a delta makes anew only where the picture changed: it is made from the source, and looks only so far. */
+/* Returns whether an update (delta.h) can make the grid anew only where the picture changed: the grid is made
+ * from the source, directly or through other such grids, and its reach is limited. */
 bool tvlm_grid_is_local(tvlm_grid grid);
 
 #endif

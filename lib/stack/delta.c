@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta.c: the next frame into a stack, of which only what changed is made again: texturevlm/delta.h.
+ * delta.c: texturevlm/delta.h. The next frame is taken into a stack, and only what changed is made again.
  */
 #include "stack/delta.h"
 
@@ -13,12 +13,12 @@
 #include "stack/make.h"
 #include "stack/upload.h"
 
-/* One call. */
+/* What one call works on. `tiles` are those of the plan. */
 typedef struct update {
     tvlm_stack *stack;
     tvlm_chunk *chunk;
     tvlm_delta_plan *plan;
-    tvlm_tiles *tiles; /* the plan's */
+    tvlm_tiles *tiles;
     tvlm_delta_report *report;
 } update;
 
@@ -53,6 +53,7 @@ void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index) {
 
 /* ---- Families ---- */
 
+/* Adds a family to the report: how its grid is updated, and in the case of PARTS, how many texels. */
 static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texels) {
     tvlm_delta_report *report = u->report;
     const tvlm_texture *texture = u->chunk->grids[grid];
@@ -66,7 +67,7 @@ static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texel
                             .all = all};
 }
 
-/* Level 0 and those above of one grid, around the tiles. */
+/* Makes level 0 of one grid, and the levels above it, around the changed tiles. */
 static tvlm_status make_parts(update *u, tvlm_grid grid) {
     tvlm_stack *stack = u->stack;
     const tvlm_backend *backend = stack->device->backend;
@@ -84,6 +85,8 @@ static tvlm_status make_parts(update *u, tvlm_grid grid) {
     return TVLM_OK;
 }
 
+/* Counts this frame towards the limits of a family that may be kept although the picture changed, and returns
+ * whether it is still within them. */
 static bool can_be_carried(const update *u, tvlm_grid grid) {
     const struct tvlm_update_params *params = &u->plan->params;
     tvlm_delta_frame *frame = &u->stack->delta->frames[u->plan->index];
@@ -92,7 +95,8 @@ static bool can_be_carried(const update *u, tvlm_grid grid) {
     const int32_t most = params->carried_frames > 0 ? params->carried_frames : TVLM_CARRIED_FRAMES;
     const int which = tvlm_grid_get_info(grid)->carried - 1;
     if (which < 0) return false;
-    if (frame->made[which] != u->chunk->made[grid]) { /* it was made since */
+    /* The counts begin again when the grid was made anew since the last update. */
+    if (frame->made[which] != u->chunk->made[grid]) {
         frame->made[which] = u->chunk->made[grid];
         frame->share[which] = 0.0f;
         frame->frames[which] = 0;
@@ -102,14 +106,15 @@ static bool can_be_carried(const update *u, tvlm_grid grid) {
     return frame->share[which] <= limits[which] && frame->frames[which] <= most;
 }
 
-/* Whether all is there that making it in parts takes. */
+/* Returns whether the grid can be made in parts, and all that this takes is there. */
 static bool can_be_parted(const tvlm_chunk *chunk, tvlm_grid grid) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     return tvlm_grid_is_local(grid) && (info->needs & ~chunk->valid) == 0 &&
            (!info->stages || (chunk->kept & TVLM_GRID_BIT(grid)) != 0);
 }
 
-/* The source's tiles are written; what was valid and hangs on it follows, in the registry's order. */
+/* Updates all that was valid and depends on the source, in the registry's order. The source's tiles are
+ * written already. */
 static tvlm_status make_families(update *u) {
     const tvlm_backend *backend = u->stack->device->backend;
     tvlm_chunk *chunk = u->chunk;
@@ -138,6 +143,7 @@ static tvlm_status make_families(update *u) {
     return TVLM_OK;
 }
 
+/* Counts the pixels of the changed tiles. */
 static int64_t tile_texels(const tvlm_tiles *tiles) {
     int64_t texels = 0;
     for (int32_t row = 0; row < tiles->rows; ++row)
@@ -153,12 +159,14 @@ static int64_t tile_texels(const tvlm_tiles *tiles) {
 
 /* ---- A frame by its plan ---- */
 
-/* `pixels` are on the device. Whatever fails, what is valid is right. */
+/* Takes the changed tiles of a frame whose pixels are on the device, in `buffer`. If something fails,
+ * whatever is still valid is right. */
 static tvlm_status update_parts(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels, bool packed) {
     tvlm_stack *stack = u->stack;
     tvlm_stack_drop_query(stack);
     if (u->tiles->count > 0) {
-        ++stack->originals[u->plan->index].changes[TVLM_GRID_SOURCE]; /* whatever comes of it */
+        /* The source counts as changed even if what follows fails. */
+        ++stack->originals[u->plan->index].changes[TVLM_GRID_SOURCE];
         tvlm_status status = stack->device->backend->source_tiles(
             stack->device, buffer, pixels, packed, u->tiles, u->chunk->grids[TVLM_GRID_SOURCE]);
         tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_PARTS, tile_texels(u->tiles));
@@ -196,7 +204,8 @@ static tvlm_status upload(update *u, tvlm_buffer **buffer) {
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, u->plan->upload);
 }
 
-/* The kept frame changes with the source, and not before; the device works meanwhile. */
+/* Carries out a plan. The frame that the host keeps is changed only after the source, while the device is
+ * still at work. */
 static tvlm_status apply(update *u, tvlm_buffer *buffer) {
     const tvlm_delta_plan *plan = u->plan;
     const uint64_t *changes = &u->stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
@@ -244,7 +253,7 @@ tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm
     return tvlm_delta_apply(stack, &delta->plan, NULL, report);
 }
 
-/* Which tiles of pixels on the device differ from the source there. */
+/* Finds which tiles of `pixels`, which are on the device, differ from the source. */
 static tvlm_status compare_there(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels) {
     const tvlm_device *device = u->stack->device;
     int32_t *flags = tvlm_allocate((size_t)u->report->tiles, sizeof *flags);
@@ -261,7 +270,8 @@ static tvlm_status compare_there(update *u, tvlm_buffer *buffer, const tvlm_pixe
     return status;
 }
 
-/* Of opencl.h: the pixels are on the device, and so is what they are compared with: the source. */
+/* Updates an image from pixels that are on the device (texturevlm/opencl.h). They are compared on the device
+ * with the source. */
 tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
                                           const tvlm_pixels *pixels, const struct tvlm_update_params *params,
                                           tvlm_delta_report *report) {
@@ -275,7 +285,9 @@ tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm
         return update_whole(&u, buffer, pixels);
     }
     TVLM_TRY(compare_there(&u, buffer, pixels));
-    ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* what does not count as changed may still differ */
+    /* The source counts as changed in any case, since pixels that differ by less than the threshold may still
+     * differ. */
+    ++stack->originals[index].changes[TVLM_GRID_SOURCE];
     set_original(stack, index, stack->width, stack->height);
     return update_parts(&u, buffer, pixels, false);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grids that are handed in: one size for all images of the stack, a texture a chunk, a bit for each image
- * that has one.
+ * given.c: the grids that are handed in. Such a grid has one size for all images of the stack, a texture for
+ * each chunk, and a bit for each image that has one.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,8 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 
-/* The textures of a grid, and of what is as large as it, go: the next ones have another size. */
+/* Destroys the textures of a grid and of all grids that are as large as it, because the next ones have
+ * another size. */
 static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
     const tvlm_backend *backend = stack->device->backend;
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
@@ -35,14 +36,15 @@ static bool same_size(const tvlm_given *a, const tvlm_given *b) {
            a->dimension == b->dimension && a->extent_x == b->extent_x && a->extent_y == b->extent_y;
 }
 
-/* The chunk's mask from its images' masks. */
+/* Sets the chunk's bit for a grid from the bits of its images. */
 static void count_chunk(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
     chunk->given &= ~TVLM_GRID_BIT(grid);
     for (int32_t i = 0; i < chunk->images; ++i)
         chunk->given |= stack->originals[chunk->first + i].given & TVLM_GRID_BIT(grid);
 }
 
-/* The image's grid is another one, or gone; what was made from the encoder's vectors goes with them. */
+/* Notes that an image's grid is another one, or gone. The grids that follow it are cleared, and if it holds
+ * the encoder's vectors, a question about the image is dropped. */
 static void change(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     ++stack->originals[index].changes[grid];
     for (int other = 0; other < TVLM_GRID_COUNT; ++other)
@@ -88,7 +90,8 @@ tvlm_status tvlm_stack_given_begin(tvlm_stack *stack, int32_t index, tvlm_grid g
                 "another size): clear those first",
                 name, (int)index, (int)size->columns, (int)size->rows, (int)given->columns, (int)given->rows);
         if (has) tvlm_stack_given_clear(stack, index, grid);
-        destroy_textures(stack, grid); /* one that a failed begin has left, too */
+        /* An earlier call that failed may have left a texture. */
+        destroy_textures(stack, grid);
         *given = *size;
         given->images = 0;
     }
@@ -105,7 +108,7 @@ void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     image->given |= TVLM_GRID_BIT(grid);
     change(stack, index, grid);
     chunk->given |= TVLM_GRID_BIT(grid);
-    /* Where it is the stack's first one, every chunk has the grid from now on. */
+    /* If it is the first one in the stack, every chunk has the grid from now on. */
     for (int32_t i = 0; first && i < stack->chunk_count; ++i)
         tvlm_stack_outdate(&stack->chunks[i], TVLM_GRID_BIT(grid));
     tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
@@ -129,8 +132,8 @@ int32_t tvlm_stack_given_dimension(const tvlm_stack *stack, tvlm_grid grid) {
 
 /* ---- Images without one ---- */
 
-/* What a replacing grid stands for, at its size: one level, all images of the chunk. NULL where there is
- * nothing. */
+/* Makes a texture of the generated channels that a replacing grid stands for, resampled to that grid's size:
+ * one level, for all images of the chunk. *packed is NULL if there are no such channels. */
 static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid,
                                  tvlm_texture **packed) {
     int32_t first = TVLM_CHANNEL_NONE, refs[4] = {TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};
@@ -143,7 +146,8 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
     bundle.count = 1;
     bundle.textures[0] = chunk->grids[place.grid];
     bundle.unit = tvlm_grid_is_unit(place.grid);
-    bundle.width = shape.extent_x; /* the grid's texels lie over this much of the image */
+    /* The grid's texels cover this much of the image. */
+    bundle.width = shape.extent_x;
     bundle.height = shape.extent_y;
     for (int32_t c = 0; c < count; ++c) {
         refs[c] = TVLM_REF(0, place.layer, place.component + c);
@@ -158,7 +162,7 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
     return status;
 }
 
-/* One image's slices: from `packed`, or zeros. A mask stays one: {0, 1}. */
+/* Fills the layers of one image that has no such grid, from `packed` or with zeros. A mask remains 0 or 1. */
 static tvlm_status fill_image(tvlm_stack *stack, int32_t image, tvlm_grid grid, tvlm_texture *packed,
                               tvlm_texture *texture, float *rgba) {
     const tvlm_backend *backend = stack->device->backend;

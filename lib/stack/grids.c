@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Grids: their shapes, the places of channels in them, and what of them is out of date.
+ * grids.c: the shapes of grids, the places of channels in them, and which of them are out of date.
  */
 #include "stack/grids.h"
 #include "core/check.h"
@@ -48,7 +48,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         break;
     case TVLM_SIZE_GIVEN:
     case TVLM_SIZE_LIKE:
-        if (given->columns == 0) break; /* nothing behind it: the image's */
+        /* Without a grid that was handed in, the size is the image's. */
+        if (given->columns == 0) break;
         if (info->size == TVLM_SIZE_GIVEN) shape.layers = given->layers;
         shape.width = given->columns;
         shape.height = given->rows;
@@ -67,7 +68,8 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_g
                                     tvlm_texture **texture) {
     if (chunk->grids[grid] == NULL) {
         tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
-        if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1; /* questions read no others: features.c */
+        /* Questions about features read only level 0; features.c makes the others where they are needed. */
+        if (tvlm_grid_get_info(grid)->vectors) shape.levels = 1;
         TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &chunk->grids[grid]));
     }
     *texture = chunk->grids[grid];
@@ -114,7 +116,7 @@ bool tvlm_stack_has_previous(const tvlm_chunk *chunk, tvlm_grid grid) {
 
 /* ---- Where channels are ---- */
 
-/* What is handed in stands before what would be made. */
+/* A grid that was handed in takes precedence over the generated one. */
 tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
     const tvlm_channel_place none = {TVLM_GRID_NONE, 0, 0},
                              replacement = tvlm_channel_get_replacement(channel);
@@ -125,7 +127,7 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
     }
     if (replacement.grid != TVLM_GRID_NONE && stack->given[replacement.grid].images > 0) return replacement;
     const tvlm_channel_place place = tvlm_channel_get_place(channel);
-    /* An embedding of fewer channels has fewer layers. */
+    /* An embedding that was handed in with fewer channels has fewer layers. */
     return tvlm_grid_is_given(place.grid) && stack->given[place.grid].columns > 0 &&
                    place.layer >= stack->given[place.grid].layers
                ? none
@@ -135,7 +137,8 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
 bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const tvlm_stack_image *image = &stack->originals[index];
     if (grid == TVLM_GRID_NONE) return false;
-    if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true; /* a formula; pixels, or black */
+    /* A formula needs nothing, and an image without pixels is black. */
+    if (grid >= TVLM_GRID_COUNT || grid == TVLM_GRID_SOURCE) return true;
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     switch (info->size) {
     case TVLM_SIZE_QUESTION: return stack->question.image == index;
@@ -151,7 +154,7 @@ tvlm_status tvlm_stack_has_channel(const tvlm_stack *stack, int32_t index, int32
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     *has = tvlm_stack_has_grid(stack, index, tvlm_stack_place(stack, channel).grid);
-    /* What only other images replace is still made for this one. */
+    /* A channel that is replaced only in other images is still generated for this one. */
     if (!*has && channel < TVLM_CHANNEL_USER_0 &&
         tvlm_channel_get_replacement(channel).grid != TVLM_GRID_NONE)
         *has = tvlm_stack_has_grid(stack, index, tvlm_channel_get_place(channel).grid);

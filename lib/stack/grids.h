@@ -8,23 +8,23 @@
 
 #include "stack/stack.h"
 
-/* Where a channel of this stack is stored: handed in, generated, a formula, or nowhere (NONE: 0 everywhere).
- */
+/* Returns where a channel of this stack is stored: in a grid that was handed in, in a generated one, as a
+ * formula, or nowhere (TVLM_GRID_NONE, 0 everywhere). */
 tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel);
 
-/* The grids that channels are stored in. */
+/* Returns the grids that the channels are stored in. */
 tvlm_grid_mask tvlm_stack_grids_of(const tvlm_stack *stack, const int32_t *channels, int32_t count);
 
-/* The texture of a grid that holds image `index`; NULL where it was never made, or is out of date. */
+/* Returns the texture of a grid that holds image `index`, or NULL if it was never made or is out of date. */
 tvlm_texture *tvlm_stack_made(const tvlm_stack *stack, int32_t index, tvlm_grid grid);
-/* The same, whether or not it is up to date. */
+/* Returns the same, whether or not it is up to date. */
 tvlm_texture *tvlm_stack_held(const tvlm_stack *stack, int32_t index, tvlm_grid grid);
 
-/* Image `index` has what the grid holds, or is made of. */
+/* Returns whether image `index` has what the grid holds, or what it is made from. */
 bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid);
 
-/* How often what these grids hold for image `index` went out of date: another number than before says that
- * whatever was made from them is old. */
+/* Returns how often what these grids hold for image `index` went out of date. If it is another number than
+ * before, whatever was made from them is old. */
 uint64_t tvlm_stack_outdated(const tvlm_stack *stack, int32_t index, tvlm_grid_mask grids);
 
 /* ---- Inside lib/stack ---- */
@@ -32,21 +32,22 @@ uint64_t tvlm_stack_outdated(const tvlm_stack *stack, int32_t index, tvlm_grid_m
 struct tvlm_chunk;
 struct tvlm_stack_image;
 
-/* The shape of a grid for `images` images; QUERY has the size of the present query, or the image's without
- * one. */
+/* Returns the shape of a grid for `images` images. The query grid has the size of the present question, or
+ * that of the image without one. */
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images);
 
-/* The texture of a grid, created when there is none; its content is not made. */
+/* Hands out the texture of a grid, and creates it if there is none. Its content is not made. */
 tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_grid grid,
                                     tvlm_texture **texture);
 
-/* What `grids` hold has changed: whatever was made from them is out of date, and their levels are. */
+/* Notes that the content of `grids` has changed: they are out of date with their levels, and so is whatever
+ * was made from them. */
 void tvlm_stack_outdate(struct tvlm_chunk *chunk, tvlm_grid_mask grids);
 
-/* False for grids that need a previous frame (motion, temporal) where no image of the chunk has one. */
+/* Returns false for a grid that needs a previous frame (motion, temporal), if the chunk has none. */
 bool tvlm_stack_has_previous(const struct tvlm_chunk *chunk, tvlm_grid grid);
 
-/* Forgets the query: query_similarity is 0 everywhere again. */
+/* Forgets the question, so that query_similarity is 0 everywhere again. */
 void tvlm_stack_drop_query(tvlm_stack *stack);
 
 #endif

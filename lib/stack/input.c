@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * texturevlm/input.h: what is handed in, checked, converted and put into its grid. Data of the host are
- * converted on the host, those of the device on the device.
+ * input.c: texturevlm/input.h. Grids that are handed in are checked, converted and written into their
+ * textures. Data in device memory are converted on the device, data in host memory on the host, except for
+ * features.
  */
 #include <float.h>
 #include <limits.h>
@@ -18,24 +19,27 @@
 #include "stack/inside.h"
 
 #define HALF_MAX 65504.0f
-#define ID_MAX   2048 /* every whole number up to it is a half */
+/* A half can hold every whole number up to this one. */
+#define ID_MAX 2048
 
-/* What a channel's grid must be, and what becomes of it. */
+/* What is expected of a grid that is handed in for a channel. `low` and `high` are the range of each
+ * component, and `name` is what messages call the grid. */
 typedef struct input_kind {
     tvlm_grid grid;
     const tvlm_way_in *in;
-    float low[4], high[4]; /* of each component */
+    float low[4], high[4];
     bool identifier;
-    char name[TVLM_CHANNEL_NAME_SIZE]; /* in messages */
+    char name[TVLM_CHANNEL_NAME_SIZE];
 } input_kind;
 
-/* A grid on its way. */
+/* A grid that is being taken in. Its values are in host memory at `data`, or, if that is NULL, in `buffer` on
+ * the device. */
 typedef struct job {
     tvlm_stack *stack;
     int32_t index;
     const input_kind *kind;
-    const void *data;    /* on the host; NULL: in buffer */
-    tvlm_buffer *buffer; /* on the device */
+    const void *data;
+    tvlm_buffer *buffer;
     bool replace_nonfinite;
     tvlm_input input;
     tvlm_given size;
@@ -43,7 +47,7 @@ typedef struct job {
 
 /* ---- Which grid, and what it must be ---- */
 
-/* The grid that a channel is handed in as, or COUNT. */
+/* Returns the grid that a channel is handed in as, or TVLM_GRID_COUNT if it is not handed in. */
 static tvlm_grid grid_of_channel(int32_t channel) {
     const tvlm_grid replacement = tvlm_channel_get_replacement(channel).grid;
     const tvlm_grid stored = tvlm_channel_get_place(channel).grid;
@@ -51,7 +55,8 @@ static tvlm_grid grid_of_channel(int32_t channel) {
     return tvlm_grid_is_given(stored) ? stored : TVLM_GRID_COUNT;
 }
 
-/* Users choose their own ids; ours are small already. */
+/* Returns whether identifiers are renumbered. Those of the application's own planes are not: they are written
+ * as they are, and must be small. */
 static bool is_relabelled(const input_kind *kind) {
     return kind->identifier && kind->grid < TVLM_GRID_USER_0;
 }
@@ -67,7 +72,8 @@ static input_kind user_kind(const tvlm_stack *stack, int32_t plane) {
     return kind;
 }
 
-/* A grid of one channel is called as that is, others as their family; replacing ones as what they replace. */
+/* Returns what messages call a grid: the name of its channel if it has one channel, otherwise its own name;
+ * and for a replacing grid, the name of the grid that it replaces. */
 static const char *name_of(tvlm_grid grid, const tvlm_channel_info *first) {
     int32_t replaced;
     if (tvlm_grid_get_replaced(grid, &replaced) > 0)
@@ -129,7 +135,7 @@ static tvlm_status check_shape(const job *j, const struct tvlm_grid_input *input
     return TVLM_OK;
 }
 
-/* Rows, and where the last one ends. */
+/* Checks the row stride, and that the last row ends within the buffer. */
 static tvlm_status check_rows(job *j, const struct tvlm_grid_input *input, size_t offset) {
     const tvlm_log *log = &j->stack->device->log;
     const size_t value = input->type == TVLM_VALUE_F16 ? 2 : 4;
@@ -151,7 +157,7 @@ static tvlm_status check_rows(job *j, const struct tvlm_grid_input *input, size_
     return TVLM_OK;
 }
 
-/* How much of the image the grid covers. */
+/* Finds how much of the image the grid covers. */
 static tvlm_status check_extent(job *j, const struct tvlm_grid_input *input) {
     const tvlm_stack *stack = j->stack;
     const float width = (float)stack->width, height = (float)stack->height, cell = input->cell;
@@ -181,7 +187,7 @@ static tvlm_status check_camera(const job *j, const struct tvlm_grid_input *inpu
                      (double)input->fy, (double)input->cx, (double)input->cy);
 }
 
-/* What half cannot hold is clamped; infinite bounds are none. */
+/* Sets the range that values are clamped to: that of the channel, and what the stack's format can hold. */
 static void set_ranges(job *j) {
     const float most = j->stack->format == TVLM_FORMAT_F16 ? HALF_MAX : FLT_MAX;
     for (int c = 0; c < 4; ++c) {
@@ -238,7 +244,7 @@ static int32_t remove_doubles(float *sorted, size_t count) {
     return (int32_t)kept;
 }
 
-/* Each of values[count] becomes its place among the distinct ones. */
+/* Replaces each of values[count] by its position among the distinct values in ascending order. */
 static tvlm_status relabel(const job *j, float *values, size_t count) {
     const tvlm_log *log = &j->stack->device->log;
     float *sorted = tvlm_allocate(count, sizeof *sorted);
@@ -256,7 +262,8 @@ static tvlm_status relabel(const job *j, float *values, size_t count) {
                      (int)distinct, ID_MAX + 1);
 }
 
-/* The identifiers as floats without gaps, checked and relabelled. free() them. */
+/* Reads the identifiers into an array without gaps between rows, checks and renumbers them. The caller frees
+ * *ids. */
 static tvlm_status read_ids(const job *j, float **ids) {
     const tvlm_log *log = &j->stack->device->log;
     const size_t count = (size_t)j->input.columns * (size_t)j->input.rows;
@@ -267,7 +274,8 @@ static tvlm_status read_ids(const job *j, float **ids) {
         const size_t columns = (size_t)j->input.columns;
         const float value =
             tvlm_input_value(&j->input, j->data, (int32_t)(i % columns), (int32_t)(i / columns), 0);
-        values[i] = isfinite(value) ? value + 0.0f : 0.0f; /* and -0 is 0 */
+        /* Adding 0 turns -0 into 0. */
+        values[i] = isfinite(value) ? value + 0.0f : 0.0f;
         if (values[i] != floorf(values[i]) || (!is_relabelled(j->kind) && fabsf(values[i]) > (float)ID_MAX))
             status =
                 tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: value %zu is %g; ids are whole numbers%s",
@@ -283,7 +291,7 @@ static tvlm_status read_ids(const job *j, float **ids) {
 
 /* ---- Into the texture ---- */
 
-/* Layer by layer, since all of a large embedding as floats would be many times what it is in the texture. */
+/* Converts all cells on the host into layers of four floats, and writes these one by one. */
 static tvlm_status write_host(const job *j, tvlm_texture *texture) {
     const tvlm_backend *backend = j->stack->device->backend;
     const size_t count = (size_t)texture->width * (size_t)texture->height;
@@ -305,7 +313,7 @@ static tvlm_status write_host(const job *j, tvlm_texture *texture) {
     return status;
 }
 
-/* Features are many: their bytes go to the device as they are, and are converted there. */
+/* Uploads the bytes of the features as they are, and converts them on the device, since they are many. */
 static tvlm_status write_features(const job *j, int32_t image, tvlm_texture *texture) {
     const tvlm_backend *backend = j->stack->device->backend;
     const size_t row = (size_t)j->input.columns * (size_t)j->input.channels * (j->input.half ? 2 : 4);
@@ -330,14 +338,15 @@ static tvlm_status write_grid(const job *j) {
     const tvlm_status status = write_texels(j, texture);
     if (status == TVLM_OK) {
         tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
-    } else { /* neither the old one nor the new */
+    } else {
+        /* The image has neither the old grid nor the new one. */
         tvlm_stack_given_end(j->stack, j->index, j->kind->grid);
         tvlm_stack_given_clear(j->stack, j->index, j->kind->grid);
     }
     return status;
 }
 
-/* Identifiers are always the host's: who finds the distinct ones sees them all. */
+/* Identifiers are always taken in on the host, since finding the distinct ones takes all of them. */
 static tvlm_status write_ids(job *j) {
     void *copy = NULL;
     float *ids = NULL;
@@ -364,7 +373,8 @@ static tvlm_status write_ids(job *j) {
     return status;
 }
 
-/* Without intrinsics: a view of 53 degrees across the longer side, through the centre. */
+/* Sets the camera that came with the grid. Without intrinsics, it has a field of view of 53 degrees across
+ * the longer side, and its optical axis goes through the centre. */
 static void set_camera(const job *j, const struct tvlm_grid_input *input) {
     const float width = (float)j->stack->width, height = (float)j->stack->height,
                 longer = fmaxf(width, height);
@@ -462,7 +472,8 @@ tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *
     }
     const input_kind kind = user_kind(stack, found);
     const tvlm_status status = put(stack, index, &kind, input, buffer, offset);
-    if (status != TVLM_OK && !known) --stack->user_count; /* as if it had never been named */
+    /* After a failure, it is as if a new plane had never been named. */
+    if (status != TVLM_OK && !known) --stack->user_count;
     if (status == TVLM_OK && channel != NULL) *channel = TVLM_CHANNEL_USER_0 + found;
     return status;
 }
@@ -486,7 +497,8 @@ tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t chan
     TVLM_NEED(NULL, stack);
     if (index != -1) TVLM_TRY(tvlm_stack_check_index(stack, index));
     kind.grid = tvlm_channel_get_place(channel).grid;
-    /* Not handed in, but kept as if they were. */
+    /* Words and the previous pass cannot be handed in, but they are kept as if they had been, and can be
+     * cleared. */
     if (!tvlm_grid_is_given(kind.grid) || tvlm_grid_get_info(kind.grid)->in.channels_max > 0)
         TVLM_TRY(find_kind(stack, channel, &kind));
     for (int32_t i = 0; i < stack->images; ++i)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making grids when something first reads them: what they need comes first, then their levels.
+ * make.c: makes grids when something first reads them. What a grid needs is made first; then the grid; then
+ * its levels.
  */
 #include "stack/make.h"
 #include "core/check.h"
@@ -11,7 +12,8 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 
-/* Images that nobody has set are black: one byte a pixel, uploaded once for all of them. */
+/* Makes the images that nobody has set black. Zeros, one byte for each pixel, are uploaded once for all of
+ * them. */
 static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_texture *source) {
     const tvlm_backend *backend = stack->device->backend;
     const size_t bytes = (size_t)stack->width * (size_t)stack->height;
@@ -35,7 +37,7 @@ static tvlm_status blacken(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_text
     return TVLM_OK;
 }
 
-/* What the backend gets of the step from the frame before, as things are now. */
+/* Returns what the backend is told of the step from the last frame, as things are now. */
 static const tvlm_carry *carries(tvlm_stack *stack, const tvlm_chunk *chunk) {
     for (int32_t i = chunk->first; i < chunk->first + chunk->images; ++i)
         stack->carries[i].flow = (stack->originals[i].given & TVLM_GRID_BIT(TVLM_GRID_FLOW)) != 0;
@@ -81,7 +83,7 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
     return TVLM_OK;
 }
 
-/* Whether there is anything to make it of. */
+/* Returns whether there is anything to make the grid from. */
 static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     int32_t first;
@@ -91,7 +93,8 @@ static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_g
     return info->size != TVLM_SIZE_LIKE || (chunk->given & TVLM_GRID_BIT(info->like)) != 0;
 }
 
-/* And what replacing grids stand for, where some images have none. */
+/* Adds to `mask` the generated grids that replacing grids stand for, if some images of the chunk have no
+ * replacing grid. */
 static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid_mask mask) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         int32_t channel;
@@ -105,7 +108,7 @@ static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *c
     return mask;
 }
 
-/* Of grids that have only their level 0 so far. */
+/* Makes the levels of the grids in `mask`, which have only their level 0 so far. */
 static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
         if ((mask & TVLM_GRID_BIT(grid)) != 0)
@@ -114,8 +117,8 @@ static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_m
     return TVLM_OK;
 }
 
-/* The registry's order satisfies every need. The query comes with a question (query.c), never from
- * here. */
+/* The registry's order satisfies every need. The query grid comes with a question (query.c), and is never
+ * made here. */
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     const tvlm_grid_mask stale = mask & ~chunk->valid;
     stack->asked |= mask;
