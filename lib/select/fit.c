@@ -42,7 +42,11 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_fit_param
     if (params->stride != 0.0f && (!(params->stride >= 1.0f) || !isfinite(params->stride)))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "stride %g; it is at least 1 pixel",
                          (double)params->stride);
-    return params->channels != NULL ? check_channels(log, params->channels, params->channel_count) : TVLM_OK;
+    if (params->channels != NULL) return check_channels(log, params->channels, params->channel_count);
+    if (params->channel_count != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d channels of a fit, but none given",
+                         (int)params->channel_count);
+    return TVLM_OK;
 }
 
 static tvlm_status take_channels(tvlm_fit *fit, const struct tvlm_fit_params *params) {

@@ -90,6 +90,9 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
     size_t bytes;
     TVLM_TRY(tvlm_stack_check_index(stack, params->index));
     TVLM_CHECK_RESERVED(log, tvlm_patches_params, params);
+    if (params->channels == NULL && params->channel_count != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d channels of patches, but none given",
+                         (int)params->channel_count);
     if (params->side < 0 || params->side > SIDE_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "patches of side %d; 1 to %d are possible",
                          (int)params->side, SIDE_MAX);

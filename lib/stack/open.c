@@ -30,8 +30,8 @@ static bool means_reference(const char *choice) {
 
 tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device) {
     static const struct tvlm_device_params defaults = {0};
-    TVLM_NEED(NULL, device);
     if (params == NULL) params = &defaults;
+    TVLM_NEED(params->log, device);
     TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
     if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
         return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);

@@ -43,6 +43,9 @@ static tvlm_status resolve_channels(const tvlm_stack *stack, const struct tvlm_p
     const tvlm_log *log = &stack->device->log;
     p->channels = params->channels != NULL ? params->channels : stack->channels;
     p->channel_count = params->channels != NULL ? params->channel_count : stack->channel_count;
+    if (params->channels == NULL && params->channel_count != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d channels to pack, but none given",
+                         (int)params->channel_count);
     if (p->channel_count < 1 || p->channel_count > TVLM_LAYOUT_CHANNELS_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d channels to pack; 1 to %d are possible",
                          (int)p->channel_count, TVLM_LAYOUT_CHANNELS_MAX);

@@ -54,6 +54,9 @@ static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *que
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with vectors");
     if (query->similarity != NULL && query->basis != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with a basis");
+    if (query->vectors == NULL && query->count != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %d vectors, but none given",
+                         (int)query->count);
     return query->similarity != NULL ? check_map(log, query) : check_vectors(log, query);
 }
 
