@@ -68,45 +68,68 @@ typedef struct tvlm_stream tvlm_stream;
 
 /* All zero: a moving camera. */
 struct tvlm_stream_params {
-    const char *layout; /* NULL: temporal34 */
-    int32_t cameras;    /* 0: 1; at most 256 */
+    /* The layout of each camera's stack. NULL means temporal34. */
+    const char *layout;
+    /* The number of cameras, at most 256. 0 means 1. */
+    int32_t cameras;
+    /* These are as in tvlm_stack_params. */
     tvlm_format format;
-    int32_t clusters;          /* as in tvlm_stack_params */
-    float compactness;         /* as in tvlm_stack_params */
-    int32_t keyframe_interval; /* frames from one keyframe to the next, >= 1; 0: 30 */
-    float
-        cut; /* of tvlm_stream_report.difference, from which on there is a cut, >= 0; 0: 0.3; TVLM_ZERO: every
-                  frame is one; above 1: none is */
-    /* Delta updates (delta.h) of frames between keyframes: */
-    bool whole;                       /* none: every frame is taken whole */
-    struct tvlm_update_params update; /* all zero: the same as if taken whole, bit for bit, but for regions:
-                                         where nothing at all changes they stay, and do not go on settling.
-                                         A frame with little change is cheap only with its shares (delta.h) */
-    bool no_flow;     /* nothing moves: no flow is estimated (one handed in is still taken). Cells of
-                                features in which luma changes (a quarter of the cell by 0.02) need new ones */
-    float confidence; /* flow of less counts as none, >= 0; 0: 0.25; TVLM_ZERO: all counts */
-    float longest;    /* flow, in cells of the features' grid, beyond which a cell needs new features;
-                                0: 4 */
-    float blend;     /* share of new features where there are carried ones, 0 .. 1; 0: 0.7; TVLM_ZERO: none */
-    float needs_all; /* share of cells from which on all are asked for, 0 .. 1; 0: 0.8; TVLM_ZERO: always */
-    float steadiness;          /* added to the score of each candidate in whose cell a position of the last
-                                selection is now, by the flow; finite, >= 0. In the scores' own units (the
-                                three parts' are within [0, 1]). 0: 0.15; TVLM_ZERO: none. It is part of the
-                                scores that selections and prev_relevance show. */
-    const tvlm_scorer *scorer; /* of selections that bring neither a scorer nor weights; its arrays must
-                                  outlive the stream. NULL: the three parts */
-    /* Of a position that was looked at: as in tvlm_advance_params. */
+    int32_t clusters;
+    float compactness;
+    /* The number of frames from one keyframe to the next, at least 1. 0 means 30. */
+    int32_t keyframe_interval;
+    /* There is a cut where tvlm_stream_report.difference is at least this, which is >= 0. 0 means 0.3.
+     * TVLM_ZERO makes every frame a cut, and a value above 1 makes none. */
+    float cut;
+    /* If set, every frame is taken whole, and there are no delta updates (delta.h) of the frames between
+     * keyframes. */
+    bool whole;
+    /*
+     * How delta updates are made. If all is zero, the result is bit for bit the same as if the frame were
+     * taken whole, except for the regions: where nothing at all changes they stay as they are, and do not go
+     * on settling. A frame with little change is cheap only with the shares of these parameters (delta.h).
+     */
+    struct tvlm_update_params update;
+    /* If set, nothing moves: no flow is estimated, but one that is handed in is still taken. A cell of the
+     * features needs new ones if the luma of a quarter of the cell changes by more than 0.02. */
+    bool no_flow;
+    /* Flow of less confidence than this counts as none; >= 0. 0 means 0.25. TVLM_ZERO lets all flow count. */
+    float confidence;
+    /* A cell needs new features if the flow is longer than this, in cells of the features' grid. 0 means
+     * 4. */
+    float longest;
+    /* The share of new features in the blend with those that were carried along, 0 to 1. 0 means 0.7.
+     * TVLM_ZERO takes none of the new ones where there are carried ones. */
+    float blend;
+    /* If more than this share of the cells needs new features, all cells are asked for; 0 to 1. 0 means 0.8.
+     * TVLM_ZERO asks for all as soon as one cell needs them. */
+    float needs_all;
+    /*
+     * What is added to the score of each candidate in whose cell a position of the last selection is now,
+     * according to the flow; finite, >= 0. It is in the scores' own units (those of the three parts are
+     * within [0, 1]), and is part of the scores that selections and prev_relevance show. 0 means 0.15.
+     * TVLM_ZERO adds nothing.
+     */
+    float steadiness;
+    /* The scorer of selections that bring neither a scorer nor weights. Its arrays must outlive the stream.
+     * NULL means the three parts. */
+    const tvlm_scorer *scorer;
+    /* How a position that was looked at counts, as in tvlm_advance_params. */
     float decay;
     float sigma;
-    /* A volume: channels (a layout's name, or a list) of the last `volume_frames` frames, the present one
-     * among them, 2 .. 64; NULL or 0: none. Stored at level `volume_level` of the image; 0: 4, a texel a cell
-     * of 16 pixels. */
+    /* The channels of a volume (a layout's name, or a list), which holds the last `volume_frames` frames, the
+     * present one among them; 2 to 64. NULL and 0 mean that there is no volume. */
     const char *volume;
     int32_t volume_frames;
+    /* The level of the image at which the volume is stored. 0 means 4, which is one texel for each cell of 16
+     * pixels. */
     int32_t volume_level;
-    bool look_back; /* channel c of the volume, k frames ago, is the plane "c@-k" (k = 1 ..) of the stack, for
-                       scorers: tvlm_stack_channel_find finds it. 0 where there is no such frame. At most
-                       TVLM_USER_PLANES_MAX of them. At the same place of the image: not moved by the flow */
+    /*
+     * If set, channel c of the volume, k frames ago (k = 1, 2, ...), is the plane "c@-k" of the stack, for
+     * scorers; tvlm_stack_channel_find finds it. It is 0 where there is no such frame. There are at most
+     * TVLM_USER_PLANES_MAX such planes. They show the same place of the image, and are not moved by the flow.
+     */
+    bool look_back;
     uint64_t reserved[4];
 };
 #define tvlm_stream_params(...) TVLM_PARAMS(tvlm_stream_params, __VA_ARGS__)

@@ -35,18 +35,28 @@ extern "C" {
 
 /* All zero: what the stack itself has seen. */
 struct tvlm_advance_params {
-    const float *relevance; /* [rows * columns], row-major, over the whole image; clamped to [0, 1], finite.
-                               NULL: the scores of the last tvlm_select or tvlm_score of this image, clamped
-                               to [0, 1] (0 where NaN); 0 everywhere where there was none since it was set */
+    /*
+     * The relevance of the frame that ends, [rows * columns], row-major, over the whole image; finite, and
+     * clamped to [0, 1]. NULL means the scores of the last tvlm_select or tvlm_score of this image, clamped
+     * to [0, 1] with NaN as 0; or 0 everywhere if there was none since the image was set.
+     */
+    const float *relevance;
     int32_t columns, rows;
-    const float
-        *positions; /* [2 * position_count]: x, y in pixels of the image as it was handed in, finite. NULL:
-                       the positions of the last tvlm_select of this image since it was set, if any */
-    int32_t position_count; /* 0 with positions not NULL: nothing was looked at */
-    float decay;            /* of the fixation, 0 .. 1; 0: 0.8; TVLM_ZERO: it is forgotten at once */
-    float sigma;            /* of a position's Gaussian, in pixels of the working image, 0.1..1e6; 0: 24 */
-    float confidence;       /* flow of less confidence than this counts as none, >= 0; 0: 0.5; TVLM_ZERO: all
-                                counts */
+    /*
+     * The positions that were looked at, [2 * position_count]: x, y in pixels of the image as it was handed
+     * in; finite. NULL means the positions of the last tvlm_select of this image since it was set, if any. If
+     * it is not NULL and position_count is 0, nothing was looked at.
+     */
+    const float *positions;
+    int32_t position_count;
+    /* The factor by which the fixation decays at each frame, 0 to 1. 0 means 0.8. TVLM_ZERO forgets it at
+     * once. */
+    float decay;
+    /* The standard deviation of a position's Gaussian in pixels of the working image, 0.1 to 1e6. 0 means
+     * 24. */
+    float sigma;
+    /* Flow of less confidence than this counts as none; >= 0. 0 means 0.5. TVLM_ZERO lets all flow count. */
+    float confidence;
     uint64_t reserved[4];
 };
 #define tvlm_advance_params(...) TVLM_PARAMS(tvlm_advance_params, __VA_ARGS__)

@@ -95,8 +95,8 @@ typedef struct stream_camera {
     bool sending;
 } stream_camera;
 
-/* Of the pointers in `params` only the scorer is looked at; the numbers that follow it have the defaults
- * filled in. */
+/* Of the pointers in `params` only the scorer is read after the stream is created. The members after `params`
+ * have the defaults filled in. */
 struct tvlm_stream {
     tvlm_device *device;
     struct tvlm_stream_params params;
