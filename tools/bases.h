@@ -9,20 +9,20 @@
 #include "texturevlm/basis.h"
 
 typedef struct basis_options {
-    const char *name; /* "image", "query" or a file; NULL: none asked for */
+    const char *name; /* "image", "query" or a file; NULL: no basis is asked for */
     option_integer components;
 } basis_options;
 
 extern const option_specs basis_specs;
 
-/* Refuses what does not go together; `features`, `queries`: whether there are any. */
+/* Refuses options that do not go together. `features` and `queries` say whether there are any. */
 int basis_check(struct tool *tool, const basis_options *options, bool features, bool queries,
                 const char *query_option);
 
 /*
- * Embeds the features of image 0 of a stack. *basis is what it was embedded in: a file is read once and kept
- * in it, others are made for each image. NULL name: image. queries (less `mean`, which may be NULL) are those
- * of --basis query.
+ * Embeds the features of image 0 of a stack in the basis that the options name; without a name it is "image".
+ * *basis becomes that basis: a file is read once and kept there, others are made for each image. --basis
+ * query makes it of `queries` less `mean`, which may be NULL.
  */
 int basis_embed(struct tool *tool, const basis_options *options, const vector_file *queries,
                 const vector_file *mean, tvlm_stack *stack, tvlm_basis **basis);

@@ -8,7 +8,7 @@
 
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-function" /* a header of static functions */
+#pragma GCC diagnostic ignored "-Wunused-function" /* the header defines static functions */
 #endif
 #include <stb_easy_font.h>
 #if defined(__GNUC__)
@@ -77,8 +77,8 @@ void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink
     canvas_fill(canvas, (rect){area.x1 - thickness, inner_y0, area.x1, inner_y1}, ink, alpha);
 }
 
-/* One character at a time, so that the buffer of quads has a known size (270 bytes each on average, says its
- * header). */
+/* Text is drawn one character at a time, so that the buffer of quads has a known size. The font's header says
+ * that a character takes 270 bytes on average. */
 #define GLYPH_BYTES 4096
 
 static char printable(char letter) {
@@ -90,7 +90,7 @@ static int32_t glyph_advance(char letter) {
 }
 
 static void draw_glyph(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, char letter) {
-    float corners[GLYPH_BYTES / sizeof(float)]; /* four corners a quad, x, y, z and a colour each */
+    float corners[GLYPH_BYTES / sizeof(float)]; /* [quads][4 corners][x, y, z, colour] */
     char text[2] = {printable(letter), '\0'};
     const int quads = stb_easy_font_print(0.0f, 0.0f, text, NULL, corners, sizeof corners);
     for (int i = 0; i < quads; ++i) {
@@ -126,7 +126,7 @@ void canvas_fit_text(const char *text, int32_t scale, int32_t width, char *out, 
     snprintf(out, size, "%.*s%s", (int)count, text, text[count] == '\0' ? "" : "..");
 }
 
-/* ---- Scaling: per axis, the inputs and weights that make each output ---- */
+/* ---- Scaling: each axis has a list of the inputs and weights that make each output ---- */
 
 struct tap {
     int32_t first, count;
@@ -143,8 +143,8 @@ static void release_axis(struct axis *axis) {
     free(axis->weights);
 }
 
-/* Shrinking: each output covers [i, i+1) * in / out, inputs count by their overlap. Growing: linear between
- * centres. */
+/* Where the axis shrinks, output i covers [i, i + 1) * in / out, and inputs count by how much of them lies in
+ * it. Where it grows, outputs are interpolated linearly between the centres of inputs. */
 static bool make_axis(int32_t in, int32_t out, struct axis *axis) {
     const double ratio = (double)in / out;
     const int32_t most = in > out ? in / out + 2 : 2;
@@ -173,7 +173,7 @@ static bool make_axis(int32_t in, int32_t out, struct axis *axis) {
     return true;
 }
 
-/* One row of `width` pixels scaled to `out_width`. */
+/* Scales one row to `out_width` pixels. */
 static void resize_row(const float *in, int32_t channels, const struct axis *axis, float *out,
                        int32_t out_width) {
     for (int32_t i = 0; i < out_width; ++i) {
@@ -187,10 +187,10 @@ static void resize_row(const float *in, int32_t channels, const struct axis *axi
     }
 }
 
-/* Where rows come from. */
+/* A function that writes row y of its source to `buffer`. */
 typedef void row_source(const void *from, int32_t y, float *buffer);
 
-/* Each input row is scaled once and added to the output rows that it belongs to, which are neighbours. */
+/* Scales each input row once and adds it to the output rows that it belongs to, which are neighbours. */
 static void add_rows(row_source *source, const void *from, int32_t height, int32_t channels,
                      const struct axis *across, const struct axis *down, float *buffer, float *scaled,
                      float *out, int32_t out_width, int32_t out_height) {
@@ -259,7 +259,7 @@ static float read_value(const unsigned char *at, tvlm_pixel_type type) {
     return value >= 0.0f ? fminf(value, 1.0f) : 0.0f;
 }
 
-/* Any image's row as RGB floats, alpha on white. */
+/* Writes a row of any image as RGB floats, composited on white. */
 static void row_of_image(const void *from, int32_t y, float *buffer) {
     const tvlm_image *const image = from;
     const size_t bytes = type_bytes(image->type), step = bytes * (size_t)image->channels;

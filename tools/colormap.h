@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * colormap.h: numbers to colours.
+ * colormap.h: colours for numbers.
  */
 #ifndef TVLM_TOOLS_COLORMAP_H
 #define TVLM_TOOLS_COLORMAP_H
@@ -11,18 +11,18 @@ typedef struct color {
     uint8_t r, g, b;
 } color;
 
-/* t in [0, 1], clamped; NaN is 0. */
+/* Black at 0 to white at 1. t is clamped to [0, 1]; NaN counts as 0. */
 color colormap_gray(float t);
 
-/* Perceptually uniform, dark violet to yellow, readable by the colour-blind: matplotlib's viridis and
- * inferno. */
+/* Matplotlib's viridis and inferno, from dark to yellow: perceptually uniform, and readable by the
+ * colour-blind. t is clamped to [0, 1]; NaN counts as 0. */
 color colormap_viridis(float t);
 color colormap_inferno(float t);
 
-/* t in [-1, 1], clamped; NaN is 0: blue, light gray at 0, red (Moreland 2009). */
+/* Blue at -1, light gray at 0, red at 1 (Moreland 2009). t is clamped to [-1, 1]; NaN counts as 0. */
 color colormap_diverging(float t);
 
-/* A colour of its own for each identifier; neighbours in number are far apart in hue. */
+/* Gives each identifier a colour of its own. Numbers that are neighbours are far apart in hue. */
 color colormap_identifier(int32_t id);
 
 #endif

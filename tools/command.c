@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A command's table at work: its options parsed, its operands counted, its --help printed. */
+/*
+ * What a command's table drives: its options are parsed, its operands counted, its --help printed.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,7 +9,7 @@
 
 #define GROUPS_MAX 16
 
-/* The command's options, and the common ones after them. */
+/* Makes one table of the command's options, and the common ones after them. */
 static bool make_table(const tool_command *command, option_table *table) {
     option_group groups[GROUPS_MAX + 2] = {{0}};
     int count = 0;

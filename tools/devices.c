@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm devices: what is there, what the self-test found, which storage would be used. */
+/*
+ * tvlm devices: which devices there are, what their self-tests found, and which storage would be used.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,7 +12,7 @@ typedef struct devices_options {
     tool_common common;
 } devices_options;
 
-/* One device, opened or not. */
+/* A device of the machine, which may have opened or not. */
 typedef struct found_device {
     tvlm_device_info info;
     bool opened;
@@ -138,7 +140,7 @@ static int print_json(struct tool *tool, const found_device *found, int32_t coun
     return code;
 }
 
-/* All devices of the machine; *found is free()d by the caller. */
+/* Finds all devices of the machine. The caller frees *found. */
 static int find_all(struct tool *tool, tvlm_storage storage, found_device **found, int32_t *count) {
     tvlm_device_info *infos = NULL;
     int32_t capacity = 0;

@@ -9,7 +9,7 @@
 #define PHOTO_LONG_MAX 1600 /* the longer side of a drawn photo */
 #define PHOTO_LONG_MIN 960
 #define LEGEND_HEIGHT  58
-#define LEGEND_WIDTH   480 /* at least */
+#define LEGEND_WIDTH   480 /* the least that a legend needs */
 #define MARGIN         10
 #define TEXT_SCALE     2
 
@@ -27,7 +27,7 @@ static int32_t min_int(int32_t a, int32_t b) {
 struct stage {
     struct canvas *canvas;
     rect photo;
-    float scale_x, scale_y; /* canvas pixels per photo pixel */
+    float scale_x, scale_y; /* pixels of the canvas for each of the photo */
 };
 
 static int32_t scaled_side(int32_t side, double scale) {
@@ -60,7 +60,7 @@ static rect cell_area(const struct stage *stage, const draw_grid *grid, int32_t 
                   min_int(photo.y1, photo.y0 + (int32_t)lroundf((float)(row + 1) * step_y))};
 }
 
-/* The title, and a bar of colours between two words. */
+/* Draws the title, and a bar of colours between two words. */
 static void draw_legend(const struct stage *stage, const char *title, color (*map)(float), const char *low,
                         const char *high) {
     struct canvas *const canvas = stage->canvas;
@@ -80,10 +80,10 @@ static void draw_legend(const struct stage *stage, const char *title, color (*ma
 
 /* ---- Overlay ---- */
 
-#define RANK_LOW 0.35f /* the map's darkest third would not show on a dark photo */
+#define RANK_LOW 0.35f /* ranks begin here: the map's darkest third would not show on a dark photo */
 
-#define DIMMED    0.56f /* of the brightness of what was not chosen */
-#define CELL_SEEN 7     /* pixels of the canvas: smaller cells are drawn that large */
+#define DIMMED    0.56f /* what was not chosen keeps this share of its brightness */
+#define CELL_SEEN 7     /* cells with fewer pixels on the canvas are drawn that large */
 #define TINT      0.14f
 
 static color rank_map(float t) {
@@ -94,7 +94,8 @@ color draw_rank_color(int32_t rank, int32_t count) {
     return rank_map(count > 1 ? 1.0f - (float)rank / (float)(count - 1) : 1.0f);
 }
 
-/* Grayer and darker; white keeps a rest of its brightness so that the picture stays readable. */
+/* Makes cells that were not chosen grayer and darker. White keeps so much of its brightness that the picture
+ * stays readable. */
 static void dim(const struct stage *stage, const bool *chosen, const draw_grid *grid) {
     for (int32_t row = 0; row < grid->rows; ++row) {
         for (int32_t column = 0; column < grid->columns; ++column) {
@@ -117,7 +118,7 @@ static bool inside(const draw_grid *grid, const tvlm_position *position) {
            position->row < grid->rows;
 }
 
-/* At least CELL_SEEN pixels a side, around the same centre. */
+/* Returns the area, grown around its centre until each side has at least CELL_SEEN pixels. */
 static rect seen(rect area) {
     const int32_t grow_x = max_int(0, CELL_SEEN - (area.x1 - area.x0)),
                   grow_y = max_int(0, CELL_SEEN - (area.y1 - area.y0));
@@ -144,7 +145,7 @@ bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_pos
     free(chosen);
     const float cell = fminf(grid->step_x * stage.scale_x, grid->step_y * stage.scale_y);
     const int32_t thickness = cell < 10.0f ? 1 : min_int(4, 1 + (int32_t)(cell / 16.0f));
-    for (int32_t i = count - 1; i >= 0; --i) { /* the best last, on top where enlarged cells overlap */
+    for (int32_t i = count - 1; i >= 0; --i) { /* the best comes last, on top of others */
         if (!inside(grid, &positions[i])) continue;
         const rect area = seen(cell_area(&stage, grid, positions[i].column, positions[i].row));
         const color ink = draw_rank_color(i, count);
@@ -170,7 +171,7 @@ static int compare_squares(const void *a, const void *b) {
     return (q->rank > p->rank) - (q->rank < p->rank);
 }
 
-/* What of the square lies on the photo. */
+/* Returns what of the square lies on the photo. */
 static rect square_area(const struct stage *stage, const tvlm_image *photo, const tvlm_position *p,
                         bool cell) {
     const float half = 0.5f * p->size, right = (float)photo->width - p->x,
@@ -239,7 +240,7 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
             const color ink = colormap_inferno((score - low) * scale);
             uint8_t *const rgb = out->rgb + 3 * ((size_t)y * (size_t)out->width + (size_t)x);
             const float gray = 0.299f * rgb[0] + 0.587f * rgb[1] + 0.114f * rgb[2];
-            /* Where the score is low the gray photo shows; where it is high the colour, with the photo's
+            /* Where the score is low the gray photo shows; where it is high its colour does, with the photo's
              * light. */
             const float t = fminf(fmaxf((score - low) * scale, 0.0f), 1.0f);
             const float alpha = 0.55f + 0.3f * t, light = 0.68f + 0.32f * gray / 255.0f;
@@ -259,14 +260,14 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
 
 #define TILE_SIDE    248
 #define TILE_GAP     10
-#define TILE_LABEL   44 /* two lines of text */
+#define TILE_LABEL   44 /* room for two lines of text */
 #define TITLE_BAND   40
 #define FOOT_LINE    24
 #define SHEET_ASPECT 1.5
 
 typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIER, TILE_EMPTY } tile_style;
 
-/* An unknown number is an empty tile, too. */
+/* Returns how a channel is shown. One that there is no information about is empty. */
 static tile_style style_of(int32_t channel, tvlm_channel_info *info) {
     if (tvlm_channel_get_info(channel, info) != TVLM_OK || !info->available) return TILE_EMPTY;
     if (info->identifier) return TILE_IDENTIFIER;
@@ -275,12 +276,13 @@ static tile_style style_of(int32_t channel, tvlm_channel_info *info) {
     return info->low < 0.0f || channel == TVLM_CHANNEL_HIGH ? TILE_SIGNED : TILE_STRETCHED;
 }
 
-/* Where a signed channel is "nothing": `high` is 0.5 + 0.5 (Y - low). */
+/* Returns the value at which a signed channel says "nothing". It is not 0 for `high`, which is
+ * 0.5 + 0.5 (Y - low). */
 static float middle_of(int32_t channel) {
     return channel == TVLM_CHANNEL_HIGH ? 0.5f : 0.0f;
 }
 
-/* Below the tiles: words in lines, wrapped; a NULL canvas only counts the lines. */
+/* The text below the tiles: words in wrapped lines. Where the canvas is NULL the lines are only counted. */
 typedef struct foot {
     struct canvas *canvas;
     int32_t top, width, x, lines;
@@ -305,13 +307,14 @@ static foot_reason reason_of(const int32_t *channels, const bool *has, int32_t i
     return has == NULL || has[i] ? FOOT_NONE : FOOT_NO_INPUT;
 }
 
-/* Where the number at the end of a name begins ("embedding_12"); 0: there is none. */
+/* Returns where the number at the end of a name begins ("embedding_12"); 0: there is none. */
 static size_t number_of(const char *name) {
     const char *const last = strrchr(name, '_');
     return last != NULL && last[1] >= '0' && last[1] <= '9' ? (size_t)(last + 1 - name) : 0;
 }
 
-/* How many channels from `first` on are numbered on and have no tile for that reason. */
+/* Returns how many channels from `first` on are numbered one after the other and have no tile for that
+ * reason. */
 static int32_t numbered_run(const int32_t *channels, const bool *has, int32_t count, int32_t first,
                             foot_reason reason) {
     tvlm_channel_info one, next;
@@ -344,7 +347,7 @@ static void foot_list(foot *to, const int32_t *channels, const bool *has, int32_
     }
 }
 
-/* The names of the channels without a tile. Returns how many lines. */
+/* Draws the names of the channels without a tile. Returns how many lines they take. */
 static int32_t draw_foot(struct canvas *canvas, const int32_t *channels, const bool *has, int32_t count,
                          int32_t top, int32_t width) {
     foot to = {.canvas = canvas, .top = top, .width = width};
@@ -353,7 +356,7 @@ static int32_t draw_foot(struct canvas *canvas, const int32_t *channels, const b
     return to.lines;
 }
 
-/* In the last row of so many columns, when the rows are as even as their number allows. */
+/* Returns how many places stay empty when so many columns' worth of rows are made as even as possible. */
 static int32_t blank_places(int32_t tiles, int32_t columns) {
     const int32_t rows = (tiles + columns - 1) / columns;
     return rows > 0 ? (tiles + rows - 1) / rows * rows - tiles : 0;
@@ -373,7 +376,7 @@ bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, i
     sheet->columns = max_int(sheet->columns, 1);
     if (blank_places(tiles, sheet->columns + 1) < blank_places(tiles, sheet->columns)) ++sheet->columns;
     const int32_t rows = (tiles + sheet->columns - 1) / sheet->columns;
-    if (rows > 0) sheet->columns = (tiles + rows - 1) / rows; /* as even as that number of rows allows */
+    if (rows > 0) sheet->columns = (tiles + rows - 1) / rows; /* the rows become as even as possible */
     const int32_t full_width = max_int(LEGEND_WIDTH, TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP));
     const int32_t foot_lines = draw_foot(NULL, channels, has, count, 0, full_width);
     const int64_t foot_top = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
@@ -389,7 +392,7 @@ bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, i
     return true;
 }
 
-/* What a tile's map spans. */
+/* The values at the two ends of a tile's colour map. */
 struct span {
     float low, high;
 };
@@ -399,7 +402,8 @@ static int compare_floats(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A hundredth of the values lies below, a hundredth above: single bright pixels do not make the rest dark. */
+/* Finds a span with a hundredth of the values below it and a hundredth above, so that single bright pixels do
+ * not make the rest dark. */
 static bool find_span(tile_style style, const float *values, size_t count, float middle, struct span *span) {
     float *const sorted = calloc(count, sizeof *sorted);
     if (sorted == NULL) return false;
@@ -428,7 +432,7 @@ static color tile_color(tile_style style, float value, struct span span) {
     return background;
 }
 
-/* Identifiers must not be averaged. */
+/* Scales a plane of identifiers by taking the nearest one: they must not be averaged. */
 static void pick_nearest(const float *plane, int32_t width, int32_t height, float *out, int32_t out_width,
                          int32_t out_height) {
     for (int32_t y = 0; y < out_height; ++y) {

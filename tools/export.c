@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm export: the tensors that a vision-language model's encoder takes, in full and of the chosen tokens. */
+/*
+ * tvlm export: the tensors that a vision-language model's encoder takes, in full and of the chosen tokens.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +23,7 @@ typedef struct export_options {
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     int all, video;
-    question_options asked; /* its `combine`: of combinations[] */
+    question_options asked; /* asked.combine is a place in combinations[] */
 } export_options;
 
 static const char *const combinations[] = {"max", "mean", NULL};
@@ -66,14 +68,14 @@ static const option_group groups[] = {
 struct job {
     struct tool *tool;
     const export_options *options;
-    int model; /* tvlm_export_model */
-    int count; /* files */
+    int model; /* a tvlm_export_model */
+    int count; /* how many files there are */
     char *const *paths;
     export_pictures pictures;
     tvlm_scorer *scorer;
     question_options asked;
     questions questions;
-    tvlm_npy **arrays; /* of the features */
+    tvlm_npy **arrays; /* the files that `features` point into */
     struct tvlm_grid_input *features;
     struct tvlm_query *queries;
     tvlm_device *device;
@@ -118,7 +120,7 @@ static int check(struct job *job) {
     return code;
 }
 
-/* What is asked is one question: an export has one choice of tokens. */
+/* Reads what is asked, which must be one question: an export has one choice of tokens. */
 static int read_questions(struct job *job) {
     const question_options *const given = &job->options->asked;
     job->asked = *given;
@@ -157,12 +159,12 @@ static int load_features(struct job *job) {
         code = features_open(job->tool, job->asked.features.values[i], &job->questions.queries,
                              &job->arrays[i], &job->features[i]);
         job->features[i].cell = job->asked.patch.value;
-        (void)questions_query(&job->questions, 0, &job->queries[i]); /* stays zero where nothing is asked */
+        (void)questions_query(&job->questions, 0, &job->queries[i]); /* zero where nothing is asked */
     }
     return code;
 }
 
-/* An error about one of several files says which. */
+/* Makes an error about one of several files say which one. */
 static void name_image(struct job *job) {
     struct tool *const tool = job->tool;
     const int32_t failed = tvlm_export_failed_image(job->export);
@@ -187,7 +189,7 @@ static int process(struct job *job) {
         .score = {.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = job->scorer}};
     const char *const subject = job->tool->subject;
-    job->tool->subject = NULL; /* of the options */
+    job->tool->subject = NULL; /* what fails now is about the options */
     int code = tool_open_device(job->tool, &options->common, &job->device);
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
@@ -248,7 +250,7 @@ static void json_pictures(struct job *job, json_writer *json) {
     json_open_array(json, "images", false);
     for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
         tvlm_export_picture p;
-        if (tvlm_export_get_picture(job->export, i, &p) != TVLM_OK) continue; /* cannot be */
+        if (tvlm_export_get_picture(job->export, i, &p) != TVLM_OK) continue; /* never: i is in range */
         json_open_object(json, NULL, true);
         json_string(json, "path", job->paths[i]);
         json_integer(json, "width", p.width);

@@ -8,18 +8,18 @@
 
 #include "video_frames.h"
 
-/* By its first bytes; those of HEIF and AVIF images are as MP4's, but for the brand. */
+/* Tells a video by its first bytes. Those of HEIF and AVIF images differ from MP4's by the brand alone. */
 static bool is_video(const char *path) {
     static const char *const images[] = {"heic", "heix", "heim", "heis", "hevc", "hevx", "mif1",
                                          "msf1", "avif", "avis", "crx ", "jp2 ", "jpx ", "jxl "};
     unsigned char head[12] = {0};
     struct stat info;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false; /* a pipe would lose the bytes */
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false; /* a pipe would lose what is read */
     FILE *const file = fopen(path, "rb");
     const size_t size = file != NULL ? fread(head, 1, sizeof head, file) : 0;
     if (file != NULL) fclose(file);
     if (size < sizeof head) return false;
-    if (memcmp(head, "\x1A\x45\xDF\xA3", 4) == 0) return true; /* Matroska, WebM */
+    if (memcmp(head, "\x1A\x45\xDF\xA3", 4) == 0) return true; /* Matroska or WebM */
     if (memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "AVI ", 4) == 0) return true;
     if (memcmp(head + 4, "ftyp", 4) != 0) return false;
     for (size_t i = 0; i < sizeof images / sizeof *images; ++i)
@@ -46,11 +46,11 @@ int export_pictures_load(struct tool *tool, char *const *paths, int count, bool 
         pictures->images[i] = *pictures->loaded[i];
         ++pictures->count;
     }
-    if (count > 1) tool->subject = NULL; /* from here on it may be about any of them */
+    if (count > 1) tool->subject = NULL; /* from here on an error may be about any of them */
     return code;
 }
 
-/* A frame is the reader's until the next one. */
+/* Adds a copy of a frame: the frame itself is the reader's, and lasts until the next one. */
 static int copy_frame(struct tool *tool, const tvlm_image *frame, export_pictures *pictures) {
     const size_t row = (size_t)frame->width * (size_t)frame->channels, height = (size_t)frame->height;
     const size_t stride = frame->row_stride != 0 ? frame->row_stride : row;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm fit: learns a scorer from photos in which somebody has marked objects, and says what it is worth. */
+/*
+ * tvlm fit: learns a scorer from photos in which somebody has marked objects, and says what it is worth.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +23,7 @@ typedef struct fit_options {
     tool_common common;
     truth_options truth;
     const char *output, *channels, *layout;
-    int taps; /* 0: 1, 1: 3x3 */
+    int taps; /* a place in taps_choices */
     option_number stride, l2, held_out, largest;
     option_integer k, seed;
     int leave_one_out;
@@ -71,18 +73,18 @@ static const char *const choice_names[CHOICES] = {"random", "default", "fitted"}
 
 /* What a choice of cells is worth. */
 typedef struct worth {
-    double coverage; /* share of the object's area in chosen cells */
-    double iou;      /* of chosen cells and objects, over what is known */
+    double coverage; /* the share of the objects' area that lies in chosen cells */
+    double iou;      /* intersection over union of chosen cells and objects, where the truth is known */
 } worth;
 
 /* What is kept of an image. */
 struct photo {
     const char *path;
     int32_t columns, rows;
-    int32_t *objects, *known; /* pixels of each cell */
+    int32_t *objects, *known; /* [rows * columns]: how many pixels of a cell are so */
     double object_pixels, known_pixels;
     worth worth[CHOICES];
-    bool counts; /* in the figures */
+    bool counts; /* whether it counts in the figures */
 };
 
 struct run {
@@ -93,13 +95,13 @@ struct run {
     truth *truth;
     tvlm_device *device;
     tvlm_fit *fit;
-    int32_t *channels; /* of the fit; NULL: the default ones */
+    int32_t *channels; /* those that the fit reads; NULL: the default ones */
     int32_t channel_count;
-    char *layout; /* their names, for stacks */
+    char *layout; /* the names of the channels, as a layout for stacks */
     struct photo *photos;
     int32_t count;
     uint8_t *held_out;
-    const tvlm_scorer *scorer; /* the fit's */
+    const tvlm_scorer *scorer; /* belongs to the fit */
 };
 
 /* ---- Channels ---- */
@@ -150,7 +152,8 @@ static int create_fit(struct run *run) {
 
 /* ---- Truth ---- */
 
-/* The cell along a side in which a pixel's centre is; the working image may be smaller than the original. */
+/* Returns the cell along a side in which the centre of a pixel of the original lies. The working image may be
+ * smaller than the original. */
 static int32_t cell_of(int32_t pixel, int32_t side, int32_t working, float stride, int32_t cells) {
     const double at = ((double)pixel + 0.5) * working / side / (double)stride;
     return at < cells - 1 ? (int32_t)at : cells - 1;
@@ -212,7 +215,7 @@ static worth worth_of(const struct photo *photo, double objects, double known) {
     return (worth){objects / photo->object_pixels, objects / (photo->object_pixels + known - objects)};
 }
 
-/* A random choice has each pixel with the chance k / cells. */
+/* Returns what a random choice is worth: it has each pixel with a chance of k / cells. */
 static worth worth_of_random(const struct run *run, const struct photo *photo) {
     const double chance = chosen_of(run, photo) / ((double)photo->columns * photo->rows);
     return worth_of(photo, chance * photo->object_pixels, chance * photo->known_pixels);
@@ -270,7 +273,7 @@ static int learn_image(struct run *run, const tvlm_image *image, tvlm_stack *sta
     return measure(run, stack, NULL, photo, &photo->worth[DEFAULT]);
 }
 
-/* Either learns from an image, or measures the scorer on it. */
+/* Learns from an image, or measures the scorer on it. */
 static int visit(struct run *run, int32_t i, bool learn) {
     struct photo *const photo = &run->photos[i];
     tvlm_image *image = NULL;
@@ -291,7 +294,7 @@ static int solve(struct run *run) {
     return tool_status(run->tool, tvlm_fit_solve(run->fit, &params, &run->scorer));
 }
 
-/* Each image with the scorer of the others, then the scorer of all. */
+/* Measures each image with the scorer that the others teach, then makes the scorer that all teach. */
 static int leave_one_out(struct run *run) {
     int code = TOOL_DONE;
     for (int32_t i = 0; code == TOOL_DONE && i < run->count; ++i) {

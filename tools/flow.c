@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm flow: the optical flow from one image to another, as .flo, as a picture, with its confidence. */
+/*
+ * tvlm flow: the optical flow from one image to another, as .flo, as a picture, with its confidence.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,19 +38,24 @@ struct job {
     tvlm_stack *stack;
     tvlm_flow *flow;
     tvlm_flow_info info;
-    float *grid, *vectors, *confidence; /* grid: u, v, confidence as they come; the others of every pixel */
+    /* The grid has u, v and confidence as the library gives them; the others are those of every pixel. */
+    float *grid, *vectors, *confidence;
     struct canvas picture;
 };
 
-/* ---- The colour wheel of Baker et al., "A Database and Evaluation Methodology for Optical Flow" (2011) ----
- */
+/* ---- The colour wheel ---- */
+
+/* It is that of Baker et al., "A Database and Evaluation Methodology for Optical Flow" (2011). */
 
 enum { WHEEL = 55 };
 
-/* Runs from red over yellow, green, cyan, blue and magenta, as long as hues are told apart. */
+/* The wheel runs from red over yellow, green, cyan, blue and magenta back to red. Each run has as many steps
+ * as hues can be told apart in it. */
 static void make_wheel(float wheel[WHEEL][3]) {
     static const struct {
-        int length, full, moving; /* components; moving >= 0 rises, else component ~moving falls */
+        /* Component `full` is 1. Component `moving` rises from 0 to 1; where it is negative, component
+         * ~moving falls from 1 to 0. */
+        int length, full, moving;
     } runs[6] = {{15, 0, 1}, {6, 1, ~0}, {4, 1, 2}, {11, 2, ~1}, {13, 2, 0}, {6, 0, ~2}};
     int at = 0;
     for (int r = 0; r < 6; ++r)
@@ -63,7 +70,7 @@ static void make_wheel(float wheel[WHEEL][3]) {
         }
 }
 
-/* u and v over the length that is fully saturated. */
+/* Returns the colour of u and v, which are relative to the length that is fully saturated. */
 static color wheel_color(float wheel[WHEEL][3], float u, float v) {
     const float length = fminf(1.0f, sqrtf(u * u + v * v));
     const float turn = (atan2f(-v, -u) / 3.14159265f + 1.0f) / 2.0f * (float)(WHEEL - 1);
@@ -85,7 +92,8 @@ static float longest(const struct job *job) {
     return most;
 }
 
-/* The longest vector is fully saturated; lengths below a hundredth of a pixel stay white. */
+/* Draws the flow. The longest vector is fully saturated, unless it is below a hundredth of a pixel: then all
+ * stays near white. */
 static int draw(struct job *job) {
     const tvlm_image *const image = job->images[0];
     const float scale = 1.0f / fmaxf(longest(job), 0.01f);
@@ -117,7 +125,8 @@ static float between(const struct job *job, int component, float x, float y) {
     return a + (b - a) * ay;
 }
 
-/* The grid covers the image; a stack may be smaller than the image it holds. */
+/* Spreads the grid, which covers the image, to every pixel. A stack may be smaller than the image that it
+ * holds, so that vectors are scaled. */
 static int spread(struct job *job) {
     const int32_t width = job->images[0]->width, height = job->images[0]->height;
     const tvlm_flow_info *const info = &job->info;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm generate: all channels of images, as an array and, of one image, as a contact sheet. */
+/*
+ * tvlm generate: all channels of images, as an array and, of one image, as a contact sheet.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +63,7 @@ struct job {
     char *const *paths;
     int32_t path_count;
     tvlm_image *image;
-    int32_t image_width, image_height; /* of the first one, as it is in its file */
+    int32_t image_width, image_height; /* the size of the first image in its file */
     input_files *inputs;
     tvlm_device *device;
     tvlm_stack *stack;
@@ -69,12 +71,12 @@ struct job {
     int32_t channel_count, width, height;
     tvlm_npy_writer *writer;
     draw_sheet sheet;
-    bool *has;     /* of each channel: it gets a tile on the sheet */
-    float *planes; /* of one group */
+    bool *has;     /* [channel_count]: whether a channel gets a tile on the sheet */
+    float *planes; /* those of one group of channels */
 };
 
-#define GROUP_BYTES ((size_t)256 << 20) /* of the planes held at a time */
-#define GROUP_STEP  4                   /* channels in a slice of a packed array */
+#define GROUP_BYTES ((size_t)256 << 20) /* the most that is held of planes at a time */
+#define GROUP_STEP  4                   /* so many channels has a slice of a packed array */
 
 static int find_size(struct job *job) {
     const generate_options *const options = job->options;
@@ -93,7 +95,7 @@ static int find_size(struct job *job) {
                        tvlm_stack_level_size(job->stack, options->level.value, &job->width, &job->height));
 }
 
-/* Which channels have anything to show. */
+/* Finds which channels have anything to show. */
 static int find_input(struct job *job) {
     int code = TOOL_DONE;
     job->has = malloc((size_t)job->channel_count * sizeof *job->has);
@@ -105,7 +107,7 @@ static int find_input(struct job *job) {
 
 static int open_outputs(struct job *job) {
     const int64_t shape[] = {job->path_count, job->channel_count, job->height, job->width};
-    const int first = job->path_count > 1 ? 0 : 1; /* one image has no dimension of its own */
+    const int first = job->path_count > 1 ? 0 : 1; /* a single image gets no dimension in the array */
     const generate_options *const options = job->options;
     char title[256], name[160];
     const char *const slash = strrchr(job->tool->subject, '/');
@@ -126,7 +128,7 @@ static int open_outputs(struct job *job) {
                                                        shape + first, &job->tool->log, &job->writer));
 }
 
-/* Channels [first, first + count): into the array and onto the sheet. */
+/* Writes channels [first, first + count) into the array and onto the sheet. */
 static int write_group(struct job *job, int32_t first, int32_t count, size_t area) {
     tvlm_packed *packed = NULL;
     struct tvlm_pack_params params = {.channels = job->channels + first,
@@ -149,7 +151,7 @@ static int write_group(struct job *job, int32_t first, int32_t count, size_t are
     return code;
 }
 
-/* In groups of channels, so that a large image does not need all its planes in memory. */
+/* Channels are made in groups, so that not all planes of a large image are in memory at a time. */
 static int32_t group_size(const struct job *job) {
     const size_t area = (size_t)job->width * (size_t)job->height;
     const size_t fit = GROUP_BYTES / sizeof(float) / area / GROUP_STEP * GROUP_STEP;
@@ -165,7 +167,7 @@ static int make_planes(struct job *job) {
     return tool_fail(job->tool, "no memory for planes of %d x %d", job->width, job->height);
 }
 
-/* All channels of the stack's image, the `index`-th of the run. */
+/* Writes all channels of the stack's image, which is the `index`-th of the run. */
 static int write_channels(struct job *job, int32_t index) {
     const int32_t group = group_size(job);
     int code = TOOL_DONE;
@@ -221,7 +223,7 @@ static int print_summary(struct job *job) {
     json_open_array(&json, "channels", true);
     for (int32_t i = 0; i < job->channel_count; ++i) {
         tvlm_channel_info channel = {.name = ""};
-        (void)tvlm_channel_get_info(job->channels[i], &channel); /* a channel of the stack is known */
+        (void)tvlm_channel_get_info(job->channels[i], &channel); /* never fails: the stack has it */
         json_string(&json, NULL, channel.name);
     }
     json_close(&json);
@@ -231,7 +233,8 @@ static int print_summary(struct job *job) {
     return code;
 }
 
-/* A stack of one image, of the first one's size; thumbnails are made at the size of the result. */
+/* Creates a stack of one image that has the size of the first one. Layouts of thumbnails are made at the size
+ * of the result. */
 static int create_stack(struct job *job, const char *layout) {
     const generate_options *const options = job->options;
     struct tvlm_stack_params params = {.layout = layout,
@@ -244,7 +247,7 @@ static int create_stack(struct job *job, const char *layout) {
     return tool_status(job->tool, tvlm_stack_create_for_image(job->device, job->image, &params, &job->stack));
 }
 
-/* The first image decides all sizes, and what can be wrong with the outputs is known after it. */
+/* The first image decides all sizes. Once it is done, what can be wrong with the outputs is known. */
 static int begin(struct job *job, const char *layout) {
     struct tool *const tool = job->tool;
     int code;
@@ -262,7 +265,8 @@ static int begin(struct job *job, const char *layout) {
     return TOOL_DONE;
 }
 
-/* One after the other through the same stack: a batch of them would hold all in memory and make the same. */
+/* Images go through one stack one after the other. A batch would hold all of them in memory, and make the
+ * same. */
 static int generate(struct job *job) {
     struct tool *const tool = job->tool;
     const generate_options *const options = job->options;

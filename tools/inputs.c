@@ -37,10 +37,10 @@ const option_specs input_specs = OPTION_SPECS(specs);
 /* One option: which channel, and what a file for it looks like. */
 typedef struct input_row {
     const char *name;
-    size_t offset; /* in input_options */
+    size_t offset; /* where in input_options its path is */
     int32_t channel;
     int rank;
-    bool picture; /* may be one; and an array of bool */
+    bool picture; /* whether the file may be a picture, or an array of bool */
 } input_row;
 
 static const input_row rows[] = {
@@ -59,12 +59,12 @@ struct input_files {
     const input_options *options;
     struct {
         tvlm_npy *array;
-        float *values; /* what was no array of floats */
+        float *values; /* the values as floats, where the file is no array of floats */
         struct tvlm_grid_input grid;
     } file[ROW_COUNT];
     label_map labels;
     vector_file words;
-    tvlm_basis *basis; /* of the last image */
+    tvlm_basis *basis; /* the last image's */
 };
 
 static const char *path_of(const input_options *options, size_t row) {
@@ -110,7 +110,7 @@ static int check_array(struct tool *tool, const input_row *row, const tvlm_npy *
     return TOOL_DONE;
 }
 
-/* Bytes to floats, `most` to 1. */
+/* Makes floats of bytes: `most` becomes 1. */
 static float *scaled(const unsigned char *bytes, size_t count, float most) {
     float *const values = count <= SIZE_MAX / sizeof *values ? malloc(count * sizeof *values) : NULL;
     for (size_t i = 0; values != NULL && i < count; ++i) values[i] = (float)bytes[i] / most;
@@ -135,7 +135,8 @@ static int read_array(struct tool *tool, const input_row *row, const char *path,
 
 /* ---- Pictures ---- */
 
-/* Gray as 0 .. 1; of colours the luma that the library uses. Transparency is not looked at. */
+/* Returns the gray of a pixel as 0 .. 1, or the luma of a coloured one, by the library's weights. Its
+ * transparency does not matter. */
 static float gray_at(const tvlm_image *image, size_t pixel) {
     static const float weights[] = {0.299f, 0.587f, 0.114f};
     const size_t channels = (size_t)image->channels, colours = channels >= 3 ? 3 : 1;

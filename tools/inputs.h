@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputs.h: what a person has as files beside an image, for `tvlm generate`: grids as .npy, masks and maps as
- * pictures.
+ * inputs.h: what a person has as files beside an image, for `tvlm generate`: grids as .npy files, and masks
+ * and maps as pictures.
  */
 #ifndef TVLM_TOOLS_INPUTS_H
 #define TVLM_TOOLS_INPUTS_H
@@ -13,8 +13,8 @@
 typedef struct input_options {
     const char *attention, *attention_prev, *gaze, *depth, *embedding, *saliency_map, *text_mask, *labels;
     const char *features, *words;
-    option_number patch; /* of the features */
-    basis_options basis; /* of the embedding, where features are handed in and no embedding */
+    option_number patch; /* pixels that a cell of the features covers */
+    basis_options basis; /* the basis that features are embedded in, where no embedding is handed in */
 } input_options;
 
 extern const option_specs input_specs;
@@ -25,16 +25,17 @@ typedef struct input_files input_files;
 /* Refuses an output that is one of the files. NULL is fine. */
 int inputs_check_output(struct tool *tool, const input_options *options, const char *output);
 
-/* An option that was given, NULL where there is none. */
+/* Returns the name of an option that was given; NULL where there is none. */
 const char *inputs_given(const input_options *options);
 
-/* By content, not by name. What cannot be opened is for the readers to say. */
+/* Whether a file is an array, by its content, not its name. What cannot be opened is for the readers to say.
+ */
 bool inputs_is_array(const char *path);
 
 /* Reads what the options name; *files is NULL where they name nothing. */
 int inputs_read(struct tool *tool, const input_options *options, input_files **files);
 
-/* Hands them to image 0, which was `width` pixels wide in its file. */
+/* Hands the files to image 0 of a stack, which was `width` pixels wide in its file. */
 int inputs_set(struct tool *tool, input_files *files, int32_t width, tvlm_stack *stack);
 
 void inputs_release(input_files **files);

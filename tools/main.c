@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm: the tool. Finds the command, parses its options by its table, runs it, and turns the result into an
- * exit code and at most one line of error.
+ * tvlm: the tool. It finds the command, parses its options by its table, runs it, and turns the result into
+ * an exit code and at most one line of error.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "strategies.h"
 #include "tool.h"
 
-#define BENCH "bench" /* a program of its own: tvlm-bench */
+#define BENCH "bench" /* this command is a program of its own: tvlm-bench */
 
 static const tool_command *const commands[] = {
     &devices_command, &generate_command, &select_command, &flow_command, &video_command,
@@ -34,7 +34,7 @@ static int print_overview(void) {
     return TOOL_DONE;
 }
 
-/* argv: "tvlm", "bench", and what the benchmark gets. */
+/* Starts the benchmark. argv is "tvlm", "bench", and what the benchmark gets. */
 static int start_bench(struct tool *tool, char **argv) {
     tool->command = BENCH;
     return start_program(tool, "tvlm-bench", argv + 1);

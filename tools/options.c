@@ -10,9 +10,9 @@
 
 #include "texturevlm/status.h"
 
-#define LONG_BASE   256 /* getopt values of options without a letter: this and their place in the table */
+#define LONG_BASE   256 /* an option without a letter has this + its place in the table as getopt's value */
 #define HELP_COLUMN 26
-#define HELP_WIDTH  64 /* of the text that begins there */
+#define HELP_WIDTH  64 /* the width of the text that begins there */
 
 bool make_option_table(const option_group *groups, option_table *table) {
     int count = 0;
@@ -33,7 +33,7 @@ void free_option_table(option_table *table) {
     *table = (option_table){0};
 }
 
-/* "--stride" or "-k". */
+/* Writes an option as it is typed: "--stride" or "-k". */
 static void spec_label(const option_spec *spec, char *label, size_t size) {
     if (spec->name != NULL)
         snprintf(label, size, "--%s", spec->name);
@@ -195,7 +195,7 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
     return false;
 }
 
-/* What getopt_long wants to know, made from the table: as long as that is. */
+/* What getopt_long wants to know, made from the table, and as long as that. */
 typedef struct getopt_input {
     char *letters;
     struct option *longs;
@@ -213,7 +213,7 @@ static bool make_getopt_input(const option_table *table, getopt_input *input) {
     input->longs = calloc(specs + 1, sizeof *input->longs);
     if (input->letters == NULL || input->longs == NULL) return false;
     char *letter = input->letters;
-    *letter++ = ':'; /* a missing argument is told apart from an unknown option */
+    *letter++ = ':'; /* makes getopt tell a missing argument from an unknown option */
     for (int i = 0; i < table->count; ++i) {
         const option_spec *const spec = &table->specs[i];
         const bool argument = spec->kind != OPTION_FLAG;
@@ -238,7 +238,7 @@ static const option_spec *spec_of(const option_table *table, int found) {
     return NULL;
 }
 
-/* getopt returned '?': an unknown option, or an argument for one that takes none. */
+/* Says what is wrong where getopt returned '?': an unknown option, or an argument for one that takes none. */
 static void complain_unknown(const option_table *table, char *const *argv, char *error, size_t error_size) {
     const option_spec *const spec = optopt != 0 ? spec_of(table, optopt) : NULL;
     char label[64];
@@ -263,7 +263,7 @@ static bool parse(const option_table *table, const getopt_input *input, int argc
         }
         const option_spec *const spec = spec_of(table, found == ':' ? optopt : found);
         if (spec == NULL)
-            return complain(&complaint, "unknown option"); /* not reached: getopt knows the table only */
+            return complain(&complaint, "unknown option"); /* not reached: getopt knows no others */
         if (found == ':') {
             spec_label(spec, complaint.label, sizeof complaint.label);
             return complain(&complaint, "%s is missing", spec->argument);
@@ -284,7 +284,8 @@ bool options_parse(const option_table *table, int argc, char **argv, void *value
     return done;
 }
 
-/* Where a line that begins at `text` ends: before the blank behind the last word that fits, or at the end. */
+/* Returns how long a line is that begins at `text`: it ends before the blank behind the last word that fits,
+ * or at the text's end. */
 static size_t line_length(const char *text) {
     const size_t all = strlen(text);
     if (all <= HELP_WIDTH) return all;
@@ -293,7 +294,7 @@ static size_t line_length(const char *text) {
     return length > 0 ? length : strcspn(text, " ");
 }
 
-/* The rest of a line that has come to HELP_COLUMN, and the lines below it. */
+/* Prints the rest of a line that has come to HELP_COLUMN, and the lines below it. */
 static void print_wrapped(const char *text, FILE *file) {
     for (;;) {
         const size_t length = line_length(text);

@@ -10,15 +10,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* Each kind is followed by the type of its value. */
 typedef enum option_kind {
     OPTION_FLAG,    /* int: how often it was given */
     OPTION_TEXT,    /* const char *: NULL when not given */
-    OPTION_INTEGER, /* option_integer */
-    OPTION_NUMBER,  /* option_number: finite */
-    OPTION_TRIPLE,  /* option_triple: three numbers with commas between them; NaN and Inf are for others to
-                       refuse */
+    OPTION_INTEGER, /* option_integer: a whole number */
+    OPTION_NUMBER,  /* option_number: a finite number */
+    OPTION_TRIPLE,  /* option_triple: three numbers with commas between them, which may be NaN or infinite */
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
-    OPTION_CHOICE,  /* int: the position in `choices`, 0 when not given */
+    OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
     OPTION_SIZE     /* option_size: "640x480", each side in the range */
 } option_kind;
@@ -57,17 +57,17 @@ typedef struct option_list {
 } option_list;
 
 typedef struct option_spec {
-    char letter; /* 0: none */
+    char letter; /* 0: it has none */
     option_kind kind;
-    const char *name;           /* NULL: the letter only */
-    size_t offset;              /* of its value in the command's options */
-    const char *argument;       /* as --help calls it; NULL for flags */
-    const char *help;           /* running text; --help breaks its lines */
-    double low, high;           /* INTEGER, NUMBER, SIZE */
-    const char *const *choices; /* CHOICE: ends with NULL */
+    const char *name;           /* the long name without dashes; NULL: it has a letter only */
+    size_t offset;              /* where its value is in the command's options */
+    const char *argument;       /* what --help calls its argument; NULL for flags */
+    const char *help;           /* running text, of which --help breaks the lines */
+    double low, high;           /* the range of INTEGER, NUMBER and SIZE */
+    const char *const *choices; /* those of CHOICE, ending with NULL */
 } option_spec;
 
-/* A table of specs whose offsets are of one struct. */
+/* A table of specs whose offsets are in one struct. */
 typedef struct option_specs {
     const option_spec *specs;
     int count;
@@ -76,7 +76,7 @@ typedef struct option_specs {
 #define OPTION_SPECS(array)                                                                                  \
     { array, sizeof(array) / sizeof *(array) }
 
-/* Options that a command takes over from a table: their struct lies at `offset` of the command's own. */
+/* Options that a command takes from a table. Their struct lies at `offset` of the command's own. */
 typedef struct option_group {
     const option_specs *table; /* NULL ends a list of groups */
     size_t offset;
@@ -88,22 +88,23 @@ typedef struct option_table {
     int count;
 } option_table;
 
-/* Returns false when there is no memory. free_option_table it in any case. */
+/* Makes one table of groups. False when there is no memory. free_option_table is due in any case. */
 bool make_option_table(const option_group *groups, option_table *table);
 void free_option_table(option_table *table);
 
 /*
- * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the first one's place.
- * On wrong usage writes what is wrong into `error` and returns false.
+ * Parses argv[1..] into `values` and moves the operands to the end of argv; *first is the place of the first
+ * one. On wrong usage it writes what is wrong into `error` and returns false.
  */
 bool options_parse(const option_table *table, int argc, char **argv, void *values, int *first, char *error,
                    size_t error_size);
 
-/* A line or more for each option. */
+/* Prints a line or more for each option. */
 void options_help(const option_table *table, FILE *file);
 
-/* Strict parsing of all of `text`: no blanks, no hexadecimal, no rest. False when it is something else. */
+/* Parse a whole number, or any number, nan and inf included. All of `text` must be the number, without
+ * blanks, and not hexadecimal. False where it is something else. */
 bool options_integer(const char *text, int64_t *value);
-bool options_number(const char *text, double *value); /* also nan and inf */
+bool options_number(const char *text, double *value);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm pca: bases for embeddings: trained from files of features, looked at, and measured. */
+/*
+ * tvlm pca: bases for embeddings. They are trained from files of features, looked at, and measured.
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -160,7 +162,7 @@ static int info(struct tool *tool, const pca_options *options, int count, char *
 typedef struct check {
     const char *name;
     double value, threshold;
-    bool most; /* the threshold is the most that is allowed, not the least */
+    bool most; /* whether the threshold is the most that is allowed, not the least */
 } check;
 
 enum { CHECKS = 6 };
@@ -286,7 +288,7 @@ static bool is_zero(const float *values, size_t count) {
     return true;
 }
 
-/* Nothing can be said of vectors that are all 0, nor of a query that is. */
+/* Refuses features that are all 0, and queries that are: nothing can be measured with them. */
 static int check_not_zero(struct tool *tool, const vector_file *features, const vector_file *queries) {
     const size_t dimension = (size_t)features->dimension;
     if (is_zero(features->values, (size_t)features->count * dimension)) {
@@ -356,7 +358,7 @@ static int validate(struct tool *tool, const pca_options *options, int count, ch
     return code;
 }
 
-/* ---- Which ---- */
+/* ---- The command ---- */
 
 static int check_usage(struct tool *tool, const pca_options *options, bool trains, bool validates) {
     const bool threshold_given = options->variance.given || options->error.given ||

@@ -13,8 +13,8 @@ typedef struct measure {
     const float *vectors;
     int32_t count, dimension;
     float *coordinates; /* [count * basis.k] */
-    double *squares;    /* of each vector, less the mean */
-    double *lengths;    /* of each vector */
+    double *squares;    /* [count]: the squared length of each vector less the mean */
+    double *lengths;    /* [count]: the length of each vector */
 } measure;
 
 static bool prepare(const tvlm_basis *basis, const vector_file *features, measure *m) {
@@ -50,7 +50,7 @@ static const float *coordinates_of(const measure *m, int32_t n) {
 }
 
 static double product(const float *a, const float *b, int32_t n) {
-    float sums[8] = {0}; /* several, so that compilers make vectors of them */
+    float sums[8] = {0}; /* there are several, so that compilers make vector code */
     int32_t i = 0;
     for (; i + 8 <= n; i += 8)
         for (int j = 0; j < 8; ++j) sums[j] += a[i + j] * b[i + j];
@@ -106,7 +106,8 @@ static int larger_first(const void *left, const void *right) {
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* The best `most` of `count`, kept in order; small `most`. */
+/* Finds the `most` largest of `count` values, but for number `skip`, in order. Returns how many there are. It
+ * is meant for a small `most`. */
 static int32_t best(const double *values, int32_t count, int32_t skip, int32_t most, entry *out) {
     int32_t held = 0;
     for (int32_t i = 0; i < count; ++i) {
@@ -130,12 +131,13 @@ static double over(double value, double length) {
     return length > 0.0 ? value / length : 0.0;
 }
 
-/* The i-th of `most` out of `count`, evenly spread. */
+/* Returns the i-th of `most` numbers that are evenly spread over `count`. */
 static int32_t spread(int32_t i, int32_t most, int32_t count) {
     return count <= most ? i : (int32_t)((int64_t)i * count / most);
 }
 
-/* By cosines: of the vectors, and of their coordinates, as an embedding holds them. */
+/* Compares neighbours by the cosines of the vectors with those by the cosines of their coordinates, as an
+ * embedding holds them. */
 static bool measure_neighbours(const measure *m, pca_figures *figures, int tables) {
     const int32_t probes = m->count < PCA_PROBES ? m->count : PCA_PROBES;
     const int32_t candidates = m->count < PCA_CANDIDATES ? m->count : PCA_CANDIDATES;
@@ -167,7 +169,7 @@ static bool measure_neighbours(const measure *m, pca_figures *figures, int table
 
 /* ---- Relevance ---- */
 
-/* Places of sorted values; ties share the mean of theirs. */
+/* Ranks values from the largest on. Equal ones share the mean of their ranks. */
 static void ranks(entry *entries, int32_t count, double *out) {
     qsort(entries, (size_t)count, sizeof *entries, larger_first);
     for (int32_t i = 0, j; i < count; i = j) {

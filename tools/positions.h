@@ -9,12 +9,13 @@
 #include "texturevlm/footprint.h"
 #include "texturevlm/select.h"
 
-/* "positions": [{"x", "y", "level", "score", "size", "cell": [column, row], "axes"}, ...]; `cell` only where
- * there is one; `axes` [count] or NULL; `flat`: on one line. */
+/* Writes "positions": [{"x", "y", "level", "score", "size", "cell": [column, row], "axes"}, ...]. A position
+ * has "cell" only where there is one, and "axes" where `axes` [count] is not NULL. With `flat` all stands on
+ * one line. */
 void positions_write(json_writer *json, const tvlm_position *positions, int32_t count,
                      const tvlm_footprint *axes, bool flat);
 
-/* "stages": what it cost, where the strategy counts. */
+/* Writes "stages": what the selection cost, where its strategy counts that. */
 void stages_write(json_writer *json, const tvlm_selection *selection);
 
 #endif

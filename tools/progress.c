@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #define BAR_CELLS   30
-#define FIRST_AFTER 1.0 /* seconds */
+#define FIRST_AFTER 1.0 /* the bar is first drawn after so many seconds */
 
 static struct {
     const char *what;
     int64_t total;
     double started;
-    int percent; /* last drawn */
+    int percent; /* what was drawn last */
     bool terminal, drawn;
 } bar;
 

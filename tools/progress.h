@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * progress.h: one bar on stderr for what takes longer than a second; only on a terminal.
+ * progress.h: one bar on stderr, for what takes longer than a second, and only on a terminal.
  */
 #ifndef TVLM_TOOLS_PROGRESS_H
 #define TVLM_TOOLS_PROGRESS_H
@@ -10,10 +10,11 @@
 /* Starts counting to `total` steps. */
 void progress_start(const char *what, int64_t total);
 
-/* `done` steps are done; draws if there is something new to see. */
+/* Says that `done` steps are done, and draws if there is something new to see. */
 void progress_step(int64_t done);
 
-/* Takes the bar off the line, if there is one: before anything else is printed, and at the end. */
+/* Takes the bar off the line, if there is one. It is called before anything else is printed, and at the end.
+ */
 void progress_clear(void);
 
 #endif

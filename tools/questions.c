@@ -61,7 +61,8 @@ static float half_to_float(uint16_t bits) {
     return (bits & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-/* `count` values as floats; `before`: values of the file that come before them. */
+/* Converts `count` values to floats and refuses those that are not finite. `before` is how many values of the
+ * file come before them. */
 static int convert(struct tool *tool, const char *option, tvlm_element type, const void *data, size_t count,
                    size_t before, float *values) {
     for (size_t i = 0; i < count; ++i) {
@@ -131,7 +132,7 @@ struct vector_pieces {
     tvlm_npy array;
     void *data;
     float *values;
-    int64_t most; /* vectors of a block */
+    int64_t most; /* how many vectors a block has at most */
 };
 
 static int open_pieces(struct tool *tool, vector_reader *reader) {
@@ -189,7 +190,7 @@ void vectors_close(vector_reader *reader) {
 
 /* ---- Features ---- */
 
-/* A vector of 0 here and there is similar to nothing; if all are, something went wrong. */
+/* Whether all vectors are 0. A single one is similar to nothing; where all are, something went wrong. */
 static bool is_zero(const tvlm_npy *array) {
     const uint8_t *const bytes = array->data;
     for (size_t i = 0; i < array->size; ++i)
@@ -278,7 +279,7 @@ static int check_usage(struct tool *tool, const question_options *options, int i
     return TOOL_DONE;
 }
 
-/* A vector without direction, before anything is computed. */
+/* Refuses queries of length 0, less the mean, before anything is computed. */
 static int check_directions(struct tool *tool, const questions *q) {
     for (int32_t n = 0; n < q->queries.count; ++n) {
         double sum = 0.0;

@@ -16,41 +16,43 @@ typedef struct vector_file {
     float *values; /* [count * dimension] */
 } vector_file;
 
-/* D or N x D numbers, float32 or float16, none of them NaN or infinite. */
+/* Reads an array of D or N x D numbers, float32 or float16. One that is NaN or infinite is refused. */
 int vectors_read(struct tool *tool, const char *option, const char *path, vector_file *file);
-/* The same from an array of any number of dimensions, the last one D: h x w x D features are h * w vectors.
+/* Reads an array of any number of dimensions, of which the last is D: h x w x D features are h * w vectors.
  */
 int features_read(struct tool *tool, const char *path, vector_file *file);
 void vectors_release(vector_file *file);
 
-/* As features_read, a block after the other: files may be larger than memory. */
+/* Reads what features_read reads, one block after the other, so that files may be larger than memory. */
 typedef struct vector_reader {
     const char *path;
     int32_t dimension;
-    int64_t count, done; /* vectors of the file, and how many of them were read */
+    int64_t count, done; /* how many vectors the file has, and how many of them were read */
     struct vector_pieces *pieces;
 } vector_reader;
 int vectors_open(struct tool *tool, const char *path, vector_reader *reader);
-/* *values[count * dimension] is the next block, the reader's own; count 0 after the last. */
+/* Reads the next block: *values[*count * dimension], which belong to the reader. *count is 0 after the last.
+ */
 int vectors_next(struct tool *tool, vector_reader *reader, const float **values, int64_t *count);
 void vectors_close(vector_reader *reader);
 
 /*
- * Reads the features of a file, h x w x D, over all of an image. Destroy *array in any case; vectors as
- * below.
+ * Reads the features of a file, h x w x D, over all of an image. `input` points into *array, which the caller
+ * destroys in any case. `vectors` (may be NULL) are those that will be compared with the features, and so
+ * have their dimension.
  */
 int features_open(struct tool *tool, const char *path, const vector_file *vectors, tvlm_npy **array,
                   struct tvlm_grid_input *input);
 
 /*
- * Hands the features of a file, h x w x D, to image `index` of a stack whose image was `width` pixels wide.
- * patch: pixels of that image that a cell covers; 0: the grid covers all of it. vectors (may be NULL): those
- * that will be compared with them, and so have their dimension.
+ * Hands the features of a file, h x w x D, to image `index` of a stack. `patch` is how many pixels of the
+ * original image, which was `width` pixels wide, a cell covers; 0: the grid covers all of it. `vectors` are
+ * those of features_open.
  */
 int features_set(struct tool *tool, const char *path, float patch, int32_t width, const vector_file *vectors,
                  tvlm_stack *stack, int32_t index);
 
-/* The same for whatever takes features; `stack` is the one that they end in. */
+/* Does the same with whatever takes features, through `set`. `stack` is the one that they end up in. */
 typedef tvlm_status features_setter(void *target, const struct tvlm_grid_input *input);
 int features_set_by(struct tool *tool, const char *path, float patch, int32_t width,
                     const vector_file *vectors, tvlm_stack *stack, features_setter *set, void *target);
@@ -63,21 +65,24 @@ typedef struct question_options {
     option_list features;
     option_number patch;
     const char *query, *mean;
-    int combine; /* question_combine */
+    int combine; /* a question_combine */
 } question_options;
 
-/* Tables of the options: each member has one of its own, since not every command has them all. */
-extern const option_specs features_specs;      /* .features */
-extern const option_specs feature_patch_specs; /* an option_number, which may lie elsewhere */
-extern const option_specs query_specs;         /* .query and .mean */
-extern const option_specs combine_specs;       /* .combine */
+/* Tables of the options. There are several, since not every command has all of the options. */
+extern const option_specs features_specs;      /* for `features` */
+extern const option_specs feature_patch_specs; /* for `patch`, or an option_number elsewhere */
+extern const option_specs query_specs;         /* for `query` and `mean` */
+extern const option_specs combine_specs;       /* for `combine` */
 
 typedef struct questions {
     const question_options *options;
     vector_file queries, mean;
-    int32_t count; /* selections of each image: 1 where there is no query or they are combined */
-    bool several;  /* more than one, each with its number */
-    const struct tvlm_basis *basis; /* answers come from an embedding in it; NULL: from the features */
+    /* How many selections are made of each image. It is 1 where there is no query, or they are combined. */
+    int32_t count;
+    /* Whether there are more than one, so that each has its number. */
+    bool several;
+    /* The basis of the embedding that answers; NULL: the features do. */
+    const struct tvlm_basis *basis;
 } questions;
 
 /* Checks the options for `images` images and reads the queries. */
@@ -87,14 +92,15 @@ void questions_release(questions *questions);
 /* Refuses an output that is one of the files. NULL is fine. */
 int questions_check_output(struct tool *tool, const question_options *options, const char *output);
 
-/* --scorer FILE; refused where it weighs features, or an embedding, and no --features are there. */
+/* Loads the scorer of --scorer FILE. One that weighs features or an embedding is refused where there are no
+ * --features. */
 int questions_scorer(struct tool *tool, const question_options *options, const char *path,
                      tvlm_scorer **scorer);
 
 /* Hands the features of the image-th image to a stack. */
 int questions_set(struct tool *tool, const questions *questions, int image, int32_t width, tvlm_stack *stack);
 
-/* The query of selection `number`; NULL where nothing is asked. */
+/* Fills in the query of selection `number` and returns it; NULL where nothing is asked. */
 const struct tvlm_query *questions_query(const questions *questions, int32_t number,
                                          struct tvlm_query *query);
 

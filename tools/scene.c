@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scene.c: tvlm-scene OUT.png [WIDTH HEIGHT] draws the picture that ci/demo and the README use: a calm sky
- * above a meadow with a brick house, a car, a tree, a person, a ball and a sign with words. Deterministic; no
- * file is read.
+ * above a meadow with a brick house, a car, a tree, a person, a ball and a sign with words. It is always the
+ * same to the bit, and reads no file.
  *
  * Each sample is painted from back to front. Shapes are signed distances (negative inside) in a frame that is
  * one unit high, x = 0 in the middle; textures are hashed noise. The sky is poor in detail and the objects
@@ -15,7 +15,7 @@
 #include "scene_shapes.h"
 #include "texturevlm/io.h"
 
-#define SAMPLES 2 /* by SAMPLES for each pixel */
+#define SAMPLES 2 /* along each side of a pixel */
 #define HORIZON 0.53f
 #define PI      3.14159265f
 
@@ -40,8 +40,8 @@ static void paint(sample *s, color c, float distance) {
 typedef struct stroke {
     char letter;
     bool arc;
-    float a, b, c, d,
-        e; /* a line from (a, b) to (c, d); or the arc about (a, b) of radius c from angle d to e */
+    /* The line from (a, b) to (c, d), or the arc about (a, b) of radius c from angle d to angle e. */
+    float a, b, c, d, e;
 } stroke;
 
 static const stroke strokes[] = {
@@ -86,7 +86,8 @@ static float letter_distance(point p, char letter) {
     return best;
 }
 
-/* Writes `text` with its upper left corner at (x, y), letters `height` high, strokes `bold` of that. */
+/* Writes `text` with its upper left corner at (x, y). Letters are `height` high, and strokes have `bold` of
+ * that as their width. */
 static void write_text(sample *s, const char *text, float x, float y, float height, float bold, color ink) {
     for (; *text; ++text) {
         const point p = {(s->at.x - x) / height, (s->at.y - y) / height};
@@ -136,8 +137,8 @@ static void draw_meadow(sample *s) {
     const float patch = fractal(0.5f * gx, 0.5f * gz, 3, 41);
     color ground =
         blend((color){0.26f, 0.42f, 0.13f}, (color){0.58f, 0.60f, 0.24f}, smooth(0.25f, 0.8f, patch));
-    /* Blades: noise much finer across than along, leaning with a slow wave; their contrast grows towards the
-     * front. */
+    /* Blades are noise that is much finer across them than along. They lean with a slow wave, and their
+     * contrast grows towards the front. */
     const float near = smooth(HORIZON, 1.0f, y);
     const float lean = 0.012f * sinf(9.0f * x + 20.0f * y);
     const float blades = 0.6f * noise((x + lean) * lerp(420, 190, near), y * lerp(160, 38, near), 42) +
@@ -168,7 +169,7 @@ static void draw_road(sample *s) {
     paint(s, (color){0.90f, 0.88f, 0.80f}, fmaxf(fabsf(y - 0.742f) - 0.0032f, dash));
 }
 
-/* Courses of bricks: a colour for each, mortar between. */
+/* Returns the colour of courses of bricks: each has its own, and there is mortar between them. */
 static color bricks(point p, float width, float height, uint32_t seed) {
     const float row = floorf(p.y / height), shift = ((int32_t)row & 1) ? 0.5f : 0.0f;
     const float column = floorf(p.x / width + shift);
@@ -269,7 +270,7 @@ static void draw_tree(sample *s) {
         const float x = (p.x - crown[i][0]) / crown[i][2], y = (p.y - crown[i][1]) / crown[i][2];
         const float d = (hypotf(x, y) - 1.0f) * crown[i][2] + fringe;
         const float whole =
-            clamp01(0.55f - 1.1f * (p.x - 0.21f) - 1.5f * (p.y - 0.34f)); /* of the crown as one ball */
+            clamp01(0.55f - 1.1f * (p.x - 0.21f) - 1.5f * (p.y - 0.34f)); /* that of the crown as one ball */
         const float light =
             (0.45f * clamp01(0.52f - 0.30f * x - 0.42f * y) + 0.55f * whole) * (0.62f + 0.5f * id);
         color green = blend((color){0.07f, 0.19f, 0.06f}, (color){0.55f, 0.66f, 0.20f}, light);
@@ -379,7 +380,7 @@ static void draw_ball(sample *s) {
     paint(s, scale(s->c, 0.42f), ellipse(p, -0.375f, 0.925f, 0.080f, 0.014f) + 0.004f);
     const float u = (p.x - x) / radius, v = (p.y - y) / radius, away = u * u + v * v;
     const float w = sqrtf(fmaxf(1.0f - away, 0.0f));
-    const float ax = 0.85f * u + 0.45f * v - 0.28f * w; /* the sphere turned, so that its pole shows */
+    const float ax = 0.85f * u + 0.45f * v - 0.28f * w; /* the sphere is turned, so that its pole shows */
     const float ay = -0.52f * u + 0.80f * v - 0.30f * w;
     const float az = 0.09f * u + 0.40f * v + 0.91f * w;
     const float around = atan2f(ax, az) / (2.0f * PI) + 0.5f;
@@ -426,7 +427,7 @@ static void draw_sign(sample *s) {
     }
 }
 
-/* Tall blades before everything, each a thin curved stroke. */
+/* Draws tall blades before everything, each as a thin curved stroke. */
 static void draw_front_grass(sample *s) {
     const point p = s->at;
     if (p.y < 0.88f) return;
@@ -481,7 +482,7 @@ static void draw(int32_t width, int32_t height, uint8_t *pixels) {
             }
             const color mean = scale(sum, 1.0f / (SAMPLES * SAMPLES));
             const float grain =
-                0.008f * (random_at(i, j, 111) - 0.5f); /* a sensor's, below one step of 8 bits or two */
+                0.008f * (random_at(i, j, 111) - 0.5f); /* the noise of a sensor: up to a step of 8 bits */
             uint8_t *const out = pixels + 3 * ((size_t)j * (size_t)width + (size_t)i);
             out[0] = to_byte(mean.r + grain);
             out[1] = to_byte(mean.g + grain);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scene_shapes.h: what scene.c draws with: colours, hashed noise, signed distances of shapes (negative
- * inside).
+ * scene_shapes.h: what scene.c draws with: colours, hashed noise, and signed distances of shapes, which are
+ * negative inside.
  */
 #ifndef TVLM_TOOLS_SCENE_SHAPES_H
 #define TVLM_TOOLS_SCENE_SHAPES_H
@@ -50,12 +50,12 @@ static inline uint32_t hash(int32_t x, int32_t y, uint32_t seed) {
     return h ^ (h >> 15);
 }
 
-/* [0, 1) */
+/* Returns the random number of a place, in [0, 1). */
 static inline float random_at(int32_t x, int32_t y, uint32_t seed) {
     return (float)(hash(x, y, seed) >> 8) / 16777216.0f;
 }
 
-/* Value noise, [0, 1], features of size 1. */
+/* Returns value noise in [0, 1] with features of size 1. */
 static inline float noise(float x, float y, uint32_t seed) {
     const float fx = floorf(x), fy = floorf(y);
     const int32_t ix = (int32_t)fx, iy = (int32_t)fy;
@@ -65,21 +65,22 @@ static inline float noise(float x, float y, uint32_t seed) {
     return lerp(top, bottom, ty);
 }
 
-/* Octaves of it, [0, 1], 0.5 on average. */
+/* Returns the sum of several octaves of that noise, in [0, 1], 0.5 on average. */
 static inline float fractal(float x, float y, int octaves, uint32_t seed) {
     float sum = 0.0f, weight = 0.5f, total = 0.0f;
     for (int i = 0; i < octaves; ++i) {
         sum += weight * noise(x, y, seed + (uint32_t)i);
         total += weight;
         weight *= 0.5f;
-        const float turned = 1.6f * x + 1.2f * y; /* turned and doubled, so that no grid shows */
+        const float turned = 1.6f * x + 1.2f * y; /* each octave is turned and doubled: no grid shows */
         y = 1.6f * y - 1.2f * x;
         x = turned;
     }
     return sum / total;
 }
 
-/* Distance to the nearest of the points strewn one to a unit cell; *id is that point's random number. */
+/* Returns the distance to the nearest of points that are strewn one to a unit cell. *id is that point's
+ * random number. */
 static inline float cells(float x, float y, uint32_t seed, float *id) {
     const int32_t ix = (int32_t)floorf(x), iy = (int32_t)floorf(y);
     float best = 9.0f;
@@ -103,19 +104,19 @@ static inline float circle(point p, float x, float y, float radius) {
     return hypotf(p.x - x, p.y - y) - radius;
 }
 
-/* Roughly: right at the edge, which is all that paint needs. */
+/* The distance is right near the edge only, which is all that paint needs. */
 static inline float ellipse(point p, float x, float y, float rx, float ry) {
     return (hypotf((p.x - x) / rx, (p.y - y) / ry) - 1.0f) * fminf(rx, ry);
 }
 
-/* Corners at (x0, y0) and (x1, y1), rounded by `round`. */
+/* A box with corners at (x0, y0) and (x1, y1), rounded by `round`. */
 static inline float box(point p, float x0, float y0, float x1, float y1, float round) {
     const float dx = fabsf(p.x - 0.5f * (x0 + x1)) - 0.5f * (x1 - x0) + round;
     const float dy = fabsf(p.y - 0.5f * (y0 + y1)) - 0.5f * (y1 - y0) + round;
     return hypotf(fmaxf(dx, 0.0f), fmaxf(dy, 0.0f)) + fminf(fmaxf(dx, dy), 0.0f) - round;
 }
 
-/* A line from a to b as a distance from its middle, the thickness not yet taken off. */
+/* The distance from the middle of a line from a to b: its thickness is not yet taken off. */
 static inline float segment(point p, point a, point b) {
     const float dx = b.x - a.x, dy = b.y - a.y;
     const float t = clamp01(((p.x - a.x) * dx + (p.y - a.y) * dy) / (dx * dx + dy * dy + 1e-12f));

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#define FLAG 128 /* of a pixel, while a polygon is drawn; values are below it */
+#define FLAG 128 /* the bit of a pixel that is its flag while a polygon is drawn; values are below it */
 
-/* The first pixel whose centre is at or after x, and none beyond the side. What is not a number is 0. */
+/* Returns the first pixel whose centre is at or after x, clamped to 0 .. side. What is not a number is 0. */
 static int32_t pixel_from(double x, int32_t side) {
     const double first = ceil(x - 0.5);
     return !(first > 0.0) ? 0 : first >= side ? side : (int32_t)first;
@@ -22,7 +22,7 @@ void shape_box(const shape_mask *mask, double x, double y, double width, double 
     for (int32_t row = pixel_from(y, mask->height); row < end; ++row) fill_row(mask, row, x, x + width);
 }
 
-/* Where the edge from a to b is at height y. Where the differences overflow, all is halved first. */
+/* Returns where the edge from a to b is at height y. Where differences overflow, all is halved first. */
 static double crossing(const double a[2], const double b[2], double y) {
     const double x = a[0] + (y - a[1]) * (b[0] - a[0]) / (b[1] - a[1]);
     if (isfinite(x)) return x;
@@ -32,7 +32,7 @@ static double crossing(const double a[2], const double b[2], double y) {
 
 /* The rectangle of pixels that outlines reach. */
 typedef struct reach {
-    int32_t left, right, top, bottom; /* right and bottom are behind the last ones */
+    int32_t left, right, top, bottom; /* right and bottom are one behind the last ones */
 } reach;
 
 /* Turns the flag of the first pixel behind the edge, in each row that the edge crosses. */
@@ -68,7 +68,7 @@ void shape_polygon(const shape_mask *mask, const double *xy, int32_t points) {
     }
 }
 
-/* Where runs have come to. */
+/* How far runs have come. */
 typedef struct run_state {
     int64_t at, all;
     bool inside;
@@ -92,7 +92,8 @@ bool shape_runs(const shape_mask *mask, const double *runs, int32_t count) {
     return state.at == state.all;
 }
 
-/* One number: little groups of five bits first, bit 5 says that there are more, the last one has the sign. */
+/* Reads one number. It comes in groups of five bits, the lowest first. Bit 5 says that more follow, and the
+ * last group has the sign. */
 static bool unpack(const char **text, int64_t *number) {
     int64_t value = 0;
     for (int shift = 0; shift < 40; shift += 5) {
@@ -109,7 +110,7 @@ static bool unpack(const char **text, int64_t *number) {
 
 bool shape_packed_runs(const shape_mask *mask, const char *text) {
     run_state state = {.all = (int64_t)mask->width * mask->height};
-    int64_t last[2] = {0, 0}; /* the last but one, the last */
+    int64_t last[2] = {0, 0}; /* the last run but one, and the last one */
     for (int32_t i = 0; *text != '\0'; ++i) {
         int64_t length;
         if (!unpack(&text, &length)) return false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * shared.h: options that several commands have, each spelled once. A command has a member of the struct among its
- * options, and names the table and that member's offset in its groups.
+ * shared.h: options that several commands have, each spelled once. A command has a member of the struct among
+ * its options, and names the table and that member's offset in its groups.
  */
 #ifndef TVLM_TOOLS_SHARED_H
 #define TVLM_TOOLS_SHARED_H
@@ -11,7 +11,7 @@
 /* -k, --strategy, --overview, --patch, --min-distance: how many positions, and how they are chosen. */
 typedef struct placing_options {
     option_integer k;
-    int strategy; /* of `strategies` */
+    int strategy; /* a place in `strategies` */
     option_number patch, min_distance, overview;
 } placing_options;
 extern const option_specs placing_specs;
@@ -23,7 +23,7 @@ typedef struct weighing_options {
 } weighing_options;
 extern const option_specs weighing_specs;
 
-extern const option_specs stride_specs; /* --stride, an option_number */
-extern const option_specs every_specs;  /* --every, an option_integer */
+extern const option_specs stride_specs; /* --stride, whose value is an option_number */
+extern const option_specs every_specs;  /* --every, whose value is an option_integer */
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The folder of the running program, with a slash at its end; "" where the system does not tell. */
+/* Finds the folder of the running program, with a slash at its end; "" where the system does not tell. */
 static void own_folder(char *folder, size_t size) {
     const ssize_t length = readlink("/proc/self/exe", folder, size - 1);
     folder[length > 0 ? length : 0] = '\0';

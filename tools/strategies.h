@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* strategies.h: the choices of --strategy. They are the library's strategies, under the library's names. */
+/*
+ * strategies.h: the choices of --strategy. They are the library's strategies, under the library's names.
+ */
 #ifndef TVLM_TOOLS_STRATEGIES_H
 #define TVLM_TOOLS_STRATEGIES_H
 
@@ -11,13 +13,13 @@
 extern const char *strategies[STRATEGIES_MAX + 1];
 void strategies_name(void);
 
-/* The strategy at that position of the names. */
+/* Returns the strategy at that place of the names. */
 tvlm_strategy strategies_at(int choice);
 
 /* An option that not every strategy reads. */
 typedef struct strategy_option {
-    const char *name;      /* of the option, without its dashes */
-    const char *parameter; /* of tvlm_select_params */
+    const char *name;      /* the option's name without its dashes */
+    const char *parameter; /* the member of tvlm_select_params that it sets */
     bool given;
 } strategy_option;
 

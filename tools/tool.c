@@ -81,7 +81,7 @@ int tool_usage(struct tool *tool, const char *format, ...) {
 
 int tool_status(struct tool *tool, tvlm_status status) {
     if (status == TVLM_OK) return TOOL_DONE;
-    return tool_fail(tool, "%s", tvlm_status_string(status)); /* unless the library has said more */
+    return tool_fail(tool, "%s", tvlm_status_string(status)); /* does nothing where the library said more */
 }
 
 static int stdout_failed(struct tool *tool) {
@@ -124,7 +124,7 @@ int tool_check_output(struct tool *tool, const char *path) {
     tool->subject = NULL;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: is a folder, not a file to write", path);
-        if (!S_ISREG(info.st_mode)) return TOOL_DONE; /* a pipe or a device */
+        if (!S_ISREG(info.st_mode)) return TOOL_DONE; /* it is a pipe or a device */
     }
     const char *const slash = strrchr(path, '/');
     const size_t length = slash != NULL ? (size_t)(slash - path) : 0;

@@ -30,13 +30,14 @@ const option_specs truth_specs = OPTION_SPECS(specs);
 
 struct truth {
     const truth_options *options;
-    cJSON *json; /* of --coco */
+    cJSON *json; /* the file of --coco */
     bool panoptic;
 };
 
 /* ---- Files beside ---- */
 
-/* FOLDER/STEM_mask.png, or FOLDER/STEM.png, which may be the photo itself where both are in one folder. */
+/* Finds the file that belongs to a photo: first FOLDER/STEM_mask.png, then FOLDER/STEM.png, which may be the
+ * photo itself where both are in one folder. */
 static int find_file(struct tool *tool, const char *folder, const char *image, const char *suffix,
                      const char *extension, char *path) {
     char stem[512];
@@ -170,7 +171,8 @@ static int mask_of_panoptic(struct tool *tool, const truth *from, const char *im
     return code;
 }
 
-/* The numbers of an array; NULL without memory or where one is none. */
+/* Returns the numbers of an array, which the caller frees; NULL without memory, or where an item is no
+ * number. */
 static double *numbers_of(const cJSON *array, int32_t *count) {
     const cJSON *item = NULL;
     const int size = cJSON_GetArraySize(array);
@@ -224,7 +226,7 @@ static bool add_bbox(const cJSON *bbox, const shape_mask *mask) {
     return good;
 }
 
-/* Its outline where it has one, else its box. */
+/* Draws an object: its outline where it has one, else its box. */
 static bool add_annotation(const cJSON *annotation, const shape_mask *mask) {
     const cJSON *const outline = cJSON_GetObjectItemCaseSensitive(annotation, "segmentation");
     if (cJSON_IsArray(outline) && cJSON_GetArraySize(outline) > 0) return add_polygons(outline, mask);
@@ -255,7 +257,7 @@ static int mask_of_detection(struct tool *tool, const truth *from, const char *i
 
 /* ---- YOLO ---- */
 
-/* A line's numbers, at most 2 * 512 + 1; -1 where there is something else. */
+/* Reads the numbers of a line. Returns how many they are; -1 where there is something else, or too many. */
 static int line_numbers(char *line, double *numbers, int capacity) {
     int count = 0;
     char *rest = NULL;

@@ -12,17 +12,17 @@ typedef struct truth_options {
     const char *masks, *coco, *panoptic, *yolo, *classes;
 } truth_options;
 
-/* Rows of an option table; `member` is a truth_options in `type`. */
+/* The options that name where it is written. */
 extern const option_specs truth_specs;
 
 enum { TRUTH_NOTHING = 0, TRUTH_OBJECT = 1, TRUTH_UNKNOWN = 2 };
 
 typedef struct truth truth;
 
-/* Checks that there is one source, and reads a json. */
+/* Checks that there is exactly one source, and reads a json. */
 int truth_open(struct tool *tool, const truth_options *options, truth **opened);
 
-/* mask[height * width] of TRUTH_...; `image` is its path. */
+/* Fills in mask[height * width] with TRUTH_... values. `image` is the path of the photo. */
 int truth_mask(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
                uint8_t *mask);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm video: the positions that matter, frame by frame, as lines of JSON, and drawn on the frames. */
+/*
+ * tvlm video: the positions that matter, frame by frame, as lines of JSON, and drawn on the frames.
+ */
 #include "video.h"
 
 #include <signal.h>
@@ -86,7 +88,7 @@ static const option_group groups[] = {
 
 /* ---- Interruption ---- */
 
-static volatile sig_atomic_t interrupted; /* the signal; 0: none */
+static volatile sig_atomic_t interrupted; /* the signal that came; 0: none */
 
 static void note_signal(int number) {
     interrupted = number;
@@ -97,8 +99,8 @@ static bool must_stop(void *unused) {
     return interrupted != 0;
 }
 
-/* The first Ctrl-C ends the run in order, the second one at once. A reader that goes away is an error, not a
- * death that leaves a temporary file. */
+/* The first Ctrl-C ends the run in order, the second one at once. Where a reader of stdout goes away, that is
+ * an error: SIGPIPE would end the program and leave a temporary file. */
 static void catch_signals(void) {
     struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -170,7 +172,7 @@ static int draw(struct run *run, const video_answer *answer) {
     return code;
 }
 
-/* The present frame's work is under way while the next one is read, decoded and sent. */
+/* Makes the answer of one frame. Its work is under way while the next frame is read, decoded and sent. */
 static int one_frame(struct run *run, held_frame *now, held_frame *next, bool sent) {
     video_answer answer;
     int code = video_session_push(&run->session, &now->frame, sent, &answer);
@@ -184,7 +186,7 @@ static int one_frame(struct run *run, held_frame *now, held_frame *next, bool se
 }
 
 static int all_frames(struct run *run) {
-    /* A bar between the lines of a terminal would only disturb. */
+    /* Where the lines go to a terminal, a bar between them would only disturb. */
     const bool bar = run->frames.total > 0 && isatty(STDOUT_FILENO) != 1;
     if (bar) progress_start("frames", run->frames.total);
     int code = hold(run, &run->held[0]);
@@ -199,7 +201,7 @@ static int all_frames(struct run *run) {
     return code;
 }
 
-/* What was complete when the signal came is complete. */
+/* Ends a run after a signal. Frames that were done by then are in the outputs. */
 static int end_interrupted(struct tool *tool, int64_t done) {
     (void)tool_fail(tool, "interrupted after %lld frames", (long long)done);
     return 128 + (int)interrupted;
@@ -241,7 +243,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     struct run run = {.tool = tool, .options = options};
     if (options == NULL) return tool_fail(tool, "no memory");
     memcpy(options, values, sizeof *options);
-    options->questions.features.count = options->features != NULL; /* as `select` counts them */
+    options->questions.features.count = options->features != NULL; /* the folder counts as one file */
     options->questions.features.values[0] = options->features;
     int code = check(tool, options, operand_count, operands);
     catch_signals();

@@ -19,16 +19,16 @@ typedef struct video_options {
     option_integer every, frames, keyframe, tile;
     placing_options placing;
     weighing_options weighing;
-    int preset; /* of video_presets */
+    int preset; /* a place in video_presets */
     int no_delta;
     option_number rate, stride, steadiness, cut, threshold, carry;
     option_size size;
     const char *overlay, *gaze;
-    const char *features, *flow, *needs; /* folders */
+    const char *features, *flow, *needs; /* folders with a file for each frame */
     question_options questions;
 } video_options;
 
-/* The values of --preset, ended by NULL, and the use that each is. */
+/* The values of --preset, ended by NULL, and the use that each stands for. */
 extern const char *const video_presets[];
 tvlm_stream_use video_use(int preset);
 
@@ -37,16 +37,16 @@ typedef struct video_session {
     struct tool *tool;
     const video_options *options;
     tvlm_device *device;
-    tvlm_stream *stream; /* from the first frame on */
+    tvlm_stream *stream; /* NULL before the first frame */
     struct tvlm_stream_params params;
     questions questions;
     video_gaze gaze;
-    char volume[2048]; /* channels of it; "" none */
+    char volume[2048]; /* the channels of which earlier frames are read; "": none */
     tvlm_scorer *scorer;
-    bool video; /* frames are not files: theirs go by number */
+    bool video; /* whether frames come out of a video: files for them are then named by numbers */
     video_flow flow;
-    int64_t features_read, flows_read; /* files */
-    float *former;                     /* x, y of the last frame's positions, in its pixels */
+    int64_t features_read, flows_read; /* how many files were read of each */
+    float *former;                     /* [former_count][x, y]: the last frame's positions, in its pixels */
     int32_t former_count;
 } video_session;
 
@@ -57,29 +57,30 @@ typedef struct video_answer {
     tvlm_selection *selection;
     const tvlm_position *positions;
     int32_t count, k, candidates;
-    int32_t jumps; /* -1: there is nothing to jump from */
+    int32_t jumps; /* how many positions jumped; -1: there were none before */
     draw_grid grid;
-    bool has_features, has_flow; /* from files */
+    bool has_features, has_flow; /* whether there was a file of each */
 } video_answer;
 
 /* Reads what the options name. */
 int video_session_open(struct tool *tool, const video_options *options, video_session *session);
 void video_session_release(video_session *session);
 
-/* The frame becomes the present one. `sent`: video_session_send has had it. */
+/* Makes the frame the present one. `sent` says that video_session_send has had it. */
 int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer);
-/* Begins to send the next one. */
+/* Begins to send the next frame to the device. */
 int video_session_send(video_session *session, const video_frame *frame);
-/* After the last frame: warns of folders of which nothing was read. */
+/* Is called after the last frame: warns of folders of which nothing was read. */
 void video_session_end(const video_session *session);
-/* Its positions. The answer is released by video_answer_release in any case. */
+/* Selects the positions of the present frame. The caller releases the answer by video_answer_release in any
+ * case. */
 int video_session_select(video_session *session, video_answer *answer);
 void video_answer_release(video_answer *answer);
 
-/* One line of JSON. */
+/* Prints an answer as one line of JSON. */
 int video_answer_print(const video_session *session, const video_answer *answer);
 
-/* "frame 12, 0.48 s: ..." */
+/* Writes a title such as "frame 12, 0.48 s: ...". */
 void video_answer_title(const video_answer *answer, char *title, size_t size);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of a frame: a line of JSON, and a title. */
+/*
+ * What is said of a frame: a line of JSON, and a title.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 
 #include "texturevlm/io_flow.h"
 
-#define UNKNOWN 1e9f /* as io_flow.h has it */
+#define UNKNOWN 1e9f /* larger components stand for unknown vectors, as io_flow.h says */
 
 /* ---- Folders ---- */
 
@@ -46,7 +46,7 @@ static void take_vectors(const tvlm_flo *file, float scale_x, float scale_y, flo
     const size_t count = (size_t)file->width * (size_t)file->height;
     for (size_t i = 0; i < count; ++i) {
         const float u = file->vectors[2 * i], v = file->vectors[2 * i + 1];
-        const bool known = fabsf(u) <= UNKNOWN && fabsf(v) <= UNKNOWN; /* not for NaN */
+        const bool known = fabsf(u) <= UNKNOWN && fabsf(v) <= UNKNOWN; /* false also for NaN */
         values[3 * i] = known ? u * scale_x : 0.0f;
         values[3 * i + 1] = known ? v * scale_y : 0.0f;
         values[3 * i + 2] = known ? 1.0f : 0.0f;

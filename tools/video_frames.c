@@ -6,7 +6,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* An error of a frame is no error of the run. */
+/* Keeps what is logged as the reason why a frame is left out: an error of a frame is no error of the run. */
 static void keep_reason(void *user, tvlm_log_level level, const char *message) {
     video_frames *const frames = user;
     if (level == TVLM_LOG_ERROR || level == TVLM_LOG_WARNING)
@@ -21,7 +21,8 @@ static bool ends_as(const char *path, const char *const endings[]) {
     return false;
 }
 
-/* By the name: a raw MJPEG is a JPEG by its bytes, and only its first picture. */
+/* Tells a clip by its name: by its bytes a raw MJPEG would be a JPEG, of which only the first picture is
+ * read. */
 static bool is_clip(const char *path) {
     static const char *const endings[] = {
         ".mp4",  ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpeg", ".mjpg", ".mpeg", ".mpg", ".ts",
@@ -29,8 +30,9 @@ static bool is_clip(const char *path) {
     return ends_as(path, endings);
 }
 
-/* Formats of io.h, by the name's ending or their first bytes. What cannot be read is called an image: loading
- * it says why. What is no file would lose the bytes that are looked at here: FFmpeg reads it. */
+/* Tells the formats of io.h by the name's ending or their first bytes. What cannot be read is called an
+ * image: loading it says why. What is no regular file would lose the bytes that are looked at here: FFmpeg
+ * reads it. */
 static bool is_image(const char *path) {
     static const char *const endings[] = {".jpg", ".jpeg", ".png", ".bmp", ".ppm", ".pgm", NULL};
     unsigned char head[4] = {0};
@@ -46,7 +48,7 @@ static bool is_image(const char *path) {
            (head[0] == 'B' && head[1] == 'M') || (head[0] == 'P' && head[1] >= '1' && head[1] <= '7');
 }
 
-/* Among several files, which are frames. */
+/* Refuses a clip among several files, which must be images. */
 static int check_no_clip(struct tool *tool, char *const *paths, int32_t count) {
     for (int32_t i = 0; i < count; ++i)
         if (is_clip(paths[i]))
@@ -124,7 +126,7 @@ static int next_of_files(video_frames *frames, video_frame *frame) {
     return TOOL_DONE;
 }
 
-/* The first frame's size is the stream's. */
+/* Whether a frame has the size of the first one, which is the stream's. */
 static bool fits(video_frames *frames, const video_frame *frame) {
     if (frames->width == 0) {
         frames->width = frame->image.width;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video_frames.h: frames in their order, from image files or out of a video. What does not decode is left out
- * with a warning.
+ * video_frames.h: frames in their order, from image files or out of a video. A frame that does not decode is
+ * left out with a warning.
  */
 #ifndef TVLM_TOOLS_VIDEO_FRAMES_H
 #define TVLM_TOOLS_VIDEO_FRAMES_H
@@ -16,33 +16,34 @@ typedef struct video_frames {
     struct tool *tool;
     char *const *paths;
     int32_t count, every;
-    double rate;   /* of frames a second: files' as asked for, a video's as told */
-    int64_t total; /* about how many will come; 0: not known */
+    double rate;   /* frames a second: as asked for with files, as a video says */
+    int64_t total; /* about how many frames will come; 0: not known */
     bool (*stop)(void *user);
-    const video_library *library; /* NULL: files */
+    const video_library *library; /* NULL: frames are files */
     tvlm_video_reader *reader;
-    int64_t next; /* file */
+    int64_t next; /* the number of the next file */
     tvlm_image *loaded;
     tvlm_log log;
-    char reason[900];      /* why the last one was left out */
-    int32_t width, height; /* of the first frame; 0 before it */
-    int64_t returned;      /* frames */
+    char reason[900];      /* why the last frame was left out */
+    int32_t width, height; /* the size of the first frame; 0 before it */
+    int64_t returned;      /* how many frames were returned */
 } video_frames;
 
 typedef struct video_frame {
     tvlm_image image; /* valid until the next call */
     const char *path;
-    double time;    /* seconds since the first */
-    int64_t number; /* from 0, of all that are in the video, or of the files */
+    double time;    /* seconds since the first frame */
+    int64_t number; /* its number from 0 among all that are in the video, or among the files */
     bool end;
 } video_frame;
 
-/* Files, or one video. `every` n-th frame comes, counted from the first. rate <= 0: the default for files.
- * `stop` is asked while there is waiting. */
+/* Opens files, or one video. Every `every`-th frame will come, counted from the first. A rate <= 0 means the
+ * default for files. `stop` is asked while a video keeps the caller waiting. */
 int video_frames_open(struct tool *tool, char *const *paths, int32_t count, int32_t every, double rate,
                       bool (*stop)(void *user), video_frames *frames);
 
-/* The next frame that decodes and has the first one's size. Fails at the end if there was none at all. */
+/* Finds the next frame that decodes and has the first one's size. Fails at the end if there was none at all.
+ */
 int video_frames_next(video_frames *frames, video_frame *frame);
 void video_frames_release(video_frames *frames);
 

@@ -10,7 +10,7 @@
 
 #define WORD_SIZE 64
 
-/* The next word of a line, "" at its end. Returns what is behind it. */
+/* Copies the next word of a line, "" at its end. Returns what is behind it. */
 static const char *next_word(const char *text, char word[WORD_SIZE]) {
     text += strspn(text, " \t,;");
     const size_t length = strcspn(text, " \t,;\r\n#");

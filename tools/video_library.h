@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * video_library.h: texturevlm-video, loaded when the first video is met. Linked, it would cost every command
- * the loading of FFmpeg's hundred libraries.
+ * video_library.h: texturevlm-video, which is loaded when the first video is met. If it were linked, every
+ * command would have to load FFmpeg's hundred libraries.
  */
 #ifndef TVLM_TOOLS_VIDEO_LIBRARY_H
 #define TVLM_TOOLS_VIDEO_LIBRARY_H
@@ -23,8 +23,8 @@ typedef struct video_library {
     void (*writer_destroy)(tvlm_video_writer **);
 } video_library;
 
-/* `what` is in need of it, for the error. Loaded once and never unloaded: FFmpeg's libraries do not like
- * that. */
+/* Loads the library once. It is never unloaded, since FFmpeg's libraries do not bear that. `what` is what
+ * needs it, for the error. */
 int video_library_load(struct tool *tool, const char *what, const video_library **library);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a stream answers of a frame, and how it is asked. */
+/*
+ * How a stream is asked about a frame, and what it answers.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@
 
 #define GAZE_MAX 64
 
-/* Whether the frame has a file in the folder; other troubles are told by who reads it. */
+/* Whether the frame has a file in the folder. Who reads it tells other troubles. */
 static bool find_file(const video_session *session, const char *folder, const char *ending,
                       const video_frame *frame, char *path, size_t size) {
     return folder != NULL && video_file_name(folder, ending, frame, session->video, path, size) &&
@@ -22,7 +24,8 @@ static bool find_file(const video_session *session, const char *folder, const ch
 
 /* ---- Beginning ---- */
 
-/* The channels of which the scorer reads earlier frames ("motion@-2"), each once, into session->volume. */
+/* Lists the channels of which the scorer reads earlier frames ("motion@-2"), each once, in session->volume.
+ */
 static int find_volume(video_session *session) {
     const video_options *const options = session->options;
     tvlm_safetensors *file = NULL;
@@ -53,7 +56,7 @@ static int find_volume(video_session *session) {
 
 const char *const video_presets[] = {"moving", "still", "screen", "gaze", "document", NULL};
 
-/* 0 that was said is not the library's default. */
+/* Returns a value that was given. A 0 becomes TVLM_ZERO, since to the library 0 means its default. */
 static float said(float value) {
     return value == 0.0f ? TVLM_ZERO : value;
 }
@@ -73,14 +76,14 @@ int video_session_open(struct tool *tool, const video_options *options, video_se
         code = tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
                           (int)session->questions.count);
     if (code == TOOL_DONE && options->weighing.scorer != NULL && options->frames.given)
-        code = find_volume(session); /* the scorer itself needs the stream */
+        code = find_volume(session); /* the scorer is loaded later: it needs the stream */
     else if (code == TOOL_DONE && options->weighing.scorer != NULL)
         code = tool_status(tool, tvlm_scorer_load(options->weighing.scorer, &tool->log, &session->scorer));
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &session->device);
     return code;
 }
 
-/* The stream needs a frame's size. */
+/* Creates the stream. That needs the size of a frame. */
 static int create(video_session *session, const tvlm_image *image) {
     const video_options *const options = session->options;
     struct tvlm_stream_params *const params = &session->params;
@@ -145,7 +148,7 @@ static int set_some(const struct present *present, const video_partial *partial)
                                                       input, partial->mask));
 }
 
-/* What went wrong has been told when it returns. */
+/* Hands features to the stream. What went wrong is told by then. */
 static tvlm_status set_features(void *target, const struct tvlm_grid_input *input) {
     const struct present *const present = target;
     video_partial partial;
@@ -155,7 +158,7 @@ static tvlm_status set_features(void *target, const struct tvlm_grid_input *inpu
     return code == TOOL_DONE ? TVLM_OK : TVLM_ERROR_ARGUMENT;
 }
 
-/* The flow from the frame to the last one, where there is a file. */
+/* Reads the flow from the frame to the last one, where there is a file. */
 static int read_flow(video_session *session, const video_frame *frame, video_answer *answer) {
     char path[4096];
     tvlm_stack_info info;
@@ -168,7 +171,8 @@ static int read_flow(video_session *session, const video_frame *frame, video_ans
     return video_flow_read(session->tool, path, &frame->image, info.width, info.height, &session->flow);
 }
 
-/* The mask of what the frame asks for, before its own features come. Without any yet there are no cells. */
+/* Writes the mask of the cells that the frame asks for, before its own features come. There are no cells
+ * before the first features. */
 static int write_needs(const video_session *session, const video_answer *answer) {
     char path[4096];
     if (session->options->needs == NULL || answer->report.columns == 0) return TOOL_DONE;
@@ -223,7 +227,7 @@ int video_session_send(video_session *session, const video_frame *frame) {
     return tool_status(session->tool, tvlm_stream_send(session->stream, 0, &frame->image));
 }
 
-/* The flow at a frame's positions: u, v of each, in its pixels. */
+/* Computes the flow at a frame's positions: u and v of each, in its pixels. */
 static int flow_at(video_session *session, const video_answer *answer, float *flow) {
     const int32_t channels[] = {TVLM_CHANNEL_FLOW_U, TVLM_CHANNEL_FLOW_V};
     tvlm_stack *const stack = tvlm_stream_stack(session->stream, 0);
@@ -247,8 +251,8 @@ static int flow_at(video_session *session, const video_answer *answer, float *fl
 }
 
 /*
- * A former position jumps when no present one, moved back along the flow, lies within one cell of it.
- * Remembers the present ones.
+ * Counts the former positions that jumped: no present one, moved back along the flow, lies within one cell of
+ * them. Then remembers the present ones.
  */
 static int count_jumps(video_session *session, video_answer *answer) {
     float *const flow = calloc(2 * (size_t)answer->count + 2, sizeof *flow);
