@@ -26,8 +26,11 @@
 /* All channels that this version makes from a still. */
 static size_t list_channels(char *names, size_t size) {
     size_t length = 0;
-    for (int32_t channel = 0; channel < TVLM_CHANNEL_WORD_0; ++channel) {
+    for (int32_t channel = 0; channel < TVLM_CHANNEL_USER_0; ++channel) {
         tvlm_channel_info info;
+        /* words, features, a larger embedding: bench_features.c */
+        if (channel >= TVLM_CHANNEL_WORD_0 && tvlm_grid_is_given(tvlm_channel_get_place(channel).grid))
+            continue;
         if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
             tvlm_channel_get_info(channel, &info) != TVLM_OK || !info.available)
             continue;
