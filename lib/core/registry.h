@@ -4,9 +4,8 @@
  * coarser levels, and what it needs.
  *
  * A family stores one texture array for each grid size among its channels; such an array is called a *grid*.
- * The grids are the nodes that the stack orders, generates and invalidates. A new family is an entry here
- * and, for each of its generated grids, a function of that name in each backend (the tables there are made
- * from TVLM_GENERATED_GRIDS).
+ * The grids are the nodes that the stack orders, generates and invalidates. CONTRIBUTING.md says how a family
+ * is added.
  */
 #ifndef TVLM_CORE_REGISTRY_H
 #define TVLM_CORE_REGISTRY_H
