@@ -62,7 +62,8 @@
     X(TEMPORAL, temporal, "test_temporal")                                                                   \
     X(OCCLUSION, occlusion, "test_scene")                                                                    \
     X(NORMAL, normal, "test_scene")                                                                          \
-    X(TEXT, text, "test_text")
+    X(TEXT, text, "test_text")                                                                               \
+    X(SHARPNESS, sharpness, "test_sharpness")
 
 #define TVLM_GRID_ENUM(ID, ...)  TVLM_GRID_##ID,
 #define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,
@@ -182,6 +183,8 @@ typedef struct tvlm_grid_info {
     int8_t carried;
     /* 1 + one of TVLM_STREAMED_*, or 0. */
     int8_t streamed;
+    /* What its value is multiplied by, for families whose definition has such a number; 0 for others. */
+    float scale;
     /* How it is handed in, for grids that are. */
     tvlm_way_in in;
 } tvlm_grid_info;

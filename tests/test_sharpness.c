@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_sharpness.c: sharpness against the reference, from laplacians that are the same on both sides; that it is
+ * made in parts; and that it tells a sharp picture from a soft one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "stack_helper.h"
+#include "support_stage.h"
+#include "texturevlm/delta.h"
+
+static const char *const names[4] = {"sharpness", "component 1", "component 2", "component 3"};
+
+/* Two sums of at most 256 values in float against double, whose relative error stays below 256 ulp; most
+ * values are small, or 1. */
+static const test_tolerance tolerances[4] = {{8e-6f, 1e-6f, TEST_HALF_ULP}};
+
+static void make(tvlm_device *device, tvlm_texture *laplacian, tvlm_texture *out) {
+    tvlm_texture *grids[TVLM_GRID_COUNT] = {[TVLM_GRID_LAPLACIAN] = laplacian};
+    test_poison(device, out);
+    if (device->backend->generate[TVLM_GRID_SHARPNESS](
+            device, &(tvlm_generate_args){.grids = grids, .out = out}) != TVLM_OK)
+        fail_msg("sharpness: %s", test_last_log());
+}
+
+/* `offset`: of all values, which changes no variance. */
+static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
+                    float offset, float most, uint64_t *random) {
+    const tvlm_texture shape = test_shape(size, 1, images, target->format);
+    tvlm_texture cells = shape;
+    char what[80];
+    cells.width = (size.width + TVLM_ENTROPY_CELL - 1) / TVLM_ENTROPY_CELL;
+    cells.height = (size.height + TVLM_ENTROPY_CELL - 1) / TVLM_ENTROPY_CELL;
+    cells.extent_x = (float)(cells.width * TVLM_ENTROPY_CELL);
+    cells.extent_y = (float)(cells.height * TVLM_ENTROPY_CELL);
+    cells.levels = tvlm_level_count(cells.width, cells.height);
+    test_pair laplacian = test_pair_create(target, reference, &shape),
+              out = test_pair_create(target, reference, &cells);
+    test_pair_fill(&laplacian, random, offset - most, offset + most, false);
+    test_pair_mips(&laplacian);
+    test_pair_equalise(&laplacian);
+    make(out.device, laplacian.got, out.got);
+    make(out.reference, laplacian.expected, out.expected);
+    snprintf(what, sizeof what, "sharpness of %dx%d, +-%g about %g", (int)size.width, (int)size.height,
+             (double)most, (double)offset);
+    test_pair_compare(what, &out, names, tolerances);
+    test_pair_destroy(&laplacian);
+    test_pair_destroy(&out);
+}
+
+static void sharpness(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *all = test_sizes(&count);
+    uint64_t random = 12288;
+    for (size_t i = 0; i < count; ++i) {
+        const int32_t images = i % 2 == 0 ? 3 : 1;
+        compare(target, reference, all[i], images, 0.0f, 0.05f, &random);
+        compare(target, reference, all[i], images, 0.75f, 0.05f, &random);
+        compare(target, reference, all[i], images, 0.0f, 0.0f, &random); /* flat */
+        compare(target, reference, all[i], images, 0.0f, 1.0f, &random); /* 1 everywhere */
+    }
+}
+
+static void both_tunings(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, sharpness);
+}
+
+static void as_the_reference(void **state) {
+    (void)state;
+    test_on_targets(both_tunings);
+}
+
+/* ---- What it is for ---- */
+
+enum { SIDE = 64, CELLS = SIDE / TVLM_ENTROPY_CELL };
+
+/* The mean over all cells of a checkerboard of squares of `square` pixels, whose edges are `soft` pixels wide. */
+static float sharpness_of(tvlm_device *device, int32_t square, int32_t soft) {
+    static uint8_t pixels[SIDE * SIDE];
+    tvlm_stack *stack = NULL;
+    float cells[CELLS * CELLS], sum = 0.0f;
+    for (int32_t y = 0; y < SIDE; ++y)
+        for (int32_t x = 0; x < SIDE; ++x) {
+            const int32_t inside = x % square, next = x / square % 2;
+            const float step = inside < soft ? ((float)inside + 0.5f) / (float)soft : 1.0f;
+            pixels[y * SIDE + x] =
+                (uint8_t)(128.0f + 100.0f * (next == 0 ? 1.0f - 2.0f * step : 2.0f * step - 1.0f));
+        }
+    const tvlm_image image = u8_image(pixels, SIDE, SIDE, 1);
+    assert_int_equal(
+        tvlm_stack_create_for_image(
+            device, &image, tvlm_stack_params(.layout = "sharpness", .format = TVLM_FORMAT_F32), &stack),
+        TVLM_OK);
+    assert_int_equal(tvlm_stack_read(stack, 0, TVLM_CHANNEL_SHARPNESS, 0, CELLS * CELLS, cells), TVLM_OK);
+    for (int i = 0; i < CELLS * CELLS; ++i) {
+        assert_true(cells[i] >= 0.0f && cells[i] <= 1.0f);
+        sum += cells[i];
+    }
+    tvlm_stack_destroy(&stack);
+    return sum / (CELLS * CELLS);
+}
+
+/* A frame of which a corner changes: made in parts, and the same as all of it made anew. */
+static void parts(const test_target *target, tvlm_device *reference) {
+    enum { WIDTH = 203, HEIGHT = 150, COLUMNS = 13, ROWS = 10 };
+    const struct tvlm_stack_params params = {
+        .layout = "sharpness", .width = WIDTH, .height = HEIGHT, .format = target->format};
+    uint64_t random = 5;
+    uint8_t *pixels = test_random_pixels(&random, WIDTH, HEIGHT, 3);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    tvlm_stack *parted = NULL, *whole = NULL;
+    float got[COLUMNS * ROWS], expected[COLUMNS * ROWS];
+    tvlm_delta_report report;
+    (void)reference;
+    assert_int_equal(tvlm_stack_create(target->device, &params, &parted), TVLM_OK);
+    assert_int_equal(tvlm_stack_create(target->device, &params, &whole), TVLM_OK);
+    assert_int_equal(tvlm_stack_update_image(parted, 0, &image, NULL, &report), TVLM_OK);
+    assert_int_equal(tvlm_stack_generate(parted), TVLM_OK);
+    for (int i = 0; i < 40; ++i) pixels[3 * (20 * WIDTH + i) + i % 3] ^= 0x80;
+    assert_int_equal(tvlm_stack_update_image(parted, 0, &image, tvlm_update_params(.tile = 32), &report),
+                     TVLM_OK);
+    assert_int_equal(tvlm_stack_set_image(whole, 0, &image), TVLM_OK);
+    assert_int_equal(tvlm_stack_read(parted, 0, TVLM_CHANNEL_SHARPNESS, 0, COLUMNS * ROWS, got), TVLM_OK);
+    assert_int_equal(tvlm_stack_read(whole, 0, TVLM_CHANNEL_SHARPNESS, 0, COLUMNS * ROWS, expected), TVLM_OK);
+    assert_memory_equal(got, expected, sizeof got);
+    bool told = false;
+    for (int32_t i = 0; i < report.family_count; ++i)
+        if (strcmp(report.families[i].name, "sharpness") == 0) {
+            told = true;
+            assert_int_equal(report.families[i].update, TVLM_UPDATE_PARTS);
+            assert_true(report.families[i].texels < report.families[i].all);
+        }
+    assert_true(told);
+    tvlm_stack_destroy(&parted);
+    tvlm_stack_destroy(&whole);
+    free(pixels);
+}
+
+static void in_parts(void **state) {
+    (void)state;
+    test_on_targets(parts);
+}
+
+static void tells_blur(void **state) {
+    tvlm_device *device = NULL;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    const float sharp = sharpness_of(device, 16, 1), soft = sharpness_of(device, 16, 4),
+                softest = sharpness_of(device, 16, 16);
+    if (!(sharp > 4.0f * soft && soft > 4.0f * softest))
+        fail_msg("sharp %g, soft %g, softest %g", (double)sharp, (double)soft, (double)softest);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(as_the_reference), cmocka_unit_test(in_parts),
+                                       cmocka_unit_test(tells_blur)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}
