@@ -6,12 +6,14 @@
 
 #include "texturevlm/io_basis.h"
 
+static const char *const made[] = {"image", "query", NULL};
+
 static const option_spec specs[] = {
-    {0, OPTION_TEXT, "basis", offsetof(basis_options, name), "BASIS",
+    {0, OPTION_INPUT, "basis", offsetof(basis_options, name), "BASIS",
      "image: the embedding in a basis of the image's own features; query: of the queries first, "
      "then of the image; or a file of `tvlm pca train`. tvlm select answers from it (default: "
      "from the features, exactly), tvlm generate shows it (default: image)",
-     0, 0, NULL},
+     0, 0, made},
     {0, OPTION_INTEGER, "components", offsetof(basis_options, components), "N",
      "of the basis image or query (default: 16)", 1, TVLM_EMBEDDING_MAX, NULL},
 };

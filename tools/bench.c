@@ -32,7 +32,7 @@ typedef struct bench_options {
 static const option_spec specs[] = {
     {0, OPTION_SIZE, "size", offsetof(bench_options, size), "WxH",
      "of the image (default: the image's own, or 1024x1024)", 1, 32767, NULL},
-    {0, OPTION_TEXT, "image", offsetof(bench_options, image), "FILE", "instead of the pattern made here", 0,
+    {0, OPTION_INPUT, "image", offsetof(bench_options, image), "FILE", "instead of the pattern made here", 0,
      0, NULL},
     {0, OPTION_INTEGER, "repeat", offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
      1, 100000, NULL},
@@ -40,7 +40,7 @@ static const option_spec specs[] = {
      "only stages with one of these in their name, and the copy", 0, 0, NULL},
     {0, OPTION_FLAG, "video", offsetof(bench_options, video), NULL,
      "frames of a video instead, with and without delta updates", 0, 0, NULL},
-    {0, OPTION_TEXT, "frames-from", offsetof(bench_options, frames_from), "DIR",
+    {0, OPTION_INPUT, "frames-from", offsetof(bench_options, frames_from), "DIR",
      "for --video: its pictures too, in the order of their names", 0, 0, NULL},
 };
 

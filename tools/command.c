@@ -4,13 +4,14 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tool.h"
 
 #define GROUPS_MAX 16
 
 /* Makes one table of the command's options, and the common ones after them. */
-static bool make_table(const tool_command *command, option_table *table) {
+bool tool_table(const tool_command *command, option_table *table) {
     option_group groups[GROUPS_MAX + 2] = {{0}};
     int count = 0;
     for (const option_group *group = command->options; group != NULL && group->table != NULL; ++group)
@@ -28,7 +29,7 @@ static void print_help(const tool_command *command, const option_table *table) {
 
 int tool_help(struct tool *tool, const tool_command *command) {
     option_table table;
-    const bool made = make_table(command, &table);
+    const bool made = tool_table(command, &table);
     if (made) print_help(command, &table);
     free_option_table(&table);
     return made ? TOOL_DONE : tool_fail(tool, "no memory");
@@ -44,6 +45,12 @@ static int check_operands(struct tool *tool, const tool_command *command, int co
     return TOOL_DONE;
 }
 
+static void name_stdin(int count, char **operands) {
+    static char name[] = FILES_STDIN;
+    for (int i = 0; i < count; ++i)
+        if (strcmp(operands[i], "-") == 0) operands[i] = name;
+}
+
 static int run(struct tool *tool, const tool_command *command, const option_table *table, void *options,
                int argc, char **argv) {
     const tool_common *const common = options; /* every command's options begin with it */
@@ -56,14 +63,18 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
         return TOOL_DONE;
     }
     tool->verbose = common->verbose;
-    const int code = check_operands(tool, command, argc - first, argv + first);
-    return code == TOOL_DONE ? command->run(tool, options, argc - first, argv + first) : code;
+    char **const operands = argv + first;
+    const int count = argc - first, words = command->operand_words < count ? command->operand_words : count;
+    name_stdin(count - words, operands + words);
+    int code = check_operands(tool, command, count, operands);
+    if (code == TOOL_DONE) code = files_note(tool, table, options, count - words, operands + words);
+    return code == TOOL_DONE ? command->run(tool, options, count, operands) : code;
 }
 
 int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv) {
     option_table table;
     void *const options = calloc(1, command->options_size);
-    const bool made = make_table(command, &table);
+    const bool made = tool_table(command, &table);
     tool->command = command->name;
     const int code = options != NULL && made ? run(tool, command, &table, options, argc, argv)
                                              : tool_fail(tool, "no memory");

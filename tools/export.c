@@ -31,7 +31,7 @@ static const char *const combinations[] = {"max", "mean", NULL};
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
      "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip or clip", 0, 0, NULL},
-    {'o', OPTION_TEXT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
+    {'o', OPTION_OUTPUT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
      NULL},
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
      "tokens selected at most, over all images (default: a quarter of each image's)", INT32_MIN, INT32_MAX,
@@ -112,12 +112,7 @@ static int check(struct job *job) {
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->budget.given && options->budget.value < 1)
         return tool_fail(tool, "--budget %d: at least one token must be asked for", options->budget.value);
-    if ((code = tool_check_output(tool, options->output)) != TOOL_DONE) return code;
-    for (int i = 0; code == TOOL_DONE && i < job->count; ++i)
-        code = tool_check_distinct(tool, options->output, job->paths[i]);
-    if (code == TOOL_DONE) code = tool_check_distinct(tool, options->output, options->weighing.scorer);
-    if (code == TOOL_DONE) code = questions_check_output(tool, &job->asked, options->output);
-    return code;
+    return TOOL_DONE;
 }
 
 /* Reads what is asked, which must be one question: an export has one choice of tokens. */

@@ -32,7 +32,7 @@ typedef struct fit_options {
 static const char *const taps_choices[] = {"1", "3x3", NULL};
 
 static const option_spec specs[] = {
-    {'o', OPTION_TEXT, "output", offsetof(fit_options, output), "FILE.safetensors",
+    {'o', OPTION_OUTPUT, "output", offsetof(fit_options, output), "FILE.safetensors",
      "the scorer, for tvlm select --scorer", 0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(fit_options, channels), "LIST",
      "what it may read (default: " TVLM_FIT_CHANNELS ")", 0, 0, NULL},
@@ -448,7 +448,6 @@ static int report(struct run *run) {
 /* ---- The command ---- */
 
 static int check_options(struct tool *tool, const fit_options *options, int count, char *const *paths) {
-    int code = tool_check_output(tool, options->output);
     if (options->channels != NULL && options->layout != NULL)
         return tool_usage(tool, "--channels and --layout exclude each other");
     if (options->layout != NULL && strchr(options->layout, ',') != NULL)
@@ -457,9 +456,7 @@ static int check_options(struct tool *tool, const fit_options *options, int coun
         return tool_usage(tool, "--leave-one-out and --held-out exclude each other");
     if (options->leave_one_out > 0 && count < 2)
         return tool_usage(tool, "--leave-one-out needs two images or more");
-    for (int i = 0; code == TOOL_DONE && i < count; ++i)
-        code = tool_check_distinct(tool, options->output, paths[i]);
-    return code;
+    return truth_files(tool, &options->truth, count, paths);
 }
 
 static int fit_all(struct run *run, char *const *paths) {

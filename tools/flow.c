@@ -19,11 +19,11 @@ typedef struct flow_options {
 } flow_options;
 
 static const option_spec specs[] = {
-    {'o', OPTION_TEXT, "output", offsetof(flow_options, output), "F.flo",
+    {'o', OPTION_OUTPUT, "output", offsetof(flow_options, output), "F.flo",
      "u, v of every pixel of A, in pixels", 0, 0, NULL},
-    {0, OPTION_TEXT, "picture", offsetof(flow_options, picture), "P.png",
+    {0, OPTION_OUTPUT, "picture", offsetof(flow_options, picture), "P.png",
      "the flow in colours: hue is the direction, saturation the length", 0, 0, NULL},
-    {0, OPTION_TEXT, "confidence", offsetof(flow_options, confidence), "C.npy",
+    {0, OPTION_OUTPUT, "confidence", offsetof(flow_options, confidence), "C.npy",
      "how sure it is, 0 .. 1: height x width, float32", 0, 0, NULL},
     {0, OPTION_FLAG, "full", offsetof(flow_options, full), NULL,
      "at full instead of half size: less error, four times the work", 0, 0, NULL},
@@ -236,26 +236,16 @@ static int print_summary(const struct job *job) {
     return code;
 }
 
-static int check(struct tool *tool, const flow_options *options, char *const *paths) {
-    const char *const outputs[] = {options->output, options->picture, options->confidence};
-    int code = TOOL_DONE;
+static int check(struct tool *tool, const flow_options *options) {
     if (options->output == NULL && options->picture == NULL && options->confidence == NULL &&
         options->common.json == 0)
         return tool_usage(tool, "nothing to write: -o F.flo, --picture, --confidence or --json is missing");
-    if (tool_same_output(outputs[0], outputs[1]) || tool_same_output(outputs[0], outputs[2]) ||
-        tool_same_output(outputs[1], outputs[2]))
-        return tool_usage(tool, "two outputs name the same file");
-    for (int i = 0; code == TOOL_DONE && i < 3; ++i) {
-        code = tool_check_output(tool, outputs[i]);
-        for (int k = 0; code == TOOL_DONE && k < 2; ++k)
-            code = tool_check_distinct(tool, outputs[i], paths[k]);
-    }
-    return code;
+    return TOOL_DONE;
 }
 
 static int run_flow(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     struct job job = {.tool = tool, .options = values, .paths = operands};
-    int code = check(tool, job.options, operands);
+    int code = check(tool, job.options);
     (void)operand_count;
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = compute(&job);

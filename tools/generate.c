@@ -26,11 +26,11 @@ typedef struct generate_options {
 #define SIDE_MAX 16777216.0
 
 static const option_spec specs[] = {
-    {'o', OPTION_TEXT, "output", offsetof(generate_options, output), "STACK.npy",
+    {'o', OPTION_OUTPUT, "output", offsetof(generate_options, output), "STACK.npy",
      "channels x height x width, float32, in the layout's order; of several images: images x "
      "channels x height x width",
      0, 0, NULL},
-    {0, OPTION_TEXT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
+    {0, OPTION_OUTPUT, "sheet", offsetof(generate_options, sheet), "SHEET.png",
      "a contact sheet: a labelled tile for each channel", 0, 0, NULL},
     {0, OPTION_TEXT, "layout", offsetof(generate_options, layout), "NAME", "which channels (default: full40)",
      0, 0, NULL},
@@ -304,34 +304,17 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
     const int code = basis_check(tool, &options->inputs.basis, options->inputs.features != NULL,
                                  options->inputs.words != NULL, "--words");
     if (code != TOOL_DONE) return code;
-    if (tool_same_output(options->output, options->sheet))
-        return tool_usage(tool, "-o and --sheet name the same file");
     if (path_count > 1 && options->sheet != NULL) return tool_usage(tool, "--sheet is of one image");
     if (path_count > 1 && inputs_given(&options->inputs) != NULL)
         return tool_usage(tool, "%s is of one image", inputs_given(&options->inputs));
     return TOOL_DONE;
 }
 
-static int check_outputs(struct tool *tool, const generate_options *options, int path_count,
-                         char *const *paths) {
-    const char *const outputs[] = {options->output, options->sheet};
-    int code = TOOL_DONE;
-    for (int i = 0; code == TOOL_DONE && i < 2; ++i) {
-        code = tool_check_output(tool, outputs[i]);
-        if (code == TOOL_DONE) code = inputs_check_output(tool, &options->inputs, outputs[i]);
-        for (int k = 0; code == TOOL_DONE && k < path_count; ++k)
-            code = tool_check_distinct(tool, outputs[i], paths[k]);
-    }
-    return code;
-}
-
 static int run_generate(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const generate_options *const options = values;
     struct job job = {.tool = tool, .options = options, .paths = operands, .path_count = operand_count};
-    int code;
-    if ((code = check_usage(tool, options, operand_count)) != TOOL_DONE ||
-        (code = check_outputs(tool, options, operand_count, operands)) != TOOL_DONE)
-        return code;
+    int code = check_usage(tool, options, operand_count);
+    if (code != TOOL_DONE) return code;
     code = generate(&job);
     progress_clear();
     tvlm_npy_writer_destroy(&job.writer);

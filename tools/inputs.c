@@ -9,25 +9,25 @@
 #include "texturevlm/io.h"
 
 static const option_spec specs[] = {
-    {0, OPTION_TEXT, "attention", offsetof(input_options, attention), "F.npy",
+    {0, OPTION_INPUT, "attention", offsetof(input_options, attention), "F.npy",
      "attention over the image: rows x columns, float32 or float16", 0, 0, NULL},
-    {0, OPTION_TEXT, "attention-prev", offsetof(input_options, attention_prev), "F.npy",
+    {0, OPTION_INPUT, "attention-prev", offsetof(input_options, attention_prev), "F.npy",
      "that of the previous layer or step", 0, 0, NULL},
-    {0, OPTION_TEXT, "gaze", offsetof(input_options, gaze), "F.npy", "where eyes were: rows x columns", 0, 0,
+    {0, OPTION_INPUT, "gaze", offsetof(input_options, gaze), "F.npy", "where eyes were: rows x columns", 0, 0,
      NULL},
-    {0, OPTION_TEXT, "depth", offsetof(input_options, depth), "F.npy",
+    {0, OPTION_INPUT, "depth", offsetof(input_options, depth), "F.npy",
      "rows x columns; normals and occlusion follow from it", 0, 0, NULL},
-    {0, OPTION_TEXT, "embedding", offsetof(input_options, embedding), "F.npy",
+    {0, OPTION_INPUT, "embedding", offsetof(input_options, embedding), "F.npy",
      "rows x columns x C, C up to 64: embedding_0 ..", 0, 0, NULL},
-    {0, OPTION_TEXT, "saliency-map", offsetof(input_options, saliency_map), "FILE",
+    {0, OPTION_INPUT, "saliency-map", offsetof(input_options, saliency_map), "FILE",
      "a picture or .npy in place of saliency", 0, 0, NULL},
-    {0, OPTION_TEXT, "text-mask", offsetof(input_options, text_mask), "FILE",
+    {0, OPTION_INPUT, "text-mask", offsetof(input_options, text_mask), "FILE",
      "a picture or .npy in place of text", 0, 0, NULL},
-    {0, OPTION_TEXT, "features", offsetof(input_options, features), "F.npy",
+    {0, OPTION_INPUT, "features", offsetof(input_options, features), "F.npy",
      "the encoder's vectors, h x w x D: feature_0 ..", 0, 0, NULL},
-    {0, OPTION_TEXT, "words", offsetof(input_options, words), "Q.npy",
+    {0, OPTION_INPUT, "words", offsetof(input_options, words), "Q.npy",
      "up to 64 vectors, N x D: word_0 .., the features' similarity to each", 0, 0, NULL},
-    {0, OPTION_TEXT, "labels", offsetof(input_options, labels), "FILE",
+    {0, OPTION_INPUT, "labels", offsetof(input_options, labels), "FILE",
      "regions in place of --clusters: a picture (gray, or ids as R + 256 G + 65536 B) or a .npy "
      "of integers, up to 2048 different ones",
      0, 0, NULL},
@@ -69,18 +69,6 @@ struct input_files {
 
 static const char *path_of(const input_options *options, size_t row) {
     return *(const char *const *)((const char *)options + rows[row].offset);
-}
-
-int inputs_check_output(struct tool *tool, const input_options *options, const char *output) {
-    int code = TOOL_DONE;
-    for (size_t i = 0; code == TOOL_DONE && i < ROW_COUNT; ++i)
-        if (path_of(options, i) != NULL) code = tool_check_distinct(tool, output, path_of(options, i));
-    if (code == TOOL_DONE && options->labels != NULL)
-        code = tool_check_distinct(tool, output, options->labels);
-    if (code == TOOL_DONE && options->features != NULL)
-        code = tool_check_distinct(tool, output, options->features);
-    if (code == TOOL_DONE && options->words != NULL) code = tool_check_distinct(tool, output, options->words);
-    return code;
 }
 
 const char *inputs_given(const input_options *options) {

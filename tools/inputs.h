@@ -22,9 +22,6 @@ extern const option_specs input_specs;
 /* The files, read and checked. */
 typedef struct input_files input_files;
 
-/* Refuses an output that is one of the files. NULL is fine. */
-int inputs_check_output(struct tool *tool, const input_options *options, const char *output);
-
 /* Returns the name of an option that was given; NULL where there is none. */
 const char *inputs_given(const input_options *options);
 

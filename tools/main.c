@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "manual.h"
 #include "start.h"
 #include "strategies.h"
 #include "tool.h"
@@ -54,6 +55,7 @@ static int run(struct tool *tool, int argc, char **argv) {
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) return print_overview();
     if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argv[2]) : print_overview();
     if (strcmp(name, BENCH) == 0) return start_bench(tool, argv);
+    if (strcmp(name, "--files") == 0) return manual_files(tool, commands);
     const tool_command *const command = find_command(name);
     if (command == NULL) return tool_usage(tool, "there is no command '%s'", name);
     return tool_run(tool, command, argc - 1, argv + 1);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
 #include "texturevlm/status.h"
 
 #define LONG_BASE   256 /* an option without a letter has this + its place in the table as getopt's value */
@@ -33,8 +34,15 @@ void free_option_table(option_table *table) {
     *table = (option_table){0};
 }
 
-/* Writes an option as it is typed: "--stride" or "-k". */
-static void spec_label(const option_spec *spec, char *label, size_t size) {
+bool option_is_input(const option_spec *spec) {
+    return spec->kind == OPTION_INPUT || spec->kind == OPTION_INPUTS;
+}
+
+bool option_is_file(const option_spec *spec) {
+    return spec->kind >= OPTION_INPUT && spec->kind <= OPTION_FOLDER;
+}
+
+void option_label(const option_spec *spec, char *label, size_t size) {
     if (spec->name != NULL)
         snprintf(label, size, "--%s", spec->name);
     else
@@ -177,13 +185,20 @@ static bool add_text(const char *text, option_list *out, struct complaint *compl
 
 static bool set_value(const option_spec *spec, const char *text, void *values, struct complaint *complaint) {
     void *const value = (char *)values + spec->offset;
-    spec_label(spec, complaint->label, sizeof complaint->label);
+    option_label(spec, complaint->label, sizeof complaint->label);
+    if (option_is_file(spec) && strcmp(text, "-") == 0)
+        text = option_is_input(spec) ? FILES_STDIN : FILES_STDOUT;
     switch (spec->kind) {
     case OPTION_FLAG: ++*(int *)value; return true;
     case OPTION_TEXT:
+    case OPTION_INPUT:
+    case OPTION_OUTPUT:
+    case OPTION_PATTERN:
+    case OPTION_FOLDER:
         if (*text == '\0') return complain(complaint, "is empty");
         *(const char **)value = text;
         return true;
+    case OPTION_INPUTS:
     case OPTION_LIST: return add_text(text, value, complaint);
     case OPTION_INTEGER: return set_integer(spec, text, value, complaint);
     case OPTION_NUMBER: return set_number(spec, text, value, complaint);
@@ -243,7 +258,7 @@ static void complain_unknown(const option_table *table, char *const *argv, char 
     const option_spec *const spec = optopt != 0 ? spec_of(table, optopt) : NULL;
     char label[64];
     if (spec != NULL) {
-        spec_label(spec, label, sizeof label);
+        option_label(spec, label, sizeof label);
         snprintf(error, error_size, "%s: takes no argument", label);
     } else if (optopt != 0) {
         snprintf(error, error_size, "unknown option '-%c'", optopt);
@@ -265,7 +280,7 @@ static bool parse(const option_table *table, const getopt_input *input, int argc
         if (spec == NULL)
             return complain(&complaint, "unknown option"); /* not reached: getopt knows no others */
         if (found == ':') {
-            spec_label(spec, complaint.label, sizeof complaint.label);
+            option_label(spec, complaint.label, sizeof complaint.label);
             return complain(&complaint, "%s is missing", spec->argument);
         }
         if (!set_value(spec, optarg, values, &complaint)) return false;

@@ -20,7 +20,13 @@ typedef enum option_kind {
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
     OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
-    OPTION_SIZE     /* option_size: "640x480", each side in the range */
+    OPTION_SIZE,    /* option_size: "640x480", each side in the range */
+    /* Names of files, which are all const char * but for INPUTS. "-" is stdin, or stdout. */
+    OPTION_INPUT,   /* a file or folder that is read, or one of the words in `choices` */
+    OPTION_INPUTS,  /* option_list: a file that is read each time it is given */
+    OPTION_OUTPUT,  /* a file that is written */
+    OPTION_PATTERN, /* a file that is written, or what the names of several are made from */
+    OPTION_FOLDER   /* a folder into which files are written */
 } option_kind;
 
 typedef struct option_integer {
@@ -63,8 +69,8 @@ typedef struct option_spec {
     size_t offset;              /* where its value is in the command's options */
     const char *argument;       /* what --help calls its argument; NULL for flags */
     const char *help;           /* running text, of which --help breaks the lines */
-    double low, high;           /* the range of INTEGER, NUMBER and SIZE */
-    const char *const *choices; /* those of CHOICE, ending with NULL */
+    double low, high;           /* the range of INTEGER, NUMBER, TRIPLE and SIZE */
+    const char *const *choices; /* those of CHOICE, and the words of INPUT, ending with NULL */
 } option_spec;
 
 /* A table of specs whose offsets are in one struct. */
@@ -81,6 +87,13 @@ typedef struct option_group {
     const option_specs *table; /* NULL ends a list of groups */
     size_t offset;
 } option_group;
+
+/* Whether its value names a file or folder; and whether that is read. */
+bool option_is_file(const option_spec *spec);
+bool option_is_input(const option_spec *spec);
+
+/* Writes an option as it is typed: "--stride" or "-k". */
+void option_label(const option_spec *spec, char *label, size_t size);
 
 /* All options of a command in one table, made of its groups. */
 typedef struct option_table {

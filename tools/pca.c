@@ -31,17 +31,17 @@ static const char *const methods[] = {"auto", "covariance", "range-finder", NULL
 static const option_spec specs[] = {
     {'k', OPTION_INTEGER, NULL, offsetof(pca_options, k), "K", "train: components (default: 16)", 1,
      TVLM_BASIS_DIMENSION_MAX, NULL},
-    {'o', OPTION_TEXT, "output", offsetof(pca_options, output), "BASIS.safetensors", "train: the basis", 0, 0,
-     NULL},
+    {'o', OPTION_OUTPUT, "output", offsetof(pca_options, output), "BASIS.safetensors", "train: the basis", 0,
+     0, NULL},
     {0, OPTION_FLAG, "centred", offsetof(pca_options, centred), NULL,
      "train: take the mean off first, as scikit-learn's PCA", 0, 0, NULL},
     {0, OPTION_CHOICE, "method", offsetof(pca_options, method), "NAME",
      "train: covariance (exact), range-finder (randomized; files are read three times) or auto: "
      "covariance up to 1536 dimensions",
      0, 0, methods},
-    {0, OPTION_TEXT, "queries", offsetof(pca_options, queries), "Q.npy",
+    {0, OPTION_INPUT, "queries", offsetof(pca_options, queries), "Q.npy",
      "validate: D or N x D, for the figures of relevance", 0, 0, NULL},
-    {0, OPTION_TEXT, "plot", offsetof(pca_options, plot), "FILE.png",
+    {0, OPTION_OUTPUT, "plot", offsetof(pca_options, plot), "FILE.png",
      "validate: variance kept by 1 .. k components", 0, 0, NULL},
     THRESHOLD("min-variance", variance, "validate: of the variance kept (default: 0.8)"),
     THRESHOLD("max-error", error, "validate: of the length of what is lost, over a vector's (default: 0.4)"),
@@ -130,10 +130,7 @@ static int train(struct tool *tool, const pca_options *options, int count, char 
     tvlm_trainer *trainer = NULL;
     tvlm_basis *basis = NULL;
     vector_reader first = {0};
-    int code = tool_check_output(tool, options->output);
-    for (int i = 0; code == TOOL_DONE && i < count; ++i)
-        code = tool_check_distinct(tool, options->output, paths[i]);
-    if (code == TOOL_DONE) code = vectors_open(tool, paths[0], &first);
+    int code = vectors_open(tool, paths[0], &first);
     params.dimension = first.dimension;
     vectors_close(&first);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
@@ -333,10 +330,7 @@ static int validate(struct tool *tool, const pca_options *options, int count, ch
     tvlm_basis *basis = NULL;
     vector_file features = {0}, queries = {0};
     (void)count;
-    int code = tool_check_output(tool, options->plot);
-    for (int i = 0; code == TOOL_DONE && i < 2; ++i)
-        code = tool_check_distinct(tool, options->plot, paths[i]);
-    if (code == TOOL_DONE) code = tool_status(tool, tvlm_basis_load(paths[0], &tool->log, &basis));
+    int code = tool_status(tool, tvlm_basis_load(paths[0], &tool->log, &basis));
     if (code == TOOL_DONE) code = features_read(tool, paths[1], &features);
     if (code == TOOL_DONE && options->queries != NULL)
         code = vectors_read(tool, "--queries", options->queries, &queries);
@@ -404,6 +398,7 @@ const tool_command pca_command = {
     .name = "pca",
     .summary = "bases for embeddings: train, validate, info",
     .operands = "train FEATURES.npy... | validate BASIS FEATURES.npy | info BASIS",
+    .operand_words = 1,
     .operand_min = 1,
     .operand_max = INT_MAX,
     .details =

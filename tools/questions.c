@@ -10,7 +10,7 @@
 /* ---- Options ---- */
 
 static const option_spec features_list[] = {
-    {0, OPTION_LIST, "features", offsetof(question_options, features), "F.npy",
+    {0, OPTION_INPUTS, "features", offsetof(question_options, features), "F.npy",
      "the encoder's vectors of the image, as it is handed to the encoder: h x w x D, float32 or "
      "float16; of several images once for each, in their order",
      0, 0, NULL},
@@ -25,9 +25,9 @@ static const option_spec feature_patch_list[] = {
 const option_specs feature_patch_specs = OPTION_SPECS(feature_patch_list);
 
 static const option_spec query_list[] = {
-    {0, OPTION_TEXT, "query", offsetof(question_options, query), "Q.npy",
+    {0, OPTION_INPUT, "query", offsetof(question_options, query), "Q.npy",
      "what is asked, as the encoder's vector: D, or N x D for N queries", 0, 0, NULL},
-    {0, OPTION_TEXT, "query-mean", offsetof(question_options, mean), "M.npy",
+    {0, OPTION_INPUT, "query-mean", offsetof(question_options, mean), "M.npy",
      "D: taken off every query first, the mean of many texts' vectors, say", 0, 0, NULL},
 };
 const option_specs query_specs = OPTION_SPECS(query_list);
@@ -325,15 +325,6 @@ int questions_read(struct tool *tool, const question_options *options, int image
 void questions_release(questions *q) {
     vectors_release(&q->queries);
     vectors_release(&q->mean);
-}
-
-int questions_check_output(struct tool *tool, const question_options *options, const char *output) {
-    int code = TOOL_DONE;
-    for (int32_t i = 0; code == TOOL_DONE && i < options->features.count; ++i)
-        code = tool_check_distinct(tool, output, options->features.values[i]);
-    if (code == TOOL_DONE && options->query != NULL) code = tool_check_distinct(tool, output, options->query);
-    if (code == TOOL_DONE && options->mean != NULL) code = tool_check_distinct(tool, output, options->mean);
-    return code;
 }
 
 int questions_set(struct tool *tool, const questions *q, int image, int32_t width, tvlm_stack *stack) {

@@ -89,9 +89,6 @@ typedef struct questions {
 int questions_read(struct tool *tool, const question_options *options, int images, questions *questions);
 void questions_release(questions *questions);
 
-/* Refuses an output that is one of the files. NULL is fine. */
-int questions_check_output(struct tool *tool, const question_options *options, const char *output);
-
 /* Loads the scorer of --scorer FILE. One that weighs features or an embedding is refused where there are no
  * --features. */
 int questions_scorer(struct tool *tool, const question_options *options, const char *path,

@@ -42,11 +42,11 @@ typedef struct select_options {
 static const char *const arrangements[] = {"sunflower", "log-polar", NULL};
 
 static const option_spec specs[] = {
-    {'o', OPTION_TEXT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)", 0,
-     0, NULL},
-    {0, OPTION_TEXT, "overlay", offsetof(select_options, overlay), "FILE.png",
+    {'o', OPTION_OUTPUT, "output", offsetof(select_options, output), "FILE", "the JSON (default: to stdout)",
+     0, 0, NULL},
+    {0, OPTION_PATTERN, "overlay", offsetof(select_options, overlay), "FILE.png",
      "the photo with the chosen cells, coloured by rank", 0, 0, NULL},
-    {0, OPTION_TEXT, "heatmap", offsetof(select_options, heatmap), "FILE.png",
+    {0, OPTION_PATTERN, "heatmap", offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo", 0, 0, NULL},
     {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
      "for foveated: where to look, in the image's pixels; may be given several times (default: "
@@ -73,7 +73,7 @@ static const option_spec specs[] = {
     {0, OPTION_NUMBER, "cache-bytes", offsetof(select_options, cache_bytes), "BYTES",
      "of device memory for images that may be asked about again (default: half of the device's)", 1, 1e18,
      NULL},
-    {0, OPTION_TEXT, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
+    {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
      "the score of every cell of the grid (--stride), row after row as an encoder numbers its "
      "patches: float32 [cells]",
      0, 0, NULL},
@@ -117,16 +117,17 @@ struct run {
 
 /* ---- Outputs ---- */
 
-static int check_outputs(struct run *run, int count, char *const *images) {
+static int note_outputs(struct run *run, int count, char *const *images) {
     const select_options *const options = run->options;
     const select_outputs outputs = {
-        .json = options->output,
-        .patterns = {options->overlay, options->heatmap, options->patches.output, options->patch_scores},
-        .questions = &options->questions,
+        .patterns = {{"--overlay", options->overlay},
+                     {"--heatmap", options->heatmap},
+                     {"--patches", options->patches.output},
+                     {"--patch-scores", options->patch_scores}},
         .query_count = run->questions.count,
         .several_queries = run->questions.several,
     };
-    return select_outputs_check(run->tool, &outputs, count, images);
+    return select_outputs_note(run->tool, &outputs, count, images);
 }
 
 /* ---- One image ---- */
@@ -473,7 +474,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (options->basis.components.given && options->basis.name == NULL)
         return tool_usage(tool, "--components needs --basis");
     if ((code = questions_read(tool, &options->questions, operand_count, &run.questions)) != TOOL_DONE ||
-        (code = check_outputs(&run, operand_count, operands)) != TOOL_DONE) {
+        (code = note_outputs(&run, operand_count, operands)) != TOOL_DONE) {
         questions_release(&run.questions);
         return code;
     }

@@ -9,12 +9,10 @@
 enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 4 };
 
 typedef struct select_outputs {
-    /* Where the JSON goes; NULL: to stdout. */
-    const char *json;
-    /* The names of files that each image and query has one of; NULL: none is written. */
-    const char *patterns[SELECT_PATTERNS];
-    /* Its files are not to be written over. */
-    const question_options *questions;
+    /* The names of files that each image and query has one of, and the option that says so; NULL: none is written. */
+    struct {
+        const char *option, *name;
+    } patterns[SELECT_PATTERNS];
     int32_t query_count;
     bool several_queries;
 } select_outputs;
@@ -24,7 +22,7 @@ typedef struct select_outputs {
 int select_output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
                        char *path);
 
-/* Checks before anything is computed that every output can be written, is no input, and is written once. */
-int select_outputs_check(struct tool *tool, const select_outputs *outputs, int count, char *const *images);
+/* Notes before anything is computed all files that will be written. */
+int select_outputs_note(struct tool *tool, const select_outputs *outputs, int count, char *const *images);
 
 #endif

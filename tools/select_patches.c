@@ -11,7 +11,7 @@ static const char *const formats[] = {"f32", "f16", NULL};
 static const char *const borders[] = {"clamp", "reflect", NULL};
 
 static const option_spec specs[] = {
-    {0, OPTION_TEXT, "patches", offsetof(patch_options, output), "FILE.npy",
+    {0, OPTION_PATTERN, "patches", offsetof(patch_options, output), "FILE.npy",
      "each position's square: [K,3,P,P], r, g, b from 0 to 1, best first", 0, 0, NULL},
     {0, OPTION_INTEGER, "patch-size", offsetof(patch_options, side), "P",
      "side of those, in texels (default: that of --patch)", 1, 1024, NULL},

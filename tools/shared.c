@@ -29,7 +29,7 @@ const option_specs placing_specs = OPTION_SPECS(placing);
 static const option_spec weighing[] = {
     {0, OPTION_TRIPLE, "weights", offsetof(weighing_options, weights), "I,P,Q",
      "of information, perspective and participation, the part that --query has", 0, 0, NULL},
-    {0, OPTION_TEXT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
+    {0, OPTION_INPUT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
 };
 const option_specs weighing_specs = OPTION_SPECS(weighing);

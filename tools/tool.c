@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "progress.h"
 
@@ -84,6 +82,10 @@ int tool_status(struct tool *tool, tvlm_status status) {
     return tool_fail(tool, "%s", tvlm_status_string(status)); /* does nothing where the library said more */
 }
 
+FILE *tool_report(const struct tool *tool) {
+    return tool->stdout_taken ? stderr : stdout;
+}
+
 static int stdout_failed(struct tool *tool) {
     const int cause = errno;
     tool->subject = NULL;
@@ -92,13 +94,14 @@ static int stdout_failed(struct tool *tool) {
 
 int tool_print(struct tool *tool, const char *text) {
     if (text == NULL) return tool_fail(tool, "no memory for the result");
-    return fputs(text, stdout) >= 0 ? TOOL_DONE : stdout_failed(tool);
+    return fputs(text, tool_report(tool)) >= 0 ? TOOL_DONE : stdout_failed(tool);
 }
 
 int tool_end(struct tool *tool, int code) {
     progress_clear();
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == TOOL_DONE) code = stdout_failed(tool);
     if (code != TOOL_DONE) fprintf(stderr, "tvlm: %s\n", tool->error[0] != '\0' ? tool->error : "failed");
+    files_release(&tool->files);
     return code;
 }
 
@@ -115,44 +118,6 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
     tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s: %s storage (%s)", info.name,
                      tvlm_storage_name(info.storage), info.storage_reason);
     return TOOL_DONE;
-}
-
-int tool_check_output(struct tool *tool, const char *path) {
-    struct stat info;
-    char folder[4096];
-    if (path == NULL) return TOOL_DONE;
-    tool->subject = NULL;
-    if (stat(path, &info) == 0) {
-        if (S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: is a folder, not a file to write", path);
-        if (!S_ISREG(info.st_mode)) return TOOL_DONE; /* it is a pipe or a device */
-    }
-    const char *const slash = strrchr(path, '/');
-    const size_t length = slash != NULL ? (size_t)(slash - path) : 0;
-    if (slash != NULL && slash[1] == '\0')
-        return tool_fail(tool, "%s: is a folder, not a file to write", path);
-    if (length >= sizeof folder) return tool_fail(tool, "%.64s...: the path is too long", path);
-    snprintf(folder, sizeof folder, "%.*s", (int)length, path);
-    if (length == 0) snprintf(folder, sizeof folder, "%s", slash != NULL ? "/" : ".");
-    if (stat(folder, &info) != 0) return tool_fail(tool, "%s: there is no folder %s", path, folder);
-    if (!S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: %s is not a folder", path, folder);
-    if (access(folder, W_OK | X_OK) != 0)
-        return tool_fail(tool, "%s: the folder %s cannot be written to", path, folder);
-    return TOOL_DONE;
-}
-
-int tool_check_distinct(struct tool *tool, const char *output, const char *input) {
-    struct stat a, b;
-    if (output == NULL || input == NULL || stat(output, &a) != 0 || stat(input, &b) != 0) return TOOL_DONE;
-    if (!S_ISREG(a.st_mode) && !S_ISDIR(a.st_mode)) return TOOL_DONE;
-    if (a.st_dev != b.st_dev || a.st_ino != b.st_ino) return TOOL_DONE;
-    tool->subject = NULL;
-    return tool_fail(tool, "%s: is the input; it is not overwritten", output);
-}
-
-bool tool_same_output(const char *a, const char *b) {
-    struct stat info;
-    if (a == NULL || b == NULL || strcmp(a, b) != 0) return false;
-    return stat(a, &info) != 0 || S_ISREG(info.st_mode);
 }
 
 void tool_stem(const char *path, char *stem, size_t size) {

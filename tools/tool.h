@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "files.h"
 #include "options.h"
 #include "texturevlm/texturevlm.h"
 
@@ -21,6 +23,8 @@ struct tool {
     tvlm_log log; /* what the library logs to: it ends in this tool */
     int verbose;
     const char *command; /* the command's name; NULL before it is known */
+    file_list files;     /* all files that it reads and writes */
+    bool stdout_taken;   /* an output goes to stdout, so what the command has to say goes to stderr */
     /* The file that is worked on, or NULL. Errors begin with it, unless they name it. */
     const char *subject;
     char error[1600];   /* the first error; "": there was none */
@@ -31,6 +35,7 @@ struct tool {
 typedef struct tool_command {
     const char *name, *summary;
     const char *operands; /* what --help calls the operands, such as "IMAGE..."; "": it takes none */
+    int operand_words;    /* so many of them are words; those behind them are files that are read */
     int operand_min, operand_max;
     const char *details;         /* what --help prints below the options */
     const option_group *options; /* all but the common ones; NULL: it has no others */
@@ -60,6 +65,9 @@ int tool_run(struct tool *tool, const tool_command *command, int argc, char **ar
 /* Prints the help of a command. */
 int tool_help(struct tool *tool, const tool_command *command);
 
+/* All options of a command, the common ones last, as parser and help have them. False where there is no memory. */
+bool tool_table(const tool_command *command, option_table *table);
+
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
 int tool_fail(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
@@ -78,18 +86,8 @@ int tool_end(struct tool *tool, int code);
 /* Opens the device that the options name. */
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device);
 
-/*
- * Refuses, before any work, an output that cannot be written: its folder is missing or may not be written to,
- * or it is a folder itself. NULL is fine.
- */
-int tool_check_output(struct tool *tool, const char *path);
-
-/* Refuses an output that is the same file, or folder, as an input. NULL is fine, for either. */
-int tool_check_distinct(struct tool *tool, const char *output, const char *input);
-
-/* Whether two outputs would replace each other: they have one name, which is no device or pipe. NULL is fine.
- */
-bool tool_same_output(const char *a, const char *b);
+/* Where a command prints what it has to say: stdout, or stderr where an output goes to stdout. */
+FILE *tool_report(const struct tool *tool);
 
 /* Copies the stem of a path, cut to `size`: that of "a/b/photo.final.jpg" is "photo.final". */
 void tool_stem(const char *path, char *stem, size_t size);

@@ -11,13 +11,13 @@
 #include "texturevlm/io.h"
 
 static const option_spec specs[] = {
-    {0, OPTION_TEXT, "masks", offsetof(truth_options, masks), "FOLDER",
+    {0, OPTION_INPUT, "masks", offsetof(truth_options, masks), "FOLDER",
      "STEM.png or STEM_mask.png for each image: not black is object", 0, 0, NULL},
-    {0, OPTION_TEXT, "coco", offsetof(truth_options, coco), "FILE.json",
+    {0, OPTION_INPUT, "coco", offsetof(truth_options, coco), "FILE.json",
      "COCO detection (boxes, polygons, run lengths) or panoptic (with its PNGs)", 0, 0, NULL},
-    {0, OPTION_TEXT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
+    {0, OPTION_INPUT, "panoptic", offsetof(truth_options, panoptic), "FOLDER",
      "of those PNGs, STEM.png or STEM_panoptic.png (default: where the json is)", 0, 0, NULL},
-    {0, OPTION_TEXT, "yolo", offsetof(truth_options, yolo), "FOLDER",
+    {0, OPTION_INPUT, "yolo", offsetof(truth_options, yolo), "FOLDER",
      "STEM.txt or STEM_yolo.txt for each image: class cx cy w h, or class x1 y1 x2 y2 x3 y3 ...", 0, 0, NULL},
     {0, OPTION_TEXT, "classes", offsetof(truth_options, classes), "LIST",
      "names or numbers with commas between them: only these count (default: all; of panoptic maps "
@@ -50,6 +50,21 @@ static int find_file(struct tool *tool, const char *folder, const char *image, c
     }
     return tool_fail(tool, "there is neither %s%s nor %s%s%s in %s", stem, extension, stem, suffix, extension,
                      folder);
+}
+
+/* Notes both of them, where they are. */
+static int note_beside(struct tool *tool, const char *folder, const char *image, const char *suffix,
+                       const char *extension) {
+    char stem[512], path[PATH_SIZE];
+    int code = TOOL_DONE;
+    if (folder == NULL) return TOOL_DONE;
+    tool_stem(image, stem, sizeof stem);
+    for (int i = 0; code == TOOL_DONE && i < 2; ++i) {
+        const int length =
+            snprintf(path, PATH_SIZE, "%s/%s%s%s", folder, stem, i == 0 ? suffix : "", extension);
+        if (length < PATH_SIZE && access(path, F_OK) == 0) code = files_input(tool, path);
+    }
+    return code;
 }
 
 static int load_map(struct tool *tool, const char *path, int32_t width, int32_t height, tvlm_image **map) {
@@ -142,16 +157,21 @@ static uint32_t segment_at(const tvlm_image *map, size_t pixel) {
     return at[0] + 256u * at[1] + 65536u * at[2];
 }
 
+/* Where the maps are: what the option says, or the folder of the json. */
+static const char *panoptic_folder(const truth_options *options, char folder[PATH_SIZE]) {
+    const char *const slash = strrchr(options->coco, '/');
+    if (options->panoptic != NULL) return options->panoptic;
+    snprintf(folder, PATH_SIZE, "%.*s", slash != NULL ? (int)(slash - options->coco) : 1,
+             slash != NULL ? options->coco : ".");
+    return folder;
+}
+
 static int mask_of_panoptic(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
     char path[PATH_SIZE], folder[PATH_SIZE];
     tvlm_image *map = NULL;
-    const char *const slash = strrchr(from->options->coco, '/');
     const cJSON *const annotation = find_by_file(from, "annotations", image), *segment;
     if (annotation == NULL) return tool_fail(tool, "%s says nothing about this image", from->options->coco);
-    snprintf(folder, sizeof folder, "%.*s", slash != NULL ? (int)(slash - from->options->coco) : 1,
-             slash != NULL ? from->options->coco : ".");
-    int code = find_file(tool, from->options->panoptic != NULL ? from->options->panoptic : folder, image,
-                         "_panoptic", ".png", path);
+    int code = find_file(tool, panoptic_folder(from->options, folder), image, "_panoptic", ".png", path);
     if (code == TOOL_DONE) code = load_map(tool, path, mask->width, mask->height, &map);
     if (code == TOOL_DONE && (map->channels < 3 || map->type != TVLM_PIXEL_U8))
         code = tool_fail(tool, "%s: is no panoptic map: 8-bit RGB", path);
@@ -323,6 +343,18 @@ static int read_json(struct tool *tool, truth *made) {
     if (made->options->panoptic != NULL && !made->panoptic)
         return tool_fail(tool, "%s: is not panoptic: its annotations have no segments_info", path);
     return TOOL_DONE;
+}
+
+int truth_files(struct tool *tool, const truth_options *options, int count, char *const *images) {
+    char folder[PATH_SIZE];
+    const char *const maps = options->coco != NULL ? panoptic_folder(options, folder) : NULL;
+    int code = TOOL_DONE;
+    for (int i = 0; code == TOOL_DONE && i < count; ++i) {
+        code = note_beside(tool, options->masks, images[i], "_mask", ".png");
+        if (code == TOOL_DONE) code = note_beside(tool, options->yolo, images[i], "_yolo", ".txt");
+        if (code == TOOL_DONE) code = note_beside(tool, maps, images[i], "_panoptic", ".png");
+    }
+    return code;
 }
 
 int truth_open(struct tool *tool, const truth_options *options, truth **opened) {

@@ -19,6 +19,9 @@ enum { TRUTH_NOTHING = 0, TRUTH_OBJECT = 1, TRUTH_UNKNOWN = 2 };
 
 typedef struct truth truth;
 
+/* Notes the files beside those images, so that no output takes their place. */
+int truth_files(struct tool *tool, const truth_options *options, int count, char *const *images);
+
 /* Checks that there is exactly one source, and reads a json. */
 int truth_open(struct tool *tool, const truth_options *options, truth **opened);
 

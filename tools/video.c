@@ -15,7 +15,7 @@
 #include "video_overlay.h"
 
 static const option_spec specs[] = {
-    {0, OPTION_TEXT, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
+    {0, OPTION_PATTERN, "overlay", offsetof(video_options, overlay), "DIR|FILE.mp4",
      "the frames with what was chosen: frame-000000.png, ... in a folder (made if it is not "
      "there), or a video",
      0, 0, NULL},
@@ -23,7 +23,7 @@ static const option_spec specs[] = {
      "moving (default): a moving camera; still: one that is not; screen (or document): text "
      "counts and motion does not; gaze: where --gaze looked counts most",
      0, 0, video_presets},
-    {0, OPTION_TEXT, "gaze", offsetof(video_options, gaze), "FILE",
+    {0, OPTION_INPUT, "gaze", offsetof(video_options, gaze), "FILE",
      "where somebody looked: \"time,x,y\" a line, in seconds since the first frame and pixels; "
      "nan while the eyes are shut",
      0, 0, NULL},
@@ -58,16 +58,16 @@ static const option_spec specs[] = {
      "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
      "same place",
      2, TVLM_VOLUME_FRAMES_MAX, NULL},
-    {0, OPTION_TEXT, "features", offsetof(video_options, features), "DIR",
+    {0, OPTION_INPUT, "features", offsetof(video_options, features), "DIR",
      "the encoder's vectors of frames, h x w x D: DIR/STEM.npy for STEM.jpg, DIR/frame-000012.npy "
      "for frame 12 of a video. Frames without such a file carry the last ones along, as do cells "
      "that are NaN in all D numbers",
      0, 0, NULL},
-    {0, OPTION_TEXT, "needs", offsetof(video_options, needs), "DIR",
+    {0, OPTION_FOLDER, "needs", offsetof(video_options, needs), "DIR",
      "write a mask for each frame, named as its features: the cells that need new ones, uint8 h x "
      "w, once there were any",
      0, 0, NULL},
-    {0, OPTION_TEXT, "flow", offsetof(video_options, flow), "DIR",
+    {0, OPTION_INPUT, "flow", offsetof(video_options, flow), "DIR",
      "flow of your own, from a frame to the one before it that was taken: DIR/STEM.flo or "
      "DIR/frame-000012.flo, of the frame's size; it is estimated where there is no such file",
      0, 0, NULL},
@@ -225,17 +225,13 @@ static int check_usage(struct tool *tool, const video_options *options) {
     return TOOL_DONE;
 }
 
-static int check(struct tool *tool, const video_options *options, int count, char *const *paths) {
-    const char *const overlay = options->overlay;
+static int check(struct tool *tool, const video_options *options) {
     int code = check_usage(tool, options);
     if (code != TOOL_DONE) return code;
     if (options->placing.k.given && options->placing.k.value < 1)
         return tool_fail(tool, "-k %d: at least one position must be asked for", options->placing.k.value);
-    code = tool_check_distinct(tool, overlay, options->gaze);
-    for (int i = 0; code == TOOL_DONE && i < count; ++i) code = tool_check_distinct(tool, overlay, paths[i]);
-    if (code == TOOL_DONE) code = video_folder_check(tool, options->features);
-    if (code == TOOL_DONE) code = video_folder_check(tool, options->flow);
-    return code == TOOL_DONE ? tool_check_distinct(tool, options->needs, options->features) : code;
+    code = video_folder_check(tool, options->features);
+    return code == TOOL_DONE ? video_folder_check(tool, options->flow) : code;
 }
 
 static int run_video(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -245,7 +241,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     memcpy(options, values, sizeof *options);
     options->questions.features.count = options->features != NULL; /* the folder counts as one file */
     options->questions.features.values[0] = options->features;
-    int code = check(tool, options, operand_count, operands);
+    int code = check(tool, options);
     catch_signals();
     if (code == TOOL_DONE)
         code = video_frames_open(tool, operands, operand_count, options->every.value, options->rate.value,

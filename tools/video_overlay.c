@@ -19,7 +19,7 @@ int video_overlay_open(struct tool *tool, const char *path, double rate, video_o
     *overlay = (video_overlay){.tool = tool, .path = path, .rate = rate};
     if (path == NULL) return TOOL_DONE;
     if (names_folder(path)) return video_folder_make(tool, path);
-    int code = tool_check_output(tool, path);
+    int code = files_output(tool, "--overlay", path);
     if (code == TOOL_DONE) code = video_library_load(tool, path, &overlay->library);
     if (code == TOOL_DONE && !overlay->library->writable(path))
         code = tool_fail(tool, "%s: there is no video format of that ending (for PNGs name a folder)", path);
@@ -32,6 +32,8 @@ static int add_picture(video_overlay *overlay, const struct canvas *canvas, int6
     const int written = snprintf(path, sizeof path, "%s%sframe-%06lld.png", overlay->path,
                                  overlay->path[length - 1] == '/' ? "" : "/", (long long)number);
     if (written >= (int)sizeof path) return tool_fail(overlay->tool, "%.64s...: the path is too long", path);
+    const int code = files_output(overlay->tool, "--overlay", path);
+    if (code != TOOL_DONE) return code;
     return tool_status(overlay->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb,
                                                      &overlay->tool->log));
 }

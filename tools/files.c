@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "files.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define PATH_SIZE 4096
+#define LINKS_MAX 40
+
+typedef enum file_use { FILE_INPUT, FILE_OUTPUT } file_use;
+
+/* A file that exists is its device and inode; one that does not is its folder and its name in it. */
+typedef struct known_file {
+    dev_t device;
+    ino_t inode;
+    file_use use;
+    char option[64]; /* of an output: who names it */
+    char name[];     /* "" of one that exists */
+} known_file;
+
+/* ---- Which file is it ---- */
+
+/* The file that a symbolic link to nothing leads to. */
+static void follow_links(const char *path, char target[PATH_SIZE]) {
+    char link[PATH_SIZE];
+    snprintf(target, PATH_SIZE, "%s", path);
+    for (int i = 0; i < LINKS_MAX; ++i) {
+        const ssize_t length = readlink(target, link, sizeof link - 1);
+        if (length <= 0) return;
+        link[length] = '\0';
+        char *const slash = strrchr(target, '/');
+        char *const rest = link[0] != '/' && slash != NULL ? slash + 1 : target;
+        snprintf(rest, PATH_SIZE - (size_t)(rest - target), "%s", link);
+    }
+}
+
+static void split(char *path, const char **folder, const char **name) {
+    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';) path[--length] = '\0';
+    char *const slash = strrchr(path, '/');
+    *folder = slash == NULL ? "." : slash == path ? "/" : path;
+    *name = slash != NULL ? slash + 1 : path;
+    if (slash != NULL) *slash = '\0';
+}
+
+/* NULL where there is no memory. *info is the file's, or its folder's; *found tells whether there is either. */
+static known_file *identify(const char *path, struct stat *info, bool *found) {
+    char target[PATH_SIZE];
+    const char *folder, *name = "";
+    *found = stat(path, info) == 0;
+    if (!*found) {
+        follow_links(path, target);
+        split(target, &folder, &name);
+        *found = stat(folder, info) == 0;
+    }
+    known_file *const file = calloc(1, sizeof *file + strlen(name) + 1);
+    if (file == NULL) return NULL;
+    file->device = info->st_dev;
+    file->inode = info->st_ino;
+    memcpy(file->name, name, strlen(name));
+    return file;
+}
+
+static int compare(const void *first, const void *second) {
+    const known_file *const a = first, *const b = second;
+    if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    if (a->inode != b->inode) return a->inode < b->inode ? -1 : 1;
+    return strcmp(a->name, b->name);
+}
+
+/* A device or a pipe is not replaced by what is written to it. */
+static bool can_be_lost(const known_file *file, const struct stat *info) {
+    return file->name[0] != '\0' || S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
+}
+
+/* ---- Notes ---- */
+
+static int complain(struct tool *tool, const known_file *known, const known_file *file, const char *path) {
+    tool->subject = NULL;
+    if (known->use != file->use) return tool_fail(tool, "%s: is the input; it is not overwritten", path);
+    if (strcmp(known->option, file->option) == 0)
+        return tool_usage(tool, "%s would be written for two images", path);
+    return tool_usage(tool, "%s and %s name the same file", known->option, file->option);
+}
+
+/* `lasting`: it stays noted, else it is only compared with those that are. */
+static int note(struct tool *tool, file_use use, const char *option, const char *path, bool lasting) {
+    struct stat info;
+    bool found;
+    known_file *const file = identify(path, &info, &found);
+    if (file == NULL) return tool_fail(tool, "no memory for the names of files");
+    if (!found || !can_be_lost(file, &info)) {
+        free(file);
+        return TOOL_DONE;
+    }
+    file->use = use;
+    snprintf(file->option, sizeof file->option, "%s", option);
+    void *const known =
+        lasting ? tsearch(file, &tool->files.tree, compare) : tfind(file, &tool->files.tree, compare);
+    int code = TOOL_DONE;
+    if (lasting && known == NULL) code = tool_fail(tool, "no memory for the names of files");
+    known_file *const other = known != NULL ? *(known_file **)known : file;
+    if (other != file && (use == FILE_OUTPUT || other->use == FILE_OUTPUT))
+        code = complain(tool, other, file, path);
+    if (known == NULL || other != file) free(file);
+    return code;
+}
+
+int files_input(struct tool *tool, const char *path) {
+    return note(tool, FILE_INPUT, "", path, true);
+}
+
+/* Refuses what cannot be written: there is no such folder, or it may not be written to, or the file is a folder. */
+static int check_writable(struct tool *tool, const char *path) {
+    struct stat info;
+    char copy[PATH_SIZE];
+    const char *folder, *name;
+    const size_t length = strlen(path);
+    tool->subject = NULL;
+    if (length >= sizeof copy) return tool_fail(tool, "%.64s...: the path is too long", path);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return TOOL_DONE;
+    if (path[length - 1] == '/' || (stat(path, &info) == 0 && S_ISDIR(info.st_mode)))
+        return tool_fail(tool, "%s: is a folder, not a file to write", path);
+    memcpy(copy, path, length + 1);
+    split(copy, &folder, &name);
+    if (stat(folder, &info) != 0) return tool_fail(tool, "%s: there is no folder %s", path, folder);
+    if (!S_ISDIR(info.st_mode)) return tool_fail(tool, "%s: %s is not a folder", path, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+        return tool_fail(tool, "%s: the folder %s cannot be written to", path, folder);
+    return TOOL_DONE;
+}
+
+/* Of two outputs to stdout nobody could tell which is which, even where it is a pipe. */
+static int take_stdout(struct tool *tool) {
+    if (tool->stdout_taken) return tool_usage(tool, "only one output can go to stdout");
+    tool->stdout_taken = true;
+    return TOOL_DONE;
+}
+
+int files_output(struct tool *tool, const char *option, const char *path) {
+    int code = check_writable(tool, path);
+    if (code == TOOL_DONE && strcmp(path, FILES_STDOUT) == 0) code = take_stdout(tool);
+    return code == TOOL_DONE ? note(tool, FILE_OUTPUT, option, path, true) : code;
+}
+
+/* Names made from a pattern are noted when they are made; until then it is only no input itself. */
+static int note_pattern(struct tool *tool, const char *option, const char *path) {
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return TOOL_DONE;
+    return note(tool, FILE_OUTPUT, option, path, false);
+}
+
+static bool is_word(const option_spec *spec, const char *text) {
+    for (int i = 0; spec->choices != NULL && spec->choices[i] != NULL; ++i)
+        if (strcmp(text, spec->choices[i]) == 0) return true;
+    return false;
+}
+
+static int note_inputs(struct tool *tool, const option_spec *spec, const void *value) {
+    const option_list *const list = value;
+    int code = TOOL_DONE;
+    if (spec->kind == OPTION_INPUT) {
+        const char *const path = *(const char *const *)value;
+        return path == NULL || is_word(spec, path) ? TOOL_DONE : files_input(tool, path);
+    }
+    for (int32_t i = 0; code == TOOL_DONE && i < list->count; ++i) code = files_input(tool, list->values[i]);
+    return code;
+}
+
+static int note_output(struct tool *tool, const option_spec *spec, const char *path) {
+    char option[64];
+    if (path == NULL) return TOOL_DONE;
+    option_label(spec, option, sizeof option);
+    if (spec->kind == OPTION_PATTERN) return note_pattern(tool, option, path);
+    if (spec->kind == OPTION_FOLDER) return note(tool, FILE_OUTPUT, option, path, true);
+    return files_output(tool, option, path);
+}
+
+int files_note(struct tool *tool, const option_table *table, const void *values, int count,
+               char *const *operands) {
+    int code = TOOL_DONE;
+    for (int i = 0; code == TOOL_DONE && i < count; ++i) code = files_input(tool, operands[i]);
+    for (int pass = 0; pass < 2; ++pass) /* inputs first, so that it is the output that is complained of */
+        for (int i = 0; code == TOOL_DONE && i < table->count; ++i) {
+            const option_spec *const spec = &table->specs[i];
+            const void *const value = (const char *)values + spec->offset;
+            const bool input = option_is_input(spec);
+            if (pass == 0 && input) code = note_inputs(tool, spec, value);
+            if (pass == 1 && !input && option_is_file(spec))
+                code = note_output(tool, spec, *(const char *const *)value);
+        }
+    return code;
+}
+
+void files_release(file_list *list) {
+    while (list->tree != NULL) {
+        known_file *const file = *(known_file **)list->tree;
+        (void)tdelete(file, &list->tree, compare);
+        free(file);
+    }
+}
