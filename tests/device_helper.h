@@ -138,13 +138,29 @@ static inline void check_luma(tvlm_device *device, double expected) {
 
 /* ---- Each OpenCL device, once ---- */
 
-/* Whether no target of this OpenCL device was there before: a body that opens devices itself runs once for each. */
+typedef void once_check(const test_target *target);
+
+/* Returns whether no target of this OpenCL device was there before. */
 static inline bool first_of_device(const test_target *target) {
     static int32_t last = -1;
     if (!test_is_opencl(target->device) || target->device->info.index == last) return false;
     last = target->device->info.index;
     return true;
 }
+
+/* Makes a test, test_each_device, of checks that open devices themselves, and therefore run once for each OpenCL
+ * device instead of once for each storage and format. */
+#define ONCE_PER_DEVICE(...)                                                                                 \
+    static void device_once(const test_target *target, tvlm_device *reference) {                             \
+        static once_check *const checks[] = {__VA_ARGS__};                                                   \
+        (void)reference;                                                                                     \
+        if (!first_of_device(target)) return;                                                                \
+        for (size_t i = 0; i < sizeof checks / sizeof checks[0]; ++i) checks[i](target);                     \
+    }                                                                                                        \
+    static void test_each_device(void **state) {                                                             \
+        (void)state;                                                                                         \
+        test_on_targets(device_once);                                                                        \
+    }
 
 /* ---- Kernels that were changed ---- */
 

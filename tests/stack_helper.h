@@ -31,6 +31,16 @@ static inline tvlm_stack *stack_of(tvlm_device *device, tvlm_format format, cons
     return stack;
 }
 
+/* Returns a stack of one RGB image of random pixels. */
+static inline tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, int32_t width, int32_t height,
+                                       uint64_t seed) {
+    uint8_t *pixels = test_random_pixels(&seed, width, height, 3);
+    const tvlm_image image = u8_image(pixels, width, height, 3);
+    tvlm_stack *stack = stack_of(device, format, &image);
+    free(pixels);
+    return stack;
+}
+
 /* A level of a channel in new memory, and its size. */
 static inline float *read_level(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
                                 size_t *count) {

@@ -146,17 +146,7 @@ static void storages(const test_target *target) {
     }
 }
 
-static void device_once(const test_target *target, tvlm_device *reference) {
-    (void)reference;
-    if (!first_of_device(target)) return;
-    names(target);
-    storages(target);
-}
-
-static void test_each_device(void **state) {
-    (void)state;
-    test_on_targets(device_once);
-}
+ONCE_PER_DEVICE(names, storages)
 
 /* ---- No OpenCL at all ---- */
 

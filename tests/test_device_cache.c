@@ -171,16 +171,7 @@ static void cache(const test_target *target) {
     remove_folder(folder);
 }
 
-static void device_once(const test_target *target, tvlm_device *reference) {
-    (void)reference;
-    if (!first_of_device(target)) return;
-    cache(target);
-}
-
-static void test_each_device(void **state) {
-    (void)state;
-    test_on_targets(device_once);
-}
+ONCE_PER_DEVICE(cache)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device)};

@@ -76,16 +76,7 @@ static void application_context(const test_target *target) {
 }
 #pragma GCC diagnostic pop
 
-static void device_once(const test_target *target, tvlm_device *reference) {
-    (void)reference;
-    if (!first_of_device(target)) return;
-    application_context(target);
-}
-
-static void test_each_device(void **state) {
-    (void)state;
-    test_on_targets(device_once);
-}
+ONCE_PER_DEVICE(application_context)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device)};

@@ -65,17 +65,7 @@ static void kernel_errors(const test_target *target) {
     remove_folder(folder);
 }
 
-static void device_once(const test_target *target, tvlm_device *reference) {
-    (void)reference;
-    if (!first_of_device(target)) return;
-    kernel_folder(target);
-    kernel_errors(target);
-}
-
-static void test_each_device(void **state) {
-    (void)state;
-    test_on_targets(device_once);
-}
+ONCE_PER_DEVICE(kernel_folder, kernel_errors)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device)};

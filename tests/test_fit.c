@@ -12,14 +12,6 @@ enum { WIDTH = 149, HEIGHT = 83, COLUMNS = 19, ROWS = 11, CELLS = COLUMNS * ROWS
 static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY};
 enum { CHANNELS = 3 };
 
-static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_t seed) {
-    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
-    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
-    tvlm_stack *stack = stack_of(device, format, &image);
-    free(pixels);
-    return stack;
-}
-
 static tvlm_fit *fit_of(int32_t taps, const int32_t *numbers, int32_t count) {
     tvlm_fit *fit = NULL;
     assert_int_equal(tvlm_fit_create(tvlm_fit_params(.channels = numbers, .channel_count = count,
@@ -67,7 +59,8 @@ static tvlm_scorer known_scorer(int32_t taps) {
 /* With next to no regularisation, odds that a scorer made lead back to it. Every third cell is unknown. */
 static void check_recovers(tvlm_device *device, tvlm_format format) {
     float share[CELLS], got[CELLS], expected[CELLS];
-    tvlm_stack *stack = random_stack(device, format, 11), *other = random_stack(device, format, 12);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 11),
+               *other = random_stack(device, format, WIDTH, HEIGHT, 12);
     for (int32_t taps = 1; taps <= 9; taps += 8) {
         const tvlm_scorer known = known_scorer(taps);
         tvlm_fit *fit = fit_of(taps, channels, CHANNELS);
@@ -98,7 +91,7 @@ static void check_recovers(tvlm_device *device, tvlm_format format) {
 static void check_separates(tvlm_device *device, tvlm_format format) {
     static const int32_t position[] = {TVLM_CHANNEL_Y, TVLM_CHANNEL_X, TVLM_CHANNEL_MOTION};
     float share[CELLS], scores[CELLS], least = INFINITY, most = -INFINITY;
-    tvlm_stack *stack = random_stack(device, format, 13);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 13);
     tvlm_fit *fit = fit_of(1, position, 3);
     for (int i = 0; i < CELLS; ++i) share[i] = i % COLUMNS >= COLUMNS / 2 ? 1.0f : 0.0f;
     add(fit, stack, share);
@@ -122,7 +115,7 @@ static void check_holds_out(tvlm_device *device, tvlm_format format) {
     float share[CELLS], all[CHANNELS], without[CHANNELS];
     const uint8_t held_out[] = {0, 1, 0}, nothing[] = {0, 0, 0};
     const tvlm_scorer known = known_scorer(1);
-    tvlm_stack *stack = random_stack(device, format, 14);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 14);
     tvlm_fit *one = fit_of(1, channels, CHANNELS), *three = fit_of(1, channels, CHANNELS);
     for (int i = 0; i < 3; ++i) {
         truth_of(stack, &known, i == 1, share);
@@ -149,7 +142,7 @@ static void as_reference(const test_target *target, tvlm_device *reference) {
         float share[CELLS], scores[2][CELLS];
         tvlm_device *devices[2] = {target->device, reference};
         for (int d = 0; d < 2; ++d) {
-            tvlm_stack *stack = random_stack(devices[d], target->format, 15);
+            tvlm_stack *stack = random_stack(devices[d], target->format, WIDTH, HEIGHT, 15);
             tvlm_fit *fit = fit_of(taps, NULL, 0);
             uint64_t seed = 16;
             for (int i = 0; i < CELLS; ++i) share[i] = test_random_unit(&seed);
@@ -215,7 +208,7 @@ static void test_refusals(void **state) {
     const uint8_t all[] = {1};
     const tvlm_scorer *scorer = NULL;
     tvlm_device *device = open_reference();
-    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 17);
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 17);
     tvlm_fit *fit = fit_of(1, channels, CHANNELS);
     (void)state;
     refused(tvlm_fit_solve(fit, NULL, &scorer), TVLM_ERROR_ARGUMENT, "no image to learn from");

@@ -8,15 +8,6 @@
 
 enum { WIDTH = 149, HEIGHT = 83, COLUMNS = 10, ROWS = 6, CELLS = COLUMNS * ROWS };
 
-static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, int32_t width, int32_t height,
-                                uint64_t seed) {
-    uint8_t *pixels = test_random_pixels(&seed, width, height, 3);
-    const tvlm_image image = u8_image(pixels, width, height, 3);
-    tvlm_stack *stack = stack_of(device, format, &image);
-    free(pixels);
-    return stack;
-}
-
 static tvlm_selection *select_with(tvlm_stack *stack, const struct tvlm_query *query,
                                    const struct tvlm_select_params *params) {
     tvlm_selection *selection = NULL;

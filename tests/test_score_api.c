@@ -7,17 +7,6 @@
 
 enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6 }; /* 10 x 6 cells of 16 pixels */
 
-static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_t seed) {
-    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
-    const tvlm_image image = {
-        .pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
-    tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.format = format), &stack),
-                     TVLM_OK);
-    free(pixels);
-    return stack;
-}
-
 /* What a score may lose: a part's values by hardware filtering, divided by the part's range. */
 static const float score_tolerance = 5e-3f;
 
@@ -105,7 +94,7 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
     static const float strides[] = {0.0f, 16.0f, 7.5f, 1.0f, 40.0f, 1000.0f};
     float similarity[5 * 3];
     uint64_t seed = 47;
-    tvlm_stack *stack = random_stack(device, format, 53);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 53);
     for (int i = 0; i < 15; ++i) similarity[i] = 2.0f * test_random_unit(&seed) - 1.0f;
     const struct tvlm_query query = {.similarity = similarity, .columns = 5, .rows = 3};
     for (size_t i = 0; i < sizeof strides / sizeof strides[0]; ++i) {
@@ -156,7 +145,7 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     const struct tvlm_query query = {.similarity = similarity, .columns = 2, .rows = 2};
     float weights[7 * 9];
     uint64_t seed = 59;
-    tvlm_stack *stack = random_stack(device, format, 61);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 61);
     for (int i = 0; i < 63; ++i) weights[i] = 2.0f * test_random_unit(&seed) - 1.0f;
     tvlm_scorer scorer = {
         .channel_count = 7, .channels = channels, .taps = 1, .weights = weights, .bias = 0.3f};
@@ -182,7 +171,7 @@ static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
     const tvlm_scorer scorer = {.channel_count = 3, .channels = channels, .taps = 1, .weights = weights};
     const tvlm_grid_mask source = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     float scores[CELLS];
-    tvlm_stack *stack = random_stack(device, format, 67);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 67);
     assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.weights = nothing), CELLS, scores), TVLM_OK);
     for (int i = 0; i < CELLS; ++i) assert_true(scores[i] == 0.0f);
     assert_int_equal(stack->chunks[0].valid, 0);
@@ -257,7 +246,7 @@ static void test_score_refusals(void **state) {
     static const float weights[] = {1, NAN}, fine_weights[] = {1, 1, 1};
     float scores[CELLS];
     tvlm_device *device = open_reference();
-    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 103);
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 103);
     int32_t columns, rows;
     (void)state;
     REFUSE_SCORE("level 8", .dense = true, .level = 8);
@@ -304,7 +293,7 @@ static void test_query_refusals(void **state) {
     static const float similarity[] = {0, 1, 0, NAN, INFINITY, 0};
     float scores[CELLS];
     tvlm_device *device = open_reference();
-    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 107);
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 107);
     (void)state;
     refused(
         tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2), NULL, CELLS, scores),

@@ -7,17 +7,6 @@
 
 enum { WIDTH = 149, HEIGHT = 83, CELLS = 10 * 6 }; /* 10 x 6 cells of 16 pixels */
 
-static tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, uint64_t seed) {
-    uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
-    const tvlm_image image = {
-        .pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3, .type = TVLM_PIXEL_U8};
-    tvlm_stack *stack = NULL;
-    assert_int_equal(tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.format = format), &stack),
-                     TVLM_OK);
-    free(pixels);
-    return stack;
-}
-
 static float middle(int32_t c, float step, int32_t side) {
     return 0.5f * ((float)c * step + fminf((float)(c + 1) * step, (float)side));
 }
@@ -34,7 +23,7 @@ static tvlm_selection *select_with(tvlm_stack *stack, const struct tvlm_select_p
 static void check_ranking(tvlm_device *device, tvlm_format format) {
     float scores[CELLS];
     int32_t indices[CELLS], count;
-    tvlm_stack *stack = random_stack(device, format, 71);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 71);
     tvlm_selection *selection = select_with(stack, NULL);
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, CELLS); /* fewer than 273 */
@@ -140,7 +129,7 @@ static void check_spacing(tvlm_stack *stack, float distance, int32_t k) {
 }
 
 static void check_min_distance(tvlm_device *device, tvlm_format format) {
-    tvlm_stack *stack = random_stack(device, format, 79);
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 79);
     if (!test_small()) {
         check_spacing(stack, 0.5f, 100);
         check_spacing(stack, 4.0f, 300); /* neighbours are exactly that far apart */
@@ -173,7 +162,7 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
         free(pixels);
     }
     for (int32_t i = 0; i < 5; ++i) {
-        tvlm_stack *single = random_stack(device, format, 83 + (uint64_t)i);
+        tvlm_stack *single = random_stack(device, format, WIDTH, HEIGHT, 83 + (uint64_t)i);
         tvlm_selection *got = NULL, *expected = NULL;
         assert_int_equal(tvlm_select(batch, &query, tvlm_select_params(.score.index = i), &got), TVLM_OK);
         assert_int_equal(tvlm_select(single, &query, NULL, &expected), TVLM_OK);
@@ -214,7 +203,7 @@ static void check_tiny(tvlm_device *device, tvlm_format format) {
 static void test_select_refusals(void **state) {
     static const float bad[3][3] = {{NAN, 1, 1}, {1, -1, 1}, {1, 1, INFINITY}};
     tvlm_device *device = open_reference();
-    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, 101);
+    tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 101);
     tvlm_selection *selection = NULL;
     (void)state;
     REFUSE_SELECT("k is 500, but there are only 60 candidates", .k = 500);
