@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * delta_helper.h: what the tests of updates in parts share: a stack that is updated and one that is made in full, frames
- * with parts that change, and what a report says of a family.
+ * delta_helper.h: what the tests of updates in parts share: a stack that is updated and one that is made in
+ * full, frames with parts that change, and what a report says of a family.
  */
 #ifndef TVLM_TESTS_DELTA_HELPER_H
 #define TVLM_TESTS_DELTA_HELPER_H
@@ -15,7 +15,7 @@
 #include "support_stage.h"
 #include "texturevlm/delta.h"
 
-/* One of each grid that is made in parts, the source and what is not. */
+/* Has channels of each grid that is made in parts, of the source, and of grids that are not. */
 static const char layout[] =
     "r,g,b,edges,high,low,motion,saliency,laplacian,entropy,edge_x,rgb_var,distance,text,"
     "cluster_id,boundary,prev_relevance";
@@ -40,7 +40,7 @@ static inline void compare_level(tvlm_device *device, const char *what, const ch
     float *a = test_read(device, got, level, slice), *b = test_read(device, expected, level, slice);
     const int32_t width = tvlm_level_side(got->width, level);
     for (size_t i = 0; i < 4 * test_texels(got, level); ++i)
-        if (!(a[i] == b[i])) /* NaN in either is a failure too */
+        if (!(a[i] == b[i])) /* so that NaN in either is a failure too */
             fail_msg("%s, %s, level %d of %dx%d, slice %d, texel (%d, %d).%d: %.9g, in full %.9g", what, name,
                      (int)level, (int)got->width, (int)got->height, (int)slice, (int)(i / 4) % (int)width,
                      (int)(i / 4) / (int)width, (int)(i % 4), (double)a[i], (double)b[i]);
@@ -48,7 +48,7 @@ static inline void compare_level(tvlm_device *device, const char *what, const ch
     free(b);
 }
 
-/* Every texel of every level of every grid. What is lazy is made by asking. */
+/* Compares every texel of every level of every grid. What is made when it is first read is made by that. */
 static inline void compare(const char *what, tvlm_stack *got, tvlm_stack *expected) {
     check(tvlm_stack_generate(got));
     check(tvlm_stack_generate(expected));
@@ -90,7 +90,7 @@ static inline void invert(const movie *m, int32_t x, int32_t y) {
     for (int32_t c = 0; c < m->channels; ++c) at[c] = (uint8_t)(at[c] + 128);
 }
 
-/* A block of noise at (x, y). */
+/* Draws a block of noise at (x, y). */
 static inline void put_object(movie *m, int32_t x, int32_t y, int32_t side) {
     for (int32_t j = y; j < y + side; ++j)
         for (int32_t i = x; i < x + side; ++i)
@@ -103,7 +103,7 @@ static inline void release(movie *m, tvlm_stack *parts, tvlm_stack *full) {
     tvlm_stack_destroy(&full);
 }
 
-/* The frame into both, one in parts, one in full; and what the first said. */
+/* Puts the frame into both, into one in parts, into the other in full. Returns what the first reported. */
 static inline tvlm_delta_report push(const char *what, tvlm_stack *parts, tvlm_stack *full, int32_t index,
                                      const movie *m, const struct tvlm_update_params *params) {
     const tvlm_image image = frame_of(m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_helper.h: what the tests of devices share: opening one, what it logs, folders, and one pixel that shows
- * which kernels are at work.
+ * device_helper.h: what the tests of devices share: opening one, what it logs, folders, and one pixel that
+ * shows which kernels are at work.
  */
 #ifndef TVLM_TESTS_DEVICE_HELPER_H
 #define TVLM_TESTS_DEVICE_HELPER_H
@@ -14,11 +14,11 @@
 
 #include "support_stage.h"
 
-/* ---- Log: how many lines of which importance ---- */
+/* ---- Log, which counts lines by their importance ---- */
 
 typedef struct lines {
     int errors, warnings;
-    char last[1024]; /* error or warning */
+    char last[1024]; /* the last error or warning */
 } lines;
 
 static inline void count_line(void *user, tvlm_log_level level, const char *message) {
@@ -52,7 +52,7 @@ static inline void remove_folder(const char *path) {
     rmdir(path);
 }
 
-/* The whole of a file, with a 0 behind it; free() it. */
+/* Reads the whole of a file, and puts a 0 behind it. The caller frees it. */
 static inline char *read_file(const char *path, size_t *size) {
     struct stat about;
     FILE *stream = fopen(path, "rb");
@@ -80,7 +80,7 @@ static inline void copy_file(const char *from, const char *to) {
 
 /* ---- Opening ---- */
 
-/* The index of the device under test, as tvlm_device_params takes it. */
+/* Returns the index of the device under test, as tvlm_device_params takes it. */
 static inline const char *name_of(const test_target *target) {
     static char name[16];
     snprintf(name, sizeof name, "%d", (int)target->device->info.index);
@@ -98,7 +98,7 @@ static inline tvlm_device *open_with(const struct tvlm_device_params *params) {
     return device;
 }
 
-/* Fails with that status and exactly one error line, which holds all of `parts`. */
+/* Checks that opening fails with that status and exactly one error line, which holds all of `parts`. */
 static inline void check_refused(const struct tvlm_device_params *params, tvlm_status expected,
                                  const char *const *parts) {
     lines l = {0};
@@ -113,7 +113,7 @@ static inline void check_refused(const struct tvlm_device_params *params, tvlm_s
         if (strstr(l.last, *parts) == NULL) fail_msg("'%s' is not in: %s", *parts, l.last);
 }
 
-/* A white pixel's luma: what shows which kernels are at work. */
+/* Reads the luma of a white pixel, which shows which kernels are at work. */
 static inline tvlm_status white_luma(tvlm_device *device, float *luma) {
     const tvlm_texture shape = test_shape((test_size){1, 1}, 1, 1, TVLM_FORMAT_F32);
     const tvlm_pixels layout = {1, 1, 1, TVLM_PIXEL_U8, 0, 1};
@@ -148,8 +148,8 @@ static inline bool first_of_device(const test_target *target) {
     return true;
 }
 
-/* Makes a test, test_each_device, of checks that open devices themselves, and therefore run once for each OpenCL
- * device instead of once for each storage and format. */
+/* Makes a test, test_each_device, of checks that open devices themselves, and therefore run once for each
+ * OpenCL device instead of once for each storage and format. */
 #define ONCE_PER_DEVICE(...)                                                                                 \
     static void device_once(const test_target *target, tvlm_device *reference) {                             \
         static once_check *const checks[] = {__VA_ARGS__};                                                   \
@@ -164,8 +164,8 @@ static inline bool first_of_device(const test_target *target) {
 
 /* ---- Kernels that were changed ---- */
 
-/* A copy of cl/ in which `file` begins with `before` and ends with `after`; returns the number of its last
- * line. */
+/* Makes a copy of cl/ in which `file` begins with `before` and ends with `after`. Returns the number of that
+ * file's last line. */
 static inline int copy_kernels(const char *folder, const char *file, const char *before, const char *after) {
     DIR *from = opendir(TVLM_SOURCE_DIR "/cl");
     assert_non_null(from);
@@ -191,7 +191,7 @@ static inline int copy_kernels(const char *folder, const char *file, const char 
     return count;
 }
 
-/* Luma without red: 0.701 for white. */
+/* Makes a luma without red, which is 0.701 for white. */
 static const char without_red[] = "#include \"constants.h\"\n#undef TVLM_LUMA_R\n#define TVLM_LUMA_R 0.0f\n";
 
 #endif

@@ -25,9 +25,9 @@
 #define TVLM_SOURCE_DIR "."
 #endif
 
-static char io_folder[256];  /* of the running test, removed with all that is in it */
-static char io_logged[1100]; /* the last line */
-static int io_lines;         /* since the last io_expect */
+static char io_folder[256];  /* the running test's, which is removed with all that is in it */
+static char io_logged[1100]; /* the last line that was logged */
+static int io_lines;         /* how many lines were logged since the last io_expect */
 
 static void io_keep_line(void *user, tvlm_log_level level, const char *message) {
     (void)user;
@@ -46,7 +46,7 @@ static inline int io_setup(void **state) {
     return mkdtemp(io_folder) != NULL ? 0 : -1;
 }
 
-/* A file's path in the folder; valid until the fourth call after this one. */
+/* Returns the path of a file in the folder. It is valid until the fourth call after this one. */
 static inline const char *io_path(const char *name) {
     static char paths[4][600];
     static int next;
@@ -55,7 +55,7 @@ static inline const char *io_path(const char *name) {
     return path;
 }
 
-/* How many files are in the folder, and with `remove`, none afterwards. */
+/* Returns how many files are in the folder. With `remove` there are none afterwards. */
 static inline int io_files(bool remove) {
     int count = 0;
     DIR *folder = opendir(io_folder);
@@ -75,7 +75,7 @@ static inline int io_teardown(void **state) {
     return rmdir(io_folder);
 }
 
-/* The status is `expected`; a failure has logged exactly one line, and `words` are in it. */
+/* Checks that the status is `expected`, and that a failure logged exactly one line, in which `words` are. */
 static inline void io_expect(tvlm_status status, tvlm_status expected, const char *words) {
     if (status != expected) fail_msg("status %d, not %d: %s", (int)status, (int)expected, io_logged);
     if (expected != TVLM_OK && io_lines != 1) fail_msg("%d lines, the last: %s", io_lines, io_logged);
@@ -101,7 +101,7 @@ static inline void io_assert_content(const char *path, const void *bytes, size_t
     free(content);
 }
 
-/* Deterministic: xorshift64. */
+/* A random number by xorshift64, which is the same for the same state. */
 static inline uint32_t io_random(uint64_t *state) {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -109,7 +109,7 @@ static inline uint32_t io_random(uint64_t *state) {
     return (uint32_t)(*state >> 11);
 }
 
-/* Changes one to four bytes, so that a reader sees what nearly is a file. */
+/* Changes one to four bytes, so that a reader sees what is nearly a good file. */
 static inline void io_damage(uint64_t *state, uint8_t *bytes, size_t size) {
     for (uint32_t i = 0, count = 1 + io_random(state) % 4; i < count; i++) {
         uint8_t *byte = &bytes[io_random(state) % size];
@@ -118,7 +118,7 @@ static inline void io_damage(uint64_t *state, uint8_t *bytes, size_t size) {
     }
 }
 
-/* ../shared/data/NAME beside the checkout, or under $TVLM_SHARED. False when it is not there. */
+/* Finds ../shared/data/NAME beside the checkout, or under $TVLM_SHARED. False when it is not there. */
 static inline bool io_shared(const char *name, char path[600]) {
     const char *shared = getenv("TVLM_SHARED");
     if (shared != NULL)

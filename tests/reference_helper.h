@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reference_helper.h: one reference device, and pictures, textures and random numbers for the tests of it.
+ * reference_helper.h: one reference device, and pictures, textures and random numbers for its tests.
  */
 #ifndef TVLM_TESTS_REFERENCE_HELPER_H
 #define TVLM_TESTS_REFERENCE_HELPER_H
@@ -40,13 +40,13 @@ static inline int close_device(void **state) {
 
 #define assert_near(got, expected, tolerance) near_at(got, expected, tolerance, __LINE__)
 static inline void near_at(double got, double expected, double tolerance, int line) {
-    if (fabs(got - expected) <= tolerance) return; /* false for NaN */
+    if (fabs(got - expected) <= tolerance) return; /* NaN does not */
     fail_msg("line %d: %.9g instead of %.9g", line, got, expected);
 }
 
 static uint64_t random_state = 1;
 
-/* splitmix64 */
+/* A random number by splitmix64. */
 static inline uint64_t random_bits(void) {
     uint64_t z = (random_state += 0x9e3779b97f4a7c15u);
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -72,7 +72,7 @@ static inline tvlm_texture *create(const tvlm_texture *shape) {
     return texture;
 }
 
-/* A float texture over an image of its own size, one slice, all levels, mean. */
+/* Creates a float texture of one slice over an image of its own size, with all levels, which are means. */
 static inline tvlm_texture *create_simple(int32_t width, int32_t height) {
     return create(&(tvlm_texture){.width = width,
                                   .height = height,
@@ -84,7 +84,7 @@ static inline tvlm_texture *create_simple(int32_t width, int32_t height) {
                                   .extent_y = (float)height});
 }
 
-/* One level of slice 0. free() it. */
+/* Reads one level of slice 0. The caller frees it. */
 static inline float *read_level(tvlm_texture *texture, int32_t level) {
     const size_t count =
         texels_of(tvlm_level_side(texture->width, level), tvlm_level_side(texture->height, level));
@@ -97,7 +97,7 @@ static inline float *read_level(tvlm_texture *texture, int32_t level) {
 /* A picture as a function of the pixel. */
 typedef void painter(int32_t x, int32_t y, float rgb[3]);
 
-/* The source of a picture, with its levels. */
+/* Makes the source of a picture, with its levels. */
 static inline tvlm_texture *paint(int32_t width, int32_t height, painter *picture) {
     tvlm_texture *source = create_simple(width, height);
     const size_t bytes = texels_of(width, height) * 3 * sizeof(float);
@@ -116,7 +116,7 @@ static inline tvlm_texture *paint(int32_t width, int32_t height, painter *pictur
     return source;
 }
 
-/* The grid `id` of a source, at the size that the registry gives it. */
+/* Makes the grid `id` of a source, at the size that the registry gives it. */
 static inline tvlm_texture *generate(tvlm_grid id, tvlm_texture *source) {
     int32_t width = source->width, height = source->height;
     float extent_x = (float)width, extent_y = (float)height;
@@ -143,14 +143,15 @@ static inline tvlm_texture *generate(tvlm_grid id, tvlm_texture *source) {
     return out;
 }
 
-/* The families that this file looks at as one: they need the source, all of it, and nothing else. */
+/* Whether a family is one of those that this file looks at as one: they need the source, all of it, and
+ * nothing else. */
 static inline bool made_of_source(tvlm_grid id) {
     return backend->generate[id] != NULL && tvlm_grid_get_info(id)->needs == 1u << TVLM_GRID_SOURCE &&
            (id == TVLM_GRID_VISUAL || id == TVLM_GRID_SALIENCY || id == TVLM_GRID_LAPLACIAN ||
             id == TVLM_GRID_ENTROPY || id == TVLM_GRID_GRADIENT);
 }
 
-/* Level 0 of grid `id` of a picture. free() it. */
+/* Makes grid `id` of a picture and reads its level 0. The caller frees it. */
 static inline float *generate_texels(tvlm_grid id, int32_t width, int32_t height, painter *picture) {
     tvlm_texture *source = paint(width, height, picture);
     tvlm_texture *out = generate(id, source);
@@ -170,8 +171,9 @@ static inline void paint_step(int32_t x, int32_t y, float rgb[3]) {
     rgb[0] = rgb[1] = rgb[2] = x < 8 ? 0.0f : 1.0f;
 }
 
-/* Repeatable noise that can be mirrored: it depends on the place alone. */
-static int32_t mirror_width, mirror_height; /* > 0: that axis is flipped */
+/* Paints repeatable noise, which depends on the place alone. It can be mirrored: an axis whose size is set is
+ * flipped. */
+static int32_t mirror_width, mirror_height;
 static inline void paint_noise(int32_t x, int32_t y, float rgb[3]) {
     if (mirror_width > 0) x = mirror_width - 1 - x;
     if (mirror_height > 0) y = mirror_height - 1 - y;

@@ -41,7 +41,7 @@ static inline tvlm_stack *random_stack(tvlm_device *device, tvlm_format format, 
     return stack;
 }
 
-/* A level of a channel in new memory, and its size. */
+/* Reads a level of a channel into new memory, and tells its size. The caller frees it. */
 static inline float *read_level(tvlm_stack *stack, int32_t index, int32_t channel, int32_t level,
                                 size_t *count) {
     int32_t width, height;
@@ -53,7 +53,7 @@ static inline float *read_level(tvlm_stack *stack, int32_t index, int32_t channe
     return texels;
 }
 
-/* To the bit. */
+/* Checks that two selections are the same to the bit. */
 static inline void same_positions(const tvlm_selection *got, const tvlm_selection *expected) {
     int32_t count, expected_count;
     const tvlm_position *p = tvlm_selection_positions(got, &count);
@@ -62,7 +62,7 @@ static inline void same_positions(const tvlm_selection *got, const tvlm_selectio
     assert_memory_equal(p, q, (size_t)count * sizeof *p);
 }
 
-/* Fails unless the call was refused with that status and a line that says so. */
+/* Checks that a call was refused with that status and a line that says so. */
 static inline void refused(tvlm_status status, tvlm_status expected, const char *line) {
     assert_int_equal(status, expected);
     if (strstr(test_last_log(), line) == NULL) fail_msg("'%s' does not say '%s'", test_last_log(), line);

@@ -15,7 +15,7 @@ static inline uint8_t *world(uint64_t seed) {
     return test_random_pixels(&seed, WORLD, WORLD, 3);
 }
 
-/* What the camera sees from (x, y). */
+/* Copies what the camera sees from (x, y). */
 static inline void look(const uint8_t *from, int32_t x, int32_t y, uint8_t *pixels) {
     for (int32_t row = 0; row < HEIGHT; ++row)
         memcpy(pixels + (size_t)row * WIDTH * 3, from + ((size_t)(y + row) * WORLD + (size_t)x) * 3,

@@ -42,14 +42,15 @@ bool test_quick(void) {
 }
 
 /*
- * For ci/test: float in buffers and half in images, each storage and each format once, and without the other
- * two combinations half the kernels to compile. ci/full runs all.
+ * Whether ci/test leaves a combination out. It runs float in buffers and half in images: these are each
+ * storage and each format once, with half the kernels to compile. ci/full runs all.
  */
 static bool left_out(tvlm_storage storage, tvlm_format format) {
     return test_quick() && (storage == TVLM_STORAGE_BUFFER) != (format == TVLM_FORMAT_F32);
 }
 
-/* Every storage of one device (by index or name) that it can do, in both formats; how many that were. */
+/* Runs `body` in every storage that one device (by index or name) can do, in both formats. Returns how many
+ * these were. */
 static int run_device(const char *name, test_body *body, tvlm_device *reference) {
     static const tvlm_storage storages[] = {TVLM_STORAGE_IMAGE, TVLM_STORAGE_BUFFER, TVLM_STORAGE_MIPMAPPED};
     static const tvlm_format formats[] = {TVLM_FORMAT_F32, TVLM_FORMAT_F16};
@@ -78,7 +79,8 @@ static int run_device(const char *name, test_body *body, tvlm_device *reference)
     return count;
 }
 
-/* Simulators (Oclgrind) check every access and are far too slow for what is not meant for them. */
+/* Whether this device is taken where none is asked for. Simulators (Oclgrind) check every access, and are far
+ * too slow for what is not meant for them. */
 static bool first_choice(const tvlm_device_info *info) {
     return info->type == TVLM_DEVICE_CPU && strstr(info->name, "Oclgrind") == NULL &&
            strstr(info->platform, "Oclgrind") == NULL;
@@ -161,7 +163,7 @@ static void fill_gradient(uint64_t *state, const picture *p) {
     }
 }
 
-/* A rectangle of one colour, or of noise. */
+/* Draws a rectangle of one colour, or of noise. */
 static void draw_rectangle(uint64_t *state, const picture *p, bool noise) {
     const int32_t left = random_below(state, p->width), top = random_below(state, p->height);
     const int32_t right = left + 1 + random_below(state, p->width - left);

@@ -19,7 +19,7 @@ const test_size *test_sizes(size_t *count) {
 
 /* ---- Comparing ---- */
 
-/* $TVLM_TEST_FIGURES=1: what every comparison found, to choose tolerances by. */
+/* Prints what a comparison found, to choose tolerances by, where $TVLM_TEST_FIGURES=1. */
 static void print_figures(const char *what, const float *a, const float *b, size_t count, float maximum,
                           float mean) {
     double sum = 0.0, worst = 0.0;
@@ -230,8 +230,7 @@ static float picture_value(test_picture picture, uint8_t pixel, uint64_t *random
     }
 }
 
-/* r, g, b, luma of one picture; the grids that read it need not know that luma is what the source would make.
- */
+/* Makes r, g, b and luma of one picture. The luma is what the source would make it. The caller frees it. */
 static float *picture_rgba(test_size size, test_picture picture, uint64_t *random) {
     const size_t texels = (size_t)size.width * (size_t)size.height;
     uint8_t *pixels = test_random_pixels(random, size.width, size.height, 3);
@@ -260,7 +259,7 @@ test_pair test_source(const test_target *target, tvlm_device *reference, test_si
     return pair;
 }
 
-/* The shape of a family's grid, as lib/stack/grids.c has it. */
+/* Returns the shape of a family's grid, as lib/stack/grids.c makes it. */
 static tvlm_texture family_shape(tvlm_grid grid, test_size size, int32_t images, tvlm_format format) {
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     tvlm_texture shape = test_shape(size, info->layers, images, format);
@@ -284,7 +283,7 @@ static void generate(tvlm_device *device, tvlm_grid grid, tvlm_texture *source, 
         fail_msg("%s: %s", tvlm_grid_get_info(grid)->name, test_last_log());
 }
 
-/* The levels above 0 are not the generator's to write. */
+/* Checks that a generator did not write the levels above 0. */
 static void check_levels_untouched(const test_pair *pair) {
     for (int32_t level = 1; level < pair->got->levels; ++level)
         for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
@@ -350,8 +349,8 @@ void test_buffer_take(tvlm_device *device, tvlm_buffer **buffer, size_t bytes, v
 
 /* ---- Sampling ---- */
 
-/* What the device's self-test measured for bilinear reads of this storage and format; 0 where there is none.
- */
+/* Returns the largest error that the device's self-test found in bilinear reads of this storage and format; 0
+ * where it has no such test. */
 static float measured_weights(const test_target *target) {
     const tvlm_device_info *info = &target->device->info;
     char name[32];
@@ -368,8 +367,9 @@ static float measured_weights(const test_target *target) {
 
 float test_sample_tolerance(const test_target *target, int32_t side, float range) {
     /*
-     * Each axis adds its weight's error, twice what a few points found. A coordinate is position / extent *
-     * side with 2.5 ulp for the division and half for each further step, in float: 4 * 6e-8 of the side.
+     * Each axis adds the error of its weight, which is taken as twice what a few points found, and that of
+     * its coordinate. A coordinate is position / extent * side in float: 2.5 ulp for the division and half an
+     * ulp for each further step are 4 * 6e-8 of the side.
      */
     const float weights = 2.0f * measured_weights(target), coordinate = 4.0f * 6e-8f * (float)side;
     return range * 2.0f * (weights + coordinate) + 1e-6f;
@@ -389,7 +389,7 @@ static tvlm_texture bundle_shape(int32_t index, bool identifiers, tvlm_format fo
         shape.height = 1 + below(random, 60);
         shape.levels = tvlm_level_count(shape.width, shape.height);
     }
-    if (index % 3 == 2) { /* cells that reach beyond the image */
+    if (index % 3 == 2) { /* its cells reach beyond the image */
         shape.extent_x = BUNDLE_WIDTH + 15.0f;
         shape.extent_y = BUNDLE_HEIGHT + 3.0f;
     }

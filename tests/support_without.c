@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * support_without.c: $TVLM_TEST_WITHOUT=NAME: on every OpenCL device that this program opens, that operation
- * does nothing and says that it went well. test_operations.c runs the programs so, to see them fail.
+ * support_without.c: with $TVLM_TEST_WITHOUT=NAME, that operation does nothing on every OpenCL device that
+ * the program opens, and says that it went well. test_operations.c runs the programs so, to see them fail.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm bench: every stage, its time, its bytes, its share of the device's own copy bandwidth.
+ * tvlm bench: measures every stage: its time, the bytes that it moves, and its share of the device's own copy
+ * bandwidth.
  *
- * A sample is R runs of a stage, enqueued one after the other, and one wait for them: launches overlap as
- * they do in use. R is chosen so that a sample takes 5 ms or more.
+ * A sample is R runs of a stage, enqueued one after the other, and one wait for them, so that launches
+ * overlap as they do in use. R is chosen so that a sample takes 5 ms or more.
  */
 #include <math.h>
 #include <stdio.h>
@@ -48,11 +49,11 @@ static const option_spec specs[] = {
 #define REPEAT_DEFAULT 20
 #define REPEAT_MIN     3
 #define SAMPLE_SECONDS 0.005
-#define STAGE_SECONDS  3.0 /* no further samples beyond it */
+#define STAGE_SECONDS  3.0 /* after so long no further samples are taken */
 #define RUNS_MAX       2000
 
 struct result {
-    double median, minimum; /* seconds a run */
+    double median, minimum; /* seconds that a run takes */
     int32_t samples, runs;
 };
 
@@ -75,7 +76,7 @@ static tvlm_status time_runs(struct bench *bench, const bench_stage *stage, int3
     return TVLM_OK;
 }
 
-/* Doubles the runs until a sample is long enough; the first run, which may build kernels, does not count. */
+/* Doubles the runs until a sample is long enough. The first run, which may build kernels, does not count. */
 static tvlm_status choose_runs(struct bench *bench, const bench_stage *stage, int32_t *runs) {
     double seconds;
     TVLM_TRY(time_runs(bench, stage, 1, &seconds));
@@ -103,7 +104,7 @@ static tvlm_status measure(struct bench *bench, const bench_stage *stage, int32_
 
 /* ---- The image ---- */
 
-/* Stripes, blobs and noise: flats, edges and texture in about equal parts. */
+/* Draws stripes, blobs and noise, so that there are flats, edges and texture in about equal parts. */
 static void draw_pattern(uint8_t *rgb, int32_t width, int32_t height) {
     uint32_t state = 1;
     for (int32_t y = 0; y < height; ++y) {
@@ -122,8 +123,8 @@ static void draw_pattern(uint8_t *rgb, int32_t width, int32_t height) {
     }
 }
 
-/* The image that is measured: the file's or the pattern, at the size asked for. `canvas` owns pixels made
- * here. */
+/* Makes the image that is measured: the file's or the pattern, at the size asked for. Pixels that are made
+ * here belong to `canvas`. */
 static int make_image(struct tool *tool, const bench_options *options, tvlm_image **loaded,
                       struct canvas *canvas, tvlm_image *image) {
     int32_t width = SIDE_DEFAULT, height = SIDE_DEFAULT;
@@ -179,9 +180,9 @@ static void write_row(json_writer *json, const bench_stage *stage, const struct 
     json_close(json);
 }
 
-/* What full40 takes, in half. */
+/* The device memory that full40 takes in half. */
 typedef struct memory {
-    size_t peak, textures; /* bytes; 0: not measured */
+    size_t peak, textures; /* in bytes; 0: not measured */
 } memory;
 
 static void print_memory(const memory *taken) {
@@ -228,7 +229,7 @@ static int end_report(struct tool *tool, json_writer *json) {
     return tool_print(tool, json_text_of(json));
 }
 
-/* Whether one of the words of a list with commas stands in the name. */
+/* Whether one of the words of a comma-separated list is part of the name. */
 static bool named(const char *list, const char *name) {
     for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
         char word[40];
@@ -245,7 +246,7 @@ static int measure_all(struct tool *tool, const bench_options *options, const me
     const int32_t count = bench_list(bench, stages);
     const int32_t repeat = options->repeat.given ? options->repeat.value : REPEAT_DEFAULT;
     const bool as_json = options->common.json > 0;
-    double copy = 0.0; /* GB/s; the first stage measures it */
+    double copy = 0.0; /* the copy bandwidth in GB/s, which the first stage measures */
     int code = TOOL_DONE;
     json_writer json = {0};
     double *const times = malloc((size_t)repeat * sizeof *times);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How every file of the benchmark adds its stages to the list. */
+/*
+ * How every file of the benchmark adds its stages to the list.
+ */
 #include "bench_stages.h"
 
 #include <stdio.h>

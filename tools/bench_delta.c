@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_delta.c: rows of what is made of a frame of which 1 % or 10 % of the tiles changed: each family that
- * is made in parts, with its levels, from tiles that are already on the device; and the whole frame,
- * compared, uploaded and made. Beside them the same families and frame in full.
+ * bench_delta.c: rows about a frame of which 1 % or 10 % of the tiles changed. There is one for each family
+ * that is made in parts, with its levels, from tiles that are already on the device; and one for the whole
+ * frame, which is compared, uploaded and made. Beside them stand the same families and the frame in full.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +19,18 @@ enum { SIDE = TVLM_TILE_DEFAULT, ALL = 100 };
 struct bench_delta {
     tvlm_tiles tiles;
     uint8_t *changed;
-    unsigned char *pixels; /* the frame, changing to and fro */
-    int32_t percent;       /* for which `changed` is made */
+    unsigned char *pixels; /* the frame, which changes to and fro */
+    int32_t percent;       /* the share that `changed` was made for */
     unsigned char state;
 };
 
-/* It is there, and made in parts. */
+/* Whether the grid is there and can be made in parts. */
 static bool is_parted(const struct bench *bench, int32_t grid) {
     return bench->chunk->grids[grid] != NULL && tvlm_grid_is_local((tvlm_grid)grid);
 }
 
-/* Each hundredth or tenth tile of a shuffled order: scattered, the worst case for what looks around. */
+/* Chooses tiles at random places: scattered tiles are the worst case for families that look around. Returns
+ * how many they are. */
 static int32_t choose(struct bench_delta *delta, int32_t percent) {
     tvlm_tiles *const tiles = &delta->tiles;
     const uint32_t all = (uint32_t)tiles->columns * (uint32_t)tiles->rows;
@@ -64,7 +65,7 @@ tvlm_status bench_delta_prepare(struct bench *bench) {
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
     delta->tiles.changed = delta->changed;
     memcpy(delta->pixels, image->pixels, bytes);
-    /* From now on families keep what lies between their stages. */
+    /* After an update families keep what lies between their stages, as parts need it. */
     TVLM_TRY(tvlm_stack_update_image(bench->stack, 0, image, NULL, NULL));
     return tvlm_stack_generate(bench->stack);
 }
@@ -77,7 +78,7 @@ void bench_delta_release(struct bench *bench) {
     bench->delta = NULL;
 }
 
-/* Of one family; argument: 1000 * grid + percent. */
+/* Makes one family in parts or in full. The argument is 1000 * grid + percent. */
 static tvlm_status run_family(struct bench *bench, int32_t argument) {
     const tvlm_backend *const backend = bench->device->backend;
     const tvlm_grid grid = (tvlm_grid)(argument / 1000);
@@ -89,14 +90,14 @@ static tvlm_status run_family(struct bench *bench, int32_t argument) {
         return backend->mips(bench->device, texture);
     }
     (void)choose(bench->delta, argument % 1000);
-    tiles->serial = ++bench->device->tiles_made; /* as a new frame's */
+    tiles->serial = ++bench->device->tiles_made; /* as if it were a new frame */
     tiles->reach = tvlm_grid_reach(grid, tiles->width, tiles->height);
     args.tiles = tiles;
     TVLM_TRY(backend->generate[grid](bench->device, &args));
     return backend->mips_tiles(bench->device, texture, tiles);
 }
 
-/* The first value of a row of each of the tiles changes by a step. */
+/* Changes the first value of each of the tiles by a step. */
 static void change(struct bench *bench, int32_t percent) {
     struct bench_delta *const delta = bench->delta;
     const tvlm_tiles *const tiles = &delta->tiles;
@@ -109,8 +110,8 @@ static void change(struct bench *bench, int32_t percent) {
                 delta->pixels[(size_t)y * row + (size_t)x * column] ^= 1;
 }
 
-/* The frame and all families that are made in parts, brought up to date. Changing the pixels is in the time:
- * as little as that is, it is there for the full frame too. */
+/* Brings the frame and all families that are made in parts up to date. The time holds the change of the
+ * pixels, which takes little, and is the same for the full frame. */
 static tvlm_status run_frame(struct bench *bench, int32_t percent) {
     tvlm_image frame = *bench->image;
     tvlm_grid_mask mask = 0;
@@ -132,7 +133,7 @@ static void add(bench_stage *stages, int32_t *count, const char *name, const cha
     bench_add(stages, count, full, "", run, argument, bytes);
 }
 
-/* Texels of all levels, and as many read. */
+/* The bytes of the texels of all levels, and of as many that are read. */
 static double bytes_of(const tvlm_texture *texture, int32_t percent) {
     const double texel = texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
     return 2.0 * 4.0 / 3.0 * texel * texture->width * texture->height * percent / 100.0;

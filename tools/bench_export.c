@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages of `tvlm export --for qwen2-vl`, without files. */
+/*
+ * The stages of `tvlm export --for qwen2-vl`, without files.
+ */
 #include "bench_stages.h"
 
 #include <stdio.h>
@@ -9,7 +11,7 @@
 
 #define MODEL TVLM_EXPORT_QWEN2_VL
 
-/* Pictures that the model refuses have no rows. */
+/* A picture that the model refuses has no rows. */
 tvlm_status bench_export_prepare(struct bench *bench) {
     tvlm_export_processor processor;
     int32_t width, height;
@@ -21,7 +23,7 @@ tvlm_status bench_export_prepare(struct bench *bench) {
     return tvlm_export_run(bench->export, bench->image, 1, NULL, NULL);
 }
 
-/* The picture that is on the device since it was prepared. */
+/* Resizes the picture, which is on the device since it was prepared. */
 static tvlm_status run_resize(struct bench *bench, int32_t unused) {
     const tvlm_image *image = bench->image;
     const size_t row = (size_t)image->width * (size_t)image->channels;
@@ -37,7 +39,7 @@ static tvlm_status run_patchify(struct bench *bench, int32_t unused) {
     return tvlm_export_patches(bench->export, &bench->export->pictures[0]);
 }
 
-/* From pixels on the host to tensors on the device. */
+/* Exports, from pixels on the host to tensors on the device. */
 static tvlm_status run_export(struct bench *bench, int32_t unused) {
     (void)unused;
     return tvlm_export_run(bench->export, bench->image, 1, NULL, NULL);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stages of questions to an image: features of 64 x 64 x 768, as an encoder for 1024 x 1024 makes them.
+/*
+ * The stages of questions to an image. Its features are 64 x 64 x 768, as an encoder makes them of 1024 x
+ * 1024 pixels.
  */
 #include "bench_stages.h"
 
@@ -15,20 +17,20 @@
 enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };
 
 struct bench_features {
-    tvlm_stack *stack; /* of the image, with what the default score reads */
-    uint16_t *halves;  /* the vectors as they come from the host */
+    tvlm_stack *stack; /* holds the image, with what the default score reads */
+    uint16_t *halves;  /* [CELLS * DIMENSION]: the vectors as they come from the host */
     float *queries;    /* [QUERIES * DIMENSION] */
     tvlm_texture *map;
-    tvlm_buffer *matrix; /* the vectors as floats */
-    tvlm_basis *basis;   /* of the image */
+    tvlm_buffer *matrix; /* [CELLS * DIMENSION]: the vectors as floats */
+    tvlm_basis *basis;   /* that of the image's own features */
 };
 
-/* Numbers of about unit variance: what they are does not matter to the time. */
+/* Fills in random numbers. What they are does not matter to the time. */
 static void fill(struct bench_features *f) {
     uint32_t state = 1;
     for (size_t i = 0; i < (size_t)CELLS * DIMENSION; ++i) {
         state = state * 1664525u + 1013904223u;
-        f->halves[i] = (uint16_t)(0x3000u + (state >> 20 & 0x0bffu) + (state >> 31 << 15)); /* 2^-3 .. 1 */
+        f->halves[i] = (uint16_t)(0x3000u + (state >> 20 & 0x0bffu) + (state >> 31 << 15)); /* +-2^-3 .. 1 */
     }
     for (size_t i = 0; i < (size_t)QUERIES * DIMENSION; ++i) {
         state = state * 1664525u + 1013904223u;
@@ -116,7 +118,7 @@ static tvlm_status run_matrix(struct bench *bench, int32_t unused) {
     return bench->device->backend->feature_matrix(bench->device, &features, bench->features->matrix);
 }
 
-/* The kernel alone: the query's vector is where the last question left it. */
+/* Runs the kernel alone. The query's vector is where the last question left it. */
 static tvlm_status run_similarity(struct bench *bench, int32_t unused) {
     struct bench_features *const f = bench->features;
     tvlm_features features;
@@ -147,7 +149,7 @@ static tvlm_status run_projection(struct bench *bench, int32_t unused) {
     return tvlm_stack_embed(bench->features->stack, 0, bench->features->basis);
 }
 
-/* As run_ask, from the embedding. */
+/* Asks as run_ask does, but the embedding. */
 static tvlm_status run_ask_embedded(struct bench *bench, int32_t unused) {
     const struct bench_features *const f = bench->features;
     tvlm_selection *selection = NULL;
@@ -188,8 +190,8 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
               4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
     bench_add(stages, count, "a further query", "", run_ask, 0, stored + map);
     bench_add(stages, count, "a query by cascade", "", run_cascade, 0,
-              stored / 7.0); /* the share that it looks into at most */
-    /* The features twice in each of the range finder's four rounds, and once for the shares. */
+              stored / 7.0); /* at most so much of them is looked into */
+    /* Counted are the features twice in each of four rounds of the range finder, and once for the shares. */
     bench_add(stages, count, "image basis", "", run_basis, 0, 4.0 * values * 9.0);
     bench_add(stages, count, "projection", "", run_projection, 0,
               4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_operations.c: rows of operations that are a small part of every other row, or of none: memory made,
- * moved and handed out; maps, vectors and points from frame to frame.
+ * bench_operations.c: rows of operations that are a small part of every other row, or of none. They make,
+ * move and hand out memory; and they take maps, vectors and points from frame to frame.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@
 enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, SOME_BYTES = 1 << 20 };
 
 struct bench_operations {
-    tvlm_texture *like_source; /* of one level */
-    tvlm_texture *plane;       /* one slice, as large as the source */
-    tvlm_texture *cells[3];    /* SIDE x SIDE */
-    tvlm_buffer *floats;       /* one for each cell, all 1: scores, cosines, weights, known */
-    tvlm_buffer *paths[2];     /* tvlm_warp's; each cell's begins in its middle */
+    tvlm_texture *like_source; /* is like the source, but has one level */
+    tvlm_texture *plane;       /* has one slice, as large as the source */
+    tvlm_texture *cells[3];    /* have SIDE x SIDE texels each */
+    tvlm_buffer *floats;       /* a 1 for each cell, which serves as score, cosine, weight, and as known */
+    tvlm_buffer *paths[2];     /* those of tvlm_warp, which begin in the middles of cells */
     tvlm_buffer *places;       /* BENCH_K footprints */
     tvlm_buffer *some, *native;
     float *rgba;
-    int32_t *changed; /* of each tile */
+    int32_t *changed; /* one for each tile */
 };
 
 /* ---- What is there ---- */
@@ -158,7 +158,7 @@ static tvlm_status run_texture_copy(struct bench *bench, int32_t unused) {
                                                 bench->operations->like_source);
 }
 
-/* Both ways: what an application takes from us, and hands us. */
+/* Takes handles of what is ours, and makes objects of an application's. */
 static tvlm_status run_handles(struct bench *bench, int32_t unused) {
     const tvlm_backend *const backend = bench->device->backend;
     struct bench_operations *const o = bench->operations;
@@ -200,7 +200,7 @@ static tvlm_status run_check(struct bench *bench, int32_t unused) {
     return bench->device->backend->input_check(bench->device, bench->operations->floats, &input, &first);
 }
 
-/* The source with itself: nothing differs. */
+/* Compares the source with itself: nothing differs. */
 static tvlm_status run_changed(struct bench *bench, int32_t unused) {
     (void)unused;
     return bench->device->backend->source_changed(bench->device, bench->pixel_buffer, &bench->pixels, 0,
@@ -275,7 +275,7 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
     bench_add(stages, count, "texture copy", "", run_texture_copy, 0, 2.0 * (double)source->bytes);
     bench_add(stages, count, "download", "", run_download, 0, 8.0 * CELLS);
     bench_add(stages, count, "send", "", run_send, 0, 2.0 * fmin(4.0 * texels, SOME_BYTES));
-    if (strcmp(bench->device->backend->name, "reference") != 0) /* which has no handles */
+    if (strcmp(bench->device->backend->name, "reference") != 0) /* it has no handles */
         bench_add(stages, count, "handles", "", run_handles, 0, 0.0);
     bench_add(stages, count, "footprint 273", "", run_footprint, 0,
               (double)BENCH_K * bench->group_count * (PROBES * texel + 16.0));

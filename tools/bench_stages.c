@@ -18,12 +18,12 @@
 #define RANDOM_COUNT    (1 << 20)
 #define CELLS_COUNT     4096
 #define PATCH_FLOATS    (3 * 16 * 16)
-#define COPY_BYTES_GPU  ((size_t)256 << 20) /* beyond any cache */
+#define COPY_BYTES_GPU  ((size_t)256 << 20) /* more than any cache holds */
 #define COPY_BYTES_HOST ((size_t)64 << 20)
 
 /* ---- What is there ---- */
 
-/* All channels that this version makes from a still. */
+/* Lists all channels that this version makes from a still. */
 static size_t list_channels(char *names, size_t size) {
     size_t length = 0;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_USER_0; ++channel) {
@@ -131,7 +131,7 @@ static tvlm_status make_packed(struct bench *bench) {
     return bench->device->backend->texture_create(bench->device, &shape, &bench->packed);
 }
 
-/* A frame ago: the same picture, with positions; and a flow from here to there. */
+/* Makes a previous frame, which is the same picture with positions, and a flow from this frame to that. */
 static tvlm_status make_previous(struct bench *bench) {
     static const float flow[] = {3.0f, -2.0f, 1.0f};
     tvlm_selection *selection = NULL;
@@ -144,8 +144,8 @@ static tvlm_status make_previous(struct bench *bench) {
 }
 
 /*
- * Depth as large as the image, the most that can be handed in: so that what is made of it has rows. The
- * bundle is there already and does without.
+ * Hands in a depth as large as the image, so that what is made of it has rows. The bundle was made before,
+ * and does without these.
  */
 static tvlm_status make_depth(struct bench *bench) {
     const size_t texels = (size_t)bench->stack->width * (size_t)bench->stack->height;
@@ -305,19 +305,20 @@ static tvlm_status select_all(struct bench *bench) {
     return status;
 }
 
-/* From pixels on the device to positions on the host: the families that are read are made anew. */
+/* Selects, from pixels on the device to positions on the host. The families that are read are made anew, but
+ * not where the question is asked `again`. */
 static tvlm_status run_select(struct bench *bench, int32_t again) {
     if (again == 0)
         TVLM_TRY(tvlm_stack_source_from_buffer(bench->stack, 0, bench->pixel_buffer, &bench->pixels));
     return select_all(bench);
 }
 
-/* A frame becomes the previous one: what is relevant, where it was looked at, its luma. Takes the flow back.
- */
+/* Makes a frame the previous one: what is relevant in it, where it was looked at, and its luma are
+ * remembered, and the flow is dropped. */
 static tvlm_status run_advance(struct bench *bench, int32_t unused) {
     tvlm_frame *const frame = &bench->stack->frames[0];
     (void)unused;
-    frame->scored = frame->scores != NULL; /* as after a selection; advancing forgets both */
+    frame->scored = frame->scores != NULL; /* as after a selection: advancing forgets both */
     frame->position_count = frame->position_capacity;
     return tvlm_stack_advance(bench->stack, 0, NULL);
 }
@@ -329,7 +330,7 @@ static tvlm_status run_flow(struct bench *bench, int32_t full) {
 
 /* ---- What it must move ---- */
 
-/* Levels first .. last of a texture, all slices. */
+/* The bytes of levels first .. last of a texture, in all slices. */
 static double level_bytes(const tvlm_texture *texture, int32_t first, int32_t last) {
     double texels = 0.0;
     for (int32_t level = first; level <= last && level < texture->levels; ++level)
@@ -341,7 +342,8 @@ static double all_levels(const tvlm_texture *texture) {
     return level_bytes(texture, 0, texture->levels);
 }
 
-/* What it reads of the grids it needs (and of a frame ago), once, and level 0 of its own. */
+/* The bytes that a family reads of the grids that it needs and of the frame before, once each, and those of
+ * its own level 0. */
 static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     const tvlm_grid_mask needs = tvlm_grid_get_info(grid)->needs;
@@ -360,13 +362,13 @@ static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     return bytes;
 }
 
-/* One slice each of the three grids that the default score reads, at most a texel a candidate, and the
- * scores. */
+/* The bytes of one slice of each of the three grids that the default score reads, with at most one texel for
+ * each candidate, and those of the scores. */
 static double score_bytes(const struct bench *bench, int32_t dense) {
     static const tvlm_grid read[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
     const struct tvlm_score_params params = score_params(dense);
     int32_t columns = 0, rows = 0;
-    (void)tvlm_score_size(bench->stack, &params, &columns, &rows); /* defaults: cannot fail */
+    (void)tvlm_score_size(bench->stack, &params, &columns, &rows); /* it never fails with these */
     const double candidates = (double)columns * rows;
     double bytes = candidates * sizeof(float);
     for (size_t i = 0; i < sizeof read / sizeof *read; ++i) {
@@ -377,14 +379,15 @@ static double score_bytes(const struct bench *bench, int32_t dense) {
     return bytes;
 }
 
-/* The luma at half size there and back, and the cells: what they read, what they hold, what is made of it. */
+/* The bytes of the luma at half size, read and written, and of the cells: what they read, what they hold, and
+ * what is made of it. */
 static double advance_bytes(const struct bench *bench) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     return level_bytes(grids[TVLM_GRID_SOURCE], 1, 1) + level_bytes(grids[TVLM_GRID_MOTION], 0, 0) +
            level_bytes(grids[TVLM_GRID_SALIENCY], 2, 2) + 5.0 * level_bytes(grids[TVLM_GRID_TEMPORAL], 0, 0);
 }
 
-/* Both sources from the finest level down, and u, v and confidence of that level. */
+/* The bytes of both sources from the finest level on, and of u, v and confidence at that level. */
 static double flow_bytes(const struct bench *bench, int32_t full) {
     const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
     const int32_t finest = full != 0 ? 0 : 1;
@@ -415,8 +418,8 @@ static tvlm_status run_foveated(struct bench *bench, int32_t unused) {
                                positions, &count);
 }
 
-/* As for an encoder, at foveated positions, which are sent; they stay on the device, as with
- * tvlm_patches_extract_opencl. */
+/* Extracts patches as for an encoder, at foveated positions, which are sent. The patches stay on the device,
+ * as with tvlm_patches_extract_opencl. */
 static tvlm_status run_patches(struct bench *bench, int32_t unused) {
     static tvlm_position positions[BENCH_K];
     static int32_t count;
@@ -431,7 +434,7 @@ double bench_source_bytes(const struct bench *bench) {
     return (double)pixel_bytes(bench) + level_bytes(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 0);
 }
 
-/* The families that the default score reads, with their levels. */
+/* The bytes of the source and of the families that the default score reads, with their levels. */
 static double select_bytes(const struct bench *bench) {
     static const tvlm_grid made[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
     double bytes = bench_source_bytes(bench) + all_levels(bench->chunk->grids[TVLM_GRID_SOURCE]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bench_stages.h: what `tvlm bench` measures: one entry a stage, with what it does and the bytes that it must
- * move.
+ * bench_stages.h: what `tvlm bench` measures. Each stage has an entry that tells what it does and how many
+ * bytes it must move.
  */
 #ifndef TVLM_TOOLS_BENCH_STAGES_H
 #define TVLM_TOOLS_BENCH_STAGES_H
@@ -21,37 +21,39 @@
 /* Everything on the device that stages work on. */
 struct bench {
     tvlm_device *device;
-    tvlm_stack *stack; /* of all channels that there are */
-    tvlm_chunk *chunk; /* its only one */
+    tvlm_stack *stack; /* has all channels that there are */
+    tvlm_chunk *chunk; /* the stack's only one */
     const tvlm_image *image;
     tvlm_pixels pixels; /* the image's layout in pixel_buffer */
     tvlm_buffer *pixel_buffer, *copy_from, *copy_to, *random, *ranking, *points, *samples, *patches;
     tvlm_texture *packed;
-    tvlm_stack *moved; /* the image cut a little at two sides and scaled up again: a motion of a few pixels */
+    /* Holds the image, cut a little at two sides and scaled up again: it moved by a few pixels. */
+    tvlm_stack *moved;
     tvlm_flow *flow;
-    struct bench_features *features;     /* bench_features.c */
-    struct bench_delta *delta;           /* bench_delta.c */
-    struct bench_operations *operations; /* bench_operations.c */
-    tvlm_bundle bundle;                  /* of all channels */
+    struct bench_features *features;     /* in bench_features.c */
+    struct bench_delta *delta;           /* in bench_delta.c */
+    struct bench_operations *operations; /* in bench_operations.c */
+    tvlm_bundle bundle;                  /* has all channels */
     int32_t *refs;
-    int32_t channel_count, group_count; /* refs: 4 a group */
+    int32_t channel_count, group_count; /* `refs` has 4 for each group */
     tvlm_export *export;                /* NULL: the model refuses the picture */
 };
 
 typedef struct bench_stage {
     char name[40];
-    tvlm_status (*run)(struct bench *bench, int32_t argument); /* enqueues, or does, the stage once */
+    tvlm_status (*run)(struct bench *bench, int32_t argument); /* does the stage once, or enqueues it */
     int32_t argument;
-    double bytes; /* that must be read and written, at least */
+    double bytes; /* how many must at least be read and written */
 } bench_stage;
 
 /*
- * The most device memory that a stack of full40 in half takes from creation to all families: everything that
- * is allocated on the device, which must be freshly open. *textures: what the stack's textures are of it.
+ * Measures the most device memory that a stack of full40 in half takes, from its creation until all families
+ * are made. It counts everything that is allocated on the device, which must be freshly open. *textures is
+ * what the stack's textures take of it.
  */
 tvlm_status bench_memory(tvlm_device *device, const tvlm_image *image, size_t *peak, size_t *textures);
 
-/* Makes everything; the image has the stack's size. bench_release frees it in any case. */
+/* Makes everything. The image has the stack's size. bench_release frees it in any case. */
 tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_format format,
                           struct bench *bench);
 void bench_release(struct bench *bench);
@@ -59,7 +61,7 @@ void bench_release(struct bench *bench);
 /* Fills in the stages, the copy of device memory first. Returns how many there are. */
 int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]);
 
-/* One more stage, of that name and suffix; not where there are BENCH_STAGES_MAX. */
+/* Adds a stage whose name is `name` and `suffix`, unless there are BENCH_STAGES_MAX already. */
 void bench_add(bench_stage *stages, int32_t *count, const char *name, const char *suffix,
                tvlm_status (*run)(struct bench *, int32_t), int32_t argument, double bytes);
 
@@ -78,7 +80,7 @@ tvlm_status bench_operations_prepare(struct bench *bench);
 void bench_operations_release(struct bench *bench);
 void bench_operations_list(const struct bench *bench, bench_stage *stages, int32_t *count);
 
-/* The bytes that a stage moves: packing, and making the source. */
+/* These return the bytes that packing moves, and those that making the source moves. */
 double bench_pack_bytes(const struct bench *bench);
 double bench_source_bytes(const struct bench *bench);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tvlm bench --video: what a frame takes, stage by stage and as a whole, where 1 %, 10 % and all of it
- * changes, and on real frames: with delta updates, without, through a stream, and its flow alone.
+ * tvlm bench --video: what a frame takes, stage by stage and as a whole. It is measured where 1 %, 10 % and
+ * all of a frame changes, and on real frames: with delta updates, without them, through a stream, and for its
+ * flow alone.
  */
 #include "bench_video.h"
 
@@ -23,26 +24,33 @@
 
 #define TILE       TVLM_TILE_DEFAULT
 #define LAYOUT     "temporal34"
-#define MADE       6 /* generated frames, again and again */
+#define MADE       6 /* so many frames are generated, and shown again and again */
 #define FRAMES_MAX 40
-#define WARM       2 /* frames that do not count: kernels are built, memory is taken */
+#define WARM       2 /* the first frames do not count: kernels are built, and memory is taken */
 
-/* carried: delta, and saliency and regions go along while no more than the whole image has changed since;
- * sent: a stream whose next frame is sent while the present one is worked on */
+/*
+ * How frames are taken in:
+ *   FULL      whole
+ *   DELTA     by tiles that changed
+ *   CARRIED   as DELTA, and saliency and regions stay until as much as the whole image has changed since
+ *   STREAM    through a stream
+ *   SENT      through a stream, and the next frame is sent while the present one is worked on
+ *   FLOW      no frame is taken in: the flow between two frames is measured
+ */
 enum { FULL, DELTA, CARRIED, STREAM, SENT, FLOW, MODES };
 
 struct scene {
     char name[64];
     tvlm_image images[FRAMES_MAX];
-    uint8_t *pixels[FRAMES_MAX];    /* of images made here */
-    tvlm_image *loaded[FRAMES_MAX]; /* or read */
+    uint8_t *pixels[FRAMES_MAX];    /* the pixels of images that are generated here */
+    tvlm_image *loaded[FRAMES_MAX]; /* the images that were read from files */
     int32_t count;
 };
 
-/* Seconds, medians over the frames; below 0: there is no such thing. */
+/* Times in seconds, which are medians over the frames. Below 0: there is no such time. */
 struct times {
     double update, families, select, frame;
-    double changed; /* share of tiles, mean over the frames that were compared */
+    double changed; /* the share of tiles that changed: the mean over the frames that were compared */
 };
 
 static const struct times no_times = {-1.0, -1.0, -1.0, -1.0, -1.0};
@@ -71,7 +79,8 @@ static uint32_t hash(uint32_t x, uint32_t y, uint32_t seed) {
     return h ^ h >> 13;
 }
 
-/* Blocks of 16 pixels in flat colours, every third with noise in it; `seed` decides which. */
+/* Fills a tile with blocks of 16 pixels in flat colours. Every third has noise in it; `seed` decides which.
+ */
 static void fill_tile(const tvlm_image *image, uint8_t *rgb, int32_t left, int32_t top, uint32_t seed) {
     for (int32_t y = top; y < top + TILE && y < image->height; ++y) {
         for (int32_t x = left; x < left + TILE && x < image->width; ++x) {
@@ -84,7 +93,7 @@ static void fill_tile(const tvlm_image *image, uint8_t *rgb, int32_t left, int32
     }
 }
 
-/* A still picture in which one rectangle of tiles is another one in each frame. */
+/* Makes a still picture in which one rectangle of tiles is another one in each frame. */
 static int make_scene(struct tool *tool, int32_t width, int32_t height, double share, struct scene *scene) {
     const int32_t columns = (width + TILE - 1) / TILE, rows = (height + TILE - 1) / TILE;
     const int32_t wanted = (int32_t)(share * columns * rows + 0.5), changing = wanted > 0 ? wanted : 1;
@@ -153,7 +162,7 @@ static tvlm_status finish(tvlm_device *device) {
     return device->backend->finish(device);
 }
 
-/* `waits`: after each stage, whose times go to stages[3]. */
+/* Takes in one frame of a stack. With `waits` it waits after each stage, whose times go to stages[3]. */
 static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const tvlm_image *image, int mode,
                                   bool waits, double stages[3], tvlm_delta_report *report) {
     tvlm_selection *selection = NULL;
@@ -178,7 +187,7 @@ static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const 
     return TVLM_OK;
 }
 
-/* The share of tiles that changed, over frames. */
+/* Adds up the shares of tiles that changed. */
 struct shares {
     double sum;
     int32_t count;
@@ -194,7 +203,7 @@ static double mean_share(const struct shares *shares) {
     return shares->count > 0 ? shares->sum / shares->count : -1.0;
 }
 
-/* Frames by the stage, then frames without a wait before their end. */
+/* Measures frames stage by stage, then frames without a wait before their end. */
 static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene, tvlm_format format, int mode,
                                  int32_t repeat, double *values, struct times *times) {
     tvlm_stack *stack = NULL;
@@ -208,7 +217,7 @@ static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene,
     tvlm_status status = tvlm_stack_create(device, &params, &stack);
     if (status == TVLM_OK) status = tvlm_stack_set_image(stack, 0, &scene->images[0]);
     for (int32_t i = 0; status == TVLM_OK && i < 2 * (WARM + repeat); ++i) {
-        const int32_t n = i % (WARM + repeat) - WARM; /* below 0: does not count */
+        const int32_t n = i % (WARM + repeat) - WARM; /* below 0 it does not count */
         const bool waits = i < WARM + repeat;
         const double start = now();
         status = frame_of_stack(stack, device, &scene->images[(i + 1) % scene->count], mode, waits, stages,
@@ -226,8 +235,8 @@ static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene,
     return status;
 }
 
-/* stages[0]: push, with flow; stages[1]: select. `next` NULL: this frame is handed over; else it was sent,
- * and `next` is sent. */
+/* Takes in one frame of a stream. stages[0] is the time of the push, with the flow; stages[1] that of the
+ * selection. Where `next` is NULL, `image` is pushed; otherwise it was sent before, and `next` is sent. */
 static tvlm_status frame_of_stream(tvlm_stream *stream, tvlm_device *device, const tvlm_image *image,
                                    const tvlm_image *next, bool waits, double stages[2],
                                    tvlm_stream_report *report) {
@@ -241,12 +250,13 @@ static tvlm_status frame_of_stream(tvlm_stream *stream, tvlm_device *device, con
     const tvlm_status status = tvlm_stream_select(stream, 0, NULL, NULL, &selection);
     tvlm_selection_destroy(&selection);
     TVLM_TRY(status);
-    if (next == NULL) TVLM_TRY(finish(device)); /* what was sent need not be there yet */
+    if (next == NULL) TVLM_TRY(finish(device)); /* what was sent need not have arrived */
     stages[1] = now() - start;
     return TVLM_OK;
 }
 
-/* As measure_stack; of frames that are sent the stages overlap, and there are none to tell. */
+/* Measures frames as measure_stack does. The stages of frames that are sent overlap, so that they have no
+ * times of their own. */
 static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene, tvlm_format format,
                                   bool sent, int32_t repeat, double *values, struct times *times) {
     tvlm_stream *stream = NULL;
@@ -279,7 +289,7 @@ static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene
     return status;
 }
 
-/* The flow from a frame to the one before it, with both on the device and their levels made. */
+/* Measures the flow from a frame to the one before it. Both are on the device, with their levels made. */
 static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, tvlm_format format,
                                 int32_t repeat, double *values, struct times *times) {
     tvlm_stack *stack = NULL;
@@ -291,7 +301,7 @@ static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, 
                                              .format = format};
     tvlm_status status = tvlm_stack_create(device, &params, &stack);
     for (int32_t i = 0; status == TVLM_OK && i < WARM + repeat; ++i) {
-        for (int32_t k = 0; status == TVLM_OK && k < 2; ++k) /* 0: the later one */
+        for (int32_t k = 0; status == TVLM_OK && k < 2; ++k) /* image 0 is the later one */
             status = tvlm_stack_set_image(stack, k, &scene->images[(i + 1 - k) % scene->count]);
         if (status == TVLM_OK) status = tvlm_stack_generate(stack);
         if (status == TVLM_OK) status = finish(device);

@@ -9,7 +9,7 @@
 
 struct bench_video_options {
     const tool_common *common;
-    const char *folder; /* of real frames; NULL: none */
+    const char *folder; /* the folder of real frames; NULL: there are none */
     int32_t width, height, repeat;
 };
 
