@@ -133,7 +133,7 @@ int32_t tvlm_stack_given_dimension(const tvlm_stack *stack, tvlm_grid grid) {
 /* ---- Images without one ---- */
 
 /* Makes a texture of the generated channels that a replacing grid stands for, resampled to that grid's size:
- * one level, for all images of the chunk. *packed is NULL if there are no such channels. */
+ * one level, for all images of the chunk. *packed stays as it is if there is nothing to make it of. */
 static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_grid grid,
                                  tvlm_texture **packed) {
     int32_t first = TVLM_CHANNEL_NONE, refs[4] = {TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO, TVLM_REF_ZERO};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * input.c: texturevlm/input.h. Grids that are handed in are checked, converted and written into their
- * textures. Data in device memory are converted on the device, data in host memory on the host, except for
- * features.
+ * textures. Data in device memory, and features, are converted on the device. Other data of the host, and
+ * identifiers, are converted on the host.
  */
 #include <float.h>
 #include <limits.h>
@@ -373,8 +373,8 @@ static tvlm_status write_ids(job *j) {
     return status;
 }
 
-/* Sets the camera that came with the grid. Without intrinsics, it has a field of view of 53 degrees across
- * the longer side, and its optical axis goes through the centre. */
+/* Sets the camera that came with the grid. Without intrinsics its field of view is 53 degrees along the
+ * longer side, and its optical axis goes through the centre. */
 static void set_camera(const job *j, const struct tvlm_grid_input *input) {
     const float width = (float)j->stack->width, height = (float)j->stack->height,
                 longer = fmaxf(width, height);

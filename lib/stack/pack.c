@@ -26,9 +26,9 @@ static int32_t side_at(int32_t side, double level) {
 }
 
 /*
- * The level whose texels a size asks for. If the size is that of level n, it is exactly n, since an odd side
- * shrinks by a bit more than 2^n. Otherwise it is log2 of the larger factor by which the size shrinks, and 0
- * where it grows.
+ * Returns the level whose texels a size asks for. If the size is that of level n, it is exactly n: an odd
+ * side shrinks by a bit more than 2^n. Otherwise it is log2 of the larger factor by which the size shrinks,
+ * and 0 where it grows.
  */
 static float level_of_size(const tvlm_stack *stack, int32_t width, int32_t height) {
     for (int32_t level = 0; level < stack->levels; ++level)

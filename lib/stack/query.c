@@ -18,8 +18,8 @@
 /* Where a query's similarities come from, and the size of their grid. */
 typedef struct answer {
     const struct tvlm_query *query;
-    const float *similarity; /* [rows * columns]; NULL: vectors decide */
-    tvlm_features features;  /* of vectors */
+    const float *similarity; /* [rows * columns]; NULL: the query has vectors */
+    tvlm_features features;  /* what the query's vectors are compared with */
     int32_t columns, rows;
     float extent_x, extent_y;
 } answer;
@@ -101,8 +101,8 @@ static bool fits(const tvlm_texture *texture, const answer *a) {
            texture->extent_y == a->extent_y;
 }
 
-/* A question begins: there is none until it is committed. *texture is one of the answer's size, the last
- * question's where that fits. *fresh: it is new, and holds nothing yet. */
+/* Begins a question: there is none until it is committed. *texture is one of the answer's size: the last
+ * question's where that fits. *fresh says whether it is new and holds nothing yet. */
 static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, tvlm_texture **texture,
                          bool *fresh) {
     const tvlm_backend *backend = stack->device->backend;
@@ -122,7 +122,7 @@ static tvlm_status begin(tvlm_stack *stack, tvlm_chunk *chunk, const answer *a, 
     return TVLM_OK;
 }
 
-/* The question is complete: it is about image `index` from now on. */
+/* Commits a question whose answer is written: query_similarity is that of image `index` from now on. */
 static void commit(tvlm_stack *stack, tvlm_chunk *chunk, int32_t index, const answer *a) {
     stack->question = (tvlm_question){index, a->columns, a->rows, a->extent_x, a->extent_y};
     chunk->valid |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
@@ -141,8 +141,8 @@ static tvlm_status write_slice(tvlm_stack *stack, tvlm_texture *texture, int32_t
     return status;
 }
 
-/* Computes the coordinates of units [count * basis.dimension] along the basis, with zeros behind them:
- * out[count * stride]. */
+/* Computes the coordinates of units [count * basis->dimension] along the basis: out[count * stride]. What
+ * lies behind its k components stays as it is. */
 static void to_coordinates(const struct tvlm_basis_params *basis, const float *units, int32_t count,
                            int32_t stride, float *out) {
     for (int32_t n = 0; n < count; ++n, units += basis->dimension, out += stride)
@@ -155,7 +155,7 @@ static void to_coordinates(const struct tvlm_basis_params *basis, const float *u
 }
 
 static int32_t vector_count(const struct tvlm_query *query) {
-    return query->count > 0 ? query->count : 1; /* NOLINT(clang-analyzer-*): asked where there are vectors */
+    return query->count > 0 ? query->count : 1; /* NOLINT(clang-analyzer-*): here a query has vectors */
 }
 
 /* Computes the coordinates of the query's vectors along its basis: [count * features.dimension]. */
@@ -221,8 +221,8 @@ static tvlm_status upload(tvlm_stack *stack, int32_t index, const answer *a) {
         return status;
     }
     chunk->query_written = index;
-    /* Most questions read no further levels: whoever does has them made. A new texture has them at once: what
-     * no one ever wrote may be NaN, which a weight of 0 does not hide. */
+    /* Most questions read level 0 alone, so that the other levels are made when something reads them. A new
+     * texture gets them at once: what was never written may be NaN, which a weight of 0 does not hide. */
     if (texture->levels > 1 && !fresh) chunk->flat |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
     if (texture->levels > 1 && fresh) TVLM_TRY(stack->device->backend->mips(stack->device, texture));
     commit(stack, chunk, index, a);
@@ -252,7 +252,7 @@ tvlm_status tvlm_sparse_query_begin(tvlm_stack *stack, int32_t index, const stru
                          (int)query->dimension, (int)a.features.dimension);
     sparse->features = a.features;
     sparse->count = vector_count(query);
-    sparse->stride = 4 * a.features.texture->layers; /* NOLINT(clang-analyzer-*): there are vectors here */
+    sparse->stride = 4 * a.features.texture->layers; /* NOLINT(clang-analyzer-*): here a query has vectors */
     sparse->mean = query->combine == TVLM_COMBINE_MEAN;
     sparse->vectors = tvlm_allocate((size_t)sparse->count, (size_t)sparse->stride * sizeof *sparse->vectors);
     if (sparse->vectors == NULL)

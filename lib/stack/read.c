@@ -11,8 +11,8 @@
 #include "stack/inside.h"
 #include "stack/make.h"
 
-/* Finds the size of a channel's grid at its own level. Channels with nothing behind them have the image's
- * size. */
+/* Finds the size of a channel's grid at one of its own levels. Channels that are stored nowhere have the
+ * image's size. */
 static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
                                 int32_t *height) {
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
@@ -35,7 +35,7 @@ tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t 
     return channel_size(stack, channel, level, width, height);
 }
 
-/* A position channel at a texel's centre, by the formula of doc/channels.md. */
+/* Computes a channel of the family position at a texel's centre, by the formula of doc/channels.md. */
 static float formula(const tvlm_stack *stack, int32_t component, float u, float v) {
     if (component == 0) return u;
     if (component == 1) return v;
@@ -52,7 +52,7 @@ static void read_formula(const tvlm_stack *stack, int32_t component, int32_t wid
                                 ((float)y + 0.5f) / (float)height);
 }
 
-/* A component of a vector of that length, scaled to unit length. */
+/* Returns a component of a vector of that length as it is after the vector is scaled to unit length. */
 static float of_unit(float component, double length) {
     return length >= (double)TVLM_UNIT_FLOOR ? (float)((double)component / length) : 0.0f;
 }

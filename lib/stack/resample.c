@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resample.c: resamples images on the host, one axis after the other: by exact area average along an axis
- * that shrinks, and bilinearly along one that grows. Rows are made as they are needed, so that a huge photo
- * needs memory for two rows only. Sums are in double: a constant image stays as it is, and the mean is kept.
+ * that shrinks, and linearly along one that grows. Rows are made as they are needed, so that a huge photo
+ * needs memory for a few rows only. Sums are in double: a constant image stays as it is, and the mean is
+ * kept.
  */
 #include <math.h>
 #include <string.h>
