@@ -187,9 +187,8 @@ typedef struct memory {
 
 static void print_memory(const memory *taken) {
     const double mib = 1048576.0;
-    printf("full40 in half: at most %.1f MiB of device memory: textures with their levels %.1f; labels and "
-           "regions, "
-           "scratch and the image as it was handed in %.1f\n",
+    printf("full40 in half: at most %.1f MiB of device memory: textures with their levels %.1f; "
+           "labels and regions, scratch and the image as it was handed in %.1f\n",
            (double)taken->peak / mib, (double)taken->textures / mib,
            (double)(taken->peak - taken->textures) / mib);
 }

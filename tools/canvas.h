@@ -37,7 +37,7 @@ void canvas_frame(struct canvas *canvas, rect area, int32_t thickness, color ink
  * ASCII shows as '?'. */
 void canvas_text(struct canvas *canvas, int32_t x, int32_t y, int32_t scale, color ink, const char *text);
 int32_t canvas_text_width(const char *text, int32_t scale);
-#define CANVAS_TEXT_HEIGHT 9 /* of a line at scale 1, descenders included */
+#define CANVAS_TEXT_HEIGHT 9 /* the height of a line at scale 1, descenders included */
 
 /* Copies as much of `text` as fits into `width` pixels. Text that is cut ends with "..". */
 void canvas_fit_text(const char *text, int32_t scale, int32_t width, char *out, size_t size);

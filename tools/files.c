@@ -15,18 +15,18 @@
 
 typedef enum file_use { FILE_INPUT, FILE_OUTPUT } file_use;
 
-/* A file that exists is its device and inode; one that does not is its folder and its name in it. */
+/* A file that exists is known by its device and inode, one that does not by its folder's and its name. */
 typedef struct known_file {
     dev_t device;
     ino_t inode;
     file_use use;
-    char option[64]; /* of an output: who names it */
-    char name[];     /* "" of one that exists */
+    char option[64]; /* the option that names an output */
+    char name[];     /* "": it exists */
 } known_file;
 
 /* ---- Which file is it ---- */
 
-/* The file that a symbolic link to nothing leads to. */
+/* Finds the path that a symbolic link to nothing leads to. */
 static void follow_links(const char *path, char target[PATH_SIZE]) {
     char link[PATH_SIZE];
     snprintf(target, PATH_SIZE, "%s", path);
@@ -48,7 +48,8 @@ static void split(char *path, const char **folder, const char **name) {
     if (slash != NULL) *slash = '\0';
 }
 
-/* NULL where there is no memory. *info is the file's, or its folder's; *found tells whether there is either. */
+/* Identifies a file; NULL where there is no memory. *info is about the file, or about its folder where there
+ * is no file; *found tells whether there is either. */
 static known_file *identify(const char *path, struct stat *info, bool *found) {
     char target[PATH_SIZE];
     const char *folder, *name = "";
@@ -73,7 +74,7 @@ static int compare(const void *first, const void *second) {
     return strcmp(a->name, b->name);
 }
 
-/* A device or a pipe is not replaced by what is written to it. */
+/* Whether writing to a file would replace it, unlike a device or a pipe. */
 static bool can_be_lost(const known_file *file, const struct stat *info) {
     return file->name[0] != '\0' || S_ISREG(info->st_mode) || S_ISDIR(info->st_mode);
 }
@@ -88,7 +89,8 @@ static int complain(struct tool *tool, const known_file *known, const known_file
     return tool_usage(tool, "%s and %s name the same file", known->option, file->option);
 }
 
-/* `lasting`: it stays noted, else it is only compared with those that are. */
+/* Looks a file up among those that are noted, and refuses it where it is there and either is an output. With
+ * `lasting` it is noted itself. */
 static int note(struct tool *tool, file_use use, const char *option, const char *path, bool lasting) {
     struct stat info;
     bool found;
@@ -115,7 +117,8 @@ int files_input(struct tool *tool, const char *path) {
     return note(tool, FILE_INPUT, "", path, true);
 }
 
-/* Refuses what cannot be written: there is no such folder, or it may not be written to, or the file is a folder. */
+/* Refuses what cannot be written: its folder is missing or may not be written to, or it is a folder itself.
+ */
 static int check_writable(struct tool *tool, const char *path) {
     struct stat info;
     char copy[PATH_SIZE];
@@ -135,7 +138,7 @@ static int check_writable(struct tool *tool, const char *path) {
     return TOOL_DONE;
 }
 
-/* Of two outputs to stdout nobody could tell which is which, even where it is a pipe. */
+/* Lets one output go to stdout. Nobody could tell two apart there, even where it is a pipe. */
 static int take_stdout(struct tool *tool) {
     if (tool->stdout_taken) return tool_usage(tool, "only one output can go to stdout");
     tool->stdout_taken = true;
@@ -148,7 +151,7 @@ int files_output(struct tool *tool, const char *option, const char *path) {
     return code == TOOL_DONE ? note(tool, FILE_OUTPUT, option, path, true) : code;
 }
 
-/* Names made from a pattern are noted when they are made; until then it is only no input itself. */
+/* Refuses a pattern that is an input itself. The names that are made from it are noted when they are made. */
 static int note_pattern(struct tool *tool, const char *option, const char *path) {
     struct stat info;
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) return TOOL_DONE;
@@ -185,7 +188,7 @@ int files_note(struct tool *tool, const option_table *table, const void *values,
                char *const *operands) {
     int code = TOOL_DONE;
     for (int i = 0; code == TOOL_DONE && i < count; ++i) code = files_input(tool, operands[i]);
-    for (int pass = 0; pass < 2; ++pass) /* inputs first, so that it is the output that is complained of */
+    for (int pass = 0; pass < 2; ++pass) /* inputs come first: it is outputs that are refused */
         for (int i = 0; code == TOOL_DONE && i < table->count; ++i) {
             const option_spec *const spec = &table->specs[i];
             const void *const value = (const char *)values + spec->offset;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * files.h: the files that a command reads and writes. They are known here by device and inode, so that no output takes
- * the place of an input, or of another output, whatever it is called. The tables say which options name files
- * (options.h), and tool_run notes those; a command adds the names that it makes itself.
+ * files.h: the files that a command reads and writes. They are known here by device and inode, so that no
+ * output takes the place of an input, or of another output, whatever it is called. The tables say which
+ * options name files (options.h), and tool_run notes those; a command adds the names that it makes itself.
  */
 #ifndef TVLM_TOOLS_FILES_H
 #define TVLM_TOOLS_FILES_H
@@ -18,7 +18,7 @@ struct tool;
 #define FILES_STDOUT "/dev/stdout"
 
 typedef struct file_list {
-    void *tree; /* of tsearch */
+    void *tree; /* belongs to tsearch; NULL: empty */
 } file_list;
 
 /* Notes all files that the options name, and the operands, which are inputs. */
@@ -29,8 +29,8 @@ int files_note(struct tool *tool, const option_table *table, const void *values,
 int files_input(struct tool *tool, const char *path);
 
 /*
- * Notes a file that will be written, and refuses one that is an input (TOOL_FAILED), or another output, or whose folder
- * is missing or may not be written to. `option`: who names it, as in "--overlay".
+ * Notes a file that will be written. Refuses one that is an input or another output, and one whose folder is
+ * missing or may not be written to. `option` is what names the file, such as "--overlay".
  */
 int files_output(struct tool *tool, const char *option, const char *path);
 

@@ -88,7 +88,7 @@ typedef struct option_group {
     size_t offset;
 } option_group;
 
-/* Whether its value names a file or folder; and whether that is read. */
+/* Whether an option's value names a file or folder, and whether that is read. */
 bool option_is_file(const option_spec *spec);
 bool option_is_input(const option_spec *spec);
 

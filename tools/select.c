@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tvlm select: the positions that matter, as JSON, drawn on the photo, and as a heat map. */
+/*
+ * tvlm select: the positions that matter, as JSON, drawn on the photo, and as a heat map.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,13 +7,12 @@
 
 #include "tool.h"
 
-/* Of a scorer from file `path`: those of weight other than 0; all of them when there is none, since a stack
- * has at least one. */
+/* Writes the names of the channels to which a scorer from file `path` gives a weight other than 0. Where it
+ * gives none, they are all of its channels, since a stack has at least one. */
 int scorer_layout(struct tool *tool, const char *path, const tvlm_scorer *scorer, char *layout, size_t size);
 
-/* Of the three parts (doc/channels.md, "Scores"; `asked`: there is a query): a part of weight 0 is not looked
- * at.
- */
+/* Writes the names of the channels that the three parts of the score read (doc/channels.md, "Scores"). A part
+ * of weight 0 is not looked at. `asked` says whether there is a query. */
 void parts_layout(const option_triple *weights, bool asked, char *layout, size_t size);
 
 #endif

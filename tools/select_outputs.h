@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* select_outputs.h: the files that `tvlm select` writes: their names, and whether they may be written. */
+/*
+ * select_outputs.h: the files that `tvlm select` writes: their names, and whether they may be written.
+ */
 #ifndef TVLM_TOOLS_SELECT_OUTPUTS_H
 #define TVLM_TOOLS_SELECT_OUTPUTS_H
 
@@ -9,7 +11,8 @@
 enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 4 };
 
 typedef struct select_outputs {
-    /* The names of files that each image and query has one of, and the option that says so; NULL: none is written. */
+    /* The names of files that each image and query has one of, and the option that says so; NULL: none is
+     * written. */
     struct {
         const char *option, *name;
     } patterns[SELECT_PATTERNS];
@@ -17,8 +20,8 @@ typedef struct select_outputs {
     bool several_queries;
 } select_outputs;
 
-/* With several images "out.png" becomes "out-STEM.png", with several queries (query >= 0) "out-qN.png";
- * path[SELECT_PATH_SIZE]. */
+/* Makes the name of a file: path[SELECT_PATH_SIZE]. With several images "out.png" becomes "out-STEM.png",
+ * with several queries (query >= 0) "out-qN.png". */
 int select_output_name(struct tool *tool, const char *pattern, const char *image, bool several, int32_t query,
                        char *path);
 

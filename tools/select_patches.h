@@ -51,8 +51,8 @@ int select_make_patches(struct tool *tool, tvlm_stack *stack, const tvlm_positio
 /* Copies the scores that a selection has kept, row after row. */
 int select_copy_scores(struct tool *tool, const tvlm_selection *selection, select_array *scores);
 
-/* The structure tensor's ellipse at each position: free() *axes; u and v in pixels of the image as it was
- * handed in. */
+/* Computes the structure tensor's ellipse at each position, with u and v in pixels of the image as it was
+ * handed in. The caller frees *axes. */
 int select_make_axes(struct tool *tool, tvlm_stack *stack, const tvlm_selection *selection,
                      tvlm_footprint **axes);
 

@@ -35,7 +35,7 @@ struct tool {
 typedef struct tool_command {
     const char *name, *summary;
     const char *operands; /* what --help calls the operands, such as "IMAGE..."; "": it takes none */
-    int operand_words;    /* so many of them are words; those behind them are files that are read */
+    int operand_words;    /* so many operands are words; those behind them are files that are read */
     int operand_min, operand_max;
     const char *details;         /* what --help prints below the options */
     const option_group *options; /* all but the common ones; NULL: it has no others */
@@ -65,7 +65,8 @@ int tool_run(struct tool *tool, const tool_command *command, int argc, char **ar
 /* Prints the help of a command. */
 int tool_help(struct tool *tool, const tool_command *command);
 
-/* All options of a command, the common ones last, as parser and help have them. False where there is no memory. */
+/* Makes one table of all options of a command, the common ones last, for parser and help. False where there
+ * is no memory. */
 bool tool_table(const tool_command *command, option_table *table);
 
 /* Keeps the line as the error, if it is the first. Returns TOOL_FAILED. */
@@ -86,7 +87,7 @@ int tool_end(struct tool *tool, int code);
 /* Opens the device that the options name. */
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device);
 
-/* Where a command prints what it has to say: stdout, or stderr where an output goes to stdout. */
+/* Returns where a command prints what it has to say: stdout, or stderr where an output goes to stdout. */
 FILE *tool_report(const struct tool *tool);
 
 /* Copies the stem of a path, cut to `size`: that of "a/b/photo.final.jpg" is "photo.final". */

@@ -52,7 +52,7 @@ static int find_file(struct tool *tool, const char *folder, const char *image, c
                      folder);
 }
 
-/* Notes both of them, where they are. */
+/* Notes both files that may belong to a photo, where they are. */
 static int note_beside(struct tool *tool, const char *folder, const char *image, const char *suffix,
                        const char *extension) {
     char stem[512], path[PATH_SIZE];
@@ -157,7 +157,7 @@ static uint32_t segment_at(const tvlm_image *map, size_t pixel) {
     return at[0] + 256u * at[1] + 65536u * at[2];
 }
 
-/* Where the maps are: what the option says, or the folder of the json. */
+/* Returns the folder of the maps: the one that the option names, or that of the json. */
 static const char *panoptic_folder(const truth_options *options, char folder[PATH_SIZE]) {
     const char *const slash = strrchr(options->coco, '/');
     if (options->panoptic != NULL) return options->panoptic;
