@@ -384,7 +384,7 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     refused(tvlm_flow_compute(k.stack, 2, k.stack, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT, "2");
     refused(tvlm_flow_compute(k.stack, 0, foreign, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT,
             "different devices");
-    refused(tvlm_flow_compute(k.stack, 0, NULL, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT, "two stacks");
+    refused(tvlm_flow_compute(k.stack, 0, NULL, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT, "stack_to is NULL");
     assert_null(k.flow);
     compute(&k, NULL); /* of black images */
     refused(tvlm_flow_read(k.flow, 1, &value), TVLM_ERROR_ARGUMENT, "room for 1 floats");
