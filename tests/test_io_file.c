@@ -204,6 +204,26 @@ static void appends_to_standard_output(void **state) {
     io_assert_content(io_path("out"), "before after", 12);
 }
 
+/* As a signal's handler does it, while two files are written. */
+static void removes_what_is_being_written(void **state) {
+    tvlm_io_output *first, *second;
+    (void)state;
+    io_put("a", "old", 3);
+    io_expect(tvlm_io_output_open(io_path("a"), &io_log, &first), TVLM_OK, NULL);
+    io_expect(tvlm_io_output_open(io_path("b"), &io_log, &second), TVLM_OK, NULL);
+    io_expect(tvlm_io_output_write(first, "new", 3), TVLM_OK, NULL);
+    assert_int_equal(io_files(false), 3);
+    tvlm_file_remove_temporaries();
+    assert_int_equal(io_files(false), 1);
+    io_expect(tvlm_io_output_commit(&first), TVLM_ERROR_IO, "cannot write");
+    tvlm_io_output_abort(&second);
+    io_assert_content(io_path("a"), "old", 3);
+    /* What is complete stays. */
+    io_expect(tvlm_file_write(io_path("c"), "new", 3, &io_log), TVLM_OK, NULL);
+    tvlm_file_remove_temporaries();
+    io_assert_content(io_path("c"), "new", 3);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(reads_what_was_written),      io_test(ends_content_with_zero),
@@ -212,7 +232,7 @@ int main(void) {
         io_test(keeps_permissions_and_links), io_test(passes_over_a_leftover),
         io_test(respects_a_protected_file),   io_test(notices_a_full_disk),
         io_test(leaves_nothing_of_a_part),    io_test(writes_through_a_fifo),
-        io_test(appends_to_standard_output),
+        io_test(appends_to_standard_output),  io_test(removes_what_is_being_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

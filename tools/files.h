@@ -13,10 +13,6 @@
 
 struct tool;
 
-/* What "-" stands for. */
-#define FILES_STDIN  "/dev/stdin"
-#define FILES_STDOUT "/dev/stdout"
-
 typedef struct file_list {
     void *tree; /* belongs to tsearch; NULL: empty */
 } file_list;

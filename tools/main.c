@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "manual.h"
+#include "signals.h"
 #include "start.h"
 #include "strategies.h"
 #include "tool.h"
@@ -63,6 +64,7 @@ static int run(struct tool *tool, int argc, char **argv) {
 
 int main(int argc, char **argv) {
     struct tool tool;
+    signals_start();
     tool_start(&tool);
     strategies_name();
     return tool_end(&tool, run(&tool, argc, argv));

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "files.h"
 #include "texturevlm/status.h"
 
 #define LONG_BASE   256 /* an option without a letter has this + its place in the table as getopt's value */

@@ -11,6 +11,10 @@
 #include <stdio.h>
 
 /* Each kind is followed by the type of its value. */
+/* What "-" stands for where a file is named. */
+#define FILES_STDIN  "/dev/stdin"
+#define FILES_STDOUT "/dev/stdout"
+
 typedef enum option_kind {
     OPTION_FLAG,    /* int: how often it was given */
     OPTION_TEXT,    /* const char *: NULL when not given */

@@ -4,13 +4,13 @@
  */
 #include "video.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "progress.h"
+#include "signals.h"
 #include "strategies.h"
 #include "video_overlay.h"
 
@@ -86,30 +86,9 @@ static const option_group groups[] = {
     {0},
 };
 
-/* ---- Interruption ---- */
-
-static volatile sig_atomic_t interrupted; /* the signal that came; 0: none */
-
-static void note_signal(int number) {
-    interrupted = number;
-}
-
 static bool must_stop(void *unused) {
     (void)unused;
-    return interrupted != 0;
-}
-
-/* The first Ctrl-C ends the run in order, the second one at once. Where a reader of stdout goes away, that is
- * an error: SIGPIPE would end the program and leave a temporary file. */
-static void catch_signals(void) {
-    struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction ignore = {.sa_handler = SIG_IGN};
-    sigemptyset(&action.sa_mask);
-    sigemptyset(&ignore.sa_mask);
-    interrupted = 0;
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    (void)sigaction(SIGPIPE, &ignore, NULL);
+    return signals_noted() != 0;
 }
 
 /* ---- Frames ---- */
@@ -204,7 +183,7 @@ static int all_frames(struct run *run) {
 /* Ends a run after a signal. Frames that were done by then are in the outputs. */
 static int end_interrupted(struct tool *tool, int64_t done) {
     (void)tool_fail(tool, "interrupted after %lld frames", (long long)done);
-    return 128 + (int)interrupted;
+    return 128 + signals_noted();
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {
@@ -242,7 +221,7 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     options->questions.features.count = options->features != NULL; /* the folder counts as one file */
     options->questions.features.values[0] = options->features;
     int code = check(tool, options);
-    catch_signals();
+    signals_note_first();
     if (code == TOOL_DONE)
         code = video_frames_open(tool, operands, operand_count, options->every.value, options->rate.value,
                                  must_stop, &run.frames);
@@ -252,9 +231,9 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     run.session.video = run.frames.reader != NULL;
     if (code == TOOL_DONE && options->needs != NULL) code = video_folder_make(tool, options->needs);
     if (code == TOOL_DONE) code = all_frames(&run);
-    if (code == TOOL_DONE && interrupted == 0) video_session_end(&run.session);
+    if (code == TOOL_DONE && signals_noted() == 0) video_session_end(&run.session);
     if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
-    if (code == TOOL_DONE && interrupted != 0) code = end_interrupted(tool, run.done);
+    if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(tool, run.done);
     video_overlay_release(&run.overlay);
     video_session_release(&run.session);
     video_frames_release(&run.frames);

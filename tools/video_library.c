@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "signals.h"
+
 #ifdef TVLM_VIDEO_LIBRARY
 
 /* Copies a pointer to a function byte by byte: C has no cast for it. */
@@ -28,9 +30,11 @@ int video_library_load(struct tool *tool, const char *what, const video_library 
         !find(handle, "tvlm_video_writer_open", &found.writer_open) ||
         !find(handle, "tvlm_video_writer_add", &found.writer_add) ||
         !find(handle, "tvlm_video_writer_finish", &found.writer_finish) ||
-        !find(handle, "tvlm_video_writer_destroy", &found.writer_destroy))
+        !find(handle, "tvlm_video_writer_destroy", &found.writer_destroy) ||
+        !find(handle, "tvlm_video_remove_temporaries", &found.remove_temporaries))
         return tool_fail(tool, "%s: " TVLM_VIDEO_LIBRARY " is of another version: %s", what, dlerror());
     loaded = found;
+    signals_remove_also(loaded.remove_temporaries);
     *library = &loaded;
     return TOOL_DONE;
 }

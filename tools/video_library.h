@@ -21,6 +21,7 @@ typedef struct video_library {
     tvlm_status (*writer_add)(tvlm_video_writer *, const tvlm_image *, double);
     tvlm_status (*writer_finish)(tvlm_video_writer *);
     void (*writer_destroy)(tvlm_video_writer **);
+    void (*remove_temporaries)(void);
 } video_library;
 
 /* Loads the library once. It is never unloaded, since FFmpeg's libraries do not bear that. `what` is what

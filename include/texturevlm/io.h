@@ -55,6 +55,12 @@ TVLM_API tvlm_status tvlm_file_read(const char *path, const tvlm_log *log, void 
 /* Writes `size` bytes as the whole content of `path`. `bytes` may be NULL where `size` is 0. */
 TVLM_API tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, const tvlm_log *log);
 
+/*
+ * Removes the temporary files of everything that is being written (up to 64 files), for a program that ends before they are
+ * complete: it may be called from a signal's handler. What is written on nevertheless fails with TVLM_ERROR_IO in the end.
+ */
+TVLM_API void tvlm_file_remove_temporaries(void);
+
 /* ---- Pictures ---- */
 
 /*

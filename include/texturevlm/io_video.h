@@ -177,6 +177,9 @@ TVLM_API tvlm_status tvlm_video_writer_finish(tvlm_video_writer *writer);
  */
 TVLM_API void tvlm_video_writer_destroy(tvlm_video_writer **writer);
 
+/* As tvlm_file_remove_temporaries (io.h), for videos. */
+TVLM_API void tvlm_video_remove_temporaries(void);
+
 #ifdef __cplusplus
 }
 #endif

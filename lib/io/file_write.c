@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "core/memory.h"
+#include "core/temporary.h"
 #include "texturevlm/io.h"
 
 /* Some systems refuse to read or write more than INT_MAX bytes in one call. */
@@ -49,7 +50,10 @@ static tvlm_status out_of_memory(const tvlm_io_output *output) {
 
 static void release(tvlm_io_output *output) {
     if (output->fd >= 0) close(output->fd);
-    if (output->temporary != NULL) unlink(output->temporary);
+    if (output->temporary != NULL) {
+        unlink(output->temporary);
+        temporary_forget(output->temporary);
+    }
     free(output->temporary);
     free(output->target);
     free(output->path);
@@ -103,7 +107,7 @@ static tvlm_status open_temporary(tvlm_io_output *output) {
     if (name == NULL) return out_of_memory(output);
     for (int attempt = 0; attempt < 1000 && fd < 0; attempt++) {
         snprintf(name, room, TEMPORARY_FORMAT, folder, output->target, (long)getpid(), attempt);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = temporary_create(name);
         if (fd < 0 && errno != EEXIST && errno != EINTR) break;
     }
     if (fd < 0) {
@@ -184,6 +188,7 @@ static tvlm_status close_output(tvlm_io_output *output) {
 
 static tvlm_status rename_output(tvlm_io_output *output) {
     if (rename(output->temporary, output->target) != 0) return cannot_write(output, errno);
+    temporary_forget(output->temporary);
     free(output->temporary);
     output->temporary = NULL;
     return TVLM_OK;
@@ -200,6 +205,10 @@ void tvlm_io_output_abort(tvlm_io_output **output) {
     if (output == NULL || *output == NULL) return;
     release(*output);
     *output = NULL;
+}
+
+void tvlm_file_remove_temporaries(void) {
+    temporary_remove_all();
 }
 
 tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, const tvlm_log *log) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "core/check.h"
+#include "core/temporary.h"
 #include "io_video/say.h"
 #include "texturevlm/io_video.h"
 
@@ -64,7 +65,7 @@ static tvlm_status make_temporary(tvlm_video_writer *writer) {
     if (name == NULL) return video_fail(&writer->log, TVLM_ERROR_MEMORY, "%s: no memory", writer->path);
     for (int i = 0; fd < 0 && i < 1000; ++i) {
         snprintf(name, room, "%.*s.tvlm-%ld-%d.tmp", folder, writer->target, (long)getpid(), i);
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = temporary_create(name);
         if (fd < 0 && errno != EEXIST && errno != EINTR) break;
     }
     if (fd < 0) {
@@ -303,6 +304,7 @@ static tvlm_status complete(tvlm_video_writer *writer) {
     if (code < 0) return video_fail_code(&writer->log, TVLM_ERROR_IO, writer->path, "written", code);
     if (rename(writer->temporary, writer->target) != 0)
         return video_fail(&writer->log, TVLM_ERROR_IO, "cannot write %s: %s", writer->path, strerror(errno));
+    temporary_forget(writer->temporary);
     free(writer->temporary);
     writer->temporary = NULL;
     return TVLM_OK;
@@ -316,11 +318,18 @@ tvlm_status tvlm_video_writer_finish(tvlm_video_writer *writer) {
     return complete(writer);
 }
 
+void tvlm_video_remove_temporaries(void) {
+    temporary_remove_all();
+}
+
 void tvlm_video_writer_destroy(tvlm_video_writer **writer) {
     if (writer == NULL || *writer == NULL) return;
     tvlm_video_writer *const old = *writer;
     if (old->container != NULL && old->container->pb != NULL) (void)avio_closep(&old->container->pb);
-    if (old->temporary != NULL) unlink(old->temporary);
+    if (old->temporary != NULL) {
+        unlink(old->temporary);
+        temporary_forget(old->temporary);
+    }
     sws_freeContext(old->scaler);
     av_frame_free(&old->rgb);
     av_frame_free(&old->frame);

@@ -9,7 +9,9 @@
  * Whatever goes wrong here, the program is built from source, and nothing is logged.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <sha2.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -98,6 +100,16 @@ static void make_folders(char *path) {
     mkdir(path, 0777);
 }
 
+static void write_file(const char *path, const char *temporary, const uint8_t digest[DIGEST_BYTES],
+                       const unsigned char *binary, size_t size) {
+    FILE *stream = fopen(temporary, "wb");
+    if (stream == NULL) return;
+    bool good =
+        fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fwrite(binary, 1, size, stream) == size;
+    good = fclose(stream) == 0 && good;
+    if (!good || rename(temporary, path) != 0) unlink(temporary);
+}
+
 void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
                              size_t size) {
     char path[4096], temporary[4096], suffix[32];
@@ -107,11 +119,11 @@ void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const
         !cache_path(device, key, suffix, temporary, sizeof temporary))
         return;
     make_folders(device->cache_dir);
-    FILE *stream = fopen(temporary, "wb");
-    if (stream == NULL) return;
     digest_of(binary, size, digest);
-    bool good =
-        fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fwrite(binary, 1, size, stream) == size;
-    good = fclose(stream) == 0 && good;
-    if (!good || rename(temporary, path) != 0) unlink(temporary);
+    /* A program that is interrupted meanwhile ends a moment later, and leaves no temporary file. */
+    sigset_t all, before;
+    sigfillset(&all);
+    (void)pthread_sigmask(SIG_BLOCK, &all, &before);
+    write_file(path, temporary, digest, binary, size);
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
