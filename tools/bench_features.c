@@ -191,8 +191,8 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
     bench_add(stages, count, "a further query", "", run_ask, 0, stored + map);
     bench_add(stages, count, "a query by cascade", "", run_cascade, 0,
               stored / 7.0); /* at most so much of them is looked into */
-    /* Counted are the features twice in each of four rounds of the range finder, and once for the shares. */
-    bench_add(stages, count, "image basis", "", run_basis, 0, 4.0 * values * 9.0);
+    /* Counted are the features twice in each of six rounds of the range finder, and once for the shares. */
+    bench_add(stages, count, "image basis", "", run_basis, 0, 4.0 * values * 13.0);
     bench_add(stages, count, "projection", "", run_projection, 0,
               4.0 * values + TVLM_BASIS_K_DEFAULT / 4 * map);
     bench_add(stages, count, "a query to the embedding", "", run_ask_embedded, 0,
