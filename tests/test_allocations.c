@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_allocations.c: a whole job, with the n-th allocation failing, for every n there is: each time an error
- * that says memory and a line in the log (or, where it can do without, the same result), nothing left behind,
- * and what survived still works.
+ * test_allocations.c [JOB]: a job (or each of the four), with the n-th allocation failing, for every n there is:
+ * each time an error that says memory and a line in the log (or, where it can do without, the same result),
+ * nothing left behind, and what survived still works.
  *
- * Linked with -Wl,--wrap for the functions below (CMakeLists.txt).
+ * A job is walked from its start again for every n, so that four short ones cost a quarter of one long one, and
+ * ctest runs them beside each other. Linked with -Wl,--wrap for the functions below (CMakeLists.txt).
  */
 #include "core/try.h"
 #include "support_stage.h"
@@ -248,6 +249,7 @@ static tvlm_status watch(objects *o, results *r) {
     return status;
 }
 
+/* The strategies that ask a stack, and all that is read from one. */
 static tvlm_status ask(objects *o, results *r) {
     static const float similarity[6] = {0.1f, -0.3f, 0.9f, 0.2f, 0.5f, -1.0f}, scores[5] = {1, 5, 2, 4, 3};
     static const tvlm_sample_point points[2] = {{3.5f, 4.5f, 0.5f, 0}, {20.0f, 11.0f, 2.0f, 0}};
@@ -268,25 +270,41 @@ static tvlm_status ask(objects *o, results *r) {
     TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_QUADTREE));
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
-    TVLM_TRY(process(o, r));
-    TVLM_TRY(remember(o, r));
-    TVLM_TRY(watch(o, r));
     return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
 }
 
-/* From what there is already: nothing, a device, or a device and a stack. */
-static tvlm_status work(const char *name, objects *o, results *r) {
-    static const tvlm_log log = {count_errors, NULL};
+static tvlm_status choose(objects *o, results *r) {
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    memset(r, 0, sizeof *r);
-    if (o->device == NULL)
-        TVLM_TRY(tvlm_device_open(tvlm_device_params(.name = name, .log = &log), &o->device));
     if (o->stack == NULL)
         TVLM_TRY(tvlm_stack_create_for_image(o->device, &image,
                                              tvlm_stack_params(.layout = "edges,low,saliency,entropy,x",
                                                                .width = STACK_WIDTH, .height = STACK_HEIGHT),
                                              &o->stack));
     return ask(o, r);
+}
+
+/* In the first job the allocations of opening a device fail too; the others are given one. */
+static const struct job {
+    const char *name;
+    tvlm_status (*run)(objects *o, results *r);
+    bool opens;
+} jobs[] = {{"select", choose, true},
+            {"export", process, false},
+            {"session", remember, false},
+            {"stream", watch, false}};
+
+static const char *wanted_job; /* NULL: all */
+
+static tvlm_status open_device(const char *name, objects *o) {
+    static const tvlm_log log = {count_errors, NULL};
+    return tvlm_device_open(tvlm_device_params(.name = name, .log = &log), &o->device);
+}
+
+/* From what there is already: nothing, a device, or a device and what the job keeps. */
+static tvlm_status work(const struct job *job, const char *name, objects *o, results *r) {
+    memset(r, 0, sizeof *r);
+    if (o->device == NULL) TVLM_TRY(open_device(name, o));
+    return job->run(o, r);
 }
 
 static void destroy(objects *o) {
@@ -311,20 +329,21 @@ static void check_results(int n, const char *when, const results *got, const res
 }
 
 /* Returns false when there are fewer than n allocations. */
-static bool fail_the(int n, const char *name, const results *expected) {
+static bool fail_the(int n, const struct job *job, const char *name, const results *expected) {
     const long host_before = host_live, device_before = device_live;
     objects o = {0};
     results got;
+    if (!job->opens && open_device(name, &o) != TVLM_OK) fail_msg("%s", last_error);
     errors = 0;
     failed = false;
     left = n - 1;
-    const tvlm_status status = work(name, &o, &got);
+    const tvlm_status status = work(job, name, &o, &got);
     left = -1;
     if (status != TVLM_OK)
         check_failure(n, status);
     else
         check_results(n, "all the same", &got, expected);
-    const tvlm_status again = work(name, &o, &got); /* with the device and the stack, if they are there */
+    const tvlm_status again = work(job, name, &o, &got); /* with what is there */
     if (again != TVLM_OK) fail_msg("allocation %d failed, and then status %d: %s", n, (int)again, last_error);
     check_results(n, "when asked again", &got, expected);
     destroy(&o);
@@ -335,15 +354,26 @@ static bool fail_the(int n, const char *name, const results *expected) {
     return failed;
 }
 
-static void every_allocation(const char *name) {
+static void every_allocation(const struct job *job, const char *name) {
     objects o = {0};
     results expected;
-    if (work(name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
+    if (work(job, name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
     destroy(&o);
     int n = 1;
-    while (fail_the(n, name, &expected)) n += test_small() ? 29 : test_quick() ? 19 : 1;
-    printf("    %d allocations\n", n - 1);
+    while (fail_the(n, job, name, &expected)) n += test_small() ? 29 : test_quick() ? 19 : 1;
+    printf("    %s: %d allocations\n", job->name, n - 1);
+    fflush(stdout);
     assert_true(n > 20);
+}
+
+static void every_job(const char *name) {
+    int count = 0;
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; ++i) {
+        if (wanted_job != NULL && strcmp(jobs[i].name, wanted_job) != 0) continue;
+        every_allocation(&jobs[i], name);
+        ++count;
+    }
+    if (count == 0) fail_msg("there is no job %s", wanted_job);
 }
 
 static void device_once(const test_target *target, tvlm_device *reference) {
@@ -353,7 +383,7 @@ static void device_once(const test_target *target, tvlm_device *reference) {
     if (!test_is_opencl(target->device) || target->device->info.index == last) return;
     last = target->device->info.index;
     snprintf(name, sizeof name, "%d", (int)last);
-    every_allocation(name);
+    every_job(name);
 }
 
 static int make_pixels(void **state) {
@@ -367,7 +397,7 @@ static int make_pixels(void **state) {
 
 static void test_reference(void **state) {
     (void)state;
-    every_allocation("reference");
+    every_job("reference");
 }
 
 static void test_opencl(void **state) {
@@ -375,7 +405,8 @@ static void test_opencl(void **state) {
     test_on_targets(device_once);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference), cmocka_unit_test(test_opencl)};
+    if (argc > 1) wanted_job = argv[1];
     return cmocka_run_group_tests(tests, make_pixels, NULL);
 }
