@@ -20,8 +20,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *fuzz_file(const uint8_t *data, size_t size);
 
 /* Goes on where `truth` holds, and ends the program with a line where it does not. */
-#define fuzz_check(truth) fuzz_check_line((truth), #truth, __FILE__, __LINE__)
-void fuzz_check_line(int truth, const char *words, const char *file, int line);
+#define fuzz_check(truth) ((truth) ? (void)0 : fuzz_fail(#truth, __FILE__, __LINE__))
+_Noreturn void fuzz_fail(const char *words, const char *file, int line);
 
 /* A log that counts its errors in fuzz_errors and checks that each is one plain line. */
 extern const tvlm_log fuzz_log;
