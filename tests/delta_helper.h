@@ -24,13 +24,18 @@ static inline void check(tvlm_status status) {
     if (status != TVLM_OK) fail_msg("%s", test_last_log());
 }
 
-static inline tvlm_stack *create(const test_target *target, test_size size, int32_t images) {
+static inline tvlm_stack *create_of(const test_target *target, const char *channels, test_size size,
+                                    int32_t images) {
     tvlm_stack *stack = NULL;
     check(tvlm_stack_create(target->device,
-                            tvlm_stack_params(.layout = layout, .width = size.width, .height = size.height,
+                            tvlm_stack_params(.layout = channels, .width = size.width, .height = size.height,
                                               .images = images, .format = target->format, .clusters = 12),
                             &stack));
     return stack;
+}
+
+static inline tvlm_stack *create(const test_target *target, test_size size, int32_t images) {
+    return create_of(target, layout, size, images);
 }
 
 /* ---- Two stacks compared ---- */
