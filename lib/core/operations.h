@@ -275,15 +275,15 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
  * These a backend must have. Closing a device has no row: it is done once.
  */
 #define TVLM_NEEDED_OPERATIONS(X)                                                                            \
-    X(destroy, "test_device", "")                                                                            \
+    X(destroy, "test_device_context", "")                                                                    \
     X(finish, "test_interop", "wait")                                                                        \
     X(buffer_create, "test_texture", "buffer")                                                               \
-    X(buffer_destroy, "test_device", "buffer")                                                               \
+    X(buffer_destroy, "test_texture", "buffer")                                                              \
     X(buffer_write, "test_texture", "upload")                                                                \
     X(buffer_read, "test_texture", "download")                                                               \
     X(buffer_copy, "test_texture", "copy")                                                                   \
     X(texture_create, "test_texture", "texture")                                                             \
-    X(texture_destroy, "test_device", "texture")                                                             \
+    X(texture_destroy, "test_texture", "texture")                                                            \
     X(texture_read, "test_texture", "texture read")                                                          \
     X(texture_write, "test_texture", "texture write")                                                        \
     X(texture_copy, "test_stream", "texture copy")                                                           \
