@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_delta_options.c: updates in parts: thresholds, types of pixels, families carried over, bad input, resampling. */
+/* test_delta_options.c: updates in parts: thresholds, types of pixels, families carried over, bad input,
+ * resampling. */
 #include "delta_helper.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device.c: opening devices: by index, part of a name, storage; and no OpenCL at all (in a child process).
+ * test_device.c: opening devices: by index, part of a name, storage; and no OpenCL at all (in a child
+ * process).
  */
 #include "device_helper.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_device_cache.c: compiled programs in a folder: written, used, spoiled, and where nothing can be written. */
+/* test_device_cache.c: compiled programs in a folder: written, used, spoiled, and where nothing can be
+ * written. */
 #include "device_helper.h"
 
 enum { FILES_MAX = 256 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_refusals.c: no refusal is silent. Each public function that has a log at hand gets NULL where it needs an
- * argument, a struct of a newer header, and counts without what they count, and says which it was.
+ * test_refusals.c: no refusal is silent. Each public function that has a log at hand gets NULL where it needs
+ * an argument, a struct of a newer header, and counts without what they count, and says which it was.
  */
 #include <stdio.h>
 #include <string.h>

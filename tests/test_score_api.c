@@ -137,6 +137,17 @@ static void compare_scorer(tvlm_stack *stack, const tvlm_scorer *scorer, const s
     test_compare("scorer", got, expected, CELLS, 2.0f * score_tolerance, score_tolerance);
 }
 
+/* taps 0 means 1. */
+static void compare_default_taps(tvlm_stack *stack, const tvlm_scorer *scorer) {
+    tvlm_scorer unset = *scorer;
+    float one[CELLS], none[CELLS];
+    unset.taps = 0;
+    assert_int_equal(scorer->taps, 1);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = scorer), CELLS, one), TVLM_OK);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &unset), CELLS, none), TVLM_OK);
+    assert_memory_equal(one, none, sizeof one);
+}
+
 static void check_scorers(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {
         TVLM_CHANNEL_EDGES,     TVLM_CHANNEL_MOTION,       TVLM_CHANNEL_X, TVLM_CHANNEL_ENTROPY,
@@ -150,6 +161,7 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     tvlm_scorer scorer = {
         .channel_count = 7, .channels = channels, .taps = 1, .weights = weights, .bias = 0.3f};
     compare_scorer(stack, &scorer, NULL);
+    compare_default_taps(stack, &scorer);
     scorer.taps = 9;
     compare_scorer(stack, &scorer, NULL);
     scorer.similarity_weight = 0.7f;

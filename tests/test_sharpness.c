@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_sharpness.c: sharpness against the reference, from laplacians that are the same on both sides; that it is
- * made in parts; and that it tells a sharp picture from a soft one.
+ * test_sharpness.c: sharpness against the reference, from laplacians that are the same on both sides; that it
+ * is made in parts; and that it tells a sharp picture from a soft one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -75,7 +75,8 @@ static void as_the_reference(void **state) {
 
 enum { SIDE = 64, CELLS = SIDE / TVLM_ENTROPY_CELL };
 
-/* The mean over all cells of a checkerboard of squares of `square` pixels, whose edges are `soft` pixels wide. */
+/* The mean over all cells of a checkerboard of squares of `square` pixels, whose edges are `soft` pixels
+ * wide. */
 static float sharpness_of(tvlm_device *device, int32_t square, int32_t soft) {
     static uint8_t pixels[SIDE * SIDE];
     tvlm_stack *stack = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all strategies have in common: their names, the parameters that each of them refuses, the scores that a
- * selection keeps, and that no strategy scores twice or puts its question twice.
+ * What all strategies have in common: their names, the parameters that each of them refuses, the scores that
+ * a selection keeps, and that no strategy scores twice or puts its question twice.
  */
 #include "core/backend.h"
 #include "stack_helper.h"

@@ -207,8 +207,8 @@ TVLM_API tvlm_status tvlm_npy_writer_open(const char *path, tvlm_element type, i
 TVLM_API tvlm_status tvlm_npy_writer_append(tvlm_npy_writer *writer, const void *data, size_t count);
 
 /*
- * Makes the file appear. Where elements are missing it is TVLM_ERROR_ARGUMENT, and more may be appended; where
- * an append has failed it is TVLM_ERROR_IO, and no file appears. What remains to be done is
+ * Makes the file appear. Where elements are missing it is TVLM_ERROR_ARGUMENT, and more may be appended;
+ * where an append has failed it is TVLM_ERROR_IO, and no file appears. What remains to be done is
  * tvlm_npy_writer_destroy, whatever this returns.
  */
 TVLM_API tvlm_status tvlm_npy_writer_finish(tvlm_npy_writer *writer);

@@ -11,8 +11,8 @@
  * to it must not be kept). C++ wants the members in the order of their declaration. A variable does as well,
  * in either language: `struct tvlm_select_params params = {0};` in C, `tvlm_select_params params{};` in C++.
  *
- * A few numbers are meaningful at 0, which means the default: they take TVLM_ZERO where 0 itself is meant, and
- * their comments say so.
+ * A few numbers are meaningful at 0, which means the default: they take TVLM_ZERO where 0 itself is meant,
+ * and their comments say so.
  *
  * *How structs grow.* A program that was compiled with an older header goes on working with a newer library
  * of the same soname, although structs get new members:

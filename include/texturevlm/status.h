@@ -70,8 +70,8 @@ typedef struct tvlm_log {
 TVLM_API const tvlm_log *tvlm_log_stderr(void);
 
 /*
- * Formats one line (cut at 1023 bytes) into `log`, which may be NULL. Control characters, which a name in a file
- * may have, become blanks and question marks.
+ * Formats one line (cut at 1023 bytes) into `log`, which may be NULL. Control characters, which a name in a
+ * file may have, become blanks and question marks.
  */
 TVLM_API void tvlm_log_message(const tvlm_log *log, tvlm_log_level level, const char *format, ...)
     TVLM_PRINTF(3, 4);

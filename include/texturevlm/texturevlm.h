@@ -14,15 +14,12 @@
  *   of its own, or its parameters have: behind what goes in, and before the results. Logs are copied. NULL is
  *   silence; tvlm_log_stderr is a log that is ready. Every refusal is a line in the log, also that of a NULL,
  *   where there is a log at hand.
- * - *Parameters* are structs, in which 0 means the default; a NULL pointer to one means all defaults. params.h
- *   says how they are filled, and how they grow.
+ * - *Parameters* are structs, in which 0 means the default; a NULL pointer to one means all defaults.
+ *   params.h says how they are filled, and how they grow.
  * - *The end.* Each object is destroyed by its _destroy function, which takes the address of the pointer and
- *   sets it to NULL; NULL and a pointer that is NULL are fine. Writers of files have a _finish before it, which
- *   makes the file appear and says whether it did; without it no file appears.
+ *   sets it to NULL; NULL and a pointer that is NULL are fine. Writers of files have a _finish before it,
+ *   which makes the file appear and says whether it did; without it no file appears.
  * - *Threads.* device.h says which thread may use what.
- */
-/*
- * texturevlm.h: everything but the files (io.h) and OpenCL (opencl.h).
  */
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H

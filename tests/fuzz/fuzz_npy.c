@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_npy.c: arrays, whole (tvlm_npy_read) and in pieces (tvlm_npy_reader_open). Both take the same files and
- * find the same in them.
+ * fuzz_npy.c: arrays, whole (tvlm_npy_read) and in pieces (tvlm_npy_reader_open). Both take the same files
+ * and find the same in them.
  */
 #include <string.h>
 

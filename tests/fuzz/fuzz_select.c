@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_select.c: a whole selection (tvlm_select) on a tiny image with any parameters, on the reference device.
- * The bytes are the parameters one after the other, and then pixels; what is missing is 0.
+ * fuzz_select.c: a whole selection (tvlm_select) on a tiny image with any parameters, on the reference
+ * device. The bytes are the parameters one after the other, and then pixels; what is missing is 0.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* growth.c: a program that run.sh compiles with headers of another age than the library's. It prints the size of the
- * struct that grew, which is always the same. */
+/* growth.c: a program that run.sh compiles with headers of another age than the library's. It prints the size
+ * of the struct that grew, which is always the same. */
 #include <stdio.h>
 #include <texturevlm/texturevlm.h>
 
