@@ -394,7 +394,7 @@ static void check_user(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_stack_channel_find(stack, "heat"), channel);
     assert_int_equal(tvlm_stack_channel_find(stack, "edges"), TVLM_CHANNEL_EDGES);
     assert_int_equal(tvlm_stack_channel_find(stack, "cold"), TVLM_CHANNEL_NONE);
-    assert_int_equal(tvlm_stack_channel_info(stack, second, &info), TVLM_OK);
+    assert_int_equal(tvlm_stack_get_channel_info(stack, second, &info), TVLM_OK);
     assert_true(strcmp(info.name, "my-ids") == 0 && strcmp(info.family, "user") == 0 && info.identifier);
     assert_int_equal(tvlm_stack_parse(stack, "edges, heat ,my-ids,r", 4, list, &count), TVLM_OK);
     assert_true(count == 4 && list[0] == 3 && list[1] == channel && list[2] == second && list[3] == 0);

@@ -79,7 +79,7 @@ static void test_null_of_devices_and_stacks(void **state) {
     REFUSES("packed is NULL", tvlm_stack_pack(o->stack, NULL, NULL));
     REFUSES("out is NULL", tvlm_packed_read(o->packed, 0, 1, NULL));
     REFUSES("no data", tvlm_stack_set_grid(o->stack, 0, TVLM_CHANNEL_GAZE, NULL));
-    REFUSES("info is NULL", tvlm_stack_channel_info(o->stack, 0, NULL));
+    REFUSES("info is NULL", tvlm_stack_get_channel_info(o->stack, 0, NULL));
     REFUSES("count is NULL", tvlm_stack_parse(o->stack, "r", 0, NULL, NULL));
     REFUSES("has is NULL", tvlm_stack_has_channel(o->stack, 0, 0, NULL));
     REFUSES("count is NULL", tvlm_stack_regions(o->stack, 0, 0, NULL, NULL));

@@ -123,8 +123,8 @@ TVLM_API tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int
 
 /* The same as tvlm_channel_get_info, tvlm_channel_find and tvlm_layout_parse, with the stack's own planes
  * among the channels. */
-TVLM_API tvlm_status tvlm_stack_channel_info(const tvlm_stack *stack, int32_t channel,
-                                             tvlm_channel_info *info);
+TVLM_API tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel,
+                                                 tvlm_channel_info *info);
 TVLM_API int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name);
 TVLM_API tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t capacity,
                                       int32_t *channels, int32_t *count);

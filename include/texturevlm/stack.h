@@ -62,6 +62,8 @@ TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_st
 TVLM_API tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
                                                  const struct tvlm_stack_params *params, tvlm_stack **stack);
 
+/* Destroys a stack, which must happen before its device is destroyed, and sets *stack to NULL. NULL and a
+ * NULL *stack are fine. */
 TVLM_API void tvlm_stack_destroy(tvlm_stack **stack);
 
 /*

@@ -53,11 +53,16 @@ void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index) {
 
 /* ---- Families ---- */
 
+#define ONE_MORE(...) +1
+_Static_assert(1 TVLM_GENERATED_GRIDS(ONE_MORE) TVLM_REPLACING_GRIDS(ONE_MORE) <= TVLM_DELTA_FAMILIES,
+               "a report has room for the source and every grid that follows from it");
+#undef ONE_MORE
+
 /* Adds a family to the report: how its grid is updated, and in the case of PARTS, how many texels. */
 static void tell(const update *u, tvlm_grid grid, tvlm_update how, int64_t texels) {
     tvlm_delta_report *report = u->report;
     const tvlm_texture *texture = u->chunk->grids[grid];
-    if (report->family_count == TVLM_DELTA_FAMILIES || texture == NULL) return;
+    if (texture == NULL) return;
     const int64_t all = (int64_t)texture->width * texture->height;
     if (how == TVLM_UPDATE_WHOLE) texels = all;
     report->families[report->family_count++] =

@@ -82,7 +82,7 @@ static tvlm_status sample_identifiers(tvlm_stack *stack, const tvlm_footprint *f
     float *values = NULL;
     for (int32_t c = 0; status == TVLM_OK && c < channel_count; ++c) {
         tvlm_channel_info info;
-        status = tvlm_stack_channel_info(stack, channels[c], &info);
+        status = tvlm_stack_get_channel_info(stack, channels[c], &info);
         if (status != TVLM_OK || !info.identifier) continue;
         if (values == NULL) values = tvlm_allocate((size_t)count, sizeof *values);
         if (values == NULL)

@@ -10,7 +10,7 @@
 #include "core/memory.h"
 #include "stack/inside.h"
 
-tvlm_status tvlm_stack_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
+tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
     TVLM_NEED(NULL, stack);
     TVLM_NEED(&stack->device->log, info);
     if (channel < TVLM_CHANNEL_USER_0) return tvlm_channel_get_info(channel, info);
