@@ -3,8 +3,11 @@
  * device.h: the devices of this machine, and opening one.
  *
  * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. Everything
- * above works the same on either. All handles made from one device are used by one thread at a time;
- * different devices freely from different threads. A device must outlive what was made from it.
+ * above works the same on either. A device must outlive what was made from it.
+ *
+ * Threads: devices are listed, opened and used freely in different threads, each its own. A device, and all
+ * handles that were made from it, is for one thread at a time. A function that is called while another thread
+ * is in one refuses with ARGUMENT and a line in the log; one that frees something writes the line, and waits.
  */
 #ifndef TEXTUREVLM_DEVICE_H
 #define TEXTUREVLM_DEVICE_H

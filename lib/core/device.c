@@ -7,10 +7,13 @@
 
 #include "core/backend.h"
 #include "core/check.h"
+#include "core/owner.h"
 
 void tvlm_device_destroy(tvlm_device **device) {
+    tvlm_device *entered = NULL; /* it is not left: it is gone */
     if (device == NULL || *device == NULL) return;
-    (*device)->backend->destroy(*device);
+    tvlm_device_enter_to_free(*device, __func__, &entered);
+    entered->backend->destroy(entered);
     *device = NULL;
 }
 
@@ -23,6 +26,7 @@ tvlm_status tvlm_device_get_info(const tvlm_device *device, tvlm_device_info *in
 
 tvlm_status tvlm_device_finish(tvlm_device *device) {
     TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
     return device->backend->finish(device);
 }
 

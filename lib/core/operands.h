@@ -6,6 +6,7 @@
 #ifndef TVLM_CORE_OPERANDS_H
 #define TVLM_CORE_OPERANDS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,9 @@ struct tvlm_device {
     tvlm_device_info info;
     uint64_t tiles_made;
     size_t held, held_most;
+    /* The thread that is in a public function now (owner.h), or NULL; and how many of those it has entered. */
+    _Atomic(const void *) owner;
+    int entries;
 };
 
 /* A backend counts the memory that it takes from the device and gives back. */

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "embed/basis.h"
 #include "stack/embedding.h"
@@ -154,6 +155,7 @@ static tvlm_status take_in(tvlm_stack *stack, int32_t index, const tvlm_features
 tvlm_status tvlm_stack_embed(tvlm_stack *stack, int32_t index, const tvlm_basis *basis) {
     tvlm_features features;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     const tvlm_log *log = tvlm_stack_log(stack);
     if (basis == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no basis to embed in");
     TVLM_TRY(tvlm_stack_features(stack, index, &features));

@@ -23,6 +23,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "embed/basis.h"
 #include "stack/features.h"
@@ -299,6 +300,7 @@ tvlm_status tvlm_basis_of_image(tvlm_stack *stack, int32_t index,
     static const struct tvlm_image_basis_params defaults;
     tvlm_features features;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     const tvlm_log *log = tvlm_stack_log(stack);
     TVLM_NEED(log, basis);
     TVLM_CHECK_RESERVED(log, tvlm_image_basis_params, params);

@@ -11,6 +11,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/upload.h"
 
@@ -179,6 +180,7 @@ tvlm_status tvlm_session_create(tvlm_device *device, const struct tvlm_session_p
 
 void tvlm_session_destroy(tvlm_session **session) {
     if (session == NULL || *session == NULL) return;
+    TVLM_ENTER_TO_FREE((*session)->device);
     while ((*session)->entries != NULL) let_go(*session, (*session)->entries);
     free(*session);
     *session = NULL;
@@ -191,6 +193,7 @@ tvlm_status tvlm_session_stack(tvlm_session *session, const tvlm_image *image,
     uint8_t digest[DIGEST_BYTES];
     entry *found = NULL;
     TVLM_NEED(NULL, session);
+    TVLM_ENTER(session->device);
     TVLM_NEED(&session->device->log, image);
     TVLM_NEED(&session->device->log, stack);
     TVLM_CHECK_RESERVED(&session->device->log, tvlm_stack_params, params);
@@ -208,7 +211,9 @@ tvlm_status tvlm_session_stack(tvlm_session *session, const tvlm_image *image,
 }
 
 void tvlm_session_trim(tvlm_session *session) {
-    if (session != NULL) shrink(session, session->info.cache_bytes, NULL);
+    if (session == NULL) return;
+    TVLM_ENTER_TO_FREE(session->device);
+    shrink(session, session->info.cache_bytes, NULL);
 }
 
 tvlm_status tvlm_session_get_info(const tvlm_session *session, tvlm_session_info *info) {

@@ -3,6 +3,7 @@
  * similarity.c: words, which are channels of cosines, and similarities for the host.
  */
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "texturevlm/embed.h"
 
@@ -42,6 +43,7 @@ static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vect
 tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                                  int32_t dimension) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     if (count == 0) {
         tvlm_stack_given_clear(stack, index, TVLM_GRID_WORDS);
@@ -59,6 +61,7 @@ tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vecto
     tvlm_features features;
     tvlm_buffer *cosines;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(tvlm_stack_log(stack), out);
     TVLM_TRY(check_vectors(stack, vectors, count, dimension));
     TVLM_TRY(tvlm_stack_features(stack, index, &features));

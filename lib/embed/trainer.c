@@ -15,6 +15,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "embed/basis.h"
 
@@ -107,6 +108,7 @@ tvlm_status tvlm_trainer_create(tvlm_device *device, const struct tvlm_trainer_p
                                 tvlm_trainer **trainer) {
     struct tvlm_trainer_params filled;
     TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
     TVLM_NEED(&device->log, trainer);
     TVLM_CHECK_RESERVED(&device->log, tvlm_trainer_params, params);
     TVLM_TRY(fill_in(device, params, &filled));
@@ -129,6 +131,7 @@ tvlm_status tvlm_trainer_create(tvlm_device *device, const struct tvlm_trainer_p
 
 void tvlm_trainer_destroy(tvlm_trainer **trainer) {
     if (trainer == NULL || *trainer == NULL) return;
+    TVLM_ENTER_TO_FREE((*trainer)->device);
     tvlm_trainer *t = *trainer;
     const tvlm_backend *backend = t->device->backend;
     backend->buffer_destroy(t->device, &t->device_block);
@@ -226,6 +229,7 @@ static tvlm_status check_vector(const tvlm_trainer *t, const float *vector) {
 tvlm_status tvlm_trainer_add(tvlm_trainer *trainer, const float *vectors, int64_t count) {
     const size_t dimension = trainer != NULL ? (size_t)trainer->params.dimension : 0;
     TVLM_NEED(NULL, trainer);
+    TVLM_ENTER(trainer->device);
     if (count < 0 || (vectors == NULL && count > 0))
         return tvlm_fail(&trainer->device->log, TVLM_ERROR_ARGUMENT, "%lld vectors to add", (long long)count);
     for (int64_t i = 0; i < count; ++i, vectors += dimension) {
@@ -299,6 +303,7 @@ static void sums_to_range(tvlm_trainer *t) {
 
 tvlm_status tvlm_trainer_next_pass(tvlm_trainer *trainer) {
     TVLM_NEED(NULL, trainer);
+    TVLM_ENTER(trainer->device);
     if (trainer->pass + 1 >= tvlm_trainer_passes(trainer))
         return tvlm_fail(&trainer->device->log, TVLM_ERROR_ARGUMENT, "there are no more passes than %d",
                          (int)tvlm_trainer_passes(trainer));
@@ -377,6 +382,7 @@ static tvlm_status nystrom(tvlm_trainer *t, double *values) {
 
 tvlm_status tvlm_trainer_finish(tvlm_trainer *trainer, tvlm_basis **basis) {
     TVLM_NEED(NULL, trainer);
+    TVLM_ENTER(trainer->device);
     tvlm_trainer *t = trainer;
     const tvlm_log *log = &t->device->log;
     const size_t dimension = (size_t)t->params.dimension;

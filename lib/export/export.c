@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "export/inside.h"
 #include "stack/upload.h"
@@ -106,6 +107,7 @@ static void release_buffer(tvlm_device *device, tvlm_buffer **buffer) {
 
 void tvlm_export_destroy(tvlm_export **export) {
     if (export == NULL || *export == NULL) return;
+    TVLM_ENTER_TO_FREE((*export)->device);
     tvlm_export *const e = *export;
     for (int32_t i = 0; i < e->capacity; ++i) {
         export_picture *picture = &e->pictures[i];
@@ -213,6 +215,7 @@ static tvlm_status run(tvlm_export *export, const tvlm_image *images, int32_t co
 tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32_t count,
                             const struct tvlm_grid_input *features, const struct tvlm_query *queries) {
     TVLM_NEED(NULL, export);
+    TVLM_ENTER(export->device);
     if (count > 0) TVLM_NEED(&export->device->log, images);
     export->count = 0;
     export->current = -1;

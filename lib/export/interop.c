@@ -5,6 +5,7 @@
  * void *.
  */
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
@@ -20,6 +21,7 @@ static tvlm_status hand_out(tvlm_device *device, tvlm_buffer *buffer, cl_mem *me
 
 tvlm_status tvlm_export_get_opencl(tvlm_export *export, int32_t picture, cl_mem *values, cl_mem *selected) {
     TVLM_NEED(NULL, export);
+    TVLM_ENTER(export->device);
     if (picture < 0 || picture >= export->count)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
                          "there is no picture %d; the last run had %d", (int)picture, (int)export->count);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "export/inside.h"
 
@@ -130,6 +131,8 @@ static int64_t *write_integers(const tvlm_export *export, int32_t index, kind wh
 
 tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity, void *data) {
     tvlm_export_tensor tensor;
+    TVLM_NEED(NULL, export);
+    TVLM_ENTER(export->device);
     TVLM_NEED(&export->device->log, data);
     TVLM_TRY(tvlm_export_get_tensor(export, index, &tensor));
     if (capacity < tensor.bytes)

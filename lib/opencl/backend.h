@@ -154,13 +154,22 @@ typedef struct opencl_device {
 const char *tvlm_opencl_error_name(cl_int error);
 tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what);
 
+/*
+ * platform.c: one lock for the whole process, held while devices are listed, opened (with their self-test) and
+ * closed, since drivers are not safe there: PoCL 3.1 crashes when two threads list its devices for the first
+ * time. Logs are written while it is held.
+ */
+void tvlm_opencl_lock(void);
+void tvlm_opencl_unlock(void);
+
 /* platform.c: finds the device that a choice means (an index, part of a name, or NULL for the default),
  * describes a device, and tells whether it has an extension. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
 bool tvlm_opencl_device_has(cl_device_id id, const char *extension);
 
-/* device.c: makes a device of a context and a queue, whose references it takes over, also when it fails. */
+/* device.c: makes a device of a context and a queue, whose references it takes over, also when it fails. It is
+ * called with the lock held. */
 tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,
                                       cl_command_queue queue, const struct tvlm_device_params *params,
                                       tvlm_device **device);

@@ -11,10 +11,9 @@
 #include "opencl/open.h"
 #include "texturevlm/opencl.h"
 
-void tvlm_opencl_destroy(tvlm_device *base) {
-    opencl_device *device = (opencl_device *)base;
-    if (device == NULL) return;
-    if (device->queue != NULL) clFinish(device->queue);
+/* Frees a device that has no work left; the lock is held. */
+static void release(opencl_device *device) {
+    tvlm_device *base = &device->base;
     tvlm_opencl_texture_destroy(base, &device->empty);
     tvlm_opencl_programs_destroy(device);
     tvlm_opencl_staging_release(device);
@@ -29,6 +28,15 @@ void tvlm_opencl_destroy(tvlm_device *base) {
     free(device->kernel_dir);
     free(device->cache_dir);
     free(device);
+}
+
+void tvlm_opencl_destroy(tvlm_device *base) {
+    opencl_device *device = (opencl_device *)base;
+    if (device == NULL) return;
+    clFinish(device->queue);
+    tvlm_opencl_lock();
+    release(device);
+    tvlm_opencl_unlock();
 }
 
 tvlm_status tvlm_opencl_finish(tvlm_device *base) {
@@ -244,15 +252,16 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
     tvlm_status status = take_folders(made, params);
     if (status == TVLM_OK) status = prepare(made, params->storage, params->test_all);
     if (status != TVLM_OK) {
-        tvlm_opencl_destroy(&made->base);
+        clFinish(queue);
+        release(made);
         return status;
     }
     *device = &made->base;
     return TVLM_OK;
 }
 
-tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
-                             tvlm_device **device) {
+static tvlm_status open_locked(const char *choice, const struct tvlm_device_params *params,
+                               tvlm_device **device) {
     cl_device_id id = NULL;
     cl_platform_id platform = NULL;
     int32_t index = -1;
@@ -272,6 +281,14 @@ tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params
         return tvlm_opencl_fail(params->log, error, "clCreateCommandQueue");
     }
     return tvlm_opencl_device_create(id, index, context, queue, params, device);
+}
+
+tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
+                             tvlm_device **device) {
+    tvlm_opencl_lock();
+    const tvlm_status status = open_locked(choice, params, device);
+    tvlm_opencl_unlock();
+    return status;
 }
 
 static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_queue queue,
@@ -304,5 +321,8 @@ tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_comm
     TVLM_TRY(check_queue(context, id, queue, params->log));
     clRetainContext(context);
     clRetainCommandQueue(queue);
-    return tvlm_opencl_device_create(id, -1, context, queue, params, device);
+    tvlm_opencl_lock();
+    const tvlm_status status = tvlm_opencl_device_create(id, -1, context, queue, params, device);
+    tvlm_opencl_unlock();
+    return status;
 }

@@ -3,6 +3,7 @@
  * platform.c: the OpenCL devices of this machine.
  */
 #include <ctype.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -12,6 +13,16 @@
 
 #define DEVICES_MAX   64
 #define PLATFORMS_MAX 16
+
+static pthread_mutex_t drivers_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+void tvlm_opencl_lock(void) {
+    pthread_mutex_lock(&drivers_mutex);
+}
+
+void tvlm_opencl_unlock(void) {
+    pthread_mutex_unlock(&drivers_mutex);
+}
 
 /* All devices of all platforms, in the order of the loader. Platforms without devices are passed over. */
 static int32_t all_devices(cl_device_id ids[DEVICES_MAX]) {
@@ -101,8 +112,10 @@ void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info
 
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos) {
     cl_device_id ids[DEVICES_MAX];
+    tvlm_opencl_lock();
     const int32_t count = all_devices(ids);
     for (int32_t i = 0; i < count && i < capacity; ++i) tvlm_opencl_describe(ids[i], i, &infos[i]);
+    tvlm_opencl_unlock();
     return count;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "select/fit.h"
 #include "select/score.h"
@@ -203,6 +204,7 @@ tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const 
     tvlm_fit_image image = {0};
     TVLM_NEED(NULL, fit);
     TVLM_NEED(fit->log, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(fit->log, share);
     const struct tvlm_score_params params = {.index = index, .stride = fit->stride};
     TVLM_TRY(tvlm_score_candidates(stack, &params, &grid));

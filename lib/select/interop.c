@@ -5,6 +5,7 @@
  * backend as void *.
  */
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
@@ -16,6 +17,7 @@ tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *
                                         size_t byte_offset) {
     tvlm_buffer *buffer = NULL;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(tvlm_stack_log(stack), out);
     if (count > 0) TVLM_NEED(tvlm_stack_log(stack), positions);
     if (count < 0) return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d positions", (int)count);

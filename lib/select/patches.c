@@ -10,6 +10,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "select/patches.h"
 #include "stack/bundle.h"
@@ -258,6 +259,7 @@ tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positio
                                  const struct tvlm_patches_params *params, size_t capacity, void *out) {
     if (params == NULL) params = &defaults;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     if (count < 0) return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d positions", (int)count);
     if (count == 0) return TVLM_OK;
     TVLM_NEED(tvlm_stack_log(stack), positions);

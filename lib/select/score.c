@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "select/mapped.h"
 #include "select/pass.h"
@@ -341,6 +342,7 @@ tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
     tvlm_candidates candidates;
     tvlm_buffer *buffer;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(tvlm_stack_log(stack), scores);
     if (params == NULL) params = &defaults;
     TVLM_TRY(tvlm_score_candidates(stack, params, &candidates));

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "select/strategy.h"
 
@@ -31,6 +32,7 @@ tvlm_status tvlm_select(tvlm_stack *stack, const struct tvlm_query *query,
     tvlm_task task = {.stack = stack, .query = query};
     tvlm_selection *made;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(tvlm_stack_log(stack), selection);
     TVLM_CHECK_RESERVED(tvlm_stack_log(stack), tvlm_select_params, params);
     if (params != NULL) task.params = *params;

@@ -5,6 +5,7 @@
 #include "core/backend.h"
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "select/ranking.h"
 #include "texturevlm/score.h"
 
@@ -26,6 +27,7 @@ static tvlm_status rank(tvlm_device *device, const float *scores, int32_t n, int
 tvlm_status tvlm_topk(tvlm_device *device, const float *scores, int32_t n, int32_t k, int32_t *indices,
                       float *values) {
     TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
     TVLM_NEED(&device->log, scores);
     TVLM_NEED(&device->log, indices);
     if (n < 1 || n >= TVLM_TOPK_MAX)

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/delta.h"
 #include "stack/features.h"
@@ -125,6 +126,7 @@ tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_param
                               tvlm_stack **stack) {
     static const struct tvlm_stack_params none = {0};
     TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
     TVLM_NEED(&device->log, stack);
     TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
     struct tvlm_stack_params chosen = params != NULL ? *params : none;
@@ -144,6 +146,7 @@ tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_param
 
 void tvlm_stack_destroy(tvlm_stack **stack) {
     if (stack == NULL || *stack == NULL) return;
+    TVLM_ENTER_TO_FREE((*stack)->device);
     tvlm_stack *s = *stack;
     const tvlm_backend *backend = s->device->backend;
     for (int32_t i = 0; s->chunks != NULL && i < s->chunk_count; ++i) {
@@ -204,6 +207,7 @@ tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *i
     tvlm_stack *made = NULL;
     size_t row;
     TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
     TVLM_NEED(&device->log, stack);
     if (params != NULL) chosen = *params;
     TVLM_TRY(tvlm_stack_check_image(&device->log, image, &row));

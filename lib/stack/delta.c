@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/frame.h"
 #include "stack/grids.h"
@@ -253,6 +254,7 @@ tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm
                                     const struct tvlm_update_params *params, tvlm_delta_report *report) {
     tvlm_delta *delta;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_delta_prepare(stack, &delta));
     TVLM_TRY(tvlm_delta_plan_make(stack, index, image, params, true, &delta->plan));
     return tvlm_delta_apply(stack, &delta->plan, NULL, report);

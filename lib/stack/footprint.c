@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/places.h"
@@ -114,6 +115,7 @@ static tvlm_status check_footprints(const tvlm_stack *stack, const tvlm_footprin
 tvlm_status tvlm_stack_sample_footprint(tvlm_stack *stack, const tvlm_footprint *footprints, int32_t count,
                                         const int32_t *channels, int32_t channel_count, float *out) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     if (count < 0 || channel_count < 0)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d footprints and %d channels",
                          (int)count, (int)channel_count);
@@ -206,6 +208,7 @@ static tvlm_status follow_some(tvlm_stack *stack, const tvlm_sample_point *point
 tvlm_status tvlm_stack_structure(tvlm_stack *stack, const tvlm_sample_point *points, const float *sizes,
                                  int32_t count, tvlm_footprint *footprints) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     if (count < 0) return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d points", (int)count);
     if (count == 0) return TVLM_OK;
     TVLM_NEED(&stack->device->log, points);

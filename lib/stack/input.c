@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/given.h"
 #include "stack/grids.h"
@@ -483,18 +484,21 @@ tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *
 tvlm_status tvlm_stack_set_grid(tvlm_stack *stack, int32_t index, int32_t channel,
                                 const struct tvlm_grid_input *input) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     return tvlm_stack_input(stack, index, channel, input, NULL, 0);
 }
 
 tvlm_status tvlm_stack_set_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
                                 tvlm_reduce reduce, const struct tvlm_grid_input *input, int32_t *channel) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     return tvlm_stack_input_user(stack, index, name, low, high, reduce, input, NULL, 0, channel);
 }
 
 tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t channel) {
     input_kind kind;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     if (index != -1) TVLM_TRY(tvlm_stack_check_index(stack, index));
     kind.grid = tvlm_channel_get_place(channel).grid;
     /* Words and the previous pass cannot be handed in, but they are kept as if they had been, and can be
@@ -508,6 +512,7 @@ tvlm_status tvlm_stack_clear_grid(tvlm_stack *stack, int32_t index, int32_t chan
 
 tvlm_status tvlm_stack_invalidate(tvlm_stack *stack, int32_t channel) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     const tvlm_grid grid = tvlm_stack_place(stack, channel).grid;
     for (int32_t i = 0; grid < TVLM_GRID_COUNT && i < stack->chunk_count; ++i)

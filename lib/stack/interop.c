@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/delta.h"
 #include "stack/grids.h"
@@ -38,6 +39,7 @@ tvlm_status tvlm_stack_get_opencl(tvlm_stack *stack, int32_t index, int32_t chan
     tvlm_texture *found = NULL;
     int32_t layer = 0, component = 0, first = 0;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, texture);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
@@ -53,6 +55,7 @@ tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_open
     tvlm_texture *found = NULL;
     int32_t first = 0;
     TVLM_NEED(NULL, packed);
+    TVLM_ENTER(packed->device);
     TVLM_NEED(&packed->device->log, texture);
     TVLM_TRY(tvlm_packed_texture(packed, index, &found, &first));
     TVLM_TRY(describe(packed->device, found, texture));
@@ -113,6 +116,7 @@ static tvlm_status take_pixels(tvlm_stack *stack, int32_t index, const tvlm_imag
     tvlm_pixels pixels;
     size_t needed = 0;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, image);
     TVLM_NEED(&stack->device->log, memory);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
@@ -145,6 +149,7 @@ tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t
                                        const struct tvlm_grid_input *input, cl_mem data, size_t byte_offset) {
     tvlm_buffer *buffer = NULL;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, input);
     TVLM_NEED(&stack->device->log, data);
     TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));
@@ -158,6 +163,7 @@ tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const c
                                        cl_mem data, size_t byte_offset, int32_t *channel) {
     tvlm_buffer *buffer = NULL;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, input);
     TVLM_NEED(&stack->device->log, data);
     TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));

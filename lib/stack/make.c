@@ -6,6 +6,7 @@
 #include "stack/make.h"
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/features.h"
 #include "stack/given.h"
@@ -136,6 +137,7 @@ tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mas
 
 tvlm_status tvlm_stack_generate(tvlm_stack *stack) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, stack->channels, stack->channel_count);
     for (int32_t i = 0; i < stack->chunk_count; ++i)
         TVLM_TRY(tvlm_stack_ensure(stack, &stack->chunks[i], mask));

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/grids.h"
@@ -128,6 +129,7 @@ tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *pa
     tvlm_packed *made = NULL;
     packing p = {0};
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, packed);
     if (params == NULL) params = &defaults;
     TVLM_CHECK_RESERVED(&stack->device->log, tvlm_pack_params, params);
@@ -144,6 +146,7 @@ tvlm_status tvlm_stack_pack(tvlm_stack *stack, const struct tvlm_pack_params *pa
 
 void tvlm_packed_destroy(tvlm_packed **packed) {
     if (packed == NULL || *packed == NULL) return;
+    TVLM_ENTER_TO_FREE((*packed)->device);
     tvlm_packed *p = *packed;
     for (int32_t i = 0; i < p->chunk_count; ++i)
         p->device->backend->texture_destroy(p->device, &p->textures[i]);
@@ -174,6 +177,7 @@ tvlm_status tvlm_packed_read(tvlm_packed *packed, int32_t index, size_t capacity
     tvlm_texture *texture;
     int32_t first;
     TVLM_NEED(NULL, packed);
+    TVLM_ENTER(packed->device);
     TVLM_NEED(&packed->device->log, out);
     TVLM_TRY(tvlm_packed_texture(packed, index, &texture, &first));
     const tvlm_log *log = &packed->device->log;

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
@@ -30,6 +31,7 @@ static tvlm_status channel_size(const tvlm_stack *stack, int32_t channel, int32_
 tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t level, int32_t *width,
                                     int32_t *height) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, width);
     TVLM_NEED(&stack->device->log, height);
     return channel_size(stack, channel, level, width, height);
@@ -86,6 +88,7 @@ tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, i
                             float *texels) {
     int32_t width, height;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, texels);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(channel_size(stack, channel, level, &width, &height));

@@ -11,6 +11,7 @@
 #include "core/check.h"
 #include "core/cluster.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
@@ -82,6 +83,7 @@ tvlm_status tvlm_stack_regions(tvlm_stack *stack, int32_t index, int32_t capacit
                                int32_t *count) {
     region_table table;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, count);
     if (capacity > 0) TVLM_NEED(&stack->device->log, regions);
     TVLM_TRY(find_table(stack, index, &table));
@@ -100,6 +102,7 @@ tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t index, int32
     uint32_t row[TVLM_CLUSTER_MAX / 32];
     region_table table;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, count);
     if (capacity > 0) TVLM_NEED(&stack->device->log, neighbours);
     TVLM_TRY(find_table(stack, index, &table));
@@ -121,6 +124,7 @@ tvlm_status tvlm_stack_region_neighbours(tvlm_stack *stack, int32_t index, int32
 
 tvlm_status tvlm_stack_labels(tvlm_stack *stack, int32_t index, size_t capacity, int32_t *labels) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, labels);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     const size_t texels = (size_t)stack->width * (size_t)stack->height, bytes = texels * sizeof *labels;
@@ -265,6 +269,7 @@ static tvlm_status take_labels(const tvlm_stack *stack, const int32_t *labels, i
 tvlm_status tvlm_stack_set_labels(tvlm_stack *stack, int32_t index, const int32_t *labels, int32_t columns,
                                   int32_t rows, size_t row_stride) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     if (labels == NULL) return drop_labels(stack, index);
     const size_t stride = row_stride > 0 ? row_stride : (size_t)(columns > 0 ? columns : 0);

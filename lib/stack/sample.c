@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/places.h"
@@ -43,6 +44,7 @@ static void write_point(const tvlm_stack *stack, const void *list, int32_t i, in
 tvlm_status tvlm_stack_sample(tvlm_stack *stack, const tvlm_sample_point *points, int32_t count,
                               const int32_t *channels, int32_t channel_count, float *out) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     if (count < 0 || channel_count < 0)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d points and %d channels", (int)count,
                          (int)channel_count);

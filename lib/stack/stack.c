@@ -5,6 +5,7 @@
  */
 #include "stack/stack.h"
 #include "core/check.h"
+#include "core/owner.h"
 
 #include <math.h>
 
@@ -86,6 +87,7 @@ int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index) {
 
 tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     if (!(fabsf(x) <= FIXATION_MAX && fabsf(y) <= FIXATION_MAX))
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "fixation (%g, %g) is not a place near the image", (double)x, (double)y);

@@ -14,6 +14,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/frame.h"
 #include "stack/given.h"
@@ -209,6 +210,7 @@ tvlm_status tvlm_stack_check_advance(const tvlm_log *log, const struct tvlm_adva
 tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tvlm_advance_params *params) {
     static const struct tvlm_advance_params defaults = {0};
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     if (params == NULL) params = &defaults;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_advance(&stack->device->log, params));
@@ -227,6 +229,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
 
 tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i) {

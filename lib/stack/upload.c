@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/frame.h"
 #include "stack/grids.h"
@@ -115,6 +116,7 @@ static tvlm_status upload_resampled(tvlm_stack *stack, int32_t index, const tvlm
 tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
     size_t row;
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
     if (image->width == stack->width && image->height == stack->height)

@@ -6,6 +6,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/grids.h"
 #include "stack/input.h"
@@ -94,6 +95,7 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
     tvlm_texture *from, *to;
     int32_t from_image, to_image;
     TVLM_NEED(NULL, stack_from);
+    TVLM_ENTER(tvlm_stack_device(stack_from));
     const tvlm_log *log = tvlm_stack_log(stack_from);
     TVLM_NEED(log, stack_to);
     TVLM_NEED(log, flow);
@@ -115,6 +117,7 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
 
 void tvlm_flow_destroy(tvlm_flow **flow) {
     if (flow == NULL || *flow == NULL) return;
+    TVLM_ENTER_TO_FREE((*flow)->device);
     (*flow)->device->backend->buffer_destroy((*flow)->device, &(*flow)->buffer);
     free(*flow);
     *flow = NULL;
@@ -129,6 +132,7 @@ tvlm_status tvlm_flow_get_info(const tvlm_flow *flow, tvlm_flow_info *info) {
 
 tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values) {
     TVLM_NEED(NULL, flow);
+    TVLM_ENTER(flow->device);
     const size_t count = 3 * (size_t)flow->info.width * (size_t)flow->info.height;
     if (values == NULL || capacity < count)
         return tvlm_fail(&flow->device->log, TVLM_ERROR_ARGUMENT, "flow: room for %zu floats, but it has %zu",
@@ -138,6 +142,7 @@ tvlm_status tvlm_flow_read(const tvlm_flow *flow, size_t capacity, float *values
 
 tvlm_status tvlm_stack_set_flow(tvlm_stack *stack, int32_t index, const tvlm_flow *flow) {
     TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
     const tvlm_log *log = tvlm_stack_log(stack);
     if (flow == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no flow");
     if (flow->device != tvlm_stack_device(stack))

@@ -5,6 +5,7 @@
  * void *.
  */
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "texturevlm/opencl.h"
 
@@ -15,6 +16,7 @@ tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_t camera,
                                             size_t byte_offset, const uint8_t *mask) {
     tvlm_buffer *buffer = NULL;
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, input);
     TVLM_NEED(&stream->device->log, data);
     TVLM_TRY(stream->device->backend->buffer_wrap(stream->device, data, &buffer));

@@ -9,6 +9,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/delta.h"
 #include "stack/frame.h"
@@ -135,6 +136,7 @@ static void close_camera(const tvlm_stream *s, stream_camera *camera) {
 tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t height,
                                const struct tvlm_stream_params *params, tvlm_stream **stream) {
     TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
     TVLM_NEED(&device->log, stream);
     TVLM_CHECK_RESERVED(&device->log, tvlm_stream_params, params);
     if (width < 1 || height < 1)
@@ -161,6 +163,7 @@ tvlm_status tvlm_stream_create(tvlm_device *device, int32_t width, int32_t heigh
 
 void tvlm_stream_destroy(tvlm_stream **stream) {
     if (stream == NULL || *stream == NULL) return;
+    TVLM_ENTER_TO_FREE((*stream)->device);
     tvlm_stream *s = *stream;
     for (int32_t i = 0; s->cameras != NULL && i < s->camera_count; ++i) close_camera(s, &s->cameras[i]);
     free(s->cameras);
@@ -346,6 +349,7 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
                              const struct tvlm_push_params *params, tvlm_stream_report *report) {
     static const struct tvlm_push_params defaults = {0};
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     if (params == NULL) params = &defaults;
     TVLM_CHECK_RESERVED(&stream->device->log, tvlm_push_params, params);
     TVLM_TRY(check_push(stream, index, image, params));
@@ -368,6 +372,7 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
                                const struct tvlm_select_params *params, tvlm_selection **selection) {
     struct tvlm_select_params chosen = {0};
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, selection);
     const tvlm_log *log = &stream->device->log;
     if (params != NULL) chosen = *params;

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/given.h"
@@ -361,12 +362,14 @@ tvlm_status tvlm_stream_put_features(tvlm_stream *stream, int32_t index, int32_t
 tvlm_status tvlm_stream_set_features(tvlm_stream *stream, int32_t index, int32_t channel,
                                      const struct tvlm_grid_input *input, const uint8_t *mask) {
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, input);
     return tvlm_stream_put_features(stream, index, channel, input, NULL, 0, mask);
 }
 
 tvlm_status tvlm_stream_needs(const tvlm_stream *stream, int32_t index, size_t capacity, uint8_t *mask) {
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     TVLM_TRY(check_camera(stream, index));
     const stream_camera *camera = &stream->cameras[index];
     const stream_carried *carried = reported(camera);

@@ -5,6 +5,7 @@
  * So a frame that is sent and never pushed leaves no trace, nor does one before which another frame comes.
  */
 #include "core/check.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/delta.h"
 #include "stack/upload.h"
@@ -94,6 +95,7 @@ static tvlm_status send_plan(const tvlm_stream *s, stream_camera *camera) {
 
 tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_image *image) {
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, image);
     TVLM_TRY(tvlm_stream_check_frame(stream, index, image));
     stream_camera *camera = &stream->cameras[index];

@@ -8,6 +8,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/bundle.h"
 #include "stack/given.h"
@@ -165,6 +166,7 @@ tvlm_status tvlm_stream_volume(tvlm_stream *stream, int32_t camera, int32_t age,
                                int32_t *slot) {
     stream_camera *found;
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, volume);
     TVLM_NEED(&stream->device->log, slot);
     TVLM_TRY(find_camera(stream, camera, &found));
@@ -248,6 +250,7 @@ tvlm_status tvlm_stream_volume_sample(tvlm_stream *stream, int32_t camera, const
                                       int32_t count, float *out) {
     stream_camera *found;
     TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
     if (count < 0) return tvlm_fail(&stream->device->log, TVLM_ERROR_ARGUMENT, "%d points", (int)count);
     if (count > 0) TVLM_NEED(&stream->device->log, points);
     if (count > 0) TVLM_NEED(&stream->device->log, out);
