@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where positions start: on a sunflower's spiral, or on rings. Both put M(e)^2 of them on a unit of area, M =
- * M0 / (e + e0), so that within a radius r of a fixation there are 2 pi M0^2 g(r / e0), g(u) = ln(1 + u) - u
- * / (1 + u).
+ * Where positions start: on a sunflower's spiral, or on rings. Both put M(e)^2 of them on a unit of area, with
+ * M(e) = M0 / (e + e0). So there are 2 pi M0^2 g(r / e0) of them within a radius r of a fixation, where
+ *
+ *     g(u) = ln(1 + u) - u / (1 + u).
  */
 #include <math.h>
 #include <string.h>
@@ -12,9 +13,13 @@
 
 #define PI           3.14159265358979323846
 #define GOLDEN_ANGLE 2.39996322972865332223 /* pi (3 - sqrt 5): Vogel 1979 */
-#define SERIES       1e-4                   /* below it a logarithm would leave too few digits */
-#define CLOSE        1e-3                   /* a relative error: what follows moves positions by more */
-#define TURNED       0.7 /* fixations do not begin in the same direction: nothing is met twice at once */
+/* Below this the logarithm would leave too few digits, and a series takes its place. */
+#define SERIES 1e-4
+/* The relative error that is small enough, since what follows moves positions by more. */
+#define CLOSE 1e-3
+/* Each fixation begins at an angle that is larger by this than the last one's, so that their positions do not
+ * meet. */
+#define TURNED 0.7
 
 static inline double lower(double a, double b) { /* fmin would be a call */
     return a < b ? a : b;
@@ -31,9 +36,9 @@ typedef struct inverse {
 } inverse;
 
 /*
- * u with grown(u) = q, for a q not below the last one's, with w = ln(1 + u): w - 1 + e^-w = q. Newton's
- * steps, the first of them without an exponential: the function being convex, it goes beyond the answer, and
- * the others come down to it, one or two of them as a rule.
+ * Returns u with grown(u) = q, for a q that is not below the last one. With w = ln(1 + u) this is the equation
+ * w - 1 + e^-w = q, which is solved by Newton's steps. The first step needs no exponential. It goes beyond the
+ * answer, because the function is convex, and the others, one or two as a rule, come down to it.
  */
 static double grown_inverse(double q, inverse *last) {
     double w = last->q > 0.0 ? last->w + (q - last->q) / (1.0 - last->decay) : q + sqrt(2.0 * q);
@@ -50,7 +55,7 @@ static double grown_inverse(double q, inverse *last) {
     }
 }
 
-/* How far it is to the end of a side. */
+/* Returns how far it is to the end of a side in that direction. */
 static double to_side(double from, double direction, double side) {
     if (direction > 0.0) return (side - from) / direction;
     return direction < 0.0 ? from / -direction : INFINITY;
@@ -69,8 +74,9 @@ double tvlm_fovea_reach(const tvlm_fovea *fovea, int32_t f, double dx, double dy
 /* ---- The sunflower ---- */
 
 /*
- * Seed n of fixation f lies at a fixed angle, and moves inwards as M0 grows: from some M0^2 on, its
- * `threshold`, it is inside. The k seeds of the lowest thresholds are the answer, the k-th is M0^2.
+ * Seed n of fixation f lies at a fixed angle, and moves inwards as M0 grows. Its threshold is the M0^2 from
+ * which on it is inside the image. The k seeds of the lowest thresholds are the answer, and the k-th of these
+ * thresholds is M0^2.
  */
 typedef struct seed {
     double dx, dy; /* the direction */
@@ -125,7 +131,8 @@ static bool grow_seeds(seeds *s, int32_t turns) {
     return true;
 }
 
-/* Whether the k lowest thresholds are among those listed: no seed of a later turn can have a lower one. */
+/* Returns whether the k lowest thresholds are among those listed, so that no seed of a later turn can have a
+ * lower one. */
 static bool are_enough(const seeds *s, int32_t k) {
     const double next = (s->turns + 0.5) / s->farthest;
     int32_t below = 0;
@@ -205,8 +212,9 @@ bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *place
 /* ---- Rings ---- */
 
 /*
- * Rings at r_j = e0 (e^(j / M0) - 1), a neighbour's distance apart, each of as many sectors as have that
- * width, every other turned by half of one. Those inside are counted, and placed where there is room.
+ * Lists positions on rings of radius r_j = e0 (e^(j / M0) - 1), which lie as far apart as neighbours on a ring
+ * do. A ring has as many sectors as have that width, and every other ring is turned by half a sector. Returns
+ * how many positions are inside the image, and places as many as there is room for.
  */
 static int32_t list_rings(const tvlm_fovea *fovea, double m0, int32_t room, tvlm_placed *placed) {
     const double farthest = hypot(fovea->width, fovea->height);
@@ -232,8 +240,8 @@ static int32_t list_rings(const tvlm_fovea *fovea, double m0, int32_t room, tvlm
     }
 }
 
-/* The number inside jumps by several at once, so the outermost of the last ring are left out: spreading fills
- * the gaps. */
+/* The number of positions inside jumps by several at once, so the outermost ones of the last ring are left
+ * out. Spreading fills the gaps. */
 bool tvlm_fovea_log_polar(const tvlm_fovea *fovea, int32_t k, tvlm_placed *placed, double *spacing) {
     double low = 1e-3, high = 1.0;
     while (list_rings(fovea, high, 0, placed) < k) high *= 2.0;

@@ -7,15 +7,15 @@
 
 #include "select/score.h"
 
-/* The texels that a candidate at that level reads: four in each layer and level that it touches, over all
- * taps. */
+/* Returns the bytes of the texels that a candidate at that level reads: four texels in each layer and level
+ * that it touches, over all taps. */
 size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm_score_program *program,
                               float level);
 
-/* A cell's vector and its length. */
+/* Returns the bytes of a cell's vector and of its length. */
 size_t tvlm_cost_of_vector(const tvlm_features *features);
 
-/* All that a tvlm_score_enqueue with these parameters has read. */
+/* Sets *bytes to all that a tvlm_score_enqueue with these parameters has read. */
 tvlm_status tvlm_cost_of_score(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                size_t *bytes);

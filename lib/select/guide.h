@@ -25,25 +25,27 @@ typedef struct tvlm_guide {
      * have a corner or their middle in it, and the one that holds its centroid. begins is [regions + 1]. */
     int32_t *begins;
     int32_t *touched;
-    /* That of the means; 0: there are none yet. */
+    /* The dimension of the means. It is 0 as long as there are none. */
     int32_t dimension;
     /* The means are those of the embedding, not of the features. */
     bool embedded;
-    /* [regions]: into how many groups the vectors of each fall, 1 .. TVLM_GUIDE_GROUPS. */
+    /* [regions]: into how many groups the vectors of each region fall, 1 .. TVLM_GUIDE_GROUPS. */
     int32_t *groups;
-    /* [regions][TVLM_GUIDE_GROUPS][dimension]: the mean of each group's vectors, once their length is 1. */
+    /* [regions][TVLM_GUIDE_GROUPS][dimension]: the mean of each group's vectors, each of which is brought to
+     * length 1 first. */
     float *means;
-    /* [regions][TVLM_GUIDE_GROUPS]: the root of their mean squared distance from that mean. */
+    /* [regions][TVLM_GUIDE_GROUPS]: the root of the mean squared distance of a group's vectors from their
+     * mean. */
     float *spreads;
-    /* Whether it was made, and what tvlm_stack_outdated said then of what it is made of. */
+    /* Whether the guide was made, and what tvlm_stack_outdated said then of the grids that it is made of. */
     bool made;
     uint64_t outdated;
 } tvlm_guide;
 
 /*
- * Gives the guide of image `index` for those cells, and makes it if need be, with the means of `features`
- * unless these are NULL. It waits for whatever it is made of, once. It is kept with the image
- * (tvlm_stack_slot), and valid until the stack changes.
+ * Returns the guide of image `index` for those cells, with the means of `features` unless these are NULL. The
+ * guide is kept with the image (tvlm_stack_slot), and made only where none is kept or the stack has changed;
+ * that waits, once, for whatever it is made of. *guide is valid until the stack changes.
  */
 tvlm_status tvlm_guide_of(tvlm_stack *stack, int32_t index, const tvlm_candidates *cells,
                           const tvlm_features *features, bool embedded, const tvlm_guide **guide);

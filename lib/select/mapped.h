@@ -8,8 +8,8 @@
 #include "texturevlm/score.h"
 
 /*
- * The scorer with the weights that its matrix gives it for that query. resolved->weights may point to
- * *weights, which the caller frees; it is NULL where the query changes nothing. Fails with ARGUMENT where the
+ * Makes *resolved the scorer with the weights that its matrix gives it for that query. *weights holds them,
+ * and the caller frees it; it is NULL where the query changes nothing. Errors: MEMORY; ARGUMENT where the
  * query has another dimension than the matrix.
  */
 tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer,

@@ -19,10 +19,10 @@ typedef struct tvlm_leaf {
 typedef double tvlm_mass_function(const void *user, double x0, double y0, double x1, double y1);
 
 /*
- * Cuts width x height pixels into at most k leaves, k >= 1, that cover it exactly, without overlap: greedily,
- * the leaf of the largest mass into its four quarters (those that are in the image), as long as they fit into
- * k. A side is smallest times a power of two, and never below `smallest`; a leaf without mass is never cut.
- * leaves: room for k. Ties: the one made first. False: no memory.
+ * Cuts width x height pixels into at most k leaves, k >= 1, which cover them exactly and without overlap. As
+ * long as there is room for more, the leaf of the largest mass is cut into its four quarters, of which those
+ * in the image remain; of equal ones it is the leaf that was made first. A leaf without mass is never cut. A
+ * side is `smallest` times a power of two. `leaves` has room for k. Returns false if there is no memory.
  */
 bool tvlm_quadtree(double width, double height, double smallest, int32_t k, tvlm_mass_function *mass,
                    const void *user, tvlm_leaf *leaves, int32_t *count);

@@ -39,7 +39,7 @@ static unsigned given_of(const struct tvlm_select_params *p) {
 typedef struct strategy {
     const char *name;
     unsigned reads;             /* of the parameters above */
-    tvlm_check_function *check; /* NULL: nothing is left to check */
+    tvlm_check_function *check; /* NULL if nothing is left to check */
     tvlm_choose_function *choose;
 } strategy;
 
@@ -60,7 +60,7 @@ tvlm_strategy tvlm_strategy_meant(tvlm_strategy number) {
     return number == TVLM_STRATEGY_DEFAULT ? TVLM_STRATEGY_GRID : number;
 }
 
-/* NULL: there is none of that number. */
+/* Returns the strategy of that number, or NULL if there is none. */
 static const strategy *find(tvlm_strategy number) {
     const int meant = (int)tvlm_strategy_meant(number);
     return meant > TVLM_STRATEGY_DEFAULT && meant < STRATEGY_COUNT ? &strategies[meant] : NULL;
@@ -68,7 +68,7 @@ static const strategy *find(tvlm_strategy number) {
 
 /* ---- Checks ---- */
 
-/* "grid, exhaustive and cascade": those that read a parameter. */
+/* Writes the names of those that read a parameter, such as "grid, exhaustive and cascade". */
 static void name_readers(unsigned parameter, char *text, size_t size) {
     int left = 0;
     size_t used = 0;
