@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where positions start: on a sunflower's spiral, or on rings. Both put M(e)^2 of them on a unit of area, with
- * M(e) = M0 / (e + e0). So there are 2 pi M0^2 g(r / e0) of them within a radius r of a fixation, where
+ * Where positions start: on a sunflower's spiral, or on rings. Both put M(e)^2 of them on a unit of area,
+ * with M(e) = M0 / (e + e0). So there are 2 pi M0^2 g(r / e0) of them within a radius r of a fixation, where
  *
  *     g(u) = ln(1 + u) - u / (1 + u).
  */
@@ -36,9 +36,9 @@ typedef struct inverse {
 } inverse;
 
 /*
- * Returns u with grown(u) = q, for a q that is not below the last one. With w = ln(1 + u) this is the equation
- * w - 1 + e^-w = q, which is solved by Newton's steps. The first step needs no exponential. It goes beyond the
- * answer, because the function is convex, and the others, one or two as a rule, come down to it.
+ * Returns u with grown(u) = q, for a q that is not below the last one. With w = ln(1 + u) this is the
+ * equation w - 1 + e^-w = q, which is solved by Newton's steps. The first step needs no exponential. It goes
+ * beyond the answer, because the function is convex, and the others, one or two as a rule, come down to it.
  */
 static double grown_inverse(double q, inverse *last) {
     double w = last->q > 0.0 ? last->w + (q - last->q) / (1.0 - last->decay) : q + sqrt(2.0 * q);
@@ -212,9 +212,9 @@ bool tvlm_fovea_sunflower(const tvlm_fovea *fovea, int32_t k, tvlm_placed *place
 /* ---- Rings ---- */
 
 /*
- * Lists positions on rings of radius r_j = e0 (e^(j / M0) - 1), which lie as far apart as neighbours on a ring
- * do. A ring has as many sectors as have that width, and every other ring is turned by half a sector. Returns
- * how many positions are inside the image, and places as many as there is room for.
+ * Lists positions on rings of radius r_j = e0 (e^(j / M0) - 1), which lie as far apart as neighbours on a
+ * ring do. A ring has as many sectors as have that width, and every other ring is turned by half a sector.
+ * Returns how many positions are inside the image, and places as many as there is room for.
  */
 static int32_t list_rings(const tvlm_fovea *fovea, double m0, int32_t room, tvlm_placed *placed) {
     const double farthest = hypot(fovea->width, fovea->height);
