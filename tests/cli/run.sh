@@ -120,7 +120,7 @@ refused 1 'none.safetensors' "${select[@]}" "$photo" --scorer none.safetensors
 echo "== no OpenCL"
 # No driver of any kind, for each of the two common loaders.
 bare() { OCL_ICD_VENDORS=/nonexistent OCL_ICD_FILENAMES='' "$@"; }
-if ! bare "$tvlm" devices --json 2>/dev/null | grep -q '"type": "[^r]'; then
+if ! bare "$tvlm" devices --json 2>/dev/null | grep '"type": "[^r]' >/dev/null; then
     bare "$tvlm" devices >"$work/stdout" 2>"$work/stderr"
     is "devices without OpenCL ends well" test $? -eq 0
     is "it names what to install" grep -q 'no OpenCL platform: install' "$work/stderr"
