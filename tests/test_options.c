@@ -50,7 +50,7 @@ static const option_spec sample_specs[] = {
     {0, OPTION_NUMBER, "number", offsetof(sample_options, number), "X", "any number", 0, 1, NULL},
 };
 static const option_spec shape_specs[] = {
-    {0, OPTION_TRIPLE, "triple", offsetof(sample_shape, triple), "A,B,C", "three", 0, 0, NULL},
+    {0, OPTION_TRIPLE, "triple", offsetof(sample_shape, triple), "A,B,C", "three", -5, 5, NULL},
     {0, OPTION_SIZE, "size", offsetof(sample_shape, size), "WxH", "a size", 1, 100, NULL},
 };
 static const option_specs samples = OPTION_SPECS(sample_specs), shapes = OPTION_SPECS(shape_specs);
@@ -101,7 +101,7 @@ static void the_last_option_of_many_is_taken(void **state) {
 static void options_come_from_the_table(void **state) {
     static const char *const words[] = {"a.png",    "-f",       "--flag", "--choice", "green",
                                         "-t=x",     "-i",       "-5",     "b.png",    "--number=0.25",
-                                        "--triple", "1,nan,-2", "--size", "7x100",    NULL};
+                                        "--triple", "1,0.5,-2", "--size", "7x100",    NULL};
     sample_options options;
     char error[200];
     int first;
@@ -113,7 +113,7 @@ static void options_come_from_the_table(void **state) {
     assert_string_equal(options.text, "=x");
     assert_true(options.integer.given && options.integer.value == -5);
     assert_true(options.number.given && options.number.value == 0.25f);
-    assert_true(options.shape.triple.given && isnan(options.shape.triple.values[1]) &&
+    assert_true(options.shape.triple.given && options.shape.triple.values[1] == 0.5f &&
                 options.shape.triple.values[2] == -2.0f);
     assert_true(options.shape.size.given && options.shape.size.width == 7 &&
                 options.shape.size.height == 100);
@@ -133,6 +133,8 @@ static void wrong_options_are_told(void **state) {
         {"--choice", "blue", "--choice: 'blue' is none of red, green"},
         {"--text", "", "--text: is empty"},
         {"--triple", "1,2", "--triple: '1,2' is not three numbers with commas between them"},
+        {"--triple", "1,nan,2", "--triple: nan is not in -5 .. 5"},
+        {"--triple", "1,2,6", "--triple: 6 is not in -5 .. 5"},
         {"--triple", "1,,2", "--triple: '' is not a number"},
         {"--size", "7", "--size: '7' is not a size such as 640x480"},
         {"--size", "7x7x7", "--size: '7x7x7' is not a size such as 640x480"},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "progress.h"
 #include "tool.h"
 
 #define GROUPS_MAX 16
@@ -62,7 +63,11 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
         print_help(command, table);
         return TOOL_DONE;
     }
+    if (common->version > 0) return printf("tvlm %s\n", tvlm_version()), TOOL_DONE;
+    if (common->quiet > 0 && common->verbose > 0) return tool_usage(tool, "-q and -v exclude each other");
     tool->verbose = common->verbose;
+    tool->quiet = common->quiet > 0;
+    if (tool->quiet) progress_never();
     char **const operands = argv + first;
     const int count = argc - first, words = command->operand_words < count ? command->operand_words : count;
     name_stdin(count - words, operands + words);

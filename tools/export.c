@@ -34,8 +34,7 @@ static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
      NULL},
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
-     "tokens selected at most, over all images (default: a quarter of each image's)", INT32_MIN, INT32_MAX,
-     NULL},
+     "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
      "of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of qwen3-vl's "
@@ -110,8 +109,6 @@ static int check(struct job *job) {
         return tool_usage(tool, "--all and --budget exclude each other");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
-    if (options->budget.given && options->budget.value < 1)
-        return tool_fail(tool, "--budget %d: at least one token must be asked for", options->budget.value);
     return TOOL_DONE;
 }
 
@@ -187,7 +184,7 @@ static int process(struct job *job) {
     job->tool->subject = NULL; /* what fails now is about the options */
     int code = tool_open_device(job->tool, &options->common, &job->device);
     if (code == TOOL_DONE)
-        code = tool_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
+        code = tool_usage_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
     job->tool->subject = subject;
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_run(job->export, job->pictures.images, job->pictures.count,

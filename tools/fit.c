@@ -111,7 +111,7 @@ static int read_channels(struct run *run) {
     const char *const text = options->layout != NULL ? options->layout : options->channels;
     int32_t count = 0, kept = 0;
     if (text == NULL) return TOOL_DONE;
-    int code = tool_status(run->tool, tvlm_layout_parse(text, &run->tool->log, 0, NULL, &count));
+    int code = tool_usage_status(run->tool, tvlm_layout_parse(text, &run->tool->log, 0, NULL, &count));
     if (code != TOOL_DONE) return code;
     run->channels = malloc((size_t)count * sizeof *run->channels);
     if (run->channels == NULL) return tool_fail(run->tool, "no memory");
@@ -373,8 +373,12 @@ static void print_figures(const struct run *run) {
     }
     for (int c = 0; c < CHOICES; ++c) mean[c] = mean_of(run, c);
     print_worths("mean", mean);
-    printf("\nfitted: %.2f times the coverage of a random choice, %.2f times that of the default score\n",
-           mean[FITTED].coverage / mean[RANDOM].coverage, mean[FITTED].coverage / mean[DEFAULT].coverage);
+    printf("\nfitted: %.2f times the coverage of a random choice, ",
+           mean[FITTED].coverage / mean[RANDOM].coverage);
+    if (mean[DEFAULT].coverage > 0.0)
+        printf("%.2f times that of the default score\n", mean[FITTED].coverage / mean[DEFAULT].coverage);
+    else
+        printf("the default score covers nothing\n");
 }
 
 static void write_worths(json_writer *json, const char *key, const worth *worths) {

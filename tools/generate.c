@@ -272,8 +272,9 @@ static int generate(struct job *job) {
     const generate_options *const options = job->options;
     const char *const layout = options->channels != NULL ? options->channels : options->layout;
     int32_t known = 0;
-    int code = layout != NULL ? tool_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
-                              : TOOL_DONE;
+    int code = layout != NULL
+                   ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
+                   : TOOL_DONE;
     if (code == TOOL_DONE) code = inputs_read(tool, &options->inputs, &job->inputs);
     for (int32_t i = 0; code == TOOL_DONE && i < job->path_count; ++i) {
         tool->subject = job->paths[i];

@@ -110,7 +110,8 @@ static bool set_number(const option_spec *spec, const char *text, option_number 
     return true;
 }
 
-static bool set_triple(const char *text, option_triple *out, struct complaint *complaint) {
+static bool set_triple(const option_spec *spec, const char *text, option_triple *out,
+                       struct complaint *complaint) {
     const char *rest = text;
     for (int i = 0; i < 3; ++i) {
         char part[64];
@@ -121,6 +122,7 @@ static bool set_triple(const char *text, option_triple *out, struct complaint *c
         snprintf(part, sizeof part, "%.*s", (int)(length < sizeof part ? length : sizeof part), rest);
         if (length >= sizeof part || !options_number(part, &value))
             return complain(complaint, "'%.*s' is not a number", (int)length, rest);
+        if (!(value >= spec->low && value <= spec->high)) return out_of_range(complaint, part, spec);
         out->values[i] = (float)value;
         rest += length + 1;
     }
@@ -201,7 +203,7 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
     case OPTION_LIST: return add_text(text, value, complaint);
     case OPTION_INTEGER: return set_integer(spec, text, value, complaint);
     case OPTION_NUMBER: return set_number(spec, text, value, complaint);
-    case OPTION_TRIPLE: return set_triple(text, value, complaint);
+    case OPTION_TRIPLE: return set_triple(spec, text, value, complaint);
     case OPTION_POINTS: return set_points(text, value, complaint);
     case OPTION_CHOICE: return set_choice(spec, text, value, complaint);
     case OPTION_SIZE: return set_size(spec, text, value, complaint);

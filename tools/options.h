@@ -20,7 +20,7 @@ typedef enum option_kind {
     OPTION_TEXT,    /* const char *: NULL when not given */
     OPTION_INTEGER, /* option_integer: a whole number */
     OPTION_NUMBER,  /* option_number: a finite number */
-    OPTION_TRIPLE,  /* option_triple: three numbers with commas between them, which may be NaN or infinite */
+    OPTION_TRIPLE,  /* option_triple: three finite numbers with commas between them */
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
     OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
     OPTION_LIST,    /* option_list: a text each time it is given */

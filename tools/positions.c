@@ -1,6 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "positions.h"
 
+#include <math.h>
+
+int positions_check(struct tool *tool, const tvlm_position *positions, int32_t count) {
+    for (int32_t i = 0; i < count; ++i)
+        if (!isfinite(positions[i].score))
+            return tool_fail(tool, "scores overflow: the weights are too large");
+    return TOOL_DONE;
+}
+
 static void write_axes(json_writer *json, const tvlm_footprint *axes) {
     json_open_array(json, "axes", true);
     for (int i = 0; i < 2; ++i) {

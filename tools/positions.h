@@ -8,6 +8,10 @@
 #include "json.h"
 #include "texturevlm/footprint.h"
 #include "texturevlm/select.h"
+#include "tool.h"
+
+/* Refuses scores that have overflowed: JSON has no number for them, and their order says nothing. */
+int positions_check(struct tool *tool, const tvlm_position *positions, int32_t count);
 
 /* Writes "positions": [{"x", "y", "level", "score", "size", "cell": [column, row], "axes"}, ...]. A position
  * has "cell" only where there is one, and "axes" where `axes` [count] is not NULL. With `flat` all stands on

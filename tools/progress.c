@@ -14,7 +14,7 @@ static struct {
     int64_t total;
     double started;
     int percent; /* what was drawn last */
-    bool terminal, drawn;
+    bool terminal, drawn, never;
 } bar;
 
 static double now(void) {
@@ -29,7 +29,7 @@ void progress_start(const char *what, int64_t total) {
     bar.total = total > 0 ? total : 1;
     bar.started = now();
     bar.percent = -1;
-    bar.terminal = isatty(STDERR_FILENO) == 1;
+    bar.terminal = !bar.never && isatty(STDERR_FILENO) == 1;
 }
 
 void progress_step(int64_t done) {
@@ -48,4 +48,8 @@ void progress_clear(void) {
     if (!bar.drawn) return;
     fprintf(stderr, "\r\033[K");
     bar.drawn = false;
+}
+
+void progress_never(void) {
+    bar.never = true;
 }

@@ -17,4 +17,7 @@ void progress_step(int64_t done);
  */
 void progress_clear(void);
 
+/* From here on nothing is drawn. */
+void progress_never(void);
+
 #endif

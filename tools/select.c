@@ -206,6 +206,8 @@ static int find_positions(struct run *run, struct job *job) {
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
     if (code != TOOL_DONE) return code;
     job->positions = tvlm_selection_positions(job->selection, &job->count);
+    code = positions_check(run->tool, job->positions, job->count);
+    if (code != TOOL_DONE) return code;
     (void)tvlm_selection_get_info(job->selection, &info);
     const struct tvlm_score_params cells = score_params_of(run);
     code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &info.columns, &info.rows));
@@ -480,9 +482,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
         questions_release(&run.questions);
         return code;
     }
-    if (options->placing.k.given && options->placing.k.value < 1) {
-        code = tool_fail(tool, "-k %d: at least one position must be asked for", options->placing.k.value);
-    } else if (options->weighing.scorer != NULL) {
+    if (options->weighing.scorer != NULL) {
         code = questions_scorer(tool, &options->questions, options->weighing.scorer, &run.scorer);
         if (code == TOOL_DONE)
             code = scorer_layout(tool, options->weighing.scorer, run.scorer, run.layout, sizeof run.layout);

@@ -79,10 +79,10 @@ int patches_read(struct tool *tool, const patch_options *options, patch_plan *pl
         return tool_usage(
             tool, "--patch-size, -channels, -norm, -mean, -std, -format and -border are for --patches");
     const char *const channels = options->channels != NULL ? options->channels : "r,g,b";
-    code = tool_status(
+    code = tool_usage_status(
         tool, tvlm_layout_parse(channels, &tool->log, PATCH_CHANNELS_MAX, plan->channels, &plan->count));
     if (code == TOOL_DONE && plan->count > PATCH_CHANNELS_MAX)
-        code = tool_fail(tool, "--patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
+        code = tool_usage(tool, "--patch-channels: %d; at most %d", (int)plan->count, PATCH_CHANNELS_MAX);
     if (code != TOOL_DONE) return code;
     for (int32_t i = 0; i < plan->count; ++i) {
         plan->mean[i] = 0.0f;

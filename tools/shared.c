@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shared.h"
 
+#include <float.h>
+
 #include "strategies.h"
 
 static const option_spec placing[] = {
     {'k', OPTION_INTEGER, NULL, offsetof(placing_options, k), "K",
-     "how many positions (default: 273, or as many as there are)", INT32_MIN, INT32_MAX, NULL},
+     "how many positions (default: 273, or as many as there are)", 1, INT32_MAX, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(placing_options, strategy), "NAME",
      "grid (default): the best cells of a regular grid; foveated: K squares that cover the image, "
      "small near the fixations (K from 5 on, sides up to 20 : 1: at least 95 % of it, at most "
@@ -28,7 +30,7 @@ const option_specs placing_specs = OPTION_SPECS(placing);
 
 static const option_spec weighing[] = {
     {0, OPTION_TRIPLE, "weights", offsetof(weighing_options, weights), "I,P,Q",
-     "of information, perspective and participation, the part that --query has", 0, 0, NULL},
+     "of information, perspective and participation, the part that --query has", 0, FLT_MAX, NULL},
     {0, OPTION_INPUT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
      "a weight for each channel instead of the three parts", 0, 0, NULL},
 };

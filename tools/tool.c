@@ -24,6 +24,9 @@ static const option_spec specs[] = {
     {0, OPTION_FLAG, "json", offsetof(tool_common, json), NULL, "results as JSON", 0, 0, NULL},
     {'v', OPTION_FLAG, "verbose", offsetof(tool_common, verbose), NULL,
      "say on stderr what is decided (-v -v: in detail)", 0, 0, NULL},
+    {'q', OPTION_FLAG, "quiet", offsetof(tool_common, quiet), NULL,
+     "on stderr only errors: no warnings and no progress", 0, 0, NULL},
+    {'V', OPTION_FLAG, "version", offsetof(tool_common, version), NULL, "the version of tvlm", 0, 0, NULL},
     {'h', OPTION_FLAG, "help", offsetof(tool_common, help), NULL, "this text", 0, 0, NULL},
 };
 const option_specs tool_common_specs = OPTION_SPECS(specs);
@@ -41,7 +44,7 @@ static void write_log(void *user, tvlm_log_level level, const char *message) {
     if (level == TVLM_LOG_ERROR) {
         keep_error(tool, message);
     } else if (level == TVLM_LOG_WARNING) {
-        if (strcmp(tool->warning, message) == 0) return;
+        if (tool->quiet || strcmp(tool->warning, message) == 0) return;
         snprintf(tool->warning, sizeof tool->warning, "%s", message);
         progress_clear();
         fprintf(stderr, "tvlm: warning: %s\n", message);
@@ -80,6 +83,11 @@ int tool_usage(struct tool *tool, const char *format, ...) {
 int tool_status(struct tool *tool, tvlm_status status) {
     if (status == TVLM_OK) return TOOL_DONE;
     return tool_fail(tool, "%s", tvlm_status_string(status)); /* does nothing where the library said more */
+}
+
+int tool_usage_status(struct tool *tool, tvlm_status status) {
+    const int code = tool_status(tool, status);
+    return status == TVLM_ERROR_ARGUMENT ? TOOL_USAGE : code;
 }
 
 FILE *tool_report(const struct tool *tool) {

@@ -22,6 +22,7 @@ enum { TOOL_DONE = 0, TOOL_FAILED = 1, TOOL_USAGE = 2 };
 struct tool {
     tvlm_log log; /* what the library logs to: it ends in this tool */
     int verbose;
+    bool quiet;          /* no warnings and no progress */
     const char *command; /* the command's name; NULL before it is known */
     file_list files;     /* all files that it reads and writes */
     bool stdout_taken;   /* an output goes to stdout, so what the command has to say goes to stderr */
@@ -51,7 +52,7 @@ extern const tool_command bench_command; /* the only one of tvlm-bench */
 typedef struct tool_common {
     const char *device;
     int storage, format; /* a tvlm_storage and a tvlm_format */
-    int json, verbose, help;
+    int json, verbose, quiet, help, version;
 } tool_common;
 
 extern const option_specs tool_common_specs;
@@ -77,6 +78,9 @@ int tool_usage(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
 /* Returns TOOL_DONE or TOOL_FAILED. Where the library did not log why, the status is the error. */
 int tool_status(struct tool *tool, tvlm_status status);
+
+/* The same of arguments that are of the command line alone: TOOL_USAGE where they are refused. */
+int tool_usage_status(struct tool *tool, tvlm_status status);
 
 /* Prints a result to stdout. NULL stands for one that there was no memory for, and fails. */
 int tool_print(struct tool *tool, const char *text);

@@ -207,8 +207,6 @@ static int check_usage(struct tool *tool, const video_options *options) {
 static int check(struct tool *tool, const video_options *options) {
     int code = check_usage(tool, options);
     if (code != TOOL_DONE) return code;
-    if (options->placing.k.given && options->placing.k.value < 1)
-        return tool_fail(tool, "-k %d: at least one position must be asked for", options->placing.k.value);
     code = video_folder_check(tool, options->features);
     return code == TOOL_DONE ? video_folder_check(tool, options->flow) : code;
 }

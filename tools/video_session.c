@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "positions.h"
 #include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -308,6 +309,8 @@ int video_session_select(video_session *session, video_answer *answer) {
                            tvlm_stream_select(session->stream, 0, query, &params, &answer->selection));
     if (code != TOOL_DONE) return code;
     answer->positions = tvlm_selection_positions(answer->selection, &answer->count);
+    code = positions_check(session->tool, answer->positions, answer->count);
+    if (code != TOOL_DONE) return code;
     (void)tvlm_selection_get_info(answer->selection, &info);
     code = tool_status(session->tool, tvlm_stack_get_info(tvlm_stream_stack(session->stream, 0), &stack));
     if (code != TOOL_DONE) return code;

@@ -144,16 +144,16 @@ refused 2 'gpt: there is no such model; there are qwen3-vl, qwen2.5-vl, qwen2-vl
 refused 2 '-o FILE.safetensors is missing' export_ "$scene" --for clip
 refused 2 'exclude each other' export_ "$scene" --for clip --all --budget 3 -o x.safetensors
 refused 2 'IMAGE' export_ --for clip -o x.safetensors
-refused 1 'budget 0: at least one token' export_ "$scene" --for qwen2-vl --budget 0 -o x.safetensors
-refused 1 'budget -4: at least one token' export_ "$scene" --for qwen2-vl --budget=-4 -o x.safetensors
+refused 2 'budget: 0 is not in' export_ "$scene" --for qwen2-vl --budget 0 -o x.safetensors
+refused 2 'budget: -4 is not in' export_ "$scene" --for qwen2-vl --budget=-4 -o x.safetensors
 refused 1 'budget of 1 tokens for 2 pictures' export_ "$scene" "$small" --for qwen2-vl --budget 1 -o x.safetensors
 refused 1 'long.ppm: .*aspect ratio of 203.6; the model takes up to 200' export_ "$work/in/long.ppm" --for qwen2-vl -o x.safetensors
 refused 1 'thin.ppm: .*13x100 pixels has a side under one patch \(14\)' export_ "$work/in/thin.ppm" --for qwen2-vl -o x.safetensors
-refused 1 'no range' export_ "$scene" --for qwen2-vl --min-pixels 5000 --max-pixels 4000 -o x.safetensors
-refused 1 'one token has 784' export_ "$scene" --for qwen2-vl --max-pixels 700 -o x.safetensors
-refused 1 'clip has one size' export_ "$scene" --for clip --max-pixels 5000 -o x.safetensors
-refused 1 'llava takes no video' export_ "$scene" --for llava --video -o x.safetensors
-refused 1 'own size and patch' export_ "$scene" --for qwen3-vl --patch 14 -o x.safetensors
+refused 2 'no range' export_ "$scene" --for qwen2-vl --min-pixels 5000 --max-pixels 4000 -o x.safetensors
+refused 2 'one token has 784' export_ "$scene" --for qwen2-vl --max-pixels 700 -o x.safetensors
+refused 2 'clip has one size' export_ "$scene" --for clip --max-pixels 5000 -o x.safetensors
+refused 2 'llava takes no video' export_ "$scene" --for llava --video -o x.safetensors
+refused 2 'own size and patch' export_ "$scene" --for qwen3-vl --patch 14 -o x.safetensors
 refused 1 'frame 1 has 60x90' export_ "$scene" "$small" --for qwen2-vl --video -o x.safetensors
 refused 1 'long.ppm: .*aspect ratio' export_ "$scene" "$work/in/long.ppm" "$small" --for qwen2-vl -o x.safetensors
 refused 1 'thin.ppm: .*under one patch' export_ "$scene" "$work/in/thin.ppm" --for qwen2-vl -o x.safetensors

@@ -38,6 +38,12 @@ coco '{"image_id": 1, "category_id": 5, '"$box"'}, {"image_id": 2, "category_id"
 fit=("$tvlm" fit ${device:+"$device"} "${photos[@]}")
 common=(--channels x,y,edges --held-out 0 -k 2 --l2 0.001)
 
+echo "== a default score that covers nothing"
+mkdir "$in/flat" && { printf 'P5\n64 48\n255\n'; head -c 3072 /dev/zero; } >"$in/flat.pgm"
+echo "0 0.9 0.85 0.1 0.1" >"$in/flat/flat.txt"
+succeeds "$tvlm" fit ${device:+"$device"} "$in/flat.pgm" --yolo "$in/flat" --channels x,y --held-out 0 -k 1
+prints 'times the coverage of a random choice, the default score covers nothing$'
+
 echo "== each kind of truth"
 succeeds "${fit[@]}" "${common[@]}" --masks "$in/masks" -o masks.safetensors
 prints '^3 images, 3 in the figures \(learnt\), 2 cells'

@@ -33,6 +33,11 @@ echo "== help and versions"
 succeeds "$tvlm" --help
 succeeds "$tvlm" --version
 is "the version" grep -qE '^tvlm [0-9]+\.[0-9]+\.[0-9]+$' "$work/stdout"
+cp "$work/stdout" "$work/version"
+for command in -V "select -V" "fit --version"; do
+    succeeds "$tvlm" $command
+    same "the version by $command" "$work/stdout" "$work/version"
+done
 for command in devices generate select; do
     succeeds "$tvlm" help $command
     cp "$work/stdout" "$work/help"
@@ -105,6 +110,9 @@ succeeds "${select[@]}" "$photo" -k 4 --scorer "$work/in/deep.safetensors"
 with() { refused 1 "$1" "${select[@]}" "$photo" --scorer "$work/in/bad.safetensors" -o bad.json; }
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,entropy\"" '[2]' "$one$nan"
 with 'bad.safetensors.*finite'
+most='\377\377\177\177' # 3.4e38
+scorer "$work/in/bad.safetensors" "$format,\"channels\":\"r,g,b\"" '[3]' "$most$most$most"
+with 'photo.png: scores overflow'
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges,nothing\"" '[2]' "$one$one"
 with "bad.safetensors.*'nothing'"
 scorer "$work/in/bad.safetensors" "$format,\"channels\":\"edges\"" '[2]' "$one$one"
@@ -166,14 +174,14 @@ done
 echo "old" >kept.json
 refused 1 'photo.png: .*100000' "${select[@]}" "$photo" -k 100000 -o kept.json
 is "what was there before is kept" grep -qx old kept.json
-refused 1 '-k 0' "${select[@]}" "$photo" -k 0
-refused 1 '-k -5' "${select[@]}" "$photo" -k -5
+refused 2 'k: 0 is not in 1 ' "${select[@]}" "$photo" -k 0
+refused 2 'k: -5 is not in 1 '"${select[@]}" "$photo" -k -5
 refused 2 "-k: 'abc' is not a whole number" "${select[@]}" "$photo" -k abc
 refused 2 "-k: '7.5' is not a whole number" "${select[@]}" "$photo" -k 7.5
 refused 2 "-k: 99999999999 is not in" "${select[@]}" "$photo" -k 99999999999
-refused 1 'weight.*nan' "${select[@]}" "$photo" --weights nan,0,0
-refused 1 'weight' "${select[@]}" "$photo" --weights 1,inf,0
-refused 1 'weight.*-1' "${select[@]}" "$photo" --weights 1,-1,0
+refused 2 'weights: nan is not in' "${select[@]}" "$photo" --weights nan,0,0
+refused 2 'weights: inf is not in' "${select[@]}" "$photo" --weights 1,inf,0
+refused 2 'weights: -1 is not in' "${select[@]}" "$photo" --weights 1,-1,0
 refused 2 'three numbers' "${select[@]}" "$photo" --weights 1,1
 refused 2 'three numbers' "${select[@]}" "$photo" --weights 1,1,1,1
 refused 2 "'x' is not a number" "${select[@]}" "$photo" --weights 1,x,1
@@ -189,13 +197,14 @@ refused 1 'text.png' "${select[@]}" "$work/in/text.png" "$photo" -o both.json --
 refused 2 'nothing to write' "${generate[@]}" "$photo"
 refused 2 'same file' "${generate[@]}" "$photo" -o a --sheet a
 refused 2 'exclude' "${generate[@]}" "$photo" -o a.npy --layout visual12 --channels r
-refused 1 'visual13' "${generate[@]}" "$photo" -o a.npy --layout visual13
-refused 1 'edgse' "${generate[@]}" "$photo" -o a.npy --channels r,edgse
+refused 2 'visual13' "${generate[@]}" "$photo" -o a.npy --layout visual13
+refused 2 'edgse' "${generate[@]}" "$photo" -o a.npy --channels r,edgse
 refused 1 'level' "${generate[@]}" "$photo" -o a.npy --level 20
 refused 2 'level: 99' "${generate[@]}" "$photo" -o a.npy --level 99
 refused 2 'size such as' "${generate[@]}" "$photo" -o a.npy --size 5
 refused 2 'not in' "${generate[@]}" "$photo" -o a.npy --size 0x7
 refused 2 'no command' "$tvlm"
+refused 2 'exclude each other' "${select[@]}" "$photo" -q -v
 refused 2 "no command 'paint'" "$tvlm" paint
 refused 2 "no command 'paint'" "$tvlm" help paint
 refused 2 'too many' "$tvlm" devices here
@@ -240,7 +249,7 @@ refused 2 'std takes a number for each of the 3' "${patches[@]}" --patch-std 1,2
 refused 2 "std: '0' is no number" "${patches[@]}" --patch-std 1,0,1
 refused 2 "mean: 'x' is no number" "${patches[@]}" --patch-mean x,0,1
 refused 2 "format: 'f64' is none of" "${patches[@]}" --patch-format f64
-refused 1 'egdes' "${patches[@]}" --patch-channels r,egdes
+refused 2 'egdes' "${patches[@]}" --patch-channels r,egdes
 refused 2 'are for --patches' "${select[@]}" "$photo" --patch-border reflect
 refused 2 'for --strategy cascade' "${select[@]}" "$photo" --cover
 rm -f cover.* clip.npy siglip.npy clamp.npy reflect.npy no.json
@@ -254,6 +263,30 @@ refused 2 'are for --patches' "${select[@]}" "$photo" --patch-size 8
 refused 2 'same file' "${select[@]}" "$photo" --patches a.npy --patch-scores a.npy
 refused 2 '--min-distance is for --strategy grid' "${squares[@]}" quadtree --min-distance 5 -o no.json
 rm -f fov.* polar.json quad.* grid.json p.npy s.npy
+
+echo "== stdin, stdout, and silence"
+"${select[@]}" "$photo" -k 4 >one.json && "${select[@]}" - -k 4 <"$photo" >two.json 2>"$work/stderr"
+sed -i 's|"/dev/stdin"|"'"$photo"'"|' two.json
+same "an image from stdin" one.json two.json
+cat "$photo" | "${select[@]}" - -k 4 -o - 2>"$work/stderr" | sed 's|"/dev/stdin"|"'"$photo"'"|' >two.json
+same "an image from a pipe, to stdout" one.json two.json
+"${select[@]}" "$photo" -k 4 -o /dev/null --overlay - >out.png 2>"$work/stderr"
+"${select[@]}" "$photo" -k 4 --overlay out2.png >/dev/null
+same "an overlay to stdout" out.png out2.png
+"${select[@]}" "$photo" -k 4 --overlay - 2>two.json | cmp -s - out.png || complain "an overlay to stdout, the JSON to stderr"
+same "the JSON on stderr" one.json two.json
+refused 2 'only one' "${select[@]}" "$photo" "$work/in/other.png" --overlay -
+refused 2 'only one' "${select[@]}" "$photo" --overlay - --heatmap -
+"${generate[@]}" "$photo" --channels r -o - --json >out.npy 2>"$work/stderr"
+"${generate[@]}" "$photo" --channels r -o out2.npy
+same "an array to stdout" out.npy out2.npy
+mv "$work/stderr" said.json
+json said.json 'd["shape"] == [1, 200, 320]'
+rm -f one.json two.json said.json out.png out2.png out.npy out2.npy
+printf 'P6\n2 2\n255\n############' >"$work/in/tiny.ppm"
+warns=("$tvlm" video "$photo" "$work/in/tiny.ppm" ${device:+"$device"} -k 1)
+"${warns[@]}" 2>&1 >/dev/null | grep -q warning || complain "no warning to be silent about"
+says '"frame": 0' "${warns[@]}" -q
 
 echo "== full disks"
 if [ -w /dev/full ]; then

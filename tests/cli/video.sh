@@ -125,7 +125,7 @@ refused 2 'exclude' "${video[@]}" "${frames[@]}" --weights 1,0,0 --scorer s
 refused 2 'features needs' "${video[@]}" "${frames[@]}" --features .
 refused 2 'needs --features' "${video[@]}" "${frames[@]}" --query q.npy
 refused 2 'missing' "${video[@]}"
-refused 1 'at least one' "${video[@]}" "${frames[@]}" -k 0
+refused 2 'k: 0 is not in' "${video[@]}" "${frames[@]}" -k 0
 refused 2 'tile: 24 is not a multiple of 16' "${video[@]}" "${frames[@]}" --tile 24
 refused 2 'not in 16' "${video[@]}" "${frames[@]}" --tile 8
 refused 2 'not in 0 .. 1' "${video[@]}" "${frames[@]}" --threshold 1.5
