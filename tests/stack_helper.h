@@ -70,7 +70,9 @@ static inline void refused(tvlm_status status, tvlm_status expected, const char 
 
 typedef void device_check(tvlm_device *device, tvlm_format format);
 
-/* Makes three tests of the checks: on the reference device in either format, and on every device under test.
+/*
+ * Makes three tests of the checks: on the reference device in either format, and on every device under test. An
+ * interpreter sees what is read beside a buffer and not beside an image, so that small checks need no images.
  */
 #define DEVICE_CHECKS(...)                                                                                   \
     static void run_checks(tvlm_device *device, tvlm_format format) {                                        \
@@ -92,6 +94,7 @@ typedef void device_check(tvlm_device *device, tvlm_format format);
     }                                                                                                        \
     static void on_target(const test_target *target, tvlm_device *reference) {                               \
         (void)reference;                                                                                     \
+        if (test_small() && target->device->info.storage == TVLM_STORAGE_IMAGE) return;                      \
         run_checks(target->device, target->format);                                                          \
     }                                                                                                        \
     static void test_targets(void **state) {                                                                 \

@@ -124,6 +124,12 @@ static void masks(const test_target *target, tvlm_device *reference) {
     uint64_t random = 34;
     if (!test_is_opencl(target->device)) return;
     for (int kind = 0; kind < MASKS; ++kind) {
+        /* An interpreter looks for what is read, not for values: there the size varies with the mask. */
+        if (test_small() && kind != MASK_NONE && kind != MASK_SPARSE) {
+            const size_t i = (size_t)kind % count;
+            check_mask(target, reference, (mask_kind)kind, sizes[i], i % 2 == 0 ? 1 : 3, &random);
+            continue;
+        }
         for (size_t i = 0; i < count; ++i)
             check_mask(target, reference, (mask_kind)kind, sizes[i], i % 2 == 0 ? 1 : 3, &random);
         for (size_t i = 0; i < more; ++i)
@@ -137,7 +143,7 @@ static void no_local_memory(const test_target *target, tvlm_device *reference) {
     if (!test_is_opencl(target->device)) return;
     const uint64_t usual = target->device->info.local_bytes;
     target->device->info.local_bytes = 1024;
-    check_mask(target, reference, MASK_SPARSE, (test_size){131, 70}, 1, &random);
+    check_mask(target, reference, MASK_SPARSE, (test_size){131, test_small() ? 9 : 70}, 1, &random);
     target->device->info.local_bytes = usual;
 }
 
@@ -182,7 +188,7 @@ static void pictures(const test_target *target, tvlm_device *reference) {
     size_t count;
     const test_size *sizes = test_sizes(&count);
     uint64_t random = 36;
-    for (int picture = 0; picture < TEST_PICTURES; ++picture)
+    for (int picture = 0; picture < (test_small() ? 1 : TEST_PICTURES); ++picture)
         for (size_t i = 0; i < count; ++i)
             check_family(target, reference, sizes[i], i % 2 == 0 ? 3 : 1, (test_picture)picture, &random);
 }

@@ -119,10 +119,13 @@ static void source_of(const test_target *target, tvlm_device *reference, test_si
 static void source(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{1, 1}, {1, 37}, {41, 1}, {17, 33}, {131, 67}};
     uint64_t random = 4;
-    for (size_t i = 0; i < (test_small() ? 4 : 5); ++i)
-        for (int type = TVLM_PIXEL_U8; type <= TVLM_PIXEL_F32; ++type)
-            for (int32_t channels = 1; channels <= 4; ++channels)
+    for (int type = TVLM_PIXEL_U8; type <= TVLM_PIXEL_F32; ++type)
+        for (int32_t channels = 1; channels <= 4; ++channels) {
+            /* In an interpreter two of the four small sizes for each; every size with every number of channels. */
+            const size_t step = test_small() ? 2 : 1, end = test_small() ? 4 : 5;
+            for (size_t i = (size_t)type % step; i < end; i += step)
                 source_of(target, reference, sizes[i], (tvlm_pixel_type)type, channels, &random);
+        }
 }
 
 /*
