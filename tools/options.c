@@ -82,7 +82,7 @@ static bool complain(struct complaint *complaint, const char *format, ...) {
     char what[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments); /* NOLINT(clang-analyzer-valist*): started above */
+    vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     snprintf(complaint->text, complaint->size, "%s: %s", complaint->label, what);
     return false;
