@@ -100,7 +100,7 @@ bad 2 'taps: .5x5. is none of' --masks "$in/masks" --taps 5x5
 bad 1 'a.png: there is neither a.png nor a_mask.png in' --masks "$in/bad"
 bad 1 'a.png: there is neither a.txt nor a_yolo.txt in' --yolo "$in/bad"
 bad 1 'cluster_id is an identifier' --masks "$in/masks" --channels cluster_id,x
-bad 1 "nosuch" --masks "$in/masks" --channels nosuch
+bad 2 "nosuch" --masks "$in/masks" --channels nosuch
 bad 1 'none.json' --coco "$in/none.json"
 echo '[1, 2' >"$in/bad.json"; bad 1 'bad.json: is no COCO json' --coco "$in/bad.json"
 bad 1 'b.png.*panoptic.json says nothing about this image' --coco "$in/panoptic.json" --panoptic "$in"

@@ -175,7 +175,7 @@ echo "old" >kept.json
 refused 1 'photo.png: .*100000' "${select[@]}" "$photo" -k 100000 -o kept.json
 is "what was there before is kept" grep -qx old kept.json
 refused 2 'k: 0 is not in 1 ' "${select[@]}" "$photo" -k 0
-refused 2 'k: -5 is not in 1 '"${select[@]}" "$photo" -k -5
+refused 2 'k: -5 is not in 1 ' "${select[@]}" "$photo" -k -5
 refused 2 "-k: 'abc' is not a whole number" "${select[@]}" "$photo" -k abc
 refused 2 "-k: '7.5' is not a whole number" "${select[@]}" "$photo" -k 7.5
 refused 2 "-k: 99999999999 is not in" "${select[@]}" "$photo" -k 99999999999
