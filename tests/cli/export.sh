@@ -129,7 +129,7 @@ if "$tvlm" video $device "$scene" "$scene" "$scene" "$small" "$scene" "$scene" "
     rm -f v.safetensors e.safetensors
     refused 1 'v.mp4 is a video: --video takes its frames' export_ "$work/in/v.mp4" --for qwen2-vl -o x.safetensors
     refused 1 'v.mp4 is a video: with --video it is the only file' export_ "$scene" "$work/in/v.mp4" --for qwen2-vl --video -o x.safetensors
-    refused 1 'clip takes no video' export_ "$work/in/v.mp4" --for clip --video -o x.safetensors
+    refused 2 'clip takes no video' export_ "$work/in/v.mp4" --for clip --video -o x.safetensors
     refused 2 'features is for images' export_ "$work/in/v.mp4" --for qwen2-vl --video --features "$in/features.npy" --query "$in/query.npy" -o x.safetensors
     refused 1 'is the input' export_ "$work/in/v.mp4" --for qwen2-vl --video -o "$work/in/v.mp4"
 fi
