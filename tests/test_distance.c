@@ -126,7 +126,7 @@ static void masks(const test_target *target, tvlm_device *reference) {
     for (int kind = 0; kind < MASKS; ++kind) {
         /* An interpreter looks for what is read, not for values: there the size varies with the mask. */
         if (test_small() && kind != MASK_NONE && kind != MASK_SPARSE) {
-            const size_t i = (size_t)kind % count;
+            const size_t i = (size_t)kind / 2; /* ten masks, five sizes */
             check_mask(target, reference, (mask_kind)kind, sizes[i], i % 2 == 0 ? 1 : 3, &random);
             continue;
         }
