@@ -109,6 +109,10 @@ static int check(struct job *job) {
         return tool_usage(tool, "--all and --budget exclude each other");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
+    if (options->min_pixels.given && options->max_pixels.given &&
+        options->min_pixels.value > options->max_pixels.value)
+        return tool_usage(tool, "from %d to %d pixels is no range", options->min_pixels.value,
+                          options->max_pixels.value);
     return TOOL_DONE;
 }
 

@@ -58,6 +58,7 @@ static int run(struct tool *tool, int argc, char **argv) {
     if (strcmp(name, "help") == 0) return argc > 2 ? help_on(tool, argv[2]) : print_overview();
     if (strcmp(name, BENCH) == 0) return start_bench(tool, argv);
     if (strcmp(name, "--files") == 0) return manual_files(tool, commands);
+    if (strcmp(name, "--manual") == 0 && argc == 3) return manual_write(tool, commands, argv[2]);
     const tool_command *const command = find_command(name);
     if (command == NULL) return tool_usage(tool, "there is no command '%s'", name);
     return tool_run(tool, command, argc - 1, argv + 1);

@@ -149,7 +149,7 @@ refused 2 'budget: -4 is not in' export_ "$scene" --for qwen2-vl --budget=-4 -o 
 refused 1 'budget of 1 tokens for 2 pictures' export_ "$scene" "$small" --for qwen2-vl --budget 1 -o x.safetensors
 refused 1 'long.ppm: .*aspect ratio of 203.6; the model takes up to 200' export_ "$work/in/long.ppm" --for qwen2-vl -o x.safetensors
 refused 1 'thin.ppm: .*13x100 pixels has a side under one patch \(14\)' export_ "$work/in/thin.ppm" --for qwen2-vl -o x.safetensors
-refused 1 'no range' export_ "$scene" --for qwen2-vl --min-pixels 5000 --max-pixels 4000 -o x.safetensors
+refused 2 'no range' export_ "$scene" --for qwen2-vl --min-pixels 5000 --max-pixels 4000 -o x.safetensors
 refused 1 'one token has 784' export_ "$scene" --for qwen2-vl --max-pixels 700 -o x.safetensors
 refused 2 'clip has one size' export_ "$scene" --for clip --max-pixels 5000 -o x.safetensors
 refused 2 'llava takes no video' export_ "$scene" --for llava --video -o x.safetensors

@@ -141,6 +141,12 @@ if [ -x "$prefix/bin/tvlm" ]; then
     [ "$used" ] && [ "$(realpath "$used")" = "$(realpath "$lib/libtexturevlm.so")" ] ||
         { echo "bin/tvlm does not use the shared library that was installed with it, but '$used'"; exit 1; }
     echo "bin/tvlm runs, on the shared library beside it"
+    for page in tvlm tvlm-select; do
+        [ -s "$prefix/share/man/man1/$page.1" ] || { echo "there is no page of $page for man"; exit 1; }
+    done
+    [ -s "$prefix/share/bash-completion/completions/tvlm" ] && [ -s "$prefix/share/zsh/site-functions/_tvlm" ] ||
+        { echo "completion for bash or zsh is not installed"; exit 1; }
+    echo "pages for man, and completion, are installed"
     if [ -x "$prefix/bin/tvlm-bench" ]; then
         "$prefix/bin/tvlm" bench --device reference --size 32x32 --repeat 1 --stage copy | grep '^copy ' >/dev/null ||
             { echo "the installed tvlm does not start tvlm-bench"; exit 1; }

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "completion.h"
+
+#include <string.h>
+
+static void put_commands(const tool_command *const *commands, FILE *file) {
+    for (; *commands != NULL; ++commands) fprintf(file, "%s ", (*commands)->name);
+    fputs("bench", file);
+}
+
+static void put_choices(const option_spec *spec, FILE *file) {
+    for (int i = 0; spec->choices[i] != NULL; ++i) fprintf(file, "%s%s", i > 0 ? " " : "", spec->choices[i]);
+}
+
+/* ---- bash ---- */
+
+/* The pattern of a case for one option behind a command: "select -o"|"select --output". */
+static void put_case(const tool_command *command, const option_spec *spec, FILE *file) {
+    fputs("    ", file);
+    if (spec->letter != 0) fprintf(file, "'%s -%c'", command->name, spec->letter);
+    if (spec->letter != 0 && spec->name != NULL) putc('|', file);
+    if (spec->name != NULL) fprintf(file, "'%s --%s'", command->name, spec->name);
+    putc(')', file);
+}
+
+/* What is offered behind an option. Where nothing is, bash offers files. */
+static void put_values(const tool_command *command, const option_spec *spec, FILE *file) {
+    if (spec->kind == OPTION_FLAG) return;
+    put_case(command, spec, file);
+    if (spec->choices != NULL) {
+        fputs(" COMPREPLY=($(compgen -W '", file);
+        put_choices(spec, file);
+        fputs("' -- \"$word\"));", file);
+    } else if (!option_is_file(spec)) {
+        fputs(" compopt +o default;", file);
+    }
+    fputs(" return ;;\n", file);
+}
+
+static void put_options(const tool_command *command, const option_table *table, FILE *file) {
+    fprintf(file, "    %s) options='", command->name);
+    for (int i = 0; i < table->count; ++i) {
+        const option_spec *const spec = &table->specs[i];
+        if (spec->letter != 0) fprintf(file, "-%c ", spec->letter);
+        if (spec->name != NULL) fprintf(file, "--%s ", spec->name);
+    }
+    fputs("' ;;\n", file);
+}
+
+/* Writes something of each command and its table. */
+static int each_table(struct tool *tool, const tool_command *const *commands, FILE *file,
+                      void (*put)(const tool_command *command, const option_table *table, FILE *file)) {
+    int code = TOOL_DONE;
+    for (; code == TOOL_DONE && *commands != NULL; ++commands) {
+        option_table table;
+        if (tool_table(*commands, &table))
+            put(*commands, &table, file);
+        else
+            code = tool_fail(tool, "no memory");
+        free_option_table(&table);
+    }
+    return code;
+}
+
+static void put_all_values(const tool_command *command, const option_table *table, FILE *file) {
+    for (int i = 0; i < table->count; ++i) put_values(command, &table->specs[i], file);
+}
+
+int completion_bash(struct tool *tool, const tool_command *const *commands, FILE *file) {
+    fputs("# bash completion for tvlm, made of its tables of options\n_tvlm() {\n"
+          "    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} options=''\n"
+          "    COMPREPLY=()\n"
+          "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        COMPREPLY=($(compgen -W '",
+          file);
+    put_commands(commands, file);
+    fputs(" help -h --help -V --version' -- \"$word\"))\n        return\n    fi\n"
+          "    # --option=value comes as three words\n"
+          "    if [ \"$word\" = = ]; then\n        word=\n"
+          "    elif [ \"$before\" = = ]; then\n        before=${COMP_WORDS[COMP_CWORD - 2]}\n    fi\n"
+          "    case \"${COMP_WORDS[1]} $before\" in\n    'help '*) COMPREPLY=($(compgen -W '",
+          file);
+    put_commands(commands, file);
+    fputs("' -- \"$word\")); return ;;\n", file);
+    int code = each_table(tool, commands, file, put_all_values);
+    fputs("    esac\n    [[ $word == -* ]] || return\n    case ${COMP_WORDS[1]} in\n", file);
+    if (code == TOOL_DONE) code = each_table(tool, commands, file, put_options);
+    fputs("    esac\n    COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n}\n"
+          "complete -o default -F _tvlm tvlm\n",
+          file);
+    return code;
+}
+
+/* ---- zsh ---- */
+
+/* Writes text into a quoted word of _arguments, where brackets and colons have a meaning. */
+static void put_zsh(FILE *file, const char *text) {
+    for (; *text != '\0'; ++text) {
+        if (*text == '\'')
+            fputs("'\\''", file);
+        else if (strchr("[]:\\", *text) != NULL)
+            fprintf(file, "\\%c", *text);
+        else
+            putc(*text, file);
+    }
+}
+
+static bool may_repeat(const option_spec *spec) {
+    return spec->kind == OPTION_POINTS || spec->kind == OPTION_LIST || spec->kind == OPTION_INPUTS ||
+           spec->letter == 'v';
+}
+
+static void put_spelling(const option_spec *spec, FILE *file) {
+    const bool argument = spec->kind != OPTION_FLAG, both = spec->letter != 0 && spec->name != NULL;
+    const char *const repeat = may_repeat(spec) ? "*" : "";
+    if (both && !may_repeat(spec)) fprintf(file, "'(-%c --%s)'", spec->letter, spec->name);
+    if (both)
+        fprintf(file, "%s{-%c%s,--%s%s}'", *repeat != '\0' ? "'*'" : "", spec->letter, argument ? "+" : "",
+                spec->name, argument ? "=" : "");
+    else if (spec->letter != 0)
+        fprintf(file, "'%s-%c%s", repeat, spec->letter, argument ? "+" : "");
+    else
+        fprintf(file, "'%s--%s%s", repeat, spec->name, argument ? "=" : "");
+}
+
+static void put_argument(const option_spec *spec, FILE *file) {
+    const char *const action = spec->kind == OPTION_FOLDER ? "_files -/"
+                               : option_is_file(spec)      ? "_files"
+                                                           : "";
+    putc(':', file);
+    put_zsh(file, spec->argument);
+    putc(':', file);
+    if (spec->choices != NULL && !option_is_file(spec)) {
+        putc('(', file);
+        put_choices(spec, file);
+        putc(')', file);
+    } else {
+        fputs(action, file);
+    }
+}
+
+static void put_zsh_options(const tool_command *command, const option_table *table, FILE *file) {
+    fprintf(file, "    (%s)\n        _arguments -s \\\n", command->name);
+    for (int i = 0; i < table->count; ++i) {
+        const option_spec *const spec = &table->specs[i];
+        fputs("            ", file);
+        put_spelling(spec, file);
+        putc('[', file);
+        put_zsh(file, spec->help);
+        putc(']', file);
+        if (spec->kind != OPTION_FLAG) put_argument(spec, file);
+        fputs("' \\\n", file);
+    }
+    fputs("            '*:file:_files' ;;\n", file);
+}
+
+int completion_zsh(struct tool *tool, const tool_command *const *commands, FILE *file) {
+    fputs(
+        "#compdef tvlm\n# made of tvlm's tables of options\n_tvlm() {\n    local -a commands\n    commands=(\n",
+        file);
+    for (int i = 0; commands[i] != NULL; ++i) {
+        fprintf(file, "        '%s:", commands[i]->name);
+        put_zsh(file, commands[i]->summary);
+        fputs("'\n", file);
+    }
+    fputs(
+        "        'bench:how long every stage takes on this device'\n    )\n"
+        "    if (( CURRENT == 2 )); then\n        _describe command commands\n        return\n    fi\n"
+        "    shift words\n    (( CURRENT-- ))\n    case $words[1] in\n    (help) _describe command commands ;;\n",
+        file);
+    const int code = each_table(tool, commands, file, put_zsh_options);
+    fputs("    (*) _files ;;\n    esac\n}\n_tvlm \"$@\"\n", file);
+    return code;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * completion.h: what shells offer behind "tvlm", made of the tables of options. The list of commands ends with NULL.
+ */
+#ifndef TVLM_TOOLS_COMPLETION_H
+#define TVLM_TOOLS_COMPLETION_H
+
+#include "tool.h"
+
+int completion_bash(struct tool *tool, const tool_command *const *commands, FILE *file);
+int completion_zsh(struct tool *tool, const tool_command *const *commands, FILE *file);
+
+#endif
