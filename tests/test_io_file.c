@@ -224,15 +224,46 @@ static void removes_what_is_being_written(void **state) {
     io_assert_content(io_path("c"), "new", 3);
 }
 
+static void appear_together_or_not_at_all(void **state) {
+    (void)state;
+    io_put("a", "old", 3);
+    tvlm_files_begin();
+    for (int keep = 0; keep < 2; ++keep) {
+        tvlm_files_begin();
+        io_expect(tvlm_file_write(io_path("a"), "new", 3, &io_log), TVLM_OK, NULL);
+        io_expect(tvlm_file_write(io_path("b"), "next", 4, &io_log), TVLM_OK, NULL);
+        io_assert_content(io_path("a"), "old", 3);
+        assert_int_equal(io_files(false), 3);
+        if (keep)
+            io_expect(tvlm_files_commit(&io_log), TVLM_OK, NULL);
+        else
+            tvlm_files_abort();
+        assert_int_equal(io_files(false), keep ? 2 : 1);
+    }
+    io_assert_content(io_path("a"), "new", 3);
+    io_assert_content(io_path("b"), "next", 4);
+    io_expect(tvlm_file_write(io_path("c"), "alone", 5, &io_log), TVLM_OK, NULL);
+    io_assert_content(io_path("c"), "alone", 5);
+    /* A name that cannot be given: a folder has come in its place. */
+    tvlm_files_begin();
+    io_expect(tvlm_file_write(io_path("d"), "first", 5, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_file_write(io_path("e"), "folder", 6, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_file_write(io_path("f"), "last", 4, &io_log), TVLM_OK, NULL);
+    assert_int_equal(mkdir(io_path("e"), 0777), 0);
+    io_expect(tvlm_files_commit(&io_log), TVLM_ERROR_IO, "cannot write");
+    assert_int_equal(io_files(false), 5); /* a, b, c, d, and the folder */
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(reads_what_was_written),      io_test(ends_content_with_zero),
-        io_test(says_why_it_cannot_read),     io_test(refuses_more_than_the_limit),
-        io_test(says_why_it_cannot_write),    io_test(keeps_the_old_file_until_commit),
-        io_test(keeps_permissions_and_links), io_test(passes_over_a_leftover),
-        io_test(respects_a_protected_file),   io_test(notices_a_full_disk),
-        io_test(leaves_nothing_of_a_part),    io_test(writes_through_a_fifo),
-        io_test(appends_to_standard_output),  io_test(removes_what_is_being_written),
+        io_test(reads_what_was_written),        io_test(ends_content_with_zero),
+        io_test(says_why_it_cannot_read),       io_test(refuses_more_than_the_limit),
+        io_test(says_why_it_cannot_write),      io_test(keeps_the_old_file_until_commit),
+        io_test(keeps_permissions_and_links),   io_test(passes_over_a_leftover),
+        io_test(respects_a_protected_file),     io_test(notices_a_full_disk),
+        io_test(leaves_nothing_of_a_part),      io_test(writes_through_a_fifo),
+        io_test(appends_to_standard_output),    io_test(removes_what_is_being_written),
+        io_test(appear_together_or_not_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "progress.h"
+#include "texturevlm/io.h"
 #include "tool.h"
 
 #define GROUPS_MAX 16
@@ -73,7 +74,12 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
     name_stdin(count - words, operands + words);
     int code = check_operands(tool, command, count, operands);
     if (code == TOOL_DONE) code = files_note(tool, table, options, count - words, operands + words);
-    return code == TOOL_DONE ? command->run(tool, options, count, operands) : code;
+    if (code != TOOL_DONE) return code;
+    tvlm_files_begin(); /* all files of a command, or none */
+    code = command->run(tool, options, count, operands);
+    if (code == TOOL_DONE) code = tool_keep_files(tool);
+    tvlm_files_abort();
+    return code;
 }
 
 int tool_run(struct tool *tool, const tool_command *command, int argc, char **argv) {

@@ -345,6 +345,7 @@ static int validate(struct tool *tool, const pca_options *options, int count, ch
     if (code == TOOL_DONE && !pca_measure(basis, &features, &queries, r.figures, r.tables))
         code = tool_fail(tool, "no memory for %d vectors", (int)features.count);
     if (code == TOOL_DONE && options->plot != NULL) code = plot(tool, options, basis, &features, r.about.k);
+    if (code == TOOL_DONE) code = tool_keep_files(tool); /* of a basis that fails, too */
     if (code == TOOL_DONE) code = judge(tool, options, &r);
     vectors_release(&features);
     vectors_release(&queries);

@@ -388,6 +388,7 @@ static int select_one(struct run *run, struct job *job) {
     }
     for (; code == TOOL_DONE && job->query_number < run->questions.count; ++job->query_number) {
         code = answer(run, job);
+        if (code == TOOL_DONE && (run->several || run->questions.several)) code = tool_keep_files(tool);
         release_answer(job);
     }
     return code;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "progress.h"
+#include "texturevlm/io.h"
 
 static const char *const storage_choices[] = {"auto", "image", "buffer", "mipmapped", NULL};
 static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
@@ -98,6 +99,13 @@ static int stdout_failed(struct tool *tool) {
     const int cause = errno;
     tool->subject = NULL;
     return tool_fail(tool, "cannot write to stdout: %s", strerror(cause));
+}
+
+int tool_keep_files(struct tool *tool) {
+    if (fflush(stdout) != 0 || ferror(stdout)) return stdout_failed(tool);
+    const int code = tool_status(tool, tvlm_files_commit(&tool->log));
+    tvlm_files_begin();
+    return code;
 }
 
 int tool_print(struct tool *tool, const char *text) {

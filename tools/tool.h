@@ -82,6 +82,9 @@ int tool_status(struct tool *tool, tvlm_status status);
 /* The same of arguments that are of the command line alone: TOOL_USAGE where they are refused. */
 int tool_usage_status(struct tool *tool, tvlm_status status);
 
+/* What has been written so far stays, whatever follows. Else files stay only where the command ends well. */
+int tool_keep_files(struct tool *tool);
+
 /* Prints a result to stdout. NULL stands for one that there was no memory for, and fails. */
 int tool_print(struct tool *tool, const char *text);
 

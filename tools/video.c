@@ -160,6 +160,7 @@ static int one_frame(struct run *run, held_frame *now, held_frame *next, bool se
     if (code == TOOL_DONE) code = video_session_select(&run->session, &answer);
     if (code == TOOL_DONE) code = draw(run, &answer);
     if (code == TOOL_DONE) code = video_answer_print(&run->session, &answer);
+    if (code == TOOL_DONE) code = tool_keep_files(run->tool);
     video_answer_release(&answer);
     return code;
 }

@@ -56,6 +56,19 @@ TVLM_API tvlm_status tvlm_file_read(const char *path, const tvlm_log *log, void 
 TVLM_API tvlm_status tvlm_file_write(const char *path, const void *bytes, size_t size, const tvlm_log *log);
 
 /*
+ * Files that appear together or not at all. From tvlm_files_begin on, what a thread writes with the functions of this header
+ * keeps its temporary name when it is complete. tvlm_files_commit gives all of them their own names; tvlm_files_abort removes
+ * them. Either ends it. What is written directly, such as /dev/stdout or a FIFO, takes no part. It is for a few files: there
+ * may be 1000 at most in one folder.
+ *
+ * A commit in which a name cannot be given returns TVLM_ERROR_IO; those that come after it are removed. TVLM_OK where
+ * nothing was begun.
+ */
+TVLM_API void tvlm_files_begin(void);
+TVLM_API tvlm_status tvlm_files_commit(const tvlm_log *log);
+TVLM_API void tvlm_files_abort(void);
+
+/*
  * Removes the temporary files of everything that is being written (up to 64 files), for a program that ends before they are
  * complete: it may be called from a signal's handler. What is written on nevertheless fails with TVLM_ERROR_IO in the end.
  */

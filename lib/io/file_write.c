@@ -33,6 +33,18 @@ struct tvlm_io_output {
     bool failed;
 };
 
+/* A complete file that waits for tvlm_files_commit. */
+struct waiting {
+    char *path, *target, *temporary; /* as in tvlm_io_output */
+};
+
+/* What this thread has written since tvlm_files_begin. */
+static _Thread_local struct {
+    bool begun;
+    struct waiting *files;
+    size_t count, capacity;
+} together;
+
 static char *copy_string(const char *text) {
     size_t size = strlen(text) + 1;
     char *copy = malloc(size);
@@ -186,7 +198,22 @@ static tvlm_status close_output(tvlm_io_output *output) {
     return result == 0 || errno == EINTR ? TVLM_OK : cannot_write(output, errno);
 }
 
+/* The file becomes the last one that waits. */
+static tvlm_status wait_for_others(tvlm_io_output *output) {
+    if (together.count == together.capacity) {
+        const size_t capacity = 2 * together.capacity + 4;
+        struct waiting *const files = realloc(together.files, capacity * sizeof *files);
+        if (files == NULL) return out_of_memory(output);
+        together.files = files;
+        together.capacity = capacity;
+    }
+    together.files[together.count++] = (struct waiting){output->path, output->target, output->temporary};
+    output->path = output->target = output->temporary = NULL;
+    return TVLM_OK;
+}
+
 static tvlm_status rename_output(tvlm_io_output *output) {
+    if (together.begun) return wait_for_others(output);
     if (rename(output->temporary, output->target) != 0) return cannot_write(output, errno);
     temporary_forget(output->temporary);
     free(output->temporary);
@@ -205,6 +232,37 @@ void tvlm_io_output_abort(tvlm_io_output **output) {
     if (output == NULL || *output == NULL) return;
     release(*output);
     *output = NULL;
+}
+
+void tvlm_files_begin(void) {
+    tvlm_files_abort();
+    together.begun = true;
+}
+
+/* Gives the files their names, or removes them, from the first that fails on. */
+static tvlm_status end_together(const tvlm_log *log, bool keep) {
+    tvlm_status status = TVLM_OK;
+    for (size_t i = 0; i < together.count; ++i) {
+        struct waiting *const file = &together.files[i];
+        if (keep && status == TVLM_OK && rename(file->temporary, file->target) != 0)
+            status = tvlm_io_system_error(log, "cannot write", file->path, errno);
+        if (!keep || status != TVLM_OK) unlink(file->temporary);
+        temporary_forget(file->temporary);
+        free(file->path);
+        free(file->target);
+        free(file->temporary);
+    }
+    free(together.files);
+    memset(&together, 0, sizeof together);
+    return status;
+}
+
+tvlm_status tvlm_files_commit(const tvlm_log *log) {
+    return end_together(log, true);
+}
+
+void tvlm_files_abort(void) {
+    (void)end_together(NULL, false);
 }
 
 void tvlm_file_remove_temporaries(void) {
