@@ -127,9 +127,9 @@ refused 2 '--clusters and --labels exclude' "${generate[@]}" "$photo" -o bad.npy
 refused 2 '--labels is of one image' "${generate[@]}" "$photo" "$photo" -o bad.npy --labels "$in/u2.npy"
 
 echo "== misspelt channels"
-refused 1 "unknown channel 'edgs'; did you mean 'edges'" "${generate[@]}" "$photo" -o bad.npy --channels r,edgs
-refused 1 "unknown channel 'clusterid'; did you mean 'cluster_id'" "${generate[@]}" "$photo" -o bad.npy --channels clusterid
-refused 1 "did you mean 'full40'" "${generate[@]}" "$photo" -o bad.npy --layout fulll40
+refused 2 "unknown channel 'edgs'; did you mean 'edges'" "${generate[@]}" "$photo" -o bad.npy --channels r,edgs
+refused 2 "unknown channel 'clusterid'; did you mean 'cluster_id'" "${generate[@]}" "$photo" -o bad.npy --channels clusterid
+refused 2 "did you mean 'full40'" "${generate[@]}" "$photo" -o bad.npy --layout fulll40
 
 echo "== several images"
 succeeds "${generate[@]}" "$photo" "$in/other.png" "$photo" -o three.npy --layout patch13 --json

@@ -54,6 +54,7 @@ if "$tvlm" video "$in/a.png" ${device:+"$device"} -k 1 --overlay one.mp4 >/dev/n
         "${plain[@]}" "$tvlm" video ${device:+"$device"} -k 1 "$in/a.png" "$in/b.png" "$in/wait.png" --overlay o.mp4 \
             >/dev/null 2>"$work/stderr" &
         pid=$!
+        exec 3>"$in/wait.png" # waits until the third image is opened: two frames are sent then, and one is written
         until_there '.tvlm-*.tmp'
         kill -$signal $pid
         sleep 0.3
@@ -61,6 +62,7 @@ if "$tvlm" video "$in/a.png" ${device:+"$device"} -k 1 --overlay one.mp4 >/dev/n
         kill -$signal $pid
         wait $pid 2>/dev/null
         is "video: not ended by the second SIG$signal" test $? -eq $((128 + $(kill -l $signal)))
+        exec 3>&-
         is "video: two of SIG$signal leave $(listing)" test -z "$(listing)"
     done
 fi
