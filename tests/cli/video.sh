@@ -159,7 +159,7 @@ else
     runs 2 0 "$work/in/every.mkv" -k 1
     lines 'abs(d[1]["time"] - 0.4) < 2e-3'
     # A library that is none.
-    mkdir "$work/in/lib" && : >"$work/in/lib/$(grep -aom1 'libtexturevlm-video\.so[.0-9]*' "$tvlm")"
+    mkdir "$work/in/lib" && : >"$work/in/lib/$(grep -ao 'libtexturevlm-video\.so[.0-9]*' "$tvlm" | sort -u)"
     refused 1 'o.mp4: needs texturevlm-video: .*libtexturevlm-video' env LD_LIBRARY_PATH="$work/in/lib" "${video[@]}" "$work/in/o.mp4"
 
     # A JPEG of 16 x 16 pixels, alone and ten times over.
