@@ -294,7 +294,7 @@ if [ -w /dev/full ]; then
     refused 1 '/dev/full' "${select[@]}" "$photo" -o /dev/full --overlay kept.png --heatmap new.png
     refused 1 'stdout' sh -c 'exec "$@" >/dev/full' - "${select[@]}" "$photo" --overlay kept.png
     refused 1 '/dev/full' "${generate[@]}" "$photo" --channels r -o kept.png --sheet /dev/full
-    refused 1 '/dev/full' "$tvlm" flow "$photo" "$photo" -o new.flo --picture kept.png --confidence /dev/full
+    refused 1 '/dev/full' "$tvlm" flow ${device:+"$device"} "$photo" "$photo" -o new.flo --picture kept.png --confidence /dev/full
     is "where a second output fails the first is as it was" grep -qx old kept.png
     refused 1 '/dev/full' "${select[@]}" "$photo" -o /dev/full
     refused 1 '/dev/full' "${select[@]}" "$photo" -o json --overlay /dev/full
