@@ -46,8 +46,10 @@ static bool row_runs(struct bench *bench, const bench_stage *row, const test_ope
     return reached;
 }
 
+/* The rows ran on an OpenCL device: there is one. */
+static bool done;
+
 static void rows_on(const test_target *target, tvlm_device *reference) {
-    static bool done;
     uint64_t random = 1;
     const tvlm_image image = {
         .pixels = test_random_pixels(&random, 112, 84, 3), .width = 112, .height = 84, .channels = 3};
@@ -93,6 +95,8 @@ static int run_without(const char *program, const char *operation) {
     if (child == 0) {
         const struct rlimit no_core = {0, 0};
         setrlimit(RLIMIT_CORE, &no_core);
+        /* Whether a test notices does not depend on the device, but each device leaves some cases out. */
+        unsetenv("TVLM_TEST_DEVICES");
         setenv("TVLM_TEST_WITHOUT", operation, 1);
         setenv("CMOCKA_TEST_ABORT", "1", 1); /* the first failure is enough */
         setenv("TVLM_TEST_SMALL", "1", 1);
@@ -109,6 +113,7 @@ static int run_without(const char *program, const char *operation) {
 static void have_tests(void **state) {
     int missing = 0;
     (void)state;
+    if (!done) skip(); /* The operations of the reference are never left out. */
     for (size_t i = 0; i < TEST_OPERATIONS; ++i) {
         const test_operation *const operation = &test_operations[i];
         const char *only = getenv("TVLM_TEST_OPERATION");
