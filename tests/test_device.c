@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device.c: opening devices: by index, part of a name, storage; and no OpenCL at all (in a child
- * process).
+ * test_device.c: opening devices: by index, by part of a device's, platform's or driver's name, storage; and
+ * no OpenCL at all (in a child process).
  */
 #include "device_helper.h"
 
 #include <ctype.h>
+#include <strings.h>
 #include <sys/wait.h>
 
 #define NO_PLATFORM_ARGUMENT "--without-any-platform"
@@ -131,6 +132,39 @@ static void names(const test_target *target) {
     check_refused(tvlm_device_params(.name = "no-such-thing"), TVLM_ERROR_NO_DEVICE, parts);
 }
 
+static bool has(const char *text, const char *part) {
+    const size_t length = strlen(part);
+    for (; *text != '\0'; ++text)
+        if (strncasecmp(text, part, length) == 0) return true;
+    return false;
+}
+
+/* Opens the device that the choice means, which must have it in its name, its platform's or its version. */
+static void opens(const char *choice) {
+    tvlm_device *device = open_with(tvlm_device_params(.name = choice));
+    const tvlm_device_info *info = test_device_info(device);
+    if (!has(info->name, choice) && !has(info->platform, choice) && !has(info->version, choice))
+        fail_msg("'%s' opened '%s'", choice, info->name);
+    tvlm_device_destroy(&device);
+}
+
+/* By the platform's name, and by a word of what the driver says in its version; but the words with which each
+ * version begins mean no device. */
+static void platforms_and_drivers(const test_target *target) {
+    const tvlm_device_info *info = &target->device->info;
+    char begin[32], word[64];
+    opens(info->platform);
+    const int found = sscanf(info->version, "%31[^ ] %*s %63s", begin, word);
+    assert_true(found >= 1);
+    if (found == 2) opens(word);
+    if (strstr(info->version, "PoCL") != NULL || strstr(info->version, "pocl") != NULL) opens("pocl");
+    const char *number = strchr(info->version, ' ');
+    assert_non_null(number);
+    snprintf(begin, sizeof begin, "OpenCL%.4s", number);
+    check_refused(tvlm_device_params(.name = begin), TVLM_ERROR_NO_DEVICE,
+                  (const char *const[]){begin, NULL});
+}
+
 static void storages(const test_target *target) {
     for (int storage = TVLM_STORAGE_IMAGE; storage <= TVLM_STORAGE_MIPMAPPED; ++storage) {
         const char *const parts[] = {tvlm_storage_name((tvlm_storage)storage), target->device->info.name,
@@ -147,7 +181,7 @@ static void storages(const test_target *target) {
     }
 }
 
-ONCE_PER_DEVICE(names, storages)
+ONCE_PER_DEVICE(names, platforms_and_drivers, storages)
 
 /* ---- No OpenCL at all ---- */
 

@@ -15,8 +15,8 @@ static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
-     "index, part of a name, or 'reference'; default: $TVLM_DEVICE, else the first GPU, else the "
-     "first CPU",
+     "index, part of the name of a device, platform or driver, or 'reference'; default: $TVLM_DEVICE, else "
+     "the first GPU, else the first CPU",
      0, 0, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},

@@ -81,8 +81,12 @@ typedef struct tvlm_device_info {
  * Which device, and how. All zero: the first GPU, else the first CPU, else any OpenCL device.
  */
 struct tvlm_device_params {
-    const char *name; /* index ("0"), part of the name (any case), or "reference"; NULL: $TVLM_DEVICE, else
-                         the default. A part that fits several devices takes the first */
+    /*
+     * Its index ("0"), "reference", or a part, in any case, of the device's name, else of its platform's name,
+     * else of what the driver says in its version ("pocl" is in PoCL's version alone). A part that fits several
+     * devices takes the first of them. NULL: $TVLM_DEVICE, else the default.
+     */
+    const char *name;
     tvlm_storage storage; /* AUTO: image on a GPU, buffer elsewhere, as far as the self-test allows; one that
                              is asked for and does not pass is an error */
     const char

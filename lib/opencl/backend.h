@@ -162,7 +162,7 @@ tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what
 void tvlm_opencl_lock(void);
 void tvlm_opencl_unlock(void);
 
-/* platform.c: finds the device that a choice means (an index, part of a name, or NULL for the default),
+/* platform.c: finds the device that a choice means (an index, part of a text (device.h), or NULL for the default),
  * describes a device, and tells whether it has an extension. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);

@@ -7,7 +7,7 @@
 
 #include "core/backend.h"
 
-/* Opens a device. `choice` is an index, part of a name, or NULL for the default. */
+/* Opens a device. `choice` is an index, part of a text (device.h), or NULL for the default. */
 tvlm_status tvlm_opencl_open(const char *choice, const struct tvlm_device_params *params,
                              tvlm_device **device);
 

@@ -147,22 +147,31 @@ static int32_t default_device(const cl_device_id *ids, int32_t count) {
     return 0;
 }
 
-/* The device with that number, or the first one whose name, else whose platform, contains the text; -1:
- * none. */
+/* The texts of a device that a choice may be a part of, in the order in which they are tried. */
+enum { TEXT_NAME, TEXT_PLATFORM, TEXT_VERSION, TEXT_COUNT };
+
+/* Of the version, only what the driver says in it counts: each begins with "OpenCL", a space, a number and a
+ * space. PoCL has its own name only there. */
+static const char *text_of(const tvlm_device_info *info, int which) {
+    if (which == TEXT_NAME) return info->name;
+    if (which == TEXT_PLATFORM) return info->platform;
+    const char *number = strchr(info->version, ' ');
+    const char *said = number != NULL ? strchr(number + 1, ' ') : NULL;
+    return said != NULL ? said + 1 : "";
+}
+
+/* Returns the device with that number, else the first one whose name contains the choice, else the first one
+ * whose platform's name does, else the first one whose version does; -1 if there is none. */
 static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t count) {
     char *end;
     const long index = strtol(choice, &end, 10);
     if (end != choice && *end == '\0') return index >= 0 && index < count ? (int32_t)index : -1;
-    for (int32_t i = 0; i < count; ++i) {
-        char name[128];
-        device_text(ids[i], CL_DEVICE_NAME, name, sizeof name);
-        if (contains(name, choice)) return i;
-    }
-    for (int32_t i = 0; i < count; ++i) {
-        tvlm_device_info info;
-        tvlm_opencl_describe(ids[i], i, &info);
-        if (contains(info.platform, choice)) return i;
-    }
+    for (int which = 0; which < TEXT_COUNT; ++which)
+        for (int32_t i = 0; i < count; ++i) {
+            tvlm_device_info info;
+            tvlm_opencl_describe(ids[i], i, &info);
+            if (contains(text_of(&info, which), choice)) return i;
+        }
     return -1;
 }
 
