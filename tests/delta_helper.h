@@ -15,10 +15,21 @@
 #include "support_stage.h"
 #include "texturevlm/delta.h"
 
-/* Has channels of each grid that is made in parts, of the source, and of grids that are not. */
-static const char layout[] =
-    "r,g,b,edges,high,low,motion,saliency,laplacian,entropy,edge_x,rgb_var,distance,text,"
-    "cluster_id,boundary,prev_relevance";
+/* Returns channels of the source, of grids that are not made in parts, and, by the registry, the first one of
+ * each grid that is. */
+static inline const char *layout(void) {
+    static char names[1024];
+    size_t used = (size_t)snprintf(names, sizeof names, "r,g,b,saliency,cluster_id,boundary,prev_relevance");
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        if (!tvlm_grid_is_local((tvlm_grid)grid)) continue;
+        tvlm_channel_info info;
+        if (tvlm_channel_get_info(tvlm_grid_get_channel((tvlm_grid)grid, 0), &info) != TVLM_OK)
+            fail_msg("grid %d has no channel", grid);
+        used += (size_t)snprintf(names + used, sizeof names - used, ",%s", info.name);
+        assert_true(used < sizeof names);
+    }
+    return names;
+}
 
 static inline void check(tvlm_status status) {
     if (status != TVLM_OK) fail_msg("%s", test_last_log());
@@ -35,7 +46,7 @@ static inline tvlm_stack *create_of(const test_target *target, const char *chann
 }
 
 static inline tvlm_stack *create(const test_target *target, test_size size, int32_t images) {
-    return create_of(target, layout, size, images);
+    return create_of(target, layout(), size, images);
 }
 
 /* ---- Two stacks compared ---- */
