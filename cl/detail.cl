@@ -31,7 +31,7 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     }
 }
 
-#define CELL TVLM_ENTROPY_CELL
+#define CELL TVLM_CELL
 #define BINS TVLM_ENTROPY_BINS
 /* A work-group makes CELLS cells with LANES work-items each: 4 cells with 16 on GPUs, 1 cell with 1 on
  * CPUs. */

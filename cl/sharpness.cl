@@ -8,7 +8,7 @@
 #include "region.clh"
 #include "texture.clh"
 
-#define CELL TVLM_ENTROPY_CELL
+#define CELL TVLM_CELL
 /* A work-group makes CELLS cells with LANES work-items each: 4 cells with 16 on GPUs, 1 cell with 1 on
  * CPUs. */
 #ifndef LANES

@@ -11,7 +11,7 @@
  */
 #include "texture.clh"
 
-#define CELL TVLM_TEMPORAL_CELL
+#define CELL TVLM_CELL
 
 /* Copies a map of scores into a texture of one slice. Scores are clamped to [0, 1], and NaN becomes 0. */
 kernel void temporal_relevance(global const float *restrict scores, TEXTURE_OUT(relevance)) {

@@ -267,10 +267,10 @@ static tvlm_texture family_shape(tvlm_grid grid, test_size size, int32_t images,
         shape.width = tvlm_level_side(size.width, 2);
         shape.height = tvlm_level_side(size.height, 2);
     } else if (info->size == TVLM_SIZE_CELLS) {
-        shape.width = (size.width + TVLM_ENTROPY_CELL - 1) / TVLM_ENTROPY_CELL;
-        shape.height = (size.height + TVLM_ENTROPY_CELL - 1) / TVLM_ENTROPY_CELL;
-        shape.extent_x = (float)(shape.width * TVLM_ENTROPY_CELL);
-        shape.extent_y = (float)(shape.height * TVLM_ENTROPY_CELL);
+        shape.width = (size.width + TVLM_CELL - 1) / TVLM_CELL;
+        shape.height = (size.height + TVLM_CELL - 1) / TVLM_CELL;
+        shape.extent_x = (float)(shape.width * TVLM_CELL);
+        shape.extent_y = (float)(shape.height * TVLM_CELL);
     }
     shape.levels = tvlm_level_count(shape.width, shape.height);
     return shape;

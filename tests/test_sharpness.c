@@ -30,10 +30,10 @@ static void compare(const test_target *target, tvlm_device *reference, test_size
     const tvlm_texture shape = test_shape(size, 1, images, target->format);
     tvlm_texture cells = shape;
     char what[80];
-    cells.width = (size.width + TVLM_ENTROPY_CELL - 1) / TVLM_ENTROPY_CELL;
-    cells.height = (size.height + TVLM_ENTROPY_CELL - 1) / TVLM_ENTROPY_CELL;
-    cells.extent_x = (float)(cells.width * TVLM_ENTROPY_CELL);
-    cells.extent_y = (float)(cells.height * TVLM_ENTROPY_CELL);
+    cells.width = (size.width + TVLM_CELL - 1) / TVLM_CELL;
+    cells.height = (size.height + TVLM_CELL - 1) / TVLM_CELL;
+    cells.extent_x = (float)(cells.width * TVLM_CELL);
+    cells.extent_y = (float)(cells.height * TVLM_CELL);
     cells.levels = tvlm_level_count(cells.width, cells.height);
     test_pair laplacian = test_pair_create(target, reference, &shape),
               out = test_pair_create(target, reference, &cells);
@@ -73,7 +73,7 @@ static void as_the_reference(void **state) {
 
 /* ---- What it is for ---- */
 
-enum { SIDE = 64, CELLS = SIDE / TVLM_ENTROPY_CELL };
+enum { SIDE = 64, CELLS = SIDE / TVLM_CELL };
 
 /* The mean over all cells of a checkerboard of squares of `square` pixels, whose edges are `soft` pixels
  * wide. */

@@ -12,7 +12,7 @@
 #include "stack_helper.h"
 #include "texturevlm/input.h"
 
-enum { CELL = TVLM_TEMPORAL_CELL };
+enum { CELL = TVLM_CELL };
 
 static const char *const names[4] = {"prev_relevance", "prev_saliency", "fixation", "component 3"};
 

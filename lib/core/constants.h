@@ -30,9 +30,11 @@
 #define TVLM_LAB_SLOPE   7.787037f    /* (29/6)^2 / 3 */
 #define TVLM_LAB_OFFSET  0.13793103f  /* 4/29 */
 
-/* Entropy: a histogram of luma in 16 bins over cells of 16 x 16 pixels. 16 bins hold at most 4 bits. */
+/* The side of a cell in pixels, in every grid that has one texel for each cell (TVLM_SIZE_CELLS). */
+#define TVLM_CELL 16
+
+/* Entropy: a histogram of a cell's luma in 16 bins, which hold at most 4 bits. */
 #define TVLM_ENTROPY_BINS 16
-#define TVLM_ENTROPY_CELL 16
 #define TVLM_ENTROPY_BITS 4.0f
 
 /*
@@ -83,9 +85,7 @@
 /* Fixation: a Gaussian is 0 beyond so many sigmas, where it would be 4e-6. */
 #define TVLM_FIXATION_REACH 5.0f
 
-/* The side of a cell of the temporal channels in pixels, and its log2, the level at which they read the
- * image. */
-#define TVLM_TEMPORAL_CELL  TVLM_ENTROPY_CELL
+/* The level at which the temporal channels read the image: the log2 of TVLM_CELL. */
 #define TVLM_TEMPORAL_LEVEL 4.0f
 
 /* Where vectors are moved into the next frame, a cell gets one if the cells that have one make up at least

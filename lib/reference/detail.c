@@ -24,9 +24,8 @@ tvlm_status tvlm_reference_laplacian(tvlm_device *device, const tvlm_generate_ar
 /* The entropy over the pixels of one cell. The cells at the right and bottom have only those of the image. */
 static void entropy(const tvlm_texture *source, int32_t slice, int32_t column, int32_t row, double value[4]) {
     int counts[TVLM_ENTROPY_BINS] = {0}, total = 0;
-    for (int32_t y = row * TVLM_ENTROPY_CELL; y < (row + 1) * TVLM_ENTROPY_CELL && y < source->height; ++y) {
-        for (int32_t x = column * TVLM_ENTROPY_CELL;
-             x < (column + 1) * TVLM_ENTROPY_CELL && x < source->width; ++x) {
+    for (int32_t y = row * TVLM_CELL; y < (row + 1) * TVLM_CELL && y < source->height; ++y) {
+        for (int32_t x = column * TVLM_CELL; x < (column + 1) * TVLM_CELL && x < source->width; ++x) {
             const double scaled = reference_luma(source, slice, x, y) * TVLM_ENTROPY_BINS;
             ++counts[(int)fmin(fmax(scaled, 0), TVLM_ENTROPY_BINS - 1)];
             ++total;

@@ -10,11 +10,11 @@
 /* The cells at the right and bottom have only the pixels of the image. */
 static void sharpness(const tvlm_texture *laplacian, int32_t slice, int32_t column, int32_t row,
                       double value[4]) {
-    const int32_t left = column * TVLM_ENTROPY_CELL, top = row * TVLM_ENTROPY_CELL;
-    double values[TVLM_ENTROPY_CELL * TVLM_ENTROPY_CELL], mean = 0, variance = 0;
+    const int32_t left = column * TVLM_CELL, top = row * TVLM_CELL;
+    double values[TVLM_CELL * TVLM_CELL], mean = 0, variance = 0;
     int count = 0;
-    for (int32_t y = top; y < top + TVLM_ENTROPY_CELL && y < laplacian->height; ++y)
-        for (int32_t x = left; x < left + TVLM_ENTROPY_CELL && x < laplacian->width; ++x)
+    for (int32_t y = top; y < top + TVLM_CELL && y < laplacian->height; ++y)
+        for (int32_t x = left; x < left + TVLM_CELL && x < laplacian->width; ++x)
             values[count++] = (double)tvlm_reference_fetch(laplacian, 0, slice, x, y)[0];
     for (int i = 0; i < count; ++i) mean += values[i] / count;
     for (int i = 0; i < count; ++i) variance += (values[i] - mean) * (values[i] - mean) / count;

@@ -16,8 +16,7 @@ static double sample(const tvlm_texture *texture, int component, const reference
 
 /* The centre of a cell, whether it lies in the image or not. */
 static reference_point cell_centre(int32_t column, int32_t row, double level, int32_t image) {
-    return (reference_point){(column + 0.5) * TVLM_TEMPORAL_CELL, (row + 0.5) * TVLM_TEMPORAL_CELL, level,
-                             image};
+    return (reference_point){(column + 0.5) * TVLM_CELL, (row + 0.5) * TVLM_CELL, level, image};
 }
 
 /* ---- Remembering ---- */
@@ -69,8 +68,8 @@ tvlm_status tvlm_reference_remember(tvlm_device *device, const tvlm_remember_arg
 
 /* The centre, in pixels, of that part of a cell that lies in the image. */
 static double clipped_centre(int32_t cell, double side) {
-    const double begin = (double)cell * TVLM_TEMPORAL_CELL;
-    return (begin + fmin(begin + TVLM_TEMPORAL_CELL, side)) / 2;
+    const double begin = (double)cell * TVLM_CELL;
+    return (begin + fmin(begin + TVLM_CELL, side)) / 2;
 }
 
 /* Finds where a cell was a frame ago, as a step from where it is. Returns false where the flow does not

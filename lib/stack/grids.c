@@ -11,7 +11,7 @@
 #include "stack/inside.h"
 
 static int32_t cells(int32_t side) {
-    return (side - 1) / TVLM_ENTROPY_CELL + 1;
+    return (side - 1) / TVLM_CELL + 1;
 }
 
 tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int32_t images) {
@@ -38,8 +38,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
     case TVLM_SIZE_CELLS:
         shape.width = cells(stack->width);
         shape.height = cells(stack->height);
-        shape.extent_x = (float)(shape.width * TVLM_ENTROPY_CELL);
-        shape.extent_y = (float)(shape.height * TVLM_ENTROPY_CELL);
+        shape.extent_x = (float)(shape.width * TVLM_CELL);
+        shape.extent_y = (float)(shape.height * TVLM_CELL);
         break;
     case TVLM_SIZE_QUESTION:
         if (query)
