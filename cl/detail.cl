@@ -8,7 +8,7 @@
  *
  * laplacian uses the tiles of tile.clh. How entropy is laid out stands at its kernel.
  */
-// check-kernels: -DLANES=16 -DCELLS=4
+// check-kernels: -DLANES=1 -DCELLS=1
 // check-kernels: -DTILE_LIST=1
 #include "tile.clh"
 

@@ -3,8 +3,8 @@
  * sharpness.cl: how sharp each cell of 16 x 16 pixels is: the variance of `laplacian` over its pixels, times
  * a scale, at most 1. A cell at the image's edge counts only the pixels that the image has.
  */
-// check-kernels: -DLANES=16 -DCELLS=4
 // check-kernels: -DLANES=1 -DCELLS=1
+// check-kernels: -DTILE_LIST=1
 #include "region.clh"
 #include "texture.clh"
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sharpness.c: launches sharpness (cl/sharpness.cl).
+ */
 #include <stdio.h>
 
 #include "core/try.h"
