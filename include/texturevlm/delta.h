@@ -103,10 +103,11 @@ typedef struct tvlm_delta_report {
  * are carried over. With a share of s, frames that change a part p of the tiles make them again once in about
  * s / p + 1 frames.
  *
- * *How far changes reach.* visual, laplacian and gradient look one or two pixels beyond a tile; entropy looks
- * at its cell, and motion at its texel of half size; text looks 352 pixels far on its coarsest level (on the
- * finer ones it is made only where needed); distance looks an eighth of the image's longer side and 4 pixels
- * far.
+ * *How far changes reach.* Families that filter the image look one or two pixels beyond a tile. Those with a
+ * texel for each cell, or of half size, are made again where such a texel has a changed pixel in it. Some look
+ * farther: text looks 352 pixels far on its coarsest level (on the finer ones it is made only where needed),
+ * and distance an eighth of the image's longer side and 4 pixels. A family that is made from another one looks
+ * as far as that one and itself together.
  *
  * *What is not made in parts*, but in full when it is read next:
  *   - saliency, which is scaled by the largest contrast of the image, and clusters, since regions may move

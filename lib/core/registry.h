@@ -47,8 +47,9 @@
 
 /*
  * The grids that a backend generates from other grids, in an order that satisfies every need: X(ID, name,
- * test). The functions tvlm_opencl_NAME and tvlm_reference_NAME make the grid, the row NAME of `tvlm bench`
- * measures it, and the test program `test` fails if the operation does nothing.
+ * test), where ID is the name in upper case. The functions tvlm_opencl_name and tvlm_reference_name make the
+ * grid, the row `name` of `tvlm bench` measures it, and the test program `test` fails if the operation does
+ * nothing.
  */
 #define TVLM_GENERATED_GRIDS(X)                                                                              \
     X(VISUAL, visual, "test_visual")                                                                         \
