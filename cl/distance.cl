@@ -14,11 +14,25 @@
  * 3. Each pixel gets the square root of the least (x - i)^2 + column[i]^2 over all i in its row:
  *      - distance_rows_search looks outwards from x until no farther i can be nearer (GPUs);
  *      - distance_rows_envelope walks along the lower envelope of those parabolas, one row for each
- *        work-item, in a few steps for each pixel whatever the distance (CPUs).
+ *        work-item, in a few steps for each pixel whatever the distance (CPUs, and rows for whose search
+ *        local memory does not suffice).
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DTILE_LIST=1
+// check-kernels: -DLONG_SIDES=1 -DENVELOPE_GLOBAL=1
 #include "tile.clh"
+
+/*
+ * `span` holds a distance along one axis and `square` the square of any distance. With LONG_SIDES images may
+ * have more than 32767 pixels along a side, whose squares fit no int.
+ */
+#if LONG_SIDES
+typedef uint span;
+typedef long square;
+#else
+typedef ushort span;
+typedef int square;
+#endif
 
 /* The mask of an image is words_of(height) rows of words: bit row % 32 of word (row / 32) * width + x is
  * pixel (x, row). */
@@ -67,7 +81,7 @@ kernel void distance_mask(TEXTURE_IN(visual), global uint *restrict mask REGION_
  * from the nearest edge pixel of the column, or reach + 1.
  */
 kernel void distance_columns_search(global const uint *restrict mask, const int2 size, const int reach,
-                                    global ushort *restrict columns REGION_IN) {
+                                    global span *restrict columns REGION_IN) {
     const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z, words = words_of(size.y);
     if (x >= size.x || y >= size.y) return;
     global const uint *restrict column = mask + image * words * size.x + x;
@@ -90,35 +104,35 @@ kernel void distance_columns_search(global const uint *restrict mask, const int2
             break;
         }
     }
-    columns[(image * size.y + y) * size.x + x] = (ushort)best;
+    columns[(image * size.y + y) * size.x + x] = (span)best;
 }
 
 /* The same as distance_columns_search. Work-item (n, 0, image) makes SCAN whole columns beside each other. */
 #define SCAN 64
 kernel void distance_columns_scan(global const uint *restrict mask, const int2 size, const int reach,
-                                  global ushort *restrict columns REGION_IN) {
+                                  global span *restrict columns REGION_IN) {
     const int first = ITEM_X * SCAN, image = ITEM_Z, count = min(SCAN, size.x - first);
     if (first >= size.x) return;
     global const uint *restrict bits = mask + image * words_of(size.y) * size.x + first;
-    global ushort *restrict out = columns + image * size.y * size.x + first;
-    ushort last[SCAN];
-    for (int i = 0; i < SCAN; ++i) last[i] = (ushort)(reach + 1);
+    global span *restrict out = columns + image * size.y * size.x + first;
+    span last[SCAN];
+    for (int i = 0; i < SCAN; ++i) last[i] = (span)(reach + 1);
     for (int y = 0; y < size.y; ++y)
         for (int i = 0; i < count; ++i) {
             const bool edge = bits[y / 32 * size.x + i] >> (y % 32) & 1u;
-            last[i] = edge ? (ushort)0 : min((ushort)(last[i] + 1), (ushort)(reach + 1));
+            last[i] = edge ? (span)0 : min((span)(last[i] + 1), (span)(reach + 1));
             out[y * size.x + i] = last[i];
         }
     for (int y = size.y - 2; y >= 0; --y)
         for (int i = 0; i < count; ++i) {
-            last[i] = min(out[y * size.x + i], (ushort)(last[i] + 1));
+            last[i] = min(out[y * size.x + i], (span)(last[i] + 1));
             out[y * size.x + i] = last[i];
         }
 }
 
 /* The texel for a squared distance in pixels; `range` is R. */
-inline float4 channel_of(int square, float range) {
-    return (float4)(min(1.0f, sqrt((float)square) / range), 0.0f, 0.0f, 0.0f);
+inline float4 channel_of(square distance, float range) {
+    return (float4)(min(1.0f, sqrt((float)distance) / range), 0.0f, 0.0f, 0.0f);
 }
 
 /*
@@ -128,52 +142,66 @@ inline float4 channel_of(int square, float range) {
  */
 #define ROW 256
 kernel __attribute__((reqd_work_group_size(ROW, 1, 1))) void
-distance_rows_search(global const ushort *restrict columns, const int reach, const float range,
-                     TEXTURE_OUT(result), local ushort *restrict near REGION_IN) {
+distance_rows_search(global const span *restrict columns, const int reach, const float range,
+                     TEXTURE_OUT(result), local span *restrict near REGION_IN) {
     const int lane = get_local_id(0), start = GROUP_X * ROW, y = ITEM_Y, image = ITEM_Z;
     const int w = result_size.x;
-    global const ushort *restrict row = columns + (image * result_size.y + y) * w;
+    global const span *restrict row = columns + (image * result_size.y + y) * w;
     for (int i = lane; i < ROW + 2 * reach; i += ROW) {
         const int x = start + i - reach;
-        near[i] = x >= 0 && x < w ? row[x] : (ushort)(reach + 1);
+        near[i] = x >= 0 && x < w ? row[x] : (span)(reach + 1);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (start + lane >= w) return;
-    local const ushort *at = near + lane + reach;
-    const int far = (reach + 1) * (reach + 1);
-    int best = at[0] > reach ? far : at[0] * at[0];
-    for (int d = 1; d <= reach && d * d < best; ++d) {
-        const int side = min(at[-d], at[d]);
-        if (side <= reach) best = min(best, d * d + side * side);
+    local const span *at = near + lane + reach;
+    const square far = (square)(reach + 1) * (reach + 1);
+    square best = (int)at[0] > reach ? far : (square)at[0] * at[0];
+    for (int d = 1; d <= reach && (square)d * d < best; ++d) {
+        const int side = (int)min(at[-d], at[d]);
+        if (side <= reach) best = min(best, (square)d * d + (square)side * side);
     }
     texel_store(result, start + lane, y, image, channel_of(best, range));
 }
 
 /* The squared distance of pixel x from the edge pixel that column i has at distance `height`. */
-inline int parabola(int x, int i, int height) {
-    return (x - i) * (x - i) + height * height;
+inline square parabola(int x, int i, int height) {
+    return (square)(x - i) * (x - i) + (square)height * height;
+}
+
+/* From which x on the parabola of column u is lower than that of column i, which is before it. */
+inline int crossing(int i, int below, int u, int height) {
+    const square difference = (square)u * u - (square)i * i + (square)height * height - (square)below * below;
+    return (int)(1 + difference / (2 * (u - i)));
 }
 
 /*
- * Work-item (0, y, image) makes a row. Its envelope is in local memory, an int for each pixel in each of the
- * two arrays: from x = starts[q] on, the parabola of column places[q] is the lowest, up to starts[q + 1].
+ * Work-item (0, y, image) makes a row. Its envelope is an int for each pixel in each of two arrays: from
+ * x = starts[q] on, the parabola of column places[q] is the lowest, up to starts[q + 1]. The arrays are in
+ * local memory, or with ENVELOPE_GLOBAL in global memory, with room for each row of each image.
  */
+#ifndef ENVELOPE_GLOBAL
+#define ENVELOPE_GLOBAL 0
+#endif
+#if ENVELOPE_GLOBAL
+#define ENVELOPE global
+#else
+#define ENVELOPE local
+#endif
 kernel __attribute__((reqd_work_group_size(1, 1, 1))) void
-distance_rows_envelope(global const ushort *restrict columns, const int reach, const float range,
-                       TEXTURE_OUT(result), local int *restrict places,
-                       local int *restrict starts REGION_IN) {
-    const int y = ITEM_Y, image = ITEM_Z, w = result_size.x;
-    global const ushort *restrict row = columns + (image * result_size.y + y) * w;
+distance_rows_envelope(global const span *restrict columns, const int reach, const float range,
+                       TEXTURE_OUT(result), ENVELOPE int *restrict all_places,
+                       ENVELOPE int *restrict all_starts REGION_IN) {
+    const int y = ITEM_Y, image = ITEM_Z, w = result_size.x, first = (image * result_size.y + y) * w;
+    global const span *restrict row = columns + first;
+    ENVELOPE int *places = all_places + ENVELOPE_GLOBAL * first;
+    ENVELOPE int *starts = all_starts + ENVELOPE_GLOBAL * first;
     int q = -1;
     for (int u = 0; u < w; ++u) {
-        const int height = row[u];
+        const int height = (int)row[u];
         if (height > reach) continue;
-        while (q >= 0 && parabola(starts[q], places[q], row[places[q]]) > parabola(starts[q], u, height)) --q;
-        int start = 0;
-        if (q >= 0) {
-            const int i = places[q], below = row[i];
-            start = 1 + (u * u - i * i + height * height - below * below) / (2 * (u - i));
-        }
+        while (q >= 0 && parabola(starts[q], places[q], (int)row[places[q]]) > parabola(starts[q], u, height))
+            --q;
+        const int start = q >= 0 ? crossing(places[q], (int)row[places[q]], u, height) : 0;
         if (start < w) {
             ++q;
             places[q] = u;
@@ -183,7 +211,7 @@ distance_rows_envelope(global const ushort *restrict columns, const int reach, c
     if (q < 0)
         for (int x = 0; x < w; ++x) texel_store(result, x, y, image, (float4)(1.0f, 0.0f, 0.0f, 0.0f));
     for (int end = w; q >= 0; end = starts[q], --q) {
-        const int i = places[q], height = row[i];
+        const int i = places[q], height = (int)row[i];
         for (int x = starts[q]; x < end; ++x)
             texel_store(result, x, y, image, channel_of(parabola(x, i, height), range));
     }

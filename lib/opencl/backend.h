@@ -232,6 +232,8 @@ typedef struct opencl_call {
     const char *name;
     cl_uint next;
     cl_int error;
+    /* Bytes of the arguments that are local memory. */
+    size_t local_bytes;
     /* The tiles that the call is restricted to; NULL: all of `out` is made. */
     const tvlm_tiles *tiles;
     /* The texture that was last passed to tvlm_opencl_call_output. */

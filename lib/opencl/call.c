@@ -29,6 +29,7 @@ tvlm_status tvlm_opencl_call_begin_over(opencl_device *device, const tvlm_tiles 
 }
 
 void tvlm_opencl_call_bytes(opencl_call *call, size_t size, const void *value) {
+    if (value == NULL) call->local_bytes += size;
     if (call->error == CL_SUCCESS) call->error = clSetKernelArg(call->kernel, call->next, size, value);
     ++call->next;
 }
@@ -112,6 +113,8 @@ tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const si
     size_t global[3] = {1, 1, 1};
     for (cl_uint d = 0; d < dimensions; ++d)
         global[d] = group == NULL ? size[d] : (size[d] + group[d] - 1) / group[d] * group[d];
+    /* PoCL ends the process where a launch takes more local memory than there is. */
+    if (call->local_bytes > call->device->base.info.local_bytes) call->error = CL_OUT_OF_RESOURCES;
     if (call->error == CL_SUCCESS)
         call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global,
                                              group, 0, NULL, NULL);

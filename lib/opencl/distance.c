@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.c: launches the three stages of cl/distance.cl, by searching on GPUs and by scanning on CPUs.
+ * distance.c: launches the three stages of cl/distance.cl, by searching on GPUs and by scanning on CPUs, and
+ * wherever an image is so wide or high that its search does not fit local memory.
  */
 #include "opencl/distance.h"
 
@@ -17,6 +18,22 @@ static float range_of(const tvlm_texture *out) {
 }
 static int32_t reach_of(const tvlm_texture *out) {
     return (int32_t)ceilf(range_of(out));
+}
+
+/* The bytes of a distance along one axis, `span` of distance.cl. */
+enum { LONG_SIDE = 32768 };
+static bool has_long_sides(const tvlm_texture *out) {
+    return out->width >= LONG_SIDE || out->height >= LONG_SIDE;
+}
+static size_t span_bytes(const tvlm_texture *out) {
+    return has_long_sides(out) ? sizeof(cl_uint) : sizeof(cl_ushort);
+}
+
+static size_t search_bytes(const tvlm_texture *out) {
+    return (ROW + 2 * (size_t)reach_of(out)) * span_bytes(out);
+}
+static bool scans(const opencl_device *device, const tvlm_texture *out) {
+    return device->tuning.scan_rows || search_bytes(out) > device->base.info.local_bytes;
 }
 
 static size_t words_of(const tvlm_texture *out) {
@@ -39,11 +56,11 @@ static opencl_region region_of(const opencl_call *call, const tvlm_texture *out,
 static tvlm_status columns(opencl_device *device, cl_mem mask, const tvlm_texture *out, cl_mem distances,
                            const tvlm_tiles *tiles) {
     const cl_int2 size = {{out->width, out->height}};
-    const bool scan = device->tuning.scan_rows;
+    const bool scan = scans(device, out);
     opencl_call call;
     TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "distance.cl",
                                          scan ? "distance_columns_scan" : "distance_columns_search",
-                                         out->format, "", &call));
+                                         out->format, has_long_sides(out) ? "-DLONG_SIDES=1" : "", &call));
     tvlm_opencl_call_memory(&call, mask);
     tvlm_opencl_call_bytes(&call, sizeof size, &size);
     tvlm_opencl_call_int(&call, reach_of(out));
@@ -59,37 +76,62 @@ static tvlm_status columns(opencl_device *device, cl_mem mask, const tvlm_textur
     return tvlm_opencl_call_run(&call, 3, runs, one);
 }
 
-static tvlm_status rows(opencl_device *device, cl_mem distances, const tvlm_texture *out,
-                        const tvlm_tiles *tiles) {
-    const size_t width = (size_t)out->width, height = (size_t)out->height, images = (size_t)out->images;
-    /* The envelope needs local memory for a whole row. */
-    const bool envelope =
-        device->tuning.scan_rows && 2 * sizeof(cl_int) * width <= device->base.info.local_bytes;
+static tvlm_status begin_rows(opencl_device *device, const char *name, const char *options, cl_mem distances,
+                              const tvlm_texture *out, const tvlm_tiles *tiles, opencl_call *call) {
+    char all[64];
+    snprintf(all, sizeof all, "%s%s", options, has_long_sides(out) ? " -DLONG_SIDES=1" : "");
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "distance.cl", name, out->format, all, call));
+    tvlm_opencl_call_memory(call, distances);
+    tvlm_opencl_call_int(call, reach_of(out));
+    tvlm_opencl_call_float(call, range_of(out));
+    tvlm_opencl_call_output(call, out);
+    return TVLM_OK;
+}
+
+static tvlm_status rows_by_search(opencl_device *device, cl_mem distances, const tvlm_texture *out,
+                                  const tvlm_tiles *tiles) {
+    const size_t size[3] = {(size_t)out->width, (size_t)out->height, (size_t)out->images};
+    const size_t group[3] = {ROW, 1, 1};
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "distance.cl",
-                                         envelope ? "distance_rows_envelope" : "distance_rows_search",
-                                         out->format, "", &call));
-    tvlm_opencl_call_memory(&call, distances);
-    tvlm_opencl_call_int(&call, reach_of(out));
-    tvlm_opencl_call_float(&call, range_of(out));
-    tvlm_opencl_call_output(&call, out);
-    if (envelope) {
-        const size_t size[3] = {1, height, images}, one[3] = {1, 1, 1};
-        tvlm_opencl_call_bytes(&call, width * sizeof(cl_int), NULL);
-        tvlm_opencl_call_bytes(&call, width * sizeof(cl_int), NULL);
-        if (tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, one);
-        const opencl_region region = region_of(&call, out, true, true, out->width, 1);
-        return tvlm_opencl_call_run_region(&call, &region, 1, 1);
-    }
-    const size_t size[3] = {width, height, images}, group[3] = {ROW, 1, 1};
-    tvlm_opencl_call_bytes(&call, (ROW + 2 * (size_t)reach_of(out)) * sizeof(cl_ushort), NULL);
+    TVLM_TRY(begin_rows(device, "distance_rows_search", "", distances, out, tiles, &call));
+    tvlm_opencl_call_bytes(&call, search_bytes(out), NULL);
     if (tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, group);
     const opencl_region region = region_of(&call, out, true, true, ROW, 1);
     return tvlm_opencl_call_run_region(&call, &region, ROW, 1);
 }
 
+/* The two arrays of the envelope of a row are in local memory where they fit, else all in scratch memory. */
+static tvlm_status rows_by_envelope(opencl_device *device, cl_mem distances, const tvlm_texture *out,
+                                    const tvlm_tiles *tiles) {
+    const size_t size[3] = {1, (size_t)out->height, (size_t)out->images}, one[3] = {1, 1, 1};
+    const size_t bytes = (size_t)out->width * sizeof(cl_int);
+    const bool local = 2 * bytes <= device->base.info.local_bytes;
+    cl_mem places = NULL, starts = NULL;
+    opencl_call call;
+    TVLM_TRY(begin_rows(device, "distance_rows_envelope", local ? "" : "-DENVELOPE_GLOBAL=1", distances, out,
+                        tiles, &call));
+    if (local) {
+        tvlm_opencl_call_bytes(&call, bytes, NULL);
+        tvlm_opencl_call_bytes(&call, bytes, NULL);
+    } else {
+        TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, bytes * size[1] * size[2], &places));
+        TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, bytes * size[1] * size[2], &starts));
+        tvlm_opencl_call_memory(&call, places);
+        tvlm_opencl_call_memory(&call, starts);
+    }
+    if (tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, one);
+    const opencl_region region = region_of(&call, out, true, true, out->width, 1);
+    return tvlm_opencl_call_run_region(&call, &region, 1, 1);
+}
+
+static tvlm_status rows(opencl_device *device, cl_mem distances, const tvlm_texture *out,
+                        const tvlm_tiles *tiles) {
+    return scans(device, out) ? rows_by_envelope(device, distances, out, tiles)
+                              : rows_by_search(device, distances, out, tiles);
+}
+
 static size_t columns_bytes(const tvlm_texture *out) {
-    return (size_t)out->width * (size_t)out->height * (size_t)out->images * sizeof(cl_ushort);
+    return (size_t)out->width * (size_t)out->height * (size_t)out->images * span_bytes(out);
 }
 
 tvlm_status tvlm_opencl_distance_of_mask(opencl_device *device, cl_mem mask, const tvlm_texture *out) {
