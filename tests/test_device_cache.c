@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_device_cache.c: compiled programs in a folder: written, used, spoiled, and where nothing can be
- * written. */
+/*
+ * test_device_cache.c: compiled programs in a folder: written, used, spoiled, exchanged, made into what is no
+ * program, and where nothing can be written.
+ */
 #include "device_helper.h"
+
+#include "opencl/backend.h"
 
 enum { FILES_MAX = 256 };
 
@@ -111,24 +115,149 @@ static const char *added(const listing *later, const listing *earlier) {
     return name;
 }
 
-/* A program compiled from other kernels, put in the place of source.cl's: the cache is what is run. */
+/* The programs that a folder got while a device was opened with these kernels, and while it made a luma. */
+typedef struct opened {
+    listing by_opening, by_luma;
+} opened;
+
+static opened open_and_list(const test_target *target, const char *folder, const char *kernels,
+                            double expected) {
+    opened o;
+    tvlm_device *device =
+        open_with(tvlm_device_params(.name = name_of(target), .cache_dir = folder, .kernel_dir = kernels));
+    o.by_opening = list_programs(folder);
+    check_luma(device, expected);
+    o.by_luma = list_programs(folder);
+    tvlm_device_destroy(&device);
+    return o;
+}
+
+/* As the library does it, with the right hash: what `from` has under one name goes to `to` under another. */
+static void forge(const test_target *target, const char *from, const char *name, const char *to,
+                  const char *as) {
+    char folders[2][512], keys[2][65];
+    unsigned char *binary = NULL;
+    size_t size = 0;
+    opencl_device device = *(const opencl_device *)target->device;
+    for (int i = 0; i < 2; ++i) {
+        snprintf(folders[i], sizeof folders[i], "%s", i == 0 ? from : to);
+        snprintf(keys[i], sizeof keys[i], "%.64s", i == 0 ? name : as);
+    }
+    device.cache_dir = folders[0];
+    assert_int_equal(tvlm_opencl_cache_load(&device, keys[0], &binary, &size), TVLM_OK);
+    device.cache_dir = folders[1];
+    tvlm_opencl_cache_store(&device, keys[1], binary, size);
+    free(binary);
+}
+
+/*
+ * A program compiled from other kernels, in the place of source.cl's. Copied there it is not run, since it
+ * has another name; made out to be that program, it is, which shows that the cache is what is run.
+ */
 static void cache_is_run(const test_target *target, const char *cache, const char *other,
                          const char *kernels) {
-    listing before[2], after[2];
-    for (int i = 0; i < 2; ++i) {
-        const char *folder = i == 0 ? cache : other;
-        tvlm_device *device = open_with(tvlm_device_params(.name = name_of(target), .cache_dir = folder,
-                                                           .kernel_dir = i == 0 ? NULL : kernels));
-        before[i] = list_programs(folder);
-        check_luma(device, i == 0 ? 1.0 : 0.701);
-        after[i] = list_programs(folder);
-        tvlm_device_destroy(&device);
-    }
+    const opened ours = open_and_list(target, cache, NULL, 1.0);
+    const opened theirs = open_and_list(target, other, kernels, 0.701);
+    const char *right = added(&ours.by_luma, &ours.by_opening);
+    const char *wrong = added(&theirs.by_luma, &theirs.by_opening);
     char from[512], to[512];
-    join(from, other, added(&after[1], &before[1]));
-    join(to, cache, added(&after[0], &before[0]));
+    join(from, other, wrong);
+    join(to, cache, right);
     copy_file(from, to);
+    work_with_cache(target, cache, NULL, 1.0);
+    forge(target, other, wrong, cache, right);
     work_with_cache(target, cache, NULL, 0.701);
+}
+
+/* The name of the file that the self-test's first program has in a folder, which gets it and nothing else. */
+static void store_self_test(const test_target *target, char *folder, char *kernels, char name[80]) {
+    opencl_device device = *(const opencl_device *)target->device;
+    opencl_call call;
+    device.programs = NULL;
+    device.base.info.storage = TVLM_STORAGE_BUFFER;
+    device.cl_std = tvlm_opencl_language(&device, TVLM_STORAGE_BUFFER);
+    device.round_stores = false;
+    device.cache_dir = folder;
+    device.kernel_dir = kernels;
+    assert_int_equal(
+        tvlm_opencl_call_begin(&device, "self_test.cl", "self_test_write", TVLM_FORMAT_F32, "", &call),
+        TVLM_OK);
+    tvlm_opencl_programs_destroy(&device);
+    const listing all = list_programs(folder);
+    assert_int_equal(all.count, 1);
+    snprintf(name, 80, "%s", all.names[0]);
+}
+
+/* The self-test's program, of kernels that are wrong, made out to be the right one: it is built anew, once. */
+static void failing_cache_is_rebuilt(const test_target *target, const char *folder) {
+    char cache[512], other[512], kernels[512], path[512], right[80], wrong[80];
+    struct stat forged, rebuilt, kept;
+    size_t size;
+    join(cache, folder, "right");
+    join(other, folder, "wrong");
+    join(kernels, folder, "wrong-kernels");
+    assert_int_equal(mkdir(kernels, 0777), 0);
+    copy_kernels(kernels, "self_test.cl", "", "");
+    join(path, kernels, "self_test.cl");
+    char *text = read_file(path, &size), *pattern = strstr(text, "(float4)(x, y,");
+    assert_non_null(pattern);
+    memcpy(pattern, "(float4)(y, x,", 14);
+    write_file(path, text, size);
+    free(text);
+    store_self_test(target, cache, NULL, right);
+    store_self_test(target, other, kernels, wrong);
+    forge(target, other, wrong, cache, right);
+    join(path, cache, right);
+    assert_int_equal(stat(path, &forged), 0);
+    work_with_cache(target, cache, NULL, 1.0);
+    assert_int_equal(stat(path, &rebuilt), 0);
+    assert_true(rebuilt.st_ino != forged.st_ino);
+    work_with_cache(target, cache, NULL, 1.0);
+    assert_int_equal(stat(path, &kept), 0);
+    assert_true(kept.st_ino == rebuilt.st_ino);
+}
+
+/* What stands where a program should, and is none: a pipe, 6 GB that take no room, a folder, a link to any of
+ * them, and a program that others may write. Nobody waits for it or reads it. */
+static void not_programs(const test_target *target, const char *folder) {
+    char cache[512], path[512], elsewhere[512];
+    join(cache, folder, "not-programs");
+    join(elsewhere, folder, "elsewhere");
+    work_with_cache(target, cache, NULL, 1.0);
+    const listing all = list_programs(cache);
+    assert_true(all.count > 0);
+    for (int how = 0; how < 4; ++how) {
+        for (int i = 0; i < all.count; ++i) {
+            join(path, cache, all.names[i]);
+            if (how == 3) {
+                assert_int_equal(chmod(path, 0666), 0);
+                continue;
+            }
+            assert_int_equal(unlink(path), 0);
+            if (how == 0) assert_int_equal(mkfifo(path, 0600), 0);
+            if (how == 2) {
+                unlink(elsewhere);
+                assert_int_equal(mkfifo(elsewhere, 0600), 0);
+                assert_int_equal(symlink(elsewhere, path), 0);
+            }
+            if (how != 1) continue;
+            write_file(path, "", 0);
+            assert_int_equal(truncate(path, (off_t)6 << 30), 0);
+        }
+        const listing before = list_programs(cache);
+        work_with_cache(target, cache, NULL, 1.0);
+        const listing after = list_programs(cache);
+        assert_int_equal(after.count, all.count);
+        for (int i = 0; i < after.count; ++i) {
+            struct stat about;
+            ino_t inode = 0;
+            join(path, cache, after.names[i]);
+            assert_int_equal(lstat(path, &about), 0);
+            assert_true(S_ISREG(about.st_mode) && about.st_size < (off_t)1 << 26);
+            assert_int_equal(about.st_mode & 0077, 0);
+            assert_true(has_program(&before, after.names[i], &inode) && inode != about.st_ino);
+        }
+    }
 }
 
 static void cache(const test_target *target) {
@@ -142,6 +271,9 @@ static void cache(const test_target *target) {
     assert_int_equal(mkdir(kernels, 0777), 0);
     copy_kernels(kernels, "source.cl", without_red, "");
     cache_is_run(target, path, other, kernels);
+
+    not_programs(target, folder);
+    failing_cache_is_rebuilt(target, folder);
 
     /* Where nothing can be written: silently none. Below a file not even root can. */
     join(path, folder, "file");

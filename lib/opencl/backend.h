@@ -126,6 +126,8 @@ typedef struct opencl_device {
     char *kernel_dir;
     /* The folder of compiled programs; NULL: none is kept. */
     char *cache_dir;
+    /* Whether a program came from that folder; and whether nothing there is believed, only written anew. */
+    bool cache_used, cache_distrusted;
     /* The largest work-group, in work-items. */
     size_t group_max;
     /* Images do not round to the nearest half, so kernels do it before they write. */

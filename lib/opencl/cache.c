@@ -4,11 +4,14 @@
  *
  *   - The name of a file is the SHA-256 of everything that its content depends on.
  *   - A file is written under a temporary name and then renamed, so that a reader never sees half of one.
- *   - Its content carries its own hash, so that a damaged file is not used.
+ *   - It begins with a hash of its name and its content, so that neither a damaged file is used nor one that
+ *     was given another name.
+ *   - Only regular files of the user's own are read, which nobody else may write, and up to a size that no
+ *     program has: a pipe would never end, and a sparse file would fill the memory.
  *
- * Whatever goes wrong here, the program is built from source, and nothing is logged.
+ * This does not protect from who can write as the user: that person needs no cache to do harm. Whatever goes wrong here, the program is built from source, and nothing is logged.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sha2.h>
 #include <signal.h>
@@ -20,8 +23,9 @@
 #include "opencl/backend.h"
 
 /* Change this when the meaning of the files changes. */
-#define CACHE_VERSION "texturevlm 1"
+#define CACHE_VERSION "texturevlm 2"
 #define DIGEST_BYTES  SHA256_DIGEST_LENGTH
+#define PROGRAM_MAX   ((size_t)64 << 20)
 
 static void hash_text(SHA2_CTX *hash, const char *text) {
     /* The terminator is hashed too, so that two texts never run into each other. */
@@ -53,32 +57,49 @@ static bool cache_path(const opencl_device *device, const char *key, const char 
     return length > 0 && (size_t)length < size;
 }
 
-static void digest_of(const unsigned char *bytes, size_t size, uint8_t digest[DIGEST_BYTES]) {
+static void digest_of(const char *key, const unsigned char *bytes, size_t size,
+                      uint8_t digest[DIGEST_BYTES]) {
     SHA2_CTX hash;
     SHA256Init(&hash);
+    hash_text(&hash, key);
     SHA256Update(&hash, bytes, size);
     SHA256Final(digest, &hash);
+}
+
+static bool is_trusted(const struct stat *about) {
+    return S_ISREG(about->st_mode) && about->st_uid == geteuid() && (about->st_mode & S_IWOTH) == 0 &&
+           about->st_size > DIGEST_BYTES && (uint64_t)about->st_size <= DIGEST_BYTES + PROGRAM_MAX;
+}
+
+/* Opens a file that is_trusted, without waiting for whoever may be at the other end of a pipe. NULL: there is
+ * none. */
+static FILE *open_trusted(const char *path, size_t *size) {
+    struct stat about;
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) return NULL;
+    FILE *stream = fstat(file, &about) == 0 && is_trusted(&about) ? fdopen(file, "rb") : NULL;
+    if (stream == NULL)
+        close(file);
+    else
+        *size = (size_t)about.st_size;
+    return stream;
 }
 
 tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
                                    size_t *size) {
     char path[4096];
-    struct stat about;
+    size_t file_size = 0;
     uint8_t stored[DIGEST_BYTES], digest[DIGEST_BYTES];
-    if (!cache_path(device, key, ".bin", path, sizeof path)) return TVLM_ERROR_IO;
-    FILE *stream = fopen(path, "rb");
+    if (device->cache_distrusted || !cache_path(device, key, ".bin", path, sizeof path)) return TVLM_ERROR_IO;
+    FILE *stream = open_trusted(path, &file_size);
     if (stream == NULL) return TVLM_ERROR_IO;
-    unsigned char *bytes = NULL;
-    bool good = fstat(fileno(stream), &about) == 0 && about.st_size > DIGEST_BYTES;
-    if (good) {
-        *size = (size_t)about.st_size - DIGEST_BYTES;
-        bytes = tvlm_allocate(*size, 1);
-        good = bytes != NULL && fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
-               fread(bytes, 1, *size, stream) == *size;
-    }
+    *size = file_size - DIGEST_BYTES;
+    unsigned char *bytes = tvlm_allocate(*size, 1);
+    bool good = bytes != NULL && fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
+                fread(bytes, 1, *size, stream) == *size;
     fclose(stream);
     if (good) {
-        digest_of(bytes, *size, digest);
+        digest_of(key, bytes, *size, digest);
         good = memcmp(stored, digest, DIGEST_BYTES) == 0;
     }
     if (!good) {
@@ -94,32 +115,35 @@ static void make_folders(char *path) {
     for (char *at = path + 1; *at != '\0'; ++at)
         if (*at == '/') {
             *at = '\0';
-            mkdir(path, 0777);
+            mkdir(path, 0700);
             *at = '/';
         }
-    mkdir(path, 0777);
+    mkdir(path, 0700);
 }
 
-static void write_file(const char *path, const char *temporary, const uint8_t digest[DIGEST_BYTES],
+/* Writes to a new file that nobody else may read or write. Its name is `temporary` with the XXXXXX replaced,
+ * since another thread may be writing the same program. */
+static void write_file(const char *path, char *temporary, const uint8_t digest[DIGEST_BYTES],
                        const unsigned char *binary, size_t size) {
-    FILE *stream = fopen(temporary, "wb");
-    if (stream == NULL) return;
-    bool good =
-        fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fwrite(binary, 1, size, stream) == size;
-    good = fclose(stream) == 0 && good;
+    const int file = mkstemp(temporary);
+    if (file < 0) return;
+    FILE *stream = fdopen(file, "wb");
+    if (stream == NULL) close(file);
+    bool good = stream != NULL && fwrite(digest, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
+                fwrite(binary, 1, size, stream) == size;
+    if (stream != NULL) good = fclose(stream) == 0 && good;
     if (!good || rename(temporary, path) != 0) unlink(temporary);
 }
 
 void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
                              size_t size) {
-    char path[4096], temporary[4096], suffix[32];
+    char path[4096], temporary[4096];
     uint8_t digest[DIGEST_BYTES];
-    snprintf(suffix, sizeof suffix, ".%ld.tmp", (long)getpid());
-    if (!cache_path(device, key, ".bin", path, sizeof path) ||
-        !cache_path(device, key, suffix, temporary, sizeof temporary))
+    if (size > PROGRAM_MAX || !cache_path(device, key, ".bin", path, sizeof path) ||
+        !cache_path(device, key, ".XXXXXX", temporary, sizeof temporary))
         return;
     make_folders(device->cache_dir);
-    digest_of(binary, size, digest);
+    digest_of(key, binary, size, digest);
     /* A program that is interrupted meanwhile ends a moment later, and leaves no temporary file. */
     sigset_t all, before;
     sigfillset(&all);

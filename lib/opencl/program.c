@@ -73,7 +73,7 @@ static void store_binary(const opencl_device *device, cl_program program, const 
 }
 
 /* The program from the cache; NULL when the cache has none, or one that this driver does not take. */
-static cl_program load_binary(const opencl_device *device, const char *key, const char *options) {
+static cl_program load_binary(opencl_device *device, const char *key, const char *options) {
     unsigned char *binary = NULL;
     size_t size = 0;
     cl_int error = CL_SUCCESS, binary_status = CL_SUCCESS;
@@ -86,7 +86,9 @@ static cl_program load_binary(const opencl_device *device, const char *key, cons
         clReleaseProgram(program);
         return NULL;
     }
-    return error == CL_SUCCESS ? program : NULL;
+    if (error != CL_SUCCESS) return NULL;
+    device->cache_used = true;
+    return program;
 }
 
 static tvlm_status build_source(const opencl_device *device, const char *file, const char *text,
@@ -101,8 +103,7 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
     return status;
 }
 
-static tvlm_status build(const opencl_device *device, const char *file, const char *options,
-                         cl_program *program) {
+static tvlm_status build(opencl_device *device, const char *file, const char *options, cl_program *program) {
     char *text = NULL, key[65];
     TVLM_TRY(tvlm_opencl_kernel_source(device, file, &text));
     tvlm_status status = tvlm_opencl_cache_key(device, text, options, key);

@@ -260,7 +260,7 @@ static tvlm_status test_storage(opencl_device *device, const char *storage, bool
     return device->base.info.storage == TVLM_STORAGE_MIPMAPPED ? test_levels(device, passed) : TVLM_OK;
 }
 
-static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able, bool *nearest) {
+static tvlm_status probe_once(opencl_device *device, tvlm_storage storage, bool *able, bool *nearest) {
     /*
      * A driver that refuses a step of a test fails that test, which is no reason not to open the device. But
      * every device has buffers. If kernels come from a folder, or memory is short, what goes wrong with
@@ -285,6 +285,22 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
         report(device, tvlm_storage_name(storage), false, "the driver refused (status %.0f)", (double)status);
     }
     return TVLM_OK;
+}
+
+/*
+ * A program from the cache on disk may be why a test fails: then it is run again with programs that are built
+ * anew, and take the place of those. If that helps, all other programs of the device are built anew, too.
+ */
+static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able, bool *nearest) {
+    const int32_t before = device->base.info.self_test_count;
+    device->cache_used = false;
+    const tvlm_status first = probe_once(device, storage, able, nearest);
+    if ((first == TVLM_OK && *able) || !device->cache_used) return first;
+    device->base.info.self_test_count = before;
+    device->cache_distrusted = true;
+    const tvlm_status second = probe_once(device, storage, able, nearest);
+    device->cache_distrusted = second == TVLM_OK && *able;
+    return second;
 }
 
 tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities) {
