@@ -313,7 +313,7 @@ static void check_memory(tvlm_device *device, cl_mem memory, const float *expect
     tvlm_buffer *buffer = NULL;
     float *got = malloc(bytes);
     assert_non_null(got);
-    assert_int_equal(device->backend->buffer_wrap(device, memory, &buffer), TVLM_OK);
+    assert_int_equal(device->backend->buffer_wrap(device, memory, false, &buffer), TVLM_OK);
     assert_int_equal(device->backend->buffer_read(device, buffer, 0, bytes, got), TVLM_OK);
     assert_memory_equal(got, expected, bytes);
     device->backend->buffer_destroy(device, &buffer);

@@ -83,6 +83,70 @@ static void pixels_from_memory(void **state) {
     stop(&app);
 }
 
+/* Refused with ARGUMENT and a line that says why. */
+static void check_memory_refused(tvlm_status status, const char *why) {
+    assert_int_equal(status, TVLM_ERROR_ARGUMENT);
+    if (strstr(test_last_log(), why) == NULL) fail_msg("'%s' is not in: %s", why, test_last_log());
+}
+
+/* Wherever a cl_mem is taken: an image is none, nor one that kernels may not use so. */
+static void check_memory_kinds(tvlm_stack *stack, cl_mem image, cl_mem write_only, cl_mem read_only) {
+    static const tvlm_position at[1] = {{.x = 2.0f, .y = 2.0f, .size = 4.0f}};
+    const tvlm_image pixels = {.width = WIDTH, .height = HEIGHT, .channels = 3};
+    const struct tvlm_grid_input grid = {.columns = 2, .rows = 2, .channels = 1};
+    const cl_mem memories[2] = {image, write_only};
+    static const char *const why[2] = {"an image", "CL_MEM_WRITE_ONLY"};
+    for (int i = 0; i < 2; ++i) {
+        if (memories[i] == NULL) continue;
+        check_memory_refused(tvlm_stack_set_image_opencl(stack, 0, &pixels, memories[i], 0), why[i]);
+        check_memory_refused(tvlm_stack_update_image_opencl(stack, 0, &pixels, memories[i], 0, NULL, NULL),
+                             why[i]);
+        check_memory_refused(
+            tvlm_stack_set_grid_opencl(stack, 0, TVLM_CHANNEL_ATTENTION, &grid, memories[i], 0), why[i]);
+        check_memory_refused(tvlm_stack_set_user_opencl(stack, 0, "plane", 0.0f, 1.0f, TVLM_REDUCE_MEAN,
+                                                        &grid, memories[i], 0, NULL),
+                             why[i]);
+    }
+    const struct tvlm_patches_params params = {.side = 2};
+    if (image != NULL)
+        check_memory_refused(tvlm_patches_extract_opencl(stack, at, 1, &params, image, 0), "an image");
+    check_memory_refused(tvlm_patches_extract_opencl(stack, at, 1, &params, read_only, 0),
+                         "CL_MEM_READ_ONLY");
+    assert_int_equal(tvlm_patches_extract_opencl(stack, at, 1, &params, write_only, 0), TVLM_OK);
+    assert_int_equal(tvlm_stack_set_image_opencl(stack, 0, &pixels, read_only, 0), TVLM_OK);
+}
+
+static void wrong_kinds_of_memory(void **state) {
+    enum { BYTES = WIDTH * HEIGHT * 4 };
+    const cl_image_format format = {CL_RGBA, CL_UNORM_INT8};
+    const cl_image_desc shape = {
+        .image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = WIDTH, .image_height = HEIGHT};
+    static uint8_t bytes[BYTES];
+    application app;
+    tvlm_device *device = NULL;
+    tvlm_stack *stack = NULL;
+    (void)state;
+    if (!start(&app)) skip();
+    const tvlm_image image = {.pixels = bytes, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    assert_int_equal(tvlm_device_open_opencl(app.context, app.id, app.queue,
+                                             tvlm_device_params(.log = &test_log), &device),
+                     TVLM_OK);
+    assert_int_equal(tvlm_stack_create_for_image(device, &image, NULL, &stack), TVLM_OK);
+    cl_mem picture = clCreateImage(app.context, CL_MEM_READ_ONLY, &format, &shape, NULL, NULL);
+    cl_mem write_only = clCreateBuffer(app.context, CL_MEM_WRITE_ONLY, BYTES, NULL, NULL);
+    cl_mem read_only =
+        clCreateBuffer(app.context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, bytes, NULL);
+    assert_true(write_only != NULL && read_only != NULL);
+    if (picture == NULL) printf("    has no images\n");
+    check_memory_kinds(stack, picture, write_only, read_only);
+    if (picture != NULL) clReleaseMemObject(picture);
+    clReleaseMemObject(write_only);
+    clReleaseMemObject(read_only);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+    stop(&app);
+}
+
 /* One component of a slice of level 0 as the application finds it in what is handed out. */
 static void read_component(const application *app, const tvlm_opencl_texture *t, int32_t image,
                            float *texels) {
@@ -381,8 +445,9 @@ static void reference_has_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_from_memory),   cmocka_unit_test(textures_handed_out),
-        cmocka_unit_test(features_from_memory), cmocka_unit_test(patches_into_memory),
-        cmocka_unit_test(finish_waits),         cmocka_unit_test(reference_has_none)};
+        cmocka_unit_test(pixels_from_memory),  cmocka_unit_test(wrong_kinds_of_memory),
+        cmocka_unit_test(textures_handed_out), cmocka_unit_test(features_from_memory),
+        cmocka_unit_test(patches_into_memory), cmocka_unit_test(finish_waits),
+        cmocka_unit_test(reference_has_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,7 +167,7 @@ static tvlm_status run_handles(struct bench *bench, int32_t unused) {
     (void)unused;
     TVLM_TRY(backend->texture_native(bench->device, o->plane, handles));
     TVLM_TRY(backend->buffer_native(bench->device, o->native, &handles[0]));
-    TVLM_TRY(backend->buffer_wrap(bench->device, handles[0], &wrapped));
+    TVLM_TRY(backend->buffer_wrap(bench->device, handles[0], false, &wrapped));
     backend->buffer_destroy(bench->device, &wrapped);
     return TVLM_OK;
 }

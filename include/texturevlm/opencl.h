@@ -5,6 +5,10 @@
  * Nothing is copied: the library works in the application's context and queue, reads its cl_mem, and hands
  * its own out. Handles that are handed out stay the library's, valid until the stack (or packed array)
  * changes or goes; retain none beyond that. Work is enqueued in order on the queue that was given.
+ *
+ * A cl_mem that is handed in is a buffer of the device's context which kernels may use as it is said here: one
+ * that is CL_MEM_WRITE_ONLY is not read, and one that is CL_MEM_READ_ONLY not written. All else is refused
+ * with ARGUMENT and a line.
  */
 #ifndef TEXTUREVLM_OPENCL_H
 #define TEXTUREVLM_OPENCL_H

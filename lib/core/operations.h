@@ -54,8 +54,10 @@ typedef tvlm_status tvlm_buffer_arrive_operation(tvlm_device *device, tvlm_buffe
 /* What the backend itself works with (cl_mem), which the caller does not own. */
 typedef tvlm_status tvlm_buffer_native_operation(tvlm_device *device, tvlm_buffer *buffer, void **handle);
 
-/* Makes a buffer of the application's own memory, which is retained until buffer_destroy. */
-typedef tvlm_status tvlm_buffer_wrap_operation(tvlm_device *device, void *handle, tvlm_buffer **buffer);
+/* Makes a buffer of the application's own memory, which is retained until buffer_destroy. `written`: the
+ * buffer is only written, else only read. ARGUMENT where the memory is no buffer, or may not be used so. */
+typedef tvlm_status tvlm_buffer_wrap_operation(tvlm_device *device, void *handle, bool written,
+                                               tvlm_buffer **buffer);
 
 /* ---- Textures ---- */
 

@@ -33,8 +33,9 @@ tvlm_status tvlm_plain_texture_native(tvlm_device *device, tvlm_texture *texture
     return nothing_to_hand_out(device);
 }
 
-tvlm_status tvlm_plain_buffer_wrap(tvlm_device *device, void *handle, tvlm_buffer **buffer) {
+tvlm_status tvlm_plain_buffer_wrap(tvlm_device *device, void *handle, bool written, tvlm_buffer **buffer) {
     (void)handle;
+    (void)written;
     *buffer = NULL;
     return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the %s device cannot read OpenCL memory",
                      device->backend->name);

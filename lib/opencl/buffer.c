@@ -24,7 +24,38 @@ tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buff
     return TVLM_OK;
 }
 
-tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer **buffer) {
+/* What kinds of memory are called in a line. */
+static const char *kind_of_memory(cl_mem_object_type type) {
+    switch (type) {
+    case CL_MEM_OBJECT_IMAGE1D:
+    case CL_MEM_OBJECT_IMAGE1D_BUFFER:
+    case CL_MEM_OBJECT_IMAGE1D_ARRAY:
+    case CL_MEM_OBJECT_IMAGE2D:
+    case CL_MEM_OBJECT_IMAGE2D_ARRAY:
+    case CL_MEM_OBJECT_IMAGE3D: return "an image";
+    case CL_MEM_OBJECT_PIPE: return "a pipe";
+    default: return "no buffer";
+    }
+}
+
+/* Drivers crash, or read what they like, where a kernel gets an image for a buffer. */
+static tvlm_status check_kind(const tvlm_log *log, cl_mem memory, bool written) {
+    cl_mem_object_type type = 0;
+    cl_mem_flags flags = 0;
+    cl_int error = clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, NULL);
+    if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "the cl_mem handed in");
+    if (type != CL_MEM_OBJECT_BUFFER)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is %s; a buffer is needed",
+                         kind_of_memory(type));
+    if ((flags & CL_MEM_WRITE_ONLY) != 0 && !written)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is CL_MEM_WRITE_ONLY; kernels would read it");
+    if ((flags & CL_MEM_READ_ONLY) != 0 && written)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is CL_MEM_READ_ONLY; kernels would write it");
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, bool written, tvlm_buffer **buffer) {
     opencl_device *device = (opencl_device *)base;
     cl_context context = NULL;
     cl_mem memory = handle;
@@ -35,6 +66,7 @@ tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, tvlm_buffer
     if (context != device->context)
         return tvlm_fail(&base->log, TVLM_ERROR_ARGUMENT,
                          "the cl_mem belongs to another context than the device");
+    TVLM_TRY(check_kind(&base->log, memory, written));
     opencl_buffer *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
     clRetainMemObject(memory);

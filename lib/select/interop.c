@@ -22,7 +22,7 @@ tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *
     if (count > 0) TVLM_NEED(tvlm_stack_log(stack), positions);
     if (count < 0) return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT, "%d positions", (int)count);
     tvlm_device *device = tvlm_stack_device(stack);
-    TVLM_TRY(device->backend->buffer_wrap(device, out, &buffer));
+    TVLM_TRY(device->backend->buffer_wrap(device, out, true, &buffer));
     const tvlm_status status = tvlm_patches_into(stack, positions, count, params, buffer, byte_offset);
     device->backend->buffer_destroy(device, &buffer);
     return status;

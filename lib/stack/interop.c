@@ -121,7 +121,7 @@ static tvlm_status take_pixels(tvlm_stack *stack, int32_t index, const tvlm_imag
     TVLM_NEED(&stack->device->log, memory);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(check_pixels(stack, image, byte_offset, &pixels));
-    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, memory, &buffer));
+    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, memory, false, &buffer));
     const size_t pixel_bytes = value_bytes[image->type] * (size_t)image->channels;
     tvlm_status status = TVLM_OK;
     if (!bytes_needed(image, pixel_bytes, pixels.row_stride, byte_offset, &needed) || needed > buffer->bytes)
@@ -152,7 +152,7 @@ tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t
     TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, input);
     TVLM_NEED(&stack->device->log, data);
-    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));
+    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, false, &buffer));
     const tvlm_status status = tvlm_stack_input(stack, index, channel, input, buffer, byte_offset);
     stack->device->backend->buffer_destroy(stack->device, &buffer);
     return status;
@@ -166,7 +166,7 @@ tvlm_status tvlm_stack_set_user_opencl(tvlm_stack *stack, int32_t index, const c
     TVLM_ENTER(stack->device);
     TVLM_NEED(&stack->device->log, input);
     TVLM_NEED(&stack->device->log, data);
-    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, &buffer));
+    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, data, false, &buffer));
     const tvlm_status status =
         tvlm_stack_input_user(stack, index, name, low, high, reduce, input, buffer, byte_offset, channel);
     stack->device->backend->buffer_destroy(stack->device, &buffer);

@@ -19,7 +19,7 @@ tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_t camera,
     TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, input);
     TVLM_NEED(&stream->device->log, data);
-    TVLM_TRY(stream->device->backend->buffer_wrap(stream->device, data, &buffer));
+    TVLM_TRY(stream->device->backend->buffer_wrap(stream->device, data, false, &buffer));
     const tvlm_status status =
         tvlm_stream_put_features(stream, camera, channel, input, buffer, byte_offset, mask);
     stream->device->backend->buffer_destroy(stream->device, &buffer);
