@@ -87,29 +87,33 @@ void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     *buffer = NULL;
 }
 
-/* Waits until nothing is sent from a stage any more. A failure is one of the queue, which the next call
- * reports. */
-static void wait_for_stage(opencl_staging *staging, int stage) {
-    if (staging->sent[stage] == NULL) return;
-    (void)clWaitForEvents(1, &staging->sent[stage]);
+/* Waits until nothing is sent from a stage any more. Fails where what was sent did not arrive. */
+static tvlm_status wait_for_stage(opencl_device *device, int stage) {
+    opencl_staging *staging = &device->staging;
+    if (staging->sent[stage] == NULL) return TVLM_OK;
+    const cl_int error = clWaitForEvents(1, &staging->sent[stage]);
     clReleaseEvent(staging->sent[stage]);
     staging->sent[stage] = NULL;
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clWaitForEvents");
 }
 
-/* Host memory to send from; NULL when there is none. */
-static char *free_stage(opencl_staging *staging, int stage) {
-    wait_for_stage(staging, stage);
+/* Gives host memory to send from; NULL when there is none. */
+static tvlm_status free_stage(opencl_device *device, int stage, char **host) {
+    opencl_staging *staging = &device->staging;
+    TVLM_TRY(wait_for_stage(device, stage));
     if (staging->host[stage] == NULL) staging->host[stage] = tvlm_allocate(STAGE_BYTES, 1);
-    return staging->host[stage];
+    *host = staging->host[stage];
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
                               const void *host) {
     opencl_staging *staging = &device->staging;
     const int stage = staging->next;
-    char *copy = bytes <= STAGE_BYTES ? free_stage(staging, stage) : NULL;
+    char *copy = NULL;
     cl_int error;
     if (bytes == 0) return TVLM_OK;
+    if (bytes <= STAGE_BYTES) TVLM_TRY(free_stage(device, stage, &copy));
     if (copy == NULL) {
         error = clEnqueueWriteBuffer(device->queue, memory, CL_TRUE, offset, bytes, host, 0, NULL, NULL);
     } else {
@@ -123,7 +127,7 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
 
 void tvlm_opencl_staging_release(opencl_device *device) {
     for (int stage = 0; stage < STAGES; ++stage) {
-        wait_for_stage(&device->staging, stage);
+        (void)wait_for_stage(device, stage); /* nobody needs what was sent any more */
         free(device->staging.host[stage]);
     }
 }
