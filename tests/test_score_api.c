@@ -301,6 +301,26 @@ static void test_score_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* A question is not dropped in silence where no vector of the features has a direction. */
+static void check_pointless(tvlm_stack *stack) {
+    static const float zero[4] = {0}, tiny[4] = {1e-30f, 0, 0, 1e-30f}, huge[4] = {1e30f, 0, 0, -3e38f},
+                       good[4] = {0, 0, 2, 1}, asked[2] = {1, 2};
+    const float *const pointless[] = {zero, tiny, huge};
+    float scores[CELLS];
+    struct tvlm_grid_input input = {.columns = 2, .rows = 1, .channels = 2};
+    const struct tvlm_query query = {.vectors = asked, .dimension = 2};
+    for (int i = 0; i < 3; ++i) {
+        input.data = pointless[i];
+        assert_int_equal(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0, &input), TVLM_OK);
+        refused(tvlm_score(stack, &query, NULL, CELLS, scores), TVLM_ERROR_ARGUMENT,
+                "no question can be compared with the features of image 0");
+        assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, scores), TVLM_OK);
+    }
+    input.data = good; /* one vector suffices */
+    assert_int_equal(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0, &input), TVLM_OK);
+    assert_int_equal(tvlm_score(stack, &query, NULL, CELLS, scores), TVLM_OK);
+}
+
 static void test_query_refusals(void **state) {
     static const float similarity[] = {0, 1, 0, NAN, INFINITY, 0};
     float scores[CELLS];
@@ -321,6 +341,7 @@ static void test_query_refusals(void **state) {
     refused(tvlm_score(stack, tvlm_query(.similarity = similarity, .columns = 1, .rows = -2), NULL, CELLS,
                        scores),
             TVLM_ERROR_ARGUMENT, "1x-2 cells");
+    check_pointless(stack);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

@@ -374,6 +374,29 @@ static tvlm_status write_ids(job *j) {
     return status;
 }
 
+/*
+ * Whether a vector has a direction: it is not zero, and none of its values is clamped. Values that are not
+ * finite count as 0, as they do on the device.
+ */
+static bool has_direction(const job *j, int32_t column, int32_t row) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < j->input.channels; ++i) {
+        const float value = tvlm_input_value(&j->input, j->data, column, row, i);
+        if (!isfinite(value)) continue;
+        if (fabsf(value) > TVLM_FEATURE_LIMIT) return false;
+        sum += (double)value * (double)value;
+    }
+    return sqrt(sum) >= (double)TVLM_FEATURE_FLOOR;
+}
+
+/* This looks at one vector where that has a direction, as nearly all have. */
+static bool any_has_direction(const job *j) {
+    for (int32_t row = 0; row < j->input.rows; ++row)
+        for (int32_t column = 0; column < j->input.columns; ++column)
+            if (has_direction(j, column, row)) return true;
+    return false;
+}
+
 /* Sets the camera that came with the grid. Without intrinsics its field of view is 53 degrees along the
  * longer side, and its optical axis goes through the centre. */
 static void set_camera(const job *j, const struct tvlm_grid_input *input) {
@@ -399,6 +422,8 @@ static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
     if (kind->identifier) return write_ids(&j);
     TVLM_TRY(check_finite(&j));
     TVLM_TRY(write_grid(&j));
+    if (kind->grid == TVLM_GRID_FEATURES)
+        stack->originals[index].pointless = j.data != NULL && !any_has_direction(&j);
     if (kind->in->camera) set_camera(&j, input);
     return TVLM_OK;
 }
