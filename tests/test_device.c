@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 
 #define NO_PLATFORM_ARGUMENT "--without-any-platform"
+#define NO_HOME_ARGUMENT     "--without-a-home"
+#define REFERENCE_ARGUMENT   "--reference-alone"
 
 /* ---- Names ---- */
 
@@ -26,7 +28,8 @@ static void test_reference_device(void **state) {
         const tvlm_device_info *info = test_device_info(device);
         assert_string_equal(info->name, "reference");
         assert_int_equal(info->type, TVLM_DEVICE_REFERENCE);
-        assert_int_equal(info->index, count - 1);
+        /* By name it is not known which number it has: no driver is asked. */
+        assert_int_equal(info->index, i == 2 ? count - 1 : -1);
         assert_int_equal(tvlm_device_finish(device), TVLM_OK);
         tvlm_device_destroy(&device);
         assert_null(device);
@@ -198,28 +201,93 @@ static int without_any_platform(void) {
     if (strstr(l.last, "reference") == NULL) return 5;
     if (tvlm_device_open(tvlm_device_params(.name = "reference", .log = &log), &device) != TVLM_OK) return 6;
     tvlm_device_destroy(&device);
+    l = (lines){0};
+    if (tvlm_device_open(tvlm_device_params(.fallback = true, .log = &log), &device) != TVLM_OK) return 7;
+    if (test_device_info(device)->type != TVLM_DEVICE_REFERENCE) return 8;
+    if (l.errors != 0 || l.warnings != 1 || strstr(l.last, "reference") == NULL) return 9;
+    tvlm_device_destroy(&device);
     return 0;
+}
+
+/* In the child: PoCL cannot write its cache, and has no device then. 77 where it has one all the same. */
+static int without_a_home(void) {
+    lines l = {0};
+    const tvlm_log log = {count_line, &l};
+    tvlm_device *device = NULL;
+    const tvlm_status status = tvlm_device_open(tvlm_device_params(.log = &log), &device);
+    tvlm_device_destroy(&device);
+    if (status == TVLM_OK) return 77;
+    if (status != TVLM_ERROR_NO_DEVICE || l.errors != 1) return 1;
+    return strstr(l.last, "/proc/no/such/home") != NULL && strstr(l.last, "POCL_CACHE_DIR") != NULL ? 0 : 2;
+}
+
+/* Whether a library whose name holds `part` is loaded. */
+static bool is_loaded(const char *part) {
+    char line[1024];
+    bool found = false;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL)
+        found = strstr(line, part) != NULL;
+    if (maps != NULL) fclose(maps);
+    return found;
+}
+
+/* In the child: the reference loads no driver; listing the devices does. */
+static int reference_alone(void) {
+    tvlm_device *device = NULL;
+    int32_t count = 0;
+    if (is_loaded("libpocl")) return 77; /* preloaded */
+    if (tvlm_device_open(tvlm_device_params(.name = "reference"), &device) != TVLM_OK) return 1;
+    tvlm_device_destroy(&device);
+    if (is_loaded("libpocl")) return 2;
+    if (tvlm_device_list(0, NULL, &count) != TVLM_OK || count < 2) return 77;
+    return is_loaded("libpocl") ? 0 : 77;
+}
+
+/* Runs this program with that argument alone, among the drivers of a folder or file, or all. */
+static int run_child(const char *argument, const char *drivers, const char *home) {
+    int status = 0;
+    fflush(stdout);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (drivers != NULL) setenv("OCL_ICD_VENDORS", drivers, 1);
+        if (home != NULL) setenv("HOME", home, 1);
+        if (home != NULL) unsetenv("XDG_CACHE_HOME");
+        if (home != NULL) unsetenv("POCL_CACHE_DIR");
+        unsetenv("LD_PRELOAD"); /* simulators come that way */
+        unsetenv("TVLM_DEVICE");
+        execl("/proc/self/exe", "test_device", argument, (char *)NULL);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
 }
 
 static void test_no_platform(void **state) {
     (void)state;
     char folder[64];
-    int status = 0;
     make_folder(folder);
-    fflush(stdout);
-    const pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        setenv("OCL_ICD_VENDORS", folder, 1);
-        unsetenv("LD_PRELOAD"); /* simulators come that way */
-        unsetenv("TVLM_DEVICE");
-        execl("/proc/self/exe", "test_device", NO_PLATFORM_ARGUMENT, (char *)NULL);
-        _exit(99);
-    }
-    assert_int_equal(waitpid(child, &status, 0), child);
+    const int code = run_child(NO_PLATFORM_ARGUMENT, folder, NULL);
     rmdir(folder);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
+    assert_int_equal(code, 0);
+}
+
+static void test_no_home(void **state) {
+    static const char pocl[] = "/etc/OpenCL/vendors/pocl.icd";
+    (void)state;
+    if (access(pocl, R_OK) != 0) skip();
+    const int code = run_child(NO_HOME_ARGUMENT, pocl, "/proc/no/such/home");
+    if (code == 77) skip();
+    assert_int_equal(code, 0);
+}
+
+static void test_reference_alone(void **state) {
+    (void)state;
+    const int code = run_child(REFERENCE_ARGUMENT, NULL, NULL);
+    if (code == 77) skip();
+    assert_int_equal(code, 0);
 }
 
 int main(int argc, char **argv) {
@@ -229,8 +297,12 @@ int main(int argc, char **argv) {
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_wrong_arguments),
         cmocka_unit_test(test_no_platform),
+        cmocka_unit_test(test_no_home),
+        cmocka_unit_test(test_reference_alone),
         cmocka_unit_test(test_each_device),
     };
     if (argc == 2 && strcmp(argv[1], NO_PLATFORM_ARGUMENT) == 0) return without_any_platform();
+    if (argc == 2 && strcmp(argv[1], NO_HOME_ARGUMENT) == 0) return without_a_home();
+    if (argc == 2 && strcmp(argv[1], REFERENCE_ARGUMENT) == 0) return reference_alone();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,11 +35,13 @@ static void keep_first(void *user, tvlm_log_level level, const char *message) {
         snprintf(found->error, sizeof found->error, "%s", message);
 }
 
-static void open_one(const char *name, tvlm_storage storage, found_device *found) {
+static void open_one(const char *name, tvlm_storage storage, bool fallback, found_device *found) {
     const tvlm_log log = {keep_first, found};
     tvlm_device *device = NULL;
-    const tvlm_status status = tvlm_device_open(
-        tvlm_device_params(.name = name, .storage = storage, .test_all = true, .log = &log), &device);
+    const tvlm_status status =
+        tvlm_device_open(tvlm_device_params(.name = name, .storage = storage, .test_all = true,
+                                            .fallback = fallback, .log = &log),
+                         &device);
     found->opened = status == TVLM_OK;
     if (found->opened)
         (void)tvlm_device_get_info(device, &found->info);
@@ -159,7 +161,7 @@ static int find_all(struct tool *tool, tvlm_storage storage, found_device **foun
         char name[16];
         (*found)[i].info = infos[i];
         snprintf(name, sizeof name, "%d", infos[i].index);
-        open_one(infos[i].type == TVLM_DEVICE_REFERENCE ? "reference" : name, storage, &(*found)[i]);
+        open_one(infos[i].type == TVLM_DEVICE_REFERENCE ? "reference" : name, storage, false, &(*found)[i]);
         (*found)[i].info.index = infos[i].index;
     }
 end:
@@ -170,9 +172,24 @@ end:
 static int find_named(struct tool *tool, const tool_common *common, found_device **found, int32_t *count) {
     *found = calloc(1, sizeof **found);
     if (*found == NULL) return tool_fail(tool, "no memory");
-    open_one(common->device, (tvlm_storage)common->storage, *found);
+    open_one(common->device, (tvlm_storage)common->storage, common->fallback > 0, *found);
     *count = 1;
+    tvlm_device_info *const info = &(*found)->info;
+    int32_t devices;
+    if (info->type == TVLM_DEVICE_REFERENCE && tvlm_device_list(0, NULL, &devices) == TVLM_OK)
+        info->index = devices - 1;
     return (*found)->opened ? TOOL_DONE : tool_fail(tool, "%s", (*found)->error);
+}
+
+/* The library knows why there is no OpenCL device, and what to do. */
+static void say_why_none(void) {
+    found_device none = {0};
+    open_one("", TVLM_STORAGE_AUTO, false, &none);
+    if (!none.opened)
+        fprintf(stderr,
+                "tvlm: %s (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or "
+                "nvidia-opencl-icd for a GPU)\n",
+                none.error);
 }
 
 static int run_devices(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -189,10 +206,7 @@ static int run_devices(struct tool *tool, const void *values, int operand_count,
             code = print_json(tool, found, count);
         else
             for (int32_t i = 0; i < count; ++i) print_device(&found[i]);
-        if (common->device == NULL && count == 1)
-            fprintf(stderr,
-                    "tvlm: no OpenCL platform: install a driver (Debian: pocl-opencl-icd for any CPU, "
-                    "intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd for a GPU)\n");
+        if (common->device == NULL && count == 1) say_why_none();
     }
     free(found);
     return code;

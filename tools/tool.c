@@ -18,6 +18,8 @@ static const option_spec specs[] = {
      "index, part of the name of a device, platform or driver, or 'reference'; default: $TVLM_DEVICE, else "
      "the first GPU, else the first CPU",
      0, 0, NULL},
+    {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
+     "without any OpenCL device, work on the reference, which is slow", 0, 0, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
     {0, OPTION_CHOICE, "format", offsetof(tool_common, format), "FORMAT",
@@ -122,8 +124,10 @@ int tool_end(struct tool *tool, int code) {
 }
 
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device) {
-    const struct tvlm_device_params params = {
-        .name = common->device, .storage = (tvlm_storage)common->storage, .log = &tool->log};
+    const struct tvlm_device_params params = {.name = common->device,
+                                              .storage = (tvlm_storage)common->storage,
+                                              .fallback = common->fallback > 0,
+                                              .log = &tool->log};
     const char *const subject = tool->subject;
     tool->subject = NULL; /* what fails now is not about the file */
     const int code = tool_status(tool, tvlm_device_open(&params, device));

@@ -52,7 +52,7 @@ extern const tool_command bench_command; /* the only one of tvlm-bench */
 typedef struct tool_common {
     const char *device;
     int storage, format; /* a tvlm_storage and a tvlm_format */
-    int json, verbose, quiet, help, version;
+    int fallback, json, verbose, quiet, help, version;
 } tool_common;
 
 extern const option_specs tool_common_specs;

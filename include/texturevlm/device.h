@@ -57,7 +57,9 @@ typedef struct tvlm_self_test {
 #define TVLM_SELF_TESTS_MAX 16
 
 typedef struct tvlm_device_info {
-    int32_t index; /* of tvlm_device_list; -1 when the application handed the device in */
+    /* Of tvlm_device_list. -1 when the application handed the device in, and for the reference that was
+     * opened by its name: that asks no driver. */
+    int32_t index;
     tvlm_device_type type;
     char name[128];
     char platform[128];
@@ -94,7 +96,8 @@ struct tvlm_device_params {
     const char *cache_dir; /* compiled programs; NULL: $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm (none
                               with PoCL, which keeps its own); "": no cache. A cache that cannot be read or
                               written is silently not used */
-    bool test_all;       /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
+    bool test_all; /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
+    bool fallback; /* where the machine has no OpenCL device at all, open the reference, with a warning */
     const tvlm_log *log; /* copied; NULL: silence */
     uint64_t reserved[4];
 };

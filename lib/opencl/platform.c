@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "opencl/backend.h"
 #include "opencl/open.h"
@@ -175,14 +177,68 @@ static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t
     return -1;
 }
 
+static bool is_there(const char *path) {
+    struct stat about;
+    return stat(path, &about) == 0;
+}
+
+/* Whether files can be made in a folder, or where there is none, in what there is of those above it. */
+static bool can_write(const char *folder) {
+    static const char name[] = "/.tvlm-XXXXXX";
+    char path[512];
+    size_t length = strlen(folder);
+    if (length + sizeof name > sizeof path) return true; /* not known */
+    memcpy(path, folder, length + 1);
+    while (length > 1 && !is_there(path)) {
+        while (length > 1 && path[length - 1] != '/') --length;
+        if (length > 1) --length;
+        path[length] = '\0';
+    }
+    memcpy(path + length, name, sizeof name);
+    const int file = mkstemp(path);
+    if (file < 0) return false;
+    close(file);
+    unlink(path);
+    return true;
+}
+
+/*
+ * The folder in which PoCL keeps what it compiled, where that folder cannot be written: PoCL then has no
+ * device, and does not say why. NULL: it can be written.
+ */
+static const char *unwritable_pocl_cache(char *path, size_t size) {
+    const char *folder = getenv("POCL_CACHE_DIR"), *below = "";
+    if (folder == NULL || folder[0] == '\0') {
+        folder = getenv("XDG_CACHE_HOME");
+        below = "/pocl/kcache";
+    }
+    if (folder == NULL || folder[0] == '\0') {
+        folder = getenv("HOME");
+        below = "/.cache/pocl/kcache";
+    }
+    if (folder == NULL || folder[0] == '\0') return NULL; /* below /tmp, for all users */
+    const int length = snprintf(path, size, "%s%s", folder, below);
+    if (length <= 0 || (size_t)length >= size) return NULL;
+    return can_write(path) ? NULL : path;
+}
+
+static tvlm_status fail_without_device(const tvlm_log *log) {
+    char path[512];
+    if (unwritable_pocl_cache(path, sizeof path) != NULL)
+        return tvlm_fail(log, TVLM_ERROR_NO_DEVICE,
+                         "no OpenCL device: PoCL has none where it cannot write its cache, and %s cannot be "
+                         "written (set POCL_CACHE_DIR to a folder that can); else install your GPU's OpenCL "
+                         "driver, or pocl-opencl-icd to run on the CPU, or choose the device 'reference'",
+                         path);
+    return tvlm_fail(log, TVLM_ERROR_NO_DEVICE,
+                     "no OpenCL device: install your GPU's OpenCL driver, or pocl-opencl-icd to run on the "
+                     "CPU (or choose the device 'reference')");
+}
+
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index) {
     cl_device_id ids[DEVICES_MAX];
     const int32_t count = all_devices(ids);
-    if (count == 0)
-        return tvlm_fail(
-            log, TVLM_ERROR_NO_DEVICE,
-            "no OpenCL device: install your GPU's OpenCL driver, or pocl-opencl-icd to run on the CPU "
-            "(or choose the device 'reference')");
+    if (count == 0) return fail_without_device(log);
     *index =
         choice == NULL || choice[0] == '\0' ? default_device(ids, count) : named_device(choice, ids, count);
     if (*index < 0) {

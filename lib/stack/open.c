@@ -19,13 +19,15 @@ static const char *choice_of(const struct tvlm_device_params *params) {
     return name != NULL && name[0] != '\0' ? name : NULL;
 }
 
-/* Whether a choice means the reference: by its name, or by the index after the last OpenCL device. OpenCL is
- * only asked if a number was given. */
-static bool means_reference(const char *choice) {
+/* Whether a choice means the reference: by its name, or by the index after the last OpenCL device, which
+ * *index becomes. OpenCL is only asked if a number was given: it loads every driver. */
+static bool means_reference(const char *choice, int32_t *index) {
+    *index = -1;
     if (choice == NULL) return false;
     if (strcasecmp(choice, "reference") == 0) return true;
     if (strspn(choice, "0123456789") != strlen(choice) || strlen(choice) > 9) return false;
-    return strtol(choice, NULL, 10) == tvlm_opencl_list(0, NULL);
+    *index = tvlm_opencl_list(0, NULL);
+    return strtol(choice, NULL, 10) == *index;
 }
 
 tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device) {
@@ -36,9 +38,16 @@ tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_devic
     if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
         return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);
     const char *choice = choice_of(params);
-    if (!means_reference(choice)) return tvlm_opencl_open(choice, params, device);
+    int32_t index;
+    if (!means_reference(choice, &index)) {
+        if (!params->fallback || tvlm_opencl_list(0, NULL) > 0)
+            return tvlm_opencl_open(choice, params, device);
+        index = 0;
+        tvlm_log_message(params->log, TVLM_LOG_WARNING,
+                         "no OpenCL device: the reference device works instead, which is slow");
+    }
     TVLM_TRY(tvlm_reference_open(params, device));
-    (*device)->info.index = tvlm_opencl_list(0, NULL);
+    (*device)->info.index = index;
     return TVLM_OK;
 }
 

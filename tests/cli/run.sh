@@ -131,10 +131,15 @@ bare() { OCL_ICD_VENDORS=/nonexistent OCL_ICD_FILENAMES='' "$@"; }
 if ! bare "$tvlm" devices --json 2>/dev/null | grep '"type": "[^r]' >/dev/null; then
     bare "$tvlm" devices >"$work/stdout" 2>"$work/stderr"
     is "devices without OpenCL ends well" test $? -eq 0
-    is "it names what to install" grep -q 'no OpenCL platform: install' "$work/stderr"
+    is "it names what to install" grep -q 'no OpenCL device: install' "$work/stderr"
     is "it has the reference device" grep -q '^0: reference' "$work/stdout"
     refused 1 'install' bare "$tvlm" select "$photo"
     succeeds bare "$tvlm" select "$photo" --device reference
+    bare "$tvlm" select "$photo" --fallback >"$work/fallback.json" 2>"$work/stderr"
+    is "--fallback works on the reference" test $? -eq 0
+    is "it says so in one line" test "$(grep -c 'reference device works instead' "$work/stderr")" -eq 1
+    "$tvlm" select "$photo" --device reference >"$work/reference.json"
+    is "with the results of the reference" cmp -s "$work/fallback.json" "$work/reference.json"
 fi
 
 echo "== bad input"
