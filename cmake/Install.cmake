@@ -54,7 +54,7 @@ function(tvlm_pkg_config name description requires libs_private)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/texturevlm.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endfunction()
-tvlm_pkg_config(texturevlm "${PROJECT_DESCRIPTION}" "" "-lOpenCL -llapacke -lmd -ldl -lm")
+tvlm_pkg_config(texturevlm "${PROJECT_DESCRIPTION}" "" "-llapacke -lmd -ldl -lm")
 tvlm_pkg_config(texturevlm-io "Files for texturevlm: images, arrays, models" "texturevlm = ${PROJECT_VERSION}"
   "-lcjson -lm")
 if(TARGET texturevlm_video)

@@ -32,20 +32,12 @@ void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *old, size_t size);
 char *__real_strdup(const char *text);
 void __real_free(void *old);
-cl_mem __real_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error);
-cl_mem __real_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
-                            const cl_image_desc *desc, void *host, cl_int *error);
-cl_int __real_clReleaseMemObject(cl_mem memory);
 
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
 char *__wrap_strdup(const char *text);
 void __wrap_free(void *old);
-cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error);
-cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
-                            const cl_image_desc *desc, void *host, cl_int *error);
-cl_int __wrap_clReleaseMemObject(cl_mem memory);
 
 static void *counted(void *made) {
     host_live += made != NULL;
@@ -79,24 +71,40 @@ static cl_mem refused(cl_int *error) {
     return NULL;
 }
 
-cl_mem __wrap_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error) {
+static cl_mem counted_clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void *host,
+                                     cl_int *error) {
     if (fails()) return refused(error);
-    const cl_mem made = __real_clCreateBuffer(context, flags, size, host, error);
+    const cl_mem made = clCreateBuffer(context, flags, size, host, error);
     device_live += made != NULL;
     return made;
 }
 
-cl_mem __wrap_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
-                            const cl_image_desc *desc, void *host, cl_int *error) {
+static cl_mem counted_clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format *format,
+                                    const cl_image_desc *desc, void *host, cl_int *error) {
     if (fails()) return refused(error);
-    const cl_mem made = __real_clCreateImage(context, flags, format, desc, host, error);
+    const cl_mem made = clCreateImage(context, flags, format, desc, host, error);
     device_live += made != NULL;
     return made;
 }
 
-cl_int __wrap_clReleaseMemObject(cl_mem memory) {
+static cl_int counted_clReleaseMemObject(cl_mem memory) {
     --device_live;
-    return __real_clReleaseMemObject(memory);
+    return clReleaseMemObject(memory);
+}
+
+typedef void any_function(void);
+
+/* Where the library looks for OpenCL's functions, it finds the ones above. */
+void *__real_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name) {
+    void *symbol = __real_dlsym(library, name);
+    any_function *own = NULL;
+    if (strcmp(name, "clCreateBuffer") == 0) own = (any_function *)counted_clCreateBuffer;
+    if (strcmp(name, "clCreateImage") == 0) own = (any_function *)counted_clCreateImage;
+    if (strcmp(name, "clReleaseMemObject") == 0) own = (any_function *)counted_clReleaseMemObject;
+    if (own != NULL) memcpy(&symbol, &own, sizeof symbol);
+    return symbol;
 }
 
 /* ---- The log ---- */

@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_waits.c: a wait for what is being sent that fails. The linker puts the function below in the
- * place of OpenCL's.
+ * test_device_waits.c: a wait for what is being sent that fails. The program is linked with -Wl,--wrap=dlsym, so
+ * that the library finds the function below in the place of OpenCL's.
  */
-#include "device_helper.h"
-
-#include "opencl/backend.h"
+#include <CL/cl.h>
+#include <string.h>
 
 static int waits_until_failure;
 
-cl_int __real_clWaitForEvents(cl_uint count, const cl_event *events);
-cl_int __wrap_clWaitForEvents(cl_uint count, const cl_event *events);
-cl_int __wrap_clWaitForEvents(cl_uint count, const cl_event *events) {
-    const cl_int error = __real_clWaitForEvents(count, events);
+static cl_int failing_wait(cl_uint count, const cl_event *events) {
+    const cl_int error = clWaitForEvents(count, events);
     return waits_until_failure > 0 && --waits_until_failure == 0 ? CL_OUT_OF_RESOURCES : error;
 }
+
+void *__real_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name);
+void *__wrap_dlsym(void *library, const char *name) {
+    cl_int (*const own)(cl_uint count, const cl_event *events) = failing_wait;
+    void *symbol = __real_dlsym(library, name);
+    if (strcmp(name, "clWaitForEvents") == 0) memcpy(&symbol, &own, sizeof symbol);
+    return symbol;
+}
+
+#include "device_helper.h"
+
+#include "opencl/backend.h"
 
 /* Small writes are staged, and wait for the write that had their stage before: one of those does not arrive. */
 static void failed_wait(const test_target *target, tvlm_device *reference) {

@@ -3,7 +3,7 @@
  * test_further.c: what a further question costs: commands to the device and waits for it; and that what is
  * left out (levels, a program that is there, ranges emptied beforehand) is not missed.
  *
- * Linked with -Wl,--wrap for commands.h (CMakeLists.txt).
+ * Linked with -Wl,--wrap=dlsym for commands.h (CMakeLists.txt).
  */
 #include "commands.h"
 #include "opencl/backend.h"

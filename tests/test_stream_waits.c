@@ -3,7 +3,7 @@
  * test_stream_waits.c: how often the host waits for the device in a stream's frame. Each wait costs a round
  * trip and leaves the device without work. And that frames make no device memory anew.
  *
- * Linked with -Wl,--wrap for commands.h (CMakeLists.txt).
+ * Linked with -Wl,--wrap=dlsym for commands.h (CMakeLists.txt).
  */
 #include "commands.h"
 #include "opencl/backend.h"

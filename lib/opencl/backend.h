@@ -6,11 +6,10 @@
 #ifndef TVLM_OPENCL_BACKEND_H
 #define TVLM_OPENCL_BACKEND_H
 
-#include <CL/cl.h>
-
 #include "core/backend.h"
 #include "core/memory.h"
 #include "core/try.h"
+#include "opencl/loader.h"
 
 typedef struct opencl_program opencl_program; /* program.c */
 

@@ -153,6 +153,7 @@ static void prepare_mipmaps(opencl_device *device) {
                                                 0};
     cl_int error = CL_SUCCESS;
     if (!device->base.info.images || !device->base.info.mipmap_extension) return;
+    if (clCreateSamplerWithProperties == NULL) return;
     device->mip_sampler = clCreateSamplerWithProperties(device->context, properties, &error);
     if (error != CL_SUCCESS) device->mip_sampler = NULL;
 #else
@@ -318,6 +319,10 @@ tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_comm
     if (params == NULL) params = &defaults;
     TVLM_NEED(params->log, device);
     TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
+    tvlm_opencl_lock();
+    const bool loaded = tvlm_opencl_load();
+    tvlm_opencl_unlock();
+    if (!loaded) return tvlm_fail(params->log, TVLM_ERROR_NO_DEVICE, "OpenCL's functions cannot be found");
     TVLM_TRY(check_queue(context, id, queue, params->log));
     clRetainContext(context);
     clRetainCommandQueue(queue);

@@ -31,6 +31,7 @@ static int32_t all_devices(cl_device_id ids[DEVICES_MAX]) {
     cl_platform_id platforms[PLATFORMS_MAX];
     cl_uint platform_count = 0;
     int32_t count = 0;
+    if (!tvlm_opencl_load()) return 0;
     if (clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS) return 0;
     if (platform_count > PLATFORMS_MAX) platform_count = PLATFORMS_MAX;
     for (cl_uint p = 0; p < platform_count; ++p) {
@@ -224,6 +225,12 @@ static const char *unwritable_pocl_cache(char *path, size_t size) {
 
 static tvlm_status fail_without_device(const tvlm_log *log) {
     char path[512];
+    if (!tvlm_opencl_load())
+        return tvlm_fail(
+            log, TVLM_ERROR_NO_DEVICE,
+            "no OpenCL device: libOpenCL.so.1 cannot be loaded; install it (Debian: "
+            "ocl-icd-libopencl1), and your GPU's OpenCL driver, or pocl-opencl-icd to run on the "
+            "CPU (or choose the device 'reference')");
     if (unwritable_pocl_cache(path, sizeof path) != NULL)
         return tvlm_fail(log, TVLM_ERROR_NO_DEVICE,
                          "no OpenCL device: PoCL has none where it cannot write its cache, and %s cannot be "

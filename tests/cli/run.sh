@@ -141,6 +141,15 @@ if ! bare "$tvlm" devices --json 2>/dev/null | grep '"type": "[^r]' >/dev/null; 
     "$tvlm" select "$photo" --device reference >"$work/reference.json"
     is "with the results of the reference" cmp -s "$work/fallback.json" "$work/reference.json"
 fi
+# Where OpenCL itself is not installed: what the loader of drivers is called is no library.
+mkdir "$work/without"
+echo "no library" >"$work/without/libOpenCL.so.1"
+without() { LD_LIBRARY_PATH="$work/without" "$@"; }
+succeeds without "$tvlm" select "$photo" --device reference
+refused 1 'libOpenCL.so.1' without "$tvlm" select "$photo"
+without "$tvlm" devices >"$work/stdout" 2>"$work/stderr"
+is "devices without libOpenCL ends well" test $? -eq 0
+is "it names libOpenCL" grep -q 'libOpenCL.so.1 cannot be loaded' "$work/stderr"
 
 echo "== bad input"
 : >"$work/in/empty.png"

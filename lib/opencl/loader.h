@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loader.h: OpenCL's functions, found at run time, so that the library is there where OpenCL is not. Files
+ * include this in the place of CL/cl.h, and call the functions by their usual names.
+ */
+#ifndef TVLM_OPENCL_LOADER_H
+#define TVLM_OPENCL_LOADER_H
+
+#include <stdbool.h>
+
+#include <CL/cl.h>
+
+/* X(name): the functions that every driver has (OpenCL 1.2). */
+#define TVLM_OPENCL_FUNCTIONS(X)                                                                             \
+    X(clBuildProgram)                                                                                        \
+    X(clCreateBuffer)                                                                                        \
+    X(clCreateCommandQueue)                                                                                  \
+    X(clCreateContext)                                                                                       \
+    X(clCreateImage)                                                                                         \
+    X(clCreateKernel)                                                                                        \
+    X(clCreateProgramWithBinary)                                                                             \
+    X(clCreateProgramWithSource)                                                                             \
+    X(clEnqueueCopyBuffer)                                                                                   \
+    X(clEnqueueCopyBufferToImage)                                                                            \
+    X(clEnqueueCopyImage)                                                                                    \
+    X(clEnqueueCopyImageToBuffer)                                                                            \
+    X(clEnqueueFillBuffer)                                                                                   \
+    X(clEnqueueFillImage)                                                                                    \
+    X(clEnqueueNDRangeKernel)                                                                                \
+    X(clEnqueueReadBuffer)                                                                                   \
+    X(clEnqueueReadImage)                                                                                    \
+    X(clEnqueueWriteBuffer)                                                                                  \
+    X(clEnqueueWriteImage)                                                                                   \
+    X(clFinish)                                                                                              \
+    X(clFlush)                                                                                               \
+    X(clGetCommandQueueInfo)                                                                                 \
+    X(clGetDeviceIDs)                                                                                        \
+    X(clGetDeviceInfo)                                                                                       \
+    X(clGetMemObjectInfo)                                                                                    \
+    X(clGetPlatformIDs)                                                                                      \
+    X(clGetPlatformInfo)                                                                                     \
+    X(clGetProgramBuildInfo)                                                                                 \
+    X(clGetProgramInfo)                                                                                      \
+    X(clReleaseCommandQueue)                                                                                 \
+    X(clReleaseContext)                                                                                      \
+    X(clReleaseEvent)                                                                                        \
+    X(clReleaseKernel)                                                                                       \
+    X(clReleaseMemObject)                                                                                    \
+    X(clReleaseProgram)                                                                                      \
+    X(clReleaseSampler)                                                                                      \
+    X(clRetainCommandQueue)                                                                                  \
+    X(clRetainContext)                                                                                       \
+    X(clRetainMemObject)                                                                                     \
+    X(clSetKernelArg)                                                                                        \
+    X(clWaitForEvents)
+
+/* X(name): those that a loader older than OpenCL 2.0 does not have; then they are NULL. */
+#define TVLM_OPENCL_NEWER_FUNCTIONS(X) X(clCreateSamplerWithProperties)
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: every driver has it */
+typedef struct tvlm_opencl_table {
+#define TVLM_MEMBER(name) __typeof__(name) *name;
+    TVLM_OPENCL_FUNCTIONS(TVLM_MEMBER)
+    TVLM_OPENCL_NEWER_FUNCTIONS(TVLM_MEMBER)
+#undef TVLM_MEMBER
+} tvlm_opencl_table;
+#pragma GCC diagnostic pop
+
+/* Filled by tvlm_opencl_load, and from then on constant. */
+extern tvlm_opencl_table tvlm_opencl_functions;
+
+/* Finds the functions, once. False: this machine has no OpenCL. Called with the lock of platform.c held. */
+bool tvlm_opencl_load(void);
+
+#ifndef TVLM_OPENCL_OWN_NAMES
+#define clBuildProgram                tvlm_opencl_functions.clBuildProgram
+#define clCreateBuffer                tvlm_opencl_functions.clCreateBuffer
+#define clCreateCommandQueue          tvlm_opencl_functions.clCreateCommandQueue
+#define clCreateContext               tvlm_opencl_functions.clCreateContext
+#define clCreateImage                 tvlm_opencl_functions.clCreateImage
+#define clCreateKernel                tvlm_opencl_functions.clCreateKernel
+#define clCreateProgramWithBinary     tvlm_opencl_functions.clCreateProgramWithBinary
+#define clCreateProgramWithSource     tvlm_opencl_functions.clCreateProgramWithSource
+#define clCreateSamplerWithProperties tvlm_opencl_functions.clCreateSamplerWithProperties
+#define clEnqueueCopyBuffer           tvlm_opencl_functions.clEnqueueCopyBuffer
+#define clEnqueueCopyBufferToImage    tvlm_opencl_functions.clEnqueueCopyBufferToImage
+#define clEnqueueCopyImage            tvlm_opencl_functions.clEnqueueCopyImage
+#define clEnqueueCopyImageToBuffer    tvlm_opencl_functions.clEnqueueCopyImageToBuffer
+#define clEnqueueFillBuffer           tvlm_opencl_functions.clEnqueueFillBuffer
+#define clEnqueueFillImage            tvlm_opencl_functions.clEnqueueFillImage
+#define clEnqueueNDRangeKernel        tvlm_opencl_functions.clEnqueueNDRangeKernel
+#define clEnqueueReadBuffer           tvlm_opencl_functions.clEnqueueReadBuffer
+#define clEnqueueReadImage            tvlm_opencl_functions.clEnqueueReadImage
+#define clEnqueueWriteBuffer          tvlm_opencl_functions.clEnqueueWriteBuffer
+#define clEnqueueWriteImage           tvlm_opencl_functions.clEnqueueWriteImage
+#define clFinish                      tvlm_opencl_functions.clFinish
+#define clFlush                       tvlm_opencl_functions.clFlush
+#define clGetCommandQueueInfo         tvlm_opencl_functions.clGetCommandQueueInfo
+#define clGetDeviceIDs                tvlm_opencl_functions.clGetDeviceIDs
+#define clGetDeviceInfo               tvlm_opencl_functions.clGetDeviceInfo
+#define clGetMemObjectInfo            tvlm_opencl_functions.clGetMemObjectInfo
+#define clGetPlatformIDs              tvlm_opencl_functions.clGetPlatformIDs
+#define clGetPlatformInfo             tvlm_opencl_functions.clGetPlatformInfo
+#define clGetProgramBuildInfo         tvlm_opencl_functions.clGetProgramBuildInfo
+#define clGetProgramInfo              tvlm_opencl_functions.clGetProgramInfo
+#define clReleaseCommandQueue         tvlm_opencl_functions.clReleaseCommandQueue
+#define clReleaseContext              tvlm_opencl_functions.clReleaseContext
+#define clReleaseEvent                tvlm_opencl_functions.clReleaseEvent
+#define clReleaseKernel               tvlm_opencl_functions.clReleaseKernel
+#define clReleaseMemObject            tvlm_opencl_functions.clReleaseMemObject
+#define clReleaseProgram              tvlm_opencl_functions.clReleaseProgram
+#define clReleaseSampler              tvlm_opencl_functions.clReleaseSampler
+#define clRetainCommandQueue          tvlm_opencl_functions.clRetainCommandQueue
+#define clRetainContext               tvlm_opencl_functions.clRetainContext
+#define clRetainMemObject             tvlm_opencl_functions.clRetainMemObject
+#define clSetKernelArg                tvlm_opencl_functions.clSetKernelArg
+#define clWaitForEvents               tvlm_opencl_functions.clWaitForEvents
+#endif
+
+#endif
