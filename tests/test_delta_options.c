@@ -127,6 +127,21 @@ static void check_resampled(const test_target *target) {
     release(&m, parts, full);
 }
 
+/* Sides for which lists of changed parts have no numbers; in buffers alone, since images have no such sides. */
+static void check_long_sides(const test_target *target) {
+    static const test_size sizes[] = {{8, 70000}, {70000, 8}};
+    if (target->device->info.storage != TVLM_STORAGE_BUFFER || test_small()) return;
+    for (int i = 0; i < 2; ++i) {
+        movie m = movie_of(sizes[i], 1, 71);
+        tvlm_stack *parts = create_of(target, "r,edges,distance", sizes[i], 1),
+                   *full = create_of(target, "r,edges,distance", sizes[i], 1);
+        (void)push("long sides", parts, full, 0, &m, NULL);
+        put_object(&m, sizes[i].width - 8, sizes[i].height - 8, 8);
+        (void)push("long sides", parts, full, 0, &m, NULL);
+        release(&m, parts, full);
+    }
+}
+
 static void options(const test_target *target, tvlm_device *reference) {
     (void)reference;
     check_threshold(target);
@@ -134,6 +149,7 @@ static void options(const test_target *target, tvlm_device *reference) {
     check_carrying(target);
     check_refusals(target);
     check_resampled(target);
+    check_long_sides(target);
 }
 
 static void test_options(void **state) {

@@ -110,6 +110,7 @@ typedef struct tvlm_delta_report {
  * as far as that one and itself together.
  *
  * *What is not made in parts*, but in full when it is read next:
+ *   - everything of an image with a side of more than 65535 pixels;
  *   - saliency, which is scaled by the largest contrast of the image, and clusters, since regions may move
  *     anywhere. Where they are carried over, they are those of an earlier frame, and so are the region table
  *     and the labels. In a batch they are made for all images at once, so a change of another image makes

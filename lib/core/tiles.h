@@ -16,6 +16,9 @@
 /* The sides of tiles are multiples of this, so that the rows of a work-group never belong to two tiles. */
 #define TVLM_TILE_STEP 16
 
+/* Images with a longer side are made whole: places in lists of changed parts have 16 bits along each axis. */
+#define TVLM_TILED_SIDE_MAX 65535
+
 typedef struct tvlm_tiles {
     /* The size of the image, in pixels. */
     int32_t width, height;

@@ -287,7 +287,7 @@ tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     TVLM_TRY(tvlm_delta_prepare(stack, &delta));
     TVLM_TRY(tvlm_delta_plan_begin(stack, index, params, &delta->plan));
     update u = begin(stack, &delta->plan, report != NULL ? report : &unread);
-    if (delta->plan.params.full || !stack->originals[index].set) {
+    if (tvlm_delta_is_whole(&delta->plan) || !stack->originals[index].set) {
         u.report->changed = u.report->tiles;
         return update_whole(&u, buffer, pixels);
     }

@@ -84,6 +84,12 @@ typedef struct tvlm_delta {
 
 /* ---- delta_plan.c ---- */
 
+/* Whether a frame has to be made whole, whatever changed in it: because that is asked for, or for its size. */
+static inline bool tvlm_delta_is_whole(const tvlm_delta_plan *plan) {
+    return plan->params.full || plan->tiles.width > TVLM_TILED_SIDE_MAX ||
+           plan->tiles.height > TVLM_TILED_SIDE_MAX;
+}
+
 /* Checks the parameters. It fails with ARGUMENT, and a line that names the one that is wrong. */
 tvlm_status tvlm_delta_check_params(const tvlm_log *log, const struct tvlm_update_params *params);
 

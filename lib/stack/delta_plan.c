@@ -139,7 +139,7 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
 static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
     const tvlm_delta_frame *frame = &stack->delta->frames[plan->index];
     plan->of = stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
-    if (plan->params.full || !tvlm_delta_fits(frame, plan->of, &plan->from)) return false;
+    if (tvlm_delta_is_whole(plan) || !tvlm_delta_fits(frame, plan->of, &plan->from)) return false;
     tvlm_delta_compare(frame, &plan->from, plan->params.threshold, &plan->tiles, plan->changed,
                        &plan->tiles.count);
     return tvlm_stack_chunk(stack, plan->index)->images > 1 ||
