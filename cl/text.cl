@@ -26,6 +26,7 @@
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=64
 // check-kernels: -DRUN=16 -DTILE_LIST=1
+// check-kernels: -DRUN=64 -DLONG_SIDES=1
 #ifndef RUN
 #define RUN 1
 #endif
@@ -37,6 +38,13 @@
 /* The pixels of a row that a work-item sums, and with those after them at which a stroke may end. */
 #define SPAN  (BLOCK * RUN)
 #define AHEAD (SPAN + TVLM_TEXT_THIN)
+
+/* Holds the product of two sides: with LONG_SIDES an image may have more than 32767 pixels along one. */
+#if LONG_SIDES
+typedef long product;
+#else
+typedef int product;
+#endif
 
 /* The blocks of a level: columns, rows, and how many blocks the levels before it have. */
 inline int4 text_blocks(int4 size, int level) {
@@ -209,10 +217,10 @@ kernel void text_combine(global const uchar *restrict grown, const int4 source_s
     for (int level = 0; level < levels; ++level) {
         const int4 grid = text_blocks(source_size, level);
         const int w = level_side(source_size.x, level), h = level_side(source_size.y, level);
-        const int row = (2 * y + 1) * h / (2 * BLOCK * result_size.y);
+        const int row = (int)((product)(2 * y + 1) * h / (2 * BLOCK * result_size.y));
         global const uchar *restrict from = grown + image * blocks + grid.z + row * grid.x;
         for (int i = 0; i < count; ++i)
-            any[i] |= from[(2 * (first + i) + 1) * w / (2 * BLOCK * result_size.x)];
+            any[i] |= from[(product)(2 * (first + i) + 1) * w / (2 * BLOCK * result_size.x)];
     }
     for (int i = 0; i < count; ++i)
         texel_store(result, first + i, y, image * result_size.z, (float4)(any[i], 0.0f, 0.0f, 0.0f));

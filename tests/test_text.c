@@ -379,6 +379,43 @@ static void lines(const test_target *target, tvlm_device *reference) {
     }
 }
 
+/* The share of text in columns first .. last - 1 of all rows. */
+static double text_between(const float *texels, int32_t width, int32_t height, int32_t first, int32_t last) {
+    double sum = 0.0;
+    for (int32_t y = 0; y < height; ++y)
+        for (int32_t x = first; x < last; ++x) sum += (double)texels[(size_t)y * (size_t)width + (size_t)x];
+    return sum / ((double)(last - first) * height);
+}
+
+/*
+ * A line of strokes from one end of an image to the other, products of whose sides fit no int: it is found at
+ * both ends alike. In buffers alone, since images have no such sides; nor has the reference.
+ */
+static void long_sides(const test_target *target, tvlm_device *reference) {
+    enum { WIDTH = 160000, HEIGHT = 48, TEXELS = WIDTH / 4 * (HEIGHT / 4), PART = 4000 };
+    tvlm_stack *stack = NULL;
+    (void)reference;
+    if (target->device->info.storage != TVLM_STORAGE_BUFFER) return;
+    uint8_t *pixels = malloc((size_t)WIDTH * HEIGHT);
+    float *texels = malloc(TEXELS * sizeof *texels);
+    assert_true(pixels != NULL && texels != NULL);
+    for (int32_t i = 0; i < WIDTH * HEIGHT; ++i)
+        pixels[i] = i / WIDTH >= 16 && i / WIDTH < 28 && i % WIDTH % 6 < 3 ? 0 : 255;
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 1};
+    if (tvlm_stack_create_for_image(target->device, &image,
+                                    tvlm_stack_params(.layout = "text", .format = target->format),
+                                    &stack) != TVLM_OK ||
+        tvlm_stack_read(stack, 0, TVLM_CHANNEL_TEXT, 0, TEXELS, texels) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    const double left = text_between(texels, WIDTH / 4, HEIGHT / 4, PART, 2 * PART);
+    const double right = text_between(texels, WIDTH / 4, HEIGHT / 4, WIDTH / 4 - 2 * PART, WIDTH / 4 - PART);
+    if (left < 0.2 || !(fabs(left - right) < 0.02))
+        fail_msg("text on the left %g, on the right %g", left, right);
+    tvlm_stack_destroy(&stack);
+    free(pixels);
+    free(texels);
+}
+
 static void test_stages(void **state) {
     (void)state;
     test_on_targets(stages);
@@ -393,6 +430,7 @@ static void test_lines(void **state) {
     (void)state;
     if (test_small()) skip(); /* its pictures are large; the tests above run the same kernels */
     test_on_targets(lines);
+    test_on_targets(long_sides);
 }
 
 int main(void) {

@@ -31,8 +31,9 @@ static int32_t run_of(const opencl_text *text) {
 }
 
 static tvlm_status begin(const opencl_text *text, const char *name, tvlm_format format, opencl_call *call) {
-    char options[32];
-    snprintf(options, sizeof options, "-DRUN=%d", (int)run_of(text));
+    const bool long_sides = text->source->width > 32767 || text->source->height > 32767;
+    char options[48];
+    snprintf(options, sizeof options, "-DRUN=%d%s", (int)run_of(text), long_sides ? " -DLONG_SIDES=1" : "");
     return tvlm_opencl_call_begin_over(text->device, text->tiles, "text.cl", name, format, options, call);
 }
 

@@ -65,8 +65,8 @@ static float scale_of(int32_t side, int32_t level_side) {
 static slic_centre seed(const slic_state *slic, const reference_colours *colours, int32_t column,
                         int32_t row) {
     const tvlm_cluster_plan *plan = slic->plan;
-    const int32_t x = (2 * column + 1) * colours->width / (2 * plan->columns);
-    const int32_t y = (2 * row + 1) * colours->height / (2 * plan->rows);
+    const int32_t x = (int32_t)((int64_t)(2 * column + 1) * colours->width / (2 * plan->columns));
+    const int32_t y = (int32_t)((int64_t)(2 * row + 1) * colours->height / (2 * plan->rows));
     const int32_t *colour = reference_colour(colours, x, y);
     slic_centre made = {((float)column + 0.5f) * scale_of(slic->width, plan->columns),
                         ((float)row + 0.5f) * scale_of(slic->height, plan->rows),
