@@ -123,8 +123,6 @@ void tvlm_stack_given_exchange(tvlm_stack *stack, tvlm_grid grid, tvlm_texture *
     tvlm_texture **held = &stack->chunks[0].grids[grid], *own = *held;
     *held = *texture;
     *texture = own;
-    /* What comes was made on the device, of vectors that nobody has looked at. */
-    if (grid == TVLM_GRID_FEATURES) stack->originals[0].pointless = false;
     tvlm_stack_given_end(stack, 0, grid);
 }
 

@@ -422,8 +422,8 @@ static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
     if (kind->identifier) return write_ids(&j);
     TVLM_TRY(check_finite(&j));
     TVLM_TRY(write_grid(&j));
-    if (kind->grid == TVLM_GRID_FEATURES)
-        stack->originals[index].pointless = j.data != NULL && !any_has_direction(&j);
+    if (kind->grid == TVLM_GRID_FEATURES && j.data != NULL && !any_has_direction(&j))
+        stack->originals[index].pointless = stack->originals[index].changes[TVLM_GRID_FEATURES];
     if (kind->in->camera) set_camera(&j, input);
     return TVLM_OK;
 }

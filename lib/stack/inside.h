@@ -63,7 +63,9 @@ typedef struct tvlm_stack_image {
     /* The changes[TVLM_GRID_FEATURES] for which its part of the chunk's `inverse` was made, and the
      * changes[TVLM_GRID_EMBEDDING] for which its part of `shares` was set. 0: never. */
     uint64_t lengths, shares;
-    bool pointless; /* no vector of its features has a direction that a question could be compared with */
+    /* The changes[TVLM_GRID_FEATURES] for which no vector of its features was found to have a direction that a
+     * question could be compared with. 0: never. */
+    uint64_t pointless;
 
     bool remembered[TVLM_PREVIOUS_COUNT]; /* whether this is known of a frame before the present one */
     tvlm_slot slot;

@@ -85,8 +85,9 @@ static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_q
                   .extent_y = (float)stack->height};
     TVLM_TRY(check_query(&stack->device->log, query));
     if (query->vectors == NULL) return TVLM_OK;
-    if (stack->originals[index].pointless &&
-        (stack->originals[index].given & TVLM_GRID_BIT(TVLM_GRID_FEATURES)))
+    const tvlm_stack_image *image = &stack->originals[index];
+    if ((image->given & TVLM_GRID_BIT(TVLM_GRID_FEATURES)) != 0 &&
+        image->pointless == image->changes[TVLM_GRID_FEATURES])
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
                          "no question can be compared with the features of image %d: each of its vectors is "
                          "zero, or has a value beyond %g",
