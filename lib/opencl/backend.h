@@ -305,6 +305,11 @@ opencl_region tvlm_opencl_region_of(const tvlm_tiles *tiles, const tvlm_texture 
  * call->tiles->texels, where the region is level 0 of call->out. */
 tvlm_status tvlm_opencl_call_run_region(opencl_call *call, const opencl_region *region, size_t group_width,
                                         size_t group_height);
+/* Begins a kernel that makes cells of the source, with LANES and CELLS, and runs it over call->out. A group is
+ * LANES work-items wide and makes CELLS cells of a row. */
+tvlm_status tvlm_opencl_call_begin_cells(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                         const char *name, tvlm_format format, opencl_call *call);
+tvlm_status tvlm_opencl_call_run_cells(opencl_call *call);
 void tvlm_opencl_regions_destroy(opencl_device *device);
 
 /* Every operation (core/operations.h) and the generator of every family: one file a family or stage. */

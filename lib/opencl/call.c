@@ -129,6 +129,25 @@ tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_
     return tvlm_opencl_call_run(call, 3, size, group);
 }
 
+tvlm_status tvlm_opencl_call_begin_cells(opencl_device *device, const tvlm_tiles *tiles, const char *file,
+                                         const char *name, tvlm_format format, opencl_call *call) {
+    char options[48];
+    snprintf(options, sizeof options, "-DLANES=%d -DCELLS=%d", (int)device->tuning.cell_lanes,
+             (int)device->tuning.cells);
+    return tvlm_opencl_call_begin_over(device, tiles, file, name, format, options, call);
+}
+
+tvlm_status tvlm_opencl_call_run_cells(opencl_call *call) {
+    const tvlm_texture *out = call->out;
+    const size_t lanes = (size_t)call->device->tuning.cell_lanes, cells = (size_t)call->device->tuning.cells;
+    const size_t group[3] = {lanes, cells, 1};
+    const size_t size[3] = {((size_t)out->width + cells - 1) / cells * lanes, (size_t)out->height * cells,
+                            (size_t)out->images};
+    if (call->tiles == NULL) return tvlm_opencl_call_run(call, 3, size, group);
+    const opencl_region region = tvlm_opencl_region_of(call->tiles, out, (int32_t)cells, 1);
+    return tvlm_opencl_call_run_region(call, &region, lanes, cells);
+}
+
 /* The groups of lists are as wide as a tile. The groups of a whole image may be as wide as the image. */
 enum { ROWS_WIDTH = 64, ROWS_HEIGHT = 16 };
 
