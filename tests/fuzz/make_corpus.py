@@ -5,6 +5,7 @@
 Files of other names are left alone: they are findings, inputs that once broke something. With TVLM, the tool, the seeds of
 videos that need an encoder are written as well. What one seed shows is its name; they are small on purpose.
 """
+import hashlib
 import json
 import os
 import re
@@ -202,6 +203,25 @@ def channels():
         put("channels", name, text)
 
 
+# ---- Compiled programs ----
+
+def caches():
+    """'f' and a file: the hash of its name and of the program, then the program (opencl/cache.c). 'p' and a program."""
+    key = b"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\0"  # fuzz_cache.c
+
+    def file(program, name=key):
+        return b"f" + hashlib.sha256(name + program).digest() + program
+    elf = b"\x7fELF\2\1\1" + bytes(9) + struct.pack("<HHI", 3, 62, 1) + bytes(range(40))
+    put("cache", "right", file(elf))
+    put("cache", "one_byte", file(b"a"))
+    put("cache", "other_name", file(elf, key.replace(b"00", b"ff")))
+    put("cache", "damaged", file(elf)[:-1] + b"x")
+    put("cache", "no_program", file(b""))
+    put("cache", "half_a_hash", file(elf)[:17])
+    put("cache", "stored", b"p" + elf)
+    put("cache", "stored_text", b"p" + b"; ModuleID = 'x'\n" * 9)
+
+
 # ---- Whole selections: the bytes of fuzz_select.c ----
 
 def selections():
@@ -265,6 +285,7 @@ def main():
     flos()
     boxes()
     channels()
+    caches()
     selections()
     videos(pictures, sys.argv[1] if len(sys.argv) == 2 else None)
 
