@@ -3,50 +3,20 @@
  * source.cl: makes the channels r, g, b and luma from the pixels that were handed in, and finds the tiles of
  * a new frame that differ from the last one.
  *
- * Components become numbers in [0, 1] and stay encoded as sRGB. Gray counts as r = g = b. Alpha is composited
- * on white. Floats are clamped to [0, 1], and NaN becomes 0. Luma is that of ITU-R BT.601.
- *
- * The host compiles for PIXEL_TYPE (TVLM_PIXELS_*) and PIXEL_CHANNELS (1 gray, 2 gray and alpha, 3 RGB, 4
- * RGBA). In all kernels, row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes
- * apart.
+ * Luma is that of ITU-R BT.601. The host compiles for PIXEL_TYPE and PIXEL_CHANNELS (pixels.clh). In all
+ * kernels, row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart.
  */
 // check-kernels: -DTILE_LIST=1
 // check-kernels: -DTILE_LIST=1 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
+#include "pixels.clh"
 #include "region.clh"
 #include "texture.clh"
 
-#ifndef PIXEL_TYPE
-#define PIXEL_TYPE     TVLM_PIXELS_U8
-#define PIXEL_CHANNELS 3
-#endif
-
-#if PIXEL_TYPE == TVLM_PIXELS_U8
-typedef uchar pixel_t;
-#define UNIT(value) ((value) / 255.0f)
-#elif PIXEL_TYPE == TVLM_PIXELS_U16
-typedef ushort pixel_t;
-#define UNIT(value) ((value) / 65535.0f)
-#else
-typedef float pixel_t;
-#define UNIT(value) ((value) >= 0.0f ? min((value), 1.0f) : 0.0f) /* NaN compares false */
-#endif
-
 /* (r, g, b, luma) of one pixel. */
 inline float4 source_of(global const pixel_t *pixel) {
-    float r = UNIT(pixel[0]);
-#if PIXEL_CHANNELS >= 3
-    float g = UNIT(pixel[1]), b = UNIT(pixel[2]);
-#else
-    float g = r, b = r;
-#endif
-#if PIXEL_CHANNELS == 2 || PIXEL_CHANNELS == 4
-    const float alpha = UNIT(pixel[PIXEL_CHANNELS - 1]), white = 1.0f - alpha;
-    r = r * alpha + white;
-    g = g * alpha + white;
-    b = b * alpha + white;
-#endif
-    const float luma = TVLM_LUMA_R * r + TVLM_LUMA_G * g + TVLM_LUMA_B * b;
-    return (float4)(r, g, b, clamp(luma, 0.0f, 1.0f));
+    const float3 rgb = rgb_of(pixel);
+    const float luma = TVLM_LUMA_R * rgb.x + TVLM_LUMA_G * rgb.y + TVLM_LUMA_B * rgb.z;
+    return (float4)(rgb, clamp(luma, 0.0f, 1.0f));
 }
 
 /* Writes level 0 of one image. Work-item (x, y) makes pixel (x, y). */

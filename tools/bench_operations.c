@@ -20,12 +20,21 @@ struct bench_operations {
     tvlm_buffer *floats;       /* a 1 for each cell, which serves as score, cosine, weight, and as known */
     tvlm_buffer *paths[2];     /* those of tvlm_warp, which begin in the middles of cells */
     tvlm_buffer *places;       /* BENCH_K footprints */
+    tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
     tvlm_buffer *some, *native;
     float *rgba;
     int32_t *changed; /* one for each tile */
 };
 
 /* ---- What is there ---- */
+
+static int32_t half_of(int32_t side) {
+    return (side + 1) / 2;
+}
+
+static size_t halved_bytes(const struct bench *bench) {
+    return (size_t)half_of(bench->pixels.width) * (size_t)half_of(bench->pixels.height) * 3 * sizeof(float);
+}
 
 static tvlm_status upload(struct bench *bench, size_t bytes, const void *from, tvlm_buffer **buffer) {
     const tvlm_backend *const backend = bench->device->backend;
@@ -73,6 +82,7 @@ static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o)
     TVLM_TRY(upload(bench, sizeof ones, ones, &o->floats));
     for (int i = 0; i < 2; ++i) TVLM_TRY(upload(bench, sizeof paths, paths, &o->paths[i]));
     TVLM_TRY(upload(bench, sizeof places, places, &o->places));
+    TVLM_TRY(bench->device->backend->buffer_create(bench->device, halved_bytes(bench), &o->halved));
     TVLM_TRY(bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->some));
     return bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->native);
 }
@@ -88,8 +98,8 @@ tvlm_status bench_operations_prepare(struct bench *bench) {
 void bench_operations_release(struct bench *bench) {
     struct bench_operations *const o = bench->operations;
     if (o == NULL) return;
-    tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1],
-                                     &o->places, &o->some,     &o->native};
+    tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places,
+                                     &o->halved, &o->some,     &o->native};
     tvlm_texture **const textures[] = {&o->like_source, &o->plane, &o->cells[0], &o->cells[1], &o->cells[2]};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
         bench->device->backend->buffer_destroy(bench->device, buffers[i]);
@@ -163,12 +173,15 @@ static tvlm_status run_handles(struct bench *bench, int32_t unused) {
     const tvlm_backend *const backend = bench->device->backend;
     struct bench_operations *const o = bench->operations;
     tvlm_buffer *wrapped = NULL;
+    tvlm_plane plane;
     void *handles[2];
     (void)unused;
     TVLM_TRY(backend->texture_native(bench->device, o->plane, handles));
     TVLM_TRY(backend->buffer_native(bench->device, o->native, &handles[0]));
     TVLM_TRY(backend->buffer_wrap(bench->device, handles[0], false, &wrapped));
     backend->buffer_destroy(bench->device, &wrapped);
+    TVLM_TRY(backend->plane_wrap(bench->device, handles[0], NULL, &plane));
+    backend->buffer_destroy(bench->device, &plane.memory);
     return TVLM_OK;
 }
 
@@ -206,6 +219,15 @@ static tvlm_status run_changed(struct bench *bench, int32_t unused) {
     return bench->device->backend->source_changed(bench->device, bench->pixel_buffer, &bench->pixels, 0,
                                                   bench->chunk->grids[TVLM_GRID_SOURCE], TVLM_TILE_DEFAULT,
                                                   0.0f, bench->operations->changed);
+}
+
+/* The picture in half its size. */
+static tvlm_status run_planes(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    const tvlm_planes planes = {.first = {.memory = bench->pixel_buffer}, .pixels = bench->pixels};
+    (void)unused;
+    return bench->device->backend->planes(bench->device, &planes, half_of(bench->pixels.width),
+                                          half_of(bench->pixels.height), o->halved);
 }
 
 static tvlm_status run_maps(struct bench *bench, int32_t unused) {
@@ -283,6 +305,8 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
     bench_add(stages, count, "pick", "", run_pick, 0, 2.0 * texels * texel);
     bench_add(stages, count, "check", "", run_check, 0, 4.0 * CELLS);
     bench_add(stages, count, "changed tiles", "", run_changed, 0, bench_source_bytes(bench));
+    bench_add(stages, count, "planes", "", run_planes, 0,
+              (double)halved_bytes(bench) + (double)bench->pixels.row_stride * bench->pixels.height);
     bench_add(stages, count, "maps", "", run_maps, 0, 4.0 * CELLS + cells);
     bench_add(stages, count, "keep pass", "", run_keep_pass, 0, 4.0 * CELLS + cells / 4.0);
     bench_add(stages, count, "score add", "", run_score_add, 0, 12.0 * CELLS);

@@ -6,9 +6,19 @@
  * its own out. Handles that are handed out stay the library's, valid until the stack (or packed array)
  * changes or goes; retain none beyond that. Work is enqueued in order on the queue that was given.
  *
- * A cl_mem that is handed in is a buffer of the device's context which kernels may use as it is said here: one
- * that is CL_MEM_WRITE_ONLY is not read, and one that is CL_MEM_READ_ONLY not written. All else is refused
- * with ARGUMENT and a line.
+ * A cl_mem that is handed in is a buffer of the device's context (of pixels, also an image2d) which kernels may
+ * use as it is said here: one that is CL_MEM_WRITE_ONLY is not read, and one that is CL_MEM_READ_ONLY not
+ * written. All else is refused with ARGUMENT and a line.
+ *
+ * *Other queues.* No function takes a list of events, because the queue does:
+ *
+ *     clEnqueueBarrierWithWaitList(queue, 1, &written, NULL); // what follows waits for the camera's queue
+ *     tvlm_stream_push_opencl(stream, 0, &frame, NULL, NULL);
+ *     clEnqueueMarkerWithWaitList(queue, 0, NULL, &done);     // complete when all before it is
+ *     clFlush(queue);                                         // before another queue waits for `done`
+ *
+ * `queue` is the one that was given, `written` an event of any queue of the context, and `done` goes into the
+ * wait lists of whatever writes over the frame, or reads what was handed out, in another queue.
  */
 #ifndef TEXTUREVLM_OPENCL_H
 #define TEXTUREVLM_OPENCL_H
@@ -37,22 +47,111 @@ extern "C" {
 TVLM_API tvlm_status tvlm_device_open_opencl(cl_context context, cl_device_id id, cl_command_queue queue,
                                              const struct tvlm_device_params *params, tvlm_device **device);
 
-/*
- * As tvlm_stack_set_image, with the pixels in a buffer on the device; image->pixels is not read, and the size
- * must be the stack's. The kernel that reads the buffer has been enqueued when it returns, not more.
- */
-TVLM_API tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
-                                                 cl_mem pixels, size_t byte_offset);
+/* ---- Frames ---- */
+
+/* The matrix that luma is made by: its weights of red and blue are 0.299 and 0.114 (BT.601), or 0.2126 and
+ * 0.0722 (BT.709). */
+typedef enum tvlm_opencl_matrix { TVLM_OPENCL_BT601 = 0, TVLM_OPENCL_BT709 } tvlm_opencl_matrix;
 
 /*
- * As tvlm_stack_update_image (delta.h), with the frame in a buffer on the device: it is compared there, with
- * the source as it was stored: r, g, b after alpha was composited, and luma. A frame before it may have come
- * in any way. Waits until it is known which tiles changed. The rest as tvlm_stack_set_image_opencl.
+ * Memory that the application has made of another interface's object (clCreateFromGLTexture, clCreateFromGLBuffer;
+ * CL_EXTERNAL_MEMORY_HANDLE_*_KHR, for Vulkan), by the extension cl_khr_gl_sharing or cl_khr_external_memory.
+ * The library acquires it on the given queue before its kernels read it, and releases it after them. The other
+ * interface must have done with it before the call (glFinish; a semaphore that the queue waits for), and it
+ * may go on when what the call enqueued is done ("Other queues" above).
  */
+typedef enum tvlm_opencl_sharing {
+    TVLM_OPENCL_NOT_SHARED = 0, /* or the application acquires and releases it itself */
+    TVLM_OPENCL_GL,
+    TVLM_OPENCL_EXTERNAL
+} tvlm_opencl_sharing;
+
+/*
+ * A frame on the device, as an application, a camera, a decoder, OpenGL or Vulkan has it:
+ *
+ *   - pixels in a buffer: {.memory = m, .image = {.width = w, .height = h, .channels = 4}};
+ *   - an image2d: {.memory = m}. Its channels are CL_R or CL_LUMINANCE (gray), CL_RGB, CL_RGBx, CL_RGBA,
+ *     CL_BGRA, CL_ARGB or CL_ABGR, of CL_UNORM_INT8, CL_UNORM_INT16, CL_HALF_FLOAT or CL_FLOAT;
+ *   - NV12 in a buffer: {.memory = m, .nv12 = true, .image = {.width = w, .height = h}}: `height` rows of
+ *     luma bytes, then (height + 1) / 2 rows of (width + 1) / 2 pairs of bytes, Cb and Cr;
+ *   - NV12 in two image2d of CL_UNORM_INT8: {.memory = luma, .chroma = pairs, .nv12 = true}: CL_R and CL_RG,
+ *     or where a device has no such images any of the above, with luma in red, and Cb in red and Cr in green.
+ *
+ * Values and alpha are taken as image.h says. A frame of any other size than the stack's is resampled, as
+ * tvlm_stack_set_image does it: by area where it shrinks, linearly where it grows.
+ *
+ * *Colours of NV12*, with luma Y and chroma Cb, Cr as bytes, kr and kb as the matrix says, kg = 1 - kr - kb:
+ *
+ *     y = (Y - 16) / 219, b = (Cb - 128) / 224, r = (Cr - 128) / 224; in full range Y / 255 and / 255
+ *     red = y + 2 (1 - kr) r, blue = y + 2 (1 - kb) b, green = (y - kr red - kb blue) / kg
+ *
+ * clamped to [0, 1] each. A pair belongs to 2 x 2 pixels alike; chroma is not interpolated.
+ */
+typedef struct tvlm_opencl_frame {
+    cl_mem memory;
+    /* The size; and in a buffer of pixels channels, type and row_stride, of NV12 the luma's row_stride. Of an
+     * image2d the size may be 0, and must be its own otherwise. The rest, and pixels, is not read. */
+    tvlm_image image;
+    size_t offset; /* bytes before the first row in a buffer; values are aligned */
+    bool nv12;
+    bool full_range; /* of NV12: bytes use all of 0 .. 255, and not the studio's 16 .. 235 and 16 .. 240 */
+    tvlm_opencl_matrix matrix;
+    cl_mem chroma; /* of NV12; NULL: the pairs are in `memory`, too */
+    /* Of the pairs in a buffer. Where they are in `memory`, an offset of 0 means right behind the rows of luma.
+     * A stride of 0 means the luma's, or what a row takes if that is more. */
+    size_t chroma_offset, chroma_stride;
+    tvlm_opencl_sharing sharing; /* of both planes */
+    uint64_t reserved[8];
+} tvlm_opencl_frame;
+
+/*
+ * As tvlm_stack_set_image, with a frame on the device. The kernels that read it have been enqueued when it
+ * returns, not more. A buffer of pixels of the stack's size is read as it is; all else is converted on the
+ * device first, into memory of 12 bytes a pixel that the stack keeps.
+ * Errors: those of tvlm_stack_set_image; ARGUMENT (memory of another kind, format, size or access, or too
+ * small); UNSUPPORTED (a device without the extension that `sharing` names).
+ */
+TVLM_API tvlm_status tvlm_stack_set_frame_opencl(tvlm_stack *stack, int32_t index,
+                                                 const tvlm_opencl_frame *frame);
+
+/*
+ * As tvlm_stack_update_image (delta.h), with a frame on the device: it is compared there, with the source as
+ * it was stored: r, g, b after alpha was composited, and luma. A frame before it may have come in any way.
+ * Waits until it is known which tiles changed. The rest as tvlm_stack_set_frame_opencl.
+ */
+TVLM_API tvlm_status tvlm_stack_update_frame_opencl(tvlm_stack *stack, int32_t index,
+                                                    const tvlm_opencl_frame *frame,
+                                                    const struct tvlm_update_params *params,
+                                                    tvlm_delta_report *report);
+
+/* Short for the two before, with the frame {.memory = pixels, .image = *image, .offset = byte_offset}. */
+TVLM_API tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
+                                                 cl_mem pixels, size_t byte_offset);
 TVLM_API tvlm_status tvlm_stack_update_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                                     cl_mem pixels, size_t byte_offset,
                                                     const struct tvlm_update_params *params,
                                                     tvlm_delta_report *report);
+
+/*
+ * As tvlm_stream_push (stream.h), with a frame on the device. Between keyframes it is compared there with the
+ * frame before, as by tvlm_stack_update_frame_opencl, which makes the call wait once more; a frame that is
+ * nearly all new is taken whole, as ever. What reads the frame is done when the call returns. Frames from the
+ * host and from the device may follow each other. Errors: as there; those of tvlm_stack_set_frame_opencl, and
+ * after ARGUMENT or UNSUPPORTED it is as if the frame never came.
+ */
+TVLM_API tvlm_status tvlm_stream_push_opencl(tvlm_stream *stream, int32_t camera,
+                                             const tvlm_opencl_frame *frame,
+                                             const struct tvlm_push_params *params,
+                                             tvlm_stream_report *report);
+
+/*
+ * As tvlm_stream_send, with a frame on the device, which need not travel: it is converted to the stream's own
+ * memory, on the given queue. What does so has been enqueued when the call returns, and nothing reads the
+ * frame after that ("Other queues" above). tvlm_stream_push with `image` NULL takes it in. Errors: as there;
+ * those of tvlm_stack_set_frame_opencl.
+ */
+TVLM_API tvlm_status tvlm_stream_send_opencl(tvlm_stream *stream, int32_t camera,
+                                             const tvlm_opencl_frame *frame);
 
 /*
  * As tvlm_stack_set_grid and tvlm_stack_set_user, with the grid in a buffer on the device, from byte_offset

@@ -162,6 +162,34 @@ typedef struct tvlm_pixels {
 } tvlm_pixels;
 
 /*
+ * Memory that pixels are read from: a buffer or an image. What the members after `image` say of an image is
+ * its own (half counts as F32); they are 0 of a buffer. Only the operation `planes` takes an image as memory.
+ */
+typedef struct tvlm_plane {
+    tvlm_buffer *memory;
+    bool image;
+    int32_t width, height, channels;
+    tvlm_pixel_type type;
+} tvlm_plane;
+
+/*
+ * A frame as cameras and other interfaces deliver it: pixels in one plane, or NV12, whose first plane is the
+ * luma and whose second one has a pair (Cb, Cr) for each 2 x 2 pixels. Planes are both buffers, which may be
+ * the same one, or both images.
+ */
+typedef struct tvlm_planes {
+    tvlm_plane first, chroma;
+    /* What lies in the first plane. Of images only the size counts, and of NV12 the type and channels do
+     * not. */
+    tvlm_pixels pixels;
+    bool nv12;
+    /* Where the pairs of NV12 begin in a buffer, and from one row of them to the next, bytes. */
+    size_t chroma_offset, chroma_stride;
+    /* NV12: red, green and blue are each row . (luma, Cb, Cr, 1), of bytes as 0 to 1. */
+    float rgb[3][4];
+} tvlm_planes;
+
+/*
  * What a generator leaves behind for others beside its texture: a plain buffer for each chunk, made or grown
  * by tvlm_product_reserve, valid as long as the grid that made it.
  */

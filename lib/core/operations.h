@@ -59,6 +59,15 @@ typedef tvlm_status tvlm_buffer_native_operation(tvlm_device *device, tvlm_buffe
 typedef tvlm_status tvlm_buffer_wrap_operation(tvlm_device *device, void *handle, bool written,
                                                tvlm_buffer **buffer);
 
+/*
+ * Makes a plane of the application's own memory, buffer or image, which is retained until buffer_destroy and
+ * only read. `sharing` is NULL, or the name of the extension by which the memory is shared with another
+ * interface: then it is acquired now, and released by buffer_destroy. ARGUMENT where the memory is neither, or
+ * may not be read, or an image of a kind or format that is not read; UNSUPPORTED without that extension.
+ */
+typedef tvlm_status tvlm_plane_wrap_operation(tvlm_device *device, void *handle, const char *sharing,
+                                              tvlm_plane *plane);
+
 /* ---- Textures ---- */
 
 /*
@@ -102,7 +111,16 @@ typedef tvlm_status tvlm_source_operation(tvlm_device *device, tvlm_buffer *pixe
                                           int32_t image, tvlm_texture *out);
 
 /*
- * Does the same with the pixels of the tiles alone. `packed`: layout->offset is where the first of them
+ * Makes width x height pixels of a frame: red, green and blue as floats in [0, 1] without gaps, composited on
+ * white, NaN as 0. Along each axis it takes the average over area where the frame shrinks, and interpolates
+ * linearly where it grows (stack/resample.h), between the colours of pixels; chroma is that of the 2 x 2
+ * pixels, not interpolated.
+ */
+typedef tvlm_status tvlm_planes_operation(tvlm_device *device, const tvlm_planes *planes, int32_t width,
+                                          int32_t height, tvlm_buffer *out);
+
+/*
+ * Does the same as source with the pixels of the tiles alone. `packed`: layout->offset is where the first of them
  * begins, and each has side x side pixels without gaps, in the order of the tiles (row-major), also where the
  * image ends before.
  */
@@ -291,6 +309,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(texture_copy, "test_stream", "texture copy")                                                           \
     X(mips, "test_mips", "source levels")                                                                    \
     X(source, "test_source", "source")                                                                       \
+    X(planes, "test_planes", "planes")                                                                       \
     X(source_tiles, "test_delta_upload", "delta frame, 10 %")                                                \
     X(source_changed, "test_delta", "changed tiles")                                                         \
     X(input, "test_input", "features upload")                                                                \
@@ -329,6 +348,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(buffer_arrive, "test_texture", "send")                                                                 \
     X(buffer_native, "test_export", "handles")                                                               \
     X(buffer_wrap, "test_interop", "handles")                                                                \
+    X(plane_wrap, "test_interop_images", "handles")                                                          \
     X(texture_native, "test_interop", "handles")                                                             \
     X(mips_tiles, "test_delta", "delta frame, 10 %")
 

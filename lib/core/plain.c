@@ -33,12 +33,23 @@ tvlm_status tvlm_plain_texture_native(tvlm_device *device, tvlm_texture *texture
     return nothing_to_hand_out(device);
 }
 
+static tvlm_status nothing_to_take_over(const tvlm_device *device) {
+    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the %s device cannot read OpenCL memory",
+                     device->backend->name);
+}
+
 tvlm_status tvlm_plain_buffer_wrap(tvlm_device *device, void *handle, bool written, tvlm_buffer **buffer) {
     (void)handle;
     (void)written;
     *buffer = NULL;
-    return tvlm_fail(&device->log, TVLM_ERROR_UNSUPPORTED, "the %s device cannot read OpenCL memory",
-                     device->backend->name);
+    return nothing_to_take_over(device);
+}
+
+tvlm_status tvlm_plain_plane_wrap(tvlm_device *device, void *handle, const char *sharing, tvlm_plane *plane) {
+    (void)handle;
+    (void)sharing;
+    *plane = (tvlm_plane){0};
+    return nothing_to_take_over(device);
 }
 
 /* Makes all of the levels, which include what lies above the tiles. */

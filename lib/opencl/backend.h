@@ -54,6 +54,8 @@ typedef struct opencl_buffer {
     bool wrapped;
     /* The event of what is being sent to the buffer, else NULL. */
     cl_event arrival;
+    /* Not 0: the memory was acquired from another interface, planes.c knows which, and is given back. */
+    int32_t shared;
 } opencl_buffer;
 
 typedef struct opencl_texture {
@@ -207,6 +209,12 @@ tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *sourc
 /* texture.c: the bytes of a texel, and how many texels of one slice lie before a level. */
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture);
 size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level);
+/* buffer.c: a buffer of an application's own memory, which is retained, as buffer_wrap makes it. `image` NULL:
+ * only a buffer will do; otherwise it is set to whether the memory is an image. */
+tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written, bool *image,
+                             tvlm_buffer **buffer);
+/* planes.c: enqueues that what was acquired from another interface is given back to it. */
+void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer);
 /* buffer.c: writes to memory; `host` may be reused when it returns. Writes of up to STAGE_BYTES do not
  * wait. */
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,

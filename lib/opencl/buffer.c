@@ -38,16 +38,18 @@ static const char *kind_of_memory(cl_mem_object_type type) {
     }
 }
 
-/* Drivers crash, or read what they like, where a kernel gets an image for a buffer. */
-static tvlm_status check_kind(const tvlm_log *log, cl_mem memory, bool written) {
+/* Drivers crash, or read what they like, where a kernel gets an image for a buffer. `image`: not NULL where an
+ * image will do; set to whether it is one. */
+static tvlm_status check_kind(const tvlm_log *log, cl_mem memory, bool written, bool *image) {
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_int error = clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, NULL);
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
     if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "the cl_mem handed in");
-    if (type != CL_MEM_OBJECT_BUFFER)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is %s; a buffer is needed",
-                         kind_of_memory(type));
+    if (image != NULL) *image = type == CL_MEM_OBJECT_IMAGE2D;
+    if (type != CL_MEM_OBJECT_BUFFER && (image == NULL || !*image))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is %s; a buffer%s is needed",
+                         kind_of_memory(type), image != NULL ? " or an image2d" : "");
     if ((flags & CL_MEM_WRITE_ONLY) != 0 && !written)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is CL_MEM_WRITE_ONLY; kernels would read it");
     if ((flags & CL_MEM_READ_ONLY) != 0 && written)
@@ -55,20 +57,19 @@ static tvlm_status check_kind(const tvlm_log *log, cl_mem memory, bool written) 
     return TVLM_OK;
 }
 
-tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, bool written, tvlm_buffer **buffer) {
-    opencl_device *device = (opencl_device *)base;
+tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written, bool *image,
+                             tvlm_buffer **buffer) {
+    const tvlm_log *log = &device->base.log;
     cl_context context = NULL;
-    cl_mem memory = handle;
     size_t bytes = 0;
     cl_int error = clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "the cl_mem handed in");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "the cl_mem handed in");
     if (context != device->context)
-        return tvlm_fail(&base->log, TVLM_ERROR_ARGUMENT,
-                         "the cl_mem belongs to another context than the device");
-    TVLM_TRY(check_kind(&base->log, memory, written));
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem belongs to another context than the device");
+    TVLM_TRY(check_kind(log, memory, written, image));
     opencl_buffer *made = tvlm_allocate(1, sizeof *made);
-    if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
     clRetainMemObject(memory);
     made->base.bytes = bytes;
     made->memory = memory;
@@ -77,10 +78,15 @@ tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, bool writte
     return TVLM_OK;
 }
 
+tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, bool written, tvlm_buffer **buffer) {
+    return tvlm_opencl_wrap((opencl_device *)base, handle, written, NULL, buffer);
+}
+
 void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
     /* The caller may free the host memory that is being sent next. */
     (void)tvlm_opencl_buffer_arrive(device, *buffer);
+    tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
     free(*buffer);

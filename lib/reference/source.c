@@ -7,6 +7,7 @@
 
 #include "core/half.h"
 #include "reference/reference.h"
+#include "reference/source.h"
 #include "reference/texture.h"
 
 static const size_t component_bytes[] = {
@@ -40,6 +41,14 @@ static void convert(const unsigned char *pixel, const tvlm_pixels *layout, doubl
     }
     rgby[3] = clamp_unit((double)TVLM_LUMA_R * rgby[0] + (double)TVLM_LUMA_G * rgby[1] +
                          (double)TVLM_LUMA_B * rgby[2]);
+}
+
+void tvlm_reference_rgb(tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t x, int32_t y, double rgb[3]) {
+    const size_t pixel_bytes = component_bytes[layout->type] * (size_t)layout->channels;
+    const unsigned char *data = (const unsigned char *)reference_data(pixels) + layout->offset;
+    double rgby[4];
+    convert(data + layout->row_stride * (size_t)y + pixel_bytes * (size_t)x, layout, rgby);
+    memcpy(rgb, rgby, 3 * sizeof *rgb);
 }
 
 tvlm_status tvlm_reference_source(tvlm_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,

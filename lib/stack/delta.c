@@ -223,7 +223,10 @@ static tvlm_status apply(update *u, tvlm_buffer *buffer) {
         return tvlm_delta_keep(&u->stack->device->log, &u->stack->delta->frames[plan->index], *changes,
                                &plan->from);
     }
-    TVLM_TRY(update_parts(u, buffer, &plan->layout, true));
+    /* Where differences below the threshold may have stayed, the source is no longer what the host keeps. */
+    if (plan->there) ++u->stack->originals[plan->index].changes[TVLM_GRID_SOURCE];
+    TVLM_TRY(update_parts(u, buffer, &plan->layout, !plan->there));
+    if (!plan->keep) return TVLM_OK;
     tvlm_delta_take(&u->stack->delta->frames[plan->index], *changes, &plan->from, u->tiles, plan->packed);
     return TVLM_OK;
 }
@@ -258,43 +261,4 @@ tvlm_status tvlm_stack_update_image(tvlm_stack *stack, int32_t index, const tvlm
     TVLM_TRY(tvlm_delta_prepare(stack, &delta));
     TVLM_TRY(tvlm_delta_plan_make(stack, index, image, params, true, &delta->plan));
     return tvlm_delta_apply(stack, &delta->plan, NULL, report);
-}
-
-/* Finds which tiles of `pixels`, which are on the device, differ from the source. */
-static tvlm_status compare_there(update *u, tvlm_buffer *buffer, const tvlm_pixels *pixels) {
-    const tvlm_device *device = u->stack->device;
-    int32_t *flags = tvlm_allocate((size_t)u->report->tiles, sizeof *flags);
-    if (flags == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
-    const tvlm_status status = device->backend->source_changed(
-        u->stack->device, buffer, pixels, u->tiles->image, u->chunk->grids[TVLM_GRID_SOURCE], u->tiles->side,
-        u->plan->params.threshold, flags);
-    for (int32_t i = 0; status == TVLM_OK && i < u->report->tiles; ++i) {
-        u->plan->changed[i] = flags[i] != 0;
-        u->tiles->count += flags[i] != 0;
-    }
-    free(flags);
-    u->report->changed = u->tiles->count;
-    return status;
-}
-
-/* Updates an image from pixels that are on the device (texturevlm/opencl.h). They are compared on the device
- * with the source. */
-tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
-                                          const tvlm_pixels *pixels, const struct tvlm_update_params *params,
-                                          tvlm_delta_report *report) {
-    tvlm_delta_report unread;
-    tvlm_delta *delta;
-    TVLM_TRY(tvlm_delta_prepare(stack, &delta));
-    TVLM_TRY(tvlm_delta_plan_begin(stack, index, params, &delta->plan));
-    update u = begin(stack, &delta->plan, report != NULL ? report : &unread);
-    if (tvlm_delta_is_whole(&delta->plan) || !stack->originals[index].set) {
-        u.report->changed = u.report->tiles;
-        return update_whole(&u, buffer, pixels);
-    }
-    TVLM_TRY(compare_there(&u, buffer, pixels));
-    /* The source counts as changed in any case, since pixels that differ by less than the threshold may still
-     * differ. */
-    ++stack->originals[index].changes[TVLM_GRID_SOURCE];
-    set_original(stack, index, stack->width, stack->height);
-    return update_parts(&u, buffer, pixels, false);
 }

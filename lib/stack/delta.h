@@ -52,6 +52,8 @@ typedef struct tvlm_delta_plan {
     bool keep;
     /* All pixels are uploaded, and not only the tiles that changed. */
     bool whole;
+    /* All pixels are on the device already, in `layout`: nothing is uploaded. */
+    bool there;
     /* The size of the image as it was handed in. */
     int32_t width, height;
     /* The image's pixels in the stack's size. They are valid as long as the image's own pixels are. */
@@ -108,6 +110,15 @@ tvlm_status tvlm_delta_plan_begin(tvlm_stack *stack, int32_t index, const struct
 tvlm_status tvlm_delta_plan_make(tvlm_stack *stack, int32_t index, const tvlm_image *image,
                                  const struct tvlm_update_params *params, bool keep, tvlm_delta_plan *plan);
 
+/*
+ * Plans what pixels of the stack's size that are on the device change: they are compared with the source there,
+ * for which it waits. The frame was handed in with width x height pixels. Host memory keeps nothing of it. The
+ * plan is to be applied with `buffer`, before anything else changes the source.
+ */
+tvlm_status tvlm_delta_plan_there(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                  const tvlm_pixels *pixels, int32_t width, int32_t height,
+                                  const struct tvlm_update_params *params, tvlm_delta_plan *plan);
+
 /* Returns whether a plan is what tvlm_delta_plan_make would make now, with this value of `full`. */
 bool tvlm_delta_plan_stands(const tvlm_stack *stack, const tvlm_delta_plan *plan, bool full);
 
@@ -126,7 +137,8 @@ void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index);
 
 /*
  * Takes a frame into the stack by a plan that still holds, and drops the plan. `buffer` contains what
- * plan->upload points to; if it is NULL, this is uploaded now. `report` may be NULL. After an error the image
+ * plan->upload points to, or the pixels that the plan is about if they are there; if it is NULL, what is
+ * planned is uploaded now. `report` may be NULL. After an error the image
  * is undefined, and the next frame is taken whole.
  */
 tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buffer *buffer,
@@ -134,12 +146,6 @@ tvlm_status tvlm_delta_apply(tvlm_stack *stack, tvlm_delta_plan *plan, tvlm_buff
 
 /* Frees all that is kept, when the stack is destroyed. */
 void tvlm_stack_delta_release(tvlm_stack *stack);
-
-/* Does what tvlm_stack_source_from_buffer does, but takes only the tiles that differ from the source
- * (texturevlm/delta.h). */
-tvlm_status tvlm_stack_update_from_buffer(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
-                                          const tvlm_pixels *pixels, const struct tvlm_update_params *params,
-                                          struct tvlm_delta_report *report);
 
 /* ---- delta_frame.c ---- */
 

@@ -43,7 +43,7 @@ void tvlm_delta_plan_drop(tvlm_delta_plan *plan) {
     plan->resampled = NULL;
     plan->upload = NULL;
     plan->bytes = 0;
-    plan->planned = false;
+    plan->planned = plan->there = false;
 }
 
 void tvlm_delta_plan_release(tvlm_delta_plan *plan) {
@@ -135,6 +135,12 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
     return TVLM_OK;
 }
 
+/* Returns whether it is enough to make parts of the image, by how many tiles changed. */
+static bool parts_are_enough(tvlm_stack *stack, const tvlm_delta_plan *plan) {
+    return tvlm_stack_chunk(stack, plan->index)->images > 1 ||
+           (float)plan->tiles.count <= PARTS_SHARE * (float)plan->tile_count;
+}
+
 /* Finds which tiles changed, and returns whether it is enough to make parts of the image. */
 static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
     const tvlm_delta_frame *frame = &stack->delta->frames[plan->index];
@@ -142,8 +148,7 @@ static bool compare(tvlm_stack *stack, tvlm_delta_plan *plan) {
     if (tvlm_delta_is_whole(plan) || !tvlm_delta_fits(frame, plan->of, &plan->from)) return false;
     tvlm_delta_compare(frame, &plan->from, plan->params.threshold, &plan->tiles, plan->changed,
                        &plan->tiles.count);
-    return tvlm_stack_chunk(stack, plan->index)->images > 1 ||
-           (float)plan->tiles.count <= PARTS_SHARE * (float)plan->tile_count;
+    return parts_are_enough(stack, plan);
 }
 
 /* Prepares all rows, without gaps, so that kernels find every element aligned. */
@@ -193,6 +198,46 @@ tvlm_status tvlm_delta_plan_make(tvlm_stack *stack, int32_t index, const tvlm_im
     const tvlm_status status = make(stack, image, row, plan);
     if (status != TVLM_OK) tvlm_delta_plan_drop(plan);
     return status;
+}
+
+/* Finds which tiles of pixels that are on the device differ from the source. */
+static tvlm_status compare_there(tvlm_stack *stack, tvlm_buffer *buffer, const tvlm_pixels *pixels,
+                                 tvlm_delta_plan *plan) {
+    const tvlm_device *device = stack->device;
+    int32_t *flags = tvlm_allocate((size_t)plan->tile_count, sizeof *flags);
+    if (flags == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for tiles");
+    const tvlm_status status =
+        device->backend->source_changed(stack->device, buffer, pixels, plan->tiles.image,
+                                        tvlm_stack_chunk(stack, plan->index)->grids[TVLM_GRID_SOURCE],
+                                        plan->tiles.side, plan->params.threshold, flags);
+    for (int32_t i = 0; status == TVLM_OK && i < plan->tile_count; ++i) {
+        plan->changed[i] = flags[i] != 0;
+        plan->tiles.count += flags[i] != 0;
+    }
+    free(flags);
+    return status;
+}
+
+tvlm_status tvlm_delta_plan_there(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
+                                  const tvlm_pixels *pixels, int32_t width, int32_t height,
+                                  const struct tvlm_update_params *params, tvlm_delta_plan *plan) {
+    tvlm_delta *delta; /* of families that are carried over */
+    TVLM_TRY(tvlm_delta_prepare(stack, &delta));
+    TVLM_TRY(tvlm_delta_plan_begin(stack, index, params, plan));
+    plan->there = true;
+    plan->keep = false;
+    plan->layout = *pixels;
+    plan->width = width;
+    plan->height = height;
+    plan->whole = tvlm_delta_is_whole(plan) || !stack->originals[index].set;
+    if (plan->whole) {
+        plan->tiles.count = plan->tile_count;
+    } else {
+        TVLM_TRY(compare_there(stack, buffer, pixels, plan));
+        plan->whole = !parts_are_enough(stack, plan);
+    }
+    plan->planned = true;
+    return TVLM_OK;
 }
 
 bool tvlm_delta_plan_stands(const tvlm_stack *stack, const tvlm_delta_plan *plan, bool full) {

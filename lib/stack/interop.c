@@ -7,7 +7,6 @@
 #include "texturevlm/opencl.h"
 
 #include "core/check.h"
-#include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
 #include "stack/delta.h"
@@ -16,6 +15,7 @@
 #include "stack/inside.h"
 #include "stack/make.h"
 #include "stack/packed.h"
+#include "stack/planes.h"
 #include "stack/upload.h"
 
 /* Describes a texture for the two functions that hand one out. */
@@ -63,87 +63,142 @@ tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, tvlm_open
     return TVLM_OK;
 }
 
-/* How many bytes a buffer must have to hold the pixels. Returns false when that overflows. */
-static bool bytes_needed(const tvlm_image *image, size_t pixel_bytes, size_t row_stride, size_t offset,
-                         size_t *bytes) {
-    size_t rows;
-    if (!tvlm_multiply((size_t)image->height - 1, row_stride, &rows)) return false;
-    *bytes = offset + rows + (size_t)image->width * pixel_bytes;
-    return *bytes >= offset && *bytes >= rows;
+/* ---- Frames ---- */
+
+static tvlm_status name_sharing(const tvlm_log *log, tvlm_opencl_sharing sharing, const char **name) {
+    switch (sharing) {
+    case TVLM_OPENCL_NOT_SHARED: *name = NULL; return TVLM_OK;
+    case TVLM_OPENCL_GL: *name = "cl_khr_gl_sharing"; return TVLM_OK;
+    case TVLM_OPENCL_EXTERNAL: *name = "cl_khr_external_memory"; return TVLM_OK;
+    }
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no sharing %d", (int)sharing);
 }
 
-static tvlm_status check_pixels(const tvlm_stack *stack, const tvlm_image *image, size_t offset,
-                                tvlm_pixels *pixels) {
-    static const size_t value_bytes[] = {1, 2, 4};
-    const tvlm_log *log = &stack->device->log;
-    if (image->width != stack->width || image->height != stack->height)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the pixels are %d x %d, but the stack is %d x %d",
-                         (int)image->width, (int)image->height, (int)stack->width, (int)stack->height);
-    if (image->channels < 1 || image->channels > 4)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "pixels of %d channels; 1 to 4 are known",
-                         (int)image->channels);
-    if ((int)image->type < 0 || image->type > TVLM_PIXEL_F32)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no pixel type %d", (int)image->type);
-    const size_t value = value_bytes[image->type], pixel = value * (size_t)image->channels;
-    const size_t row = (size_t)image->width * pixel,
-                 stride = image->row_stride != 0 ? image->row_stride : row;
-    if (stride < row || stride % value != 0 || offset % value != 0)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                         "a row stride of %zu bytes at offset %zu: rows have %zu bytes, values %zu", stride,
-                         offset, row, value);
-    *pixels = (tvlm_pixels){image->width, image->height, image->channels, image->type, offset, stride};
+static tvlm_status set_colours(const tvlm_log *log, const tvlm_opencl_frame *frame, tvlm_planes *planes) {
+    switch (frame->matrix) {
+    case TVLM_OPENCL_BT601: tvlm_planes_colours(0.299, 0.114, frame->full_range, planes); return TVLM_OK;
+    case TVLM_OPENCL_BT709: tvlm_planes_colours(0.2126, 0.0722, frame->full_range, planes); return TVLM_OK;
+    }
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no matrix %d", (int)frame->matrix);
+}
+
+/* What the frame says, without its memory. */
+static tvlm_status describe_frame(const tvlm_log *log, const tvlm_opencl_frame *frame, tvlm_planes *planes) {
+    const tvlm_image *image = &frame->image;
+    TVLM_CHECK_RESERVED(log, tvlm_opencl_frame, frame);
+    if (!tvlm_is_zero(image->reserved, sizeof image->reserved))
+        return tvlm_check_reserved(log, "tvlm_image", image->reserved, sizeof image->reserved);
+    *planes = (tvlm_planes){.pixels = {image->width, image->height, image->channels, image->type,
+                                       frame->offset, image->row_stride},
+                            .nv12 = frame->nv12,
+                            .chroma_offset = frame->chroma_offset,
+                            .chroma_stride = frame->chroma_stride};
+    return set_colours(log, frame, planes);
+}
+
+static tvlm_status wrap_planes(tvlm_device *device, const tvlm_opencl_frame *frame, const char *sharing,
+                               tvlm_planes *planes) {
+    const tvlm_backend *backend = device->backend;
+    TVLM_TRY(backend->plane_wrap(device, frame->memory, sharing, &planes->first));
+    planes->chroma = planes->first;
+    if (!frame->nv12 || frame->chroma == NULL || frame->chroma == frame->memory) return TVLM_OK;
+    const tvlm_status status = backend->plane_wrap(device, frame->chroma, sharing, &planes->chroma);
+    if (status != TVLM_OK) backend->buffer_destroy(device, &planes->first.memory);
+    return status;
+}
+
+tvlm_status tvlm_stack_open_frame(tvlm_device *device, const tvlm_opencl_frame *frame, tvlm_planes *planes) {
+    const tvlm_log *log = &device->log;
+    const char *sharing = NULL;
+    if (frame->memory == NULL) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a frame without a cl_mem");
+    TVLM_TRY(name_sharing(log, frame->sharing, &sharing));
+    TVLM_TRY(describe_frame(log, frame, planes));
+    TVLM_TRY(wrap_planes(device, frame, sharing, planes));
+    const tvlm_status status = tvlm_planes_check(log, planes);
+    if (status != TVLM_OK) tvlm_stack_close_frame(device, planes);
+    return status;
+}
+
+void tvlm_stack_close_frame(tvlm_device *device, tvlm_planes *planes) {
+    if (planes->chroma.memory != planes->first.memory)
+        device->backend->buffer_destroy(device, &planes->chroma.memory);
+    planes->chroma.memory = NULL;
+    device->backend->buffer_destroy(device, &planes->first.memory);
+}
+
+static tvlm_status set_planes(tvlm_stack *stack, int32_t index, const tvlm_planes *planes) {
+    tvlm_buffer *buffer;
+    tvlm_pixels pixels;
+    TVLM_TRY(tvlm_stack_find_pixels(stack, planes, &buffer, &pixels));
+    TVLM_TRY(tvlm_stack_source_from_buffer(stack, index, buffer, &pixels));
+    stack->originals[index].width = planes->pixels.width;
+    stack->originals[index].height = planes->pixels.height;
     return TVLM_OK;
 }
 
-/* A function that takes pixels which are in a buffer. */
-typedef tvlm_status pixels_taker(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
-                                 const tvlm_pixels *pixels, const struct tvlm_update_params *params,
-                                 tvlm_delta_report *report);
-
-static tvlm_status set_pixels(tvlm_stack *stack, int32_t index, tvlm_buffer *buffer,
-                              const tvlm_pixels *pixels, const struct tvlm_update_params *params,
-                              tvlm_delta_report *report) {
-    (void)params;
-    (void)report;
-    return tvlm_stack_source_from_buffer(stack, index, buffer, pixels);
-}
-
-static tvlm_status take_pixels(tvlm_stack *stack, int32_t index, const tvlm_image *image, cl_mem memory,
-                               size_t byte_offset, pixels_taker *taker,
-                               const struct tvlm_update_params *params, tvlm_delta_report *report) {
-    static const size_t value_bytes[] = {1, 2, 4};
-    tvlm_buffer *buffer = NULL;
-    tvlm_pixels pixels;
-    size_t needed = 0;
+tvlm_status tvlm_stack_set_frame_opencl(tvlm_stack *stack, int32_t index, const tvlm_opencl_frame *frame) {
+    tvlm_planes planes;
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
-    TVLM_NEED(&stack->device->log, image);
-    TVLM_NEED(&stack->device->log, memory);
+    TVLM_NEED(&stack->device->log, frame);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(check_pixels(stack, image, byte_offset, &pixels));
-    TVLM_TRY(stack->device->backend->buffer_wrap(stack->device, memory, false, &buffer));
-    const size_t pixel_bytes = value_bytes[image->type] * (size_t)image->channels;
-    tvlm_status status = TVLM_OK;
-    if (!bytes_needed(image, pixel_bytes, pixels.row_stride, byte_offset, &needed) || needed > buffer->bytes)
-        status = tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
-                           "the pixels reach beyond the cl_mem's %zu bytes", buffer->bytes);
-    if (status == TVLM_OK) status = taker(stack, index, buffer, &pixels, params, report);
-    stack->device->backend->buffer_destroy(stack->device, &buffer);
+    TVLM_TRY(tvlm_stack_open_frame(stack->device, frame, &planes));
+    const tvlm_status status = set_planes(stack, index, &planes);
+    tvlm_stack_close_frame(stack->device, &planes);
+    return status;
+}
+
+static tvlm_status update_planes(tvlm_stack *stack, int32_t index, const tvlm_planes *planes,
+                                 const struct tvlm_update_params *params, tvlm_delta_report *report) {
+    tvlm_delta *delta;
+    tvlm_buffer *buffer;
+    tvlm_pixels pixels;
+    TVLM_TRY(tvlm_stack_find_pixels(stack, planes, &buffer, &pixels));
+    TVLM_TRY(tvlm_delta_prepare(stack, &delta));
+    TVLM_TRY(tvlm_delta_plan_there(stack, index, buffer, &pixels, planes->pixels.width, planes->pixels.height,
+                                   params, &delta->plan));
+    return tvlm_delta_apply(stack, &delta->plan, buffer, report);
+}
+
+tvlm_status tvlm_stack_update_frame_opencl(tvlm_stack *stack, int32_t index, const tvlm_opencl_frame *frame,
+                                           const struct tvlm_update_params *params,
+                                           tvlm_delta_report *report) {
+    static const struct tvlm_update_params defaults = {0};
+    tvlm_planes planes;
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
+    TVLM_NEED(&stack->device->log, frame);
+    TVLM_TRY(tvlm_stack_check_index(stack, index));
+    TVLM_TRY(tvlm_delta_check_params(&stack->device->log, params != NULL ? params : &defaults));
+    TVLM_TRY(tvlm_stack_open_frame(stack->device, frame, &planes));
+    const tvlm_status status = update_planes(stack, index, &planes, params, report);
+    tvlm_stack_close_frame(stack->device, &planes);
     return status;
 }
 
 tvlm_status tvlm_stack_set_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
-                                        cl_mem memory, size_t byte_offset) {
-    return take_pixels(stack, index, image, memory, byte_offset, set_pixels, NULL, NULL);
+                                        cl_mem pixels, size_t byte_offset) {
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
+    TVLM_NEED(&stack->device->log, image);
+    TVLM_NEED(&stack->device->log, pixels);
+    const tvlm_opencl_frame frame = {.memory = pixels, .image = *image, .offset = byte_offset};
+    return tvlm_stack_set_frame_opencl(stack, index, &frame);
 }
 
 tvlm_status tvlm_stack_update_image_opencl(tvlm_stack *stack, int32_t index, const tvlm_image *image,
-                                           cl_mem memory, size_t byte_offset,
+                                           cl_mem pixels, size_t byte_offset,
                                            const struct tvlm_update_params *params,
                                            tvlm_delta_report *report) {
-    return take_pixels(stack, index, image, memory, byte_offset, tvlm_stack_update_from_buffer, params,
-                       report);
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
+    TVLM_NEED(&stack->device->log, image);
+    TVLM_NEED(&stack->device->log, pixels);
+    const tvlm_opencl_frame frame = {.memory = pixels, .image = *image, .offset = byte_offset};
+    return tvlm_stack_update_frame_opencl(stack, index, &frame, params, report);
 }
+
+/* ---- Grids ---- */
 
 tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                        const struct tvlm_grid_input *input, cl_mem data, size_t byte_offset) {
