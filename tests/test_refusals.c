@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "support.h"
+#include "texturevlm/opencl.h"
 
 static char said[1024];
 
@@ -121,6 +122,19 @@ static void test_null_of_questions(void **state) {
     REFUSES("points is NULL", tvlm_stream_volume_sample(o->stream, 0, NULL, 1, &number));
 }
 
+static void test_null_of_frames(void **state) {
+    objects *o = *state;
+    const tvlm_opencl_frame none = {0};
+    REFUSES("frame is NULL", tvlm_stack_set_frame_opencl(o->stack, 0, NULL));
+    REFUSES("frame is NULL", tvlm_stack_update_frame_opencl(o->stack, 0, NULL, NULL, NULL));
+    REFUSES("frame is NULL", tvlm_stream_push_opencl(o->stream, 0, NULL, NULL, NULL));
+    REFUSES("frame is NULL", tvlm_stream_send_opencl(o->stream, 0, NULL));
+    REFUSES("without a cl_mem", tvlm_stack_set_frame_opencl(o->stack, 0, &none));
+    REFUSES("without a cl_mem", tvlm_stream_push_opencl(o->stream, 0, &none, NULL, NULL));
+    REFUSES("image is NULL", tvlm_stack_set_image_opencl(o->stack, 0, NULL, NULL, 0));
+    REFUSES("pixels is NULL", tvlm_stack_update_image_opencl(o->stack, 0, &image, NULL, 0, NULL, NULL));
+}
+
 /* Every struct that comes in. */
 static void test_newer_structs(void **state) {
     objects *o = *state;
@@ -222,6 +236,7 @@ static void test_counts_of_nothing(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_of_devices_and_stacks), cmocka_unit_test(test_null_of_questions),
-        cmocka_unit_test(test_newer_structs), cmocka_unit_test(test_counts_of_nothing)};
+        cmocka_unit_test(test_null_of_frames), cmocka_unit_test(test_newer_structs),
+        cmocka_unit_test(test_counts_of_nothing)};
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

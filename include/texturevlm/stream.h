@@ -37,6 +37,9 @@
  *     saliency are carried over by one frame as ever.
  *
  * A *cut* also forgets all that was before: there is no motion across it, and regions get new ids.
+ *
+ * Frames that are on the device already (cl_mem) come in by tvlm_stream_push_opencl and tvlm_stream_send_opencl
+ * (opencl.h).
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H

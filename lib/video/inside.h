@@ -9,6 +9,7 @@
 #include "core/cluster.h"
 #include "stack/delta.h"
 #include "stack/grids.h"
+#include "stack/planes.h"
 #include "texturevlm/stream.h"
 
 /* The longer side of a thumbnail has at most so many texels. */
@@ -88,12 +89,22 @@ typedef struct stream_camera {
     bool stored;
     /* The plan of the next frame. */
     tvlm_delta_plan plan;
-    /* The frame that was sent ahead; it has no pixels if none was. Its plan may be outdated. */
+    /* The frame that was sent ahead; it has no size if none was. Its plan may be outdated. Without pixels it is
+     * in `taken`. */
     tvlm_image sent;
+    /* A frame that was on the device when it was sent ahead, as pixels of the stack's size. */
+    tvlm_buffer *taken;
+    tvlm_pixels taken_pixels;
     /* What the plan uploads, and whether that is on its way. */
     tvlm_buffer *pixels;
     bool sending;
 } stream_camera;
+
+/* A frame as it is pushed: an image, planes on the device, or neither, which means what was sent ahead. */
+typedef struct stream_frame {
+    const tvlm_image *image;
+    const tvlm_planes *planes;
+} stream_frame;
 
 /* Of the pointers in `params` only the scorer is read after the stream is created. The members after `params`
  * have the defaults filled in. */
@@ -145,20 +156,26 @@ tvlm_status tvlm_stream_follow_regions(const tvlm_stream *stream, stream_camera 
 tvlm_status tvlm_stream_place_regions(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_drop_regions(stream_camera *camera);
 
-/* stream_send.c: checks a frame that is pushed or sent. */
-tvlm_status tvlm_stream_check_frame(const tvlm_stream *stream, int32_t index, const tvlm_image *image);
+/* stream_send.c: checks a frame that is pushed or sent: its camera, its size, and all of an image. */
+tvlm_status tvlm_stream_check_frame(const tvlm_stream *stream, int32_t index, const stream_frame *frame);
 
 /* Whether the camera's next frame is a keyframe in any case. */
 bool tvlm_stream_is_due(const tvlm_stream *stream, const stream_camera *camera);
 
 /*
- * Makes the plan for the frame that is pushed (camera->plan); `image` NULL means the one that was sent. If
- * *buffer is not NULL then, the pixels of that plan are in it already.
+ * Makes the plan for the frame that is pushed (camera->plan). If *buffer is not NULL then, the pixels of that
+ * plan are in it already.
  */
-tvlm_status tvlm_stream_plan(const tvlm_stream *stream, stream_camera *camera, const tvlm_image *image,
+tvlm_status tvlm_stream_plan(const tvlm_stream *stream, stream_camera *camera, const stream_frame *frame,
                              bool keyframe, tvlm_buffer **buffer);
+/* Does what tvlm_stream_send does with a frame that is on the device: it is converted to camera->taken. */
+tvlm_status tvlm_stream_take(tvlm_stream *stream, int32_t index, const tvlm_planes *planes);
 void tvlm_stream_drop_sent(const tvlm_stream *stream, stream_camera *camera);
 void tvlm_stream_release_sent(const tvlm_stream *stream, stream_camera *camera);
+
+/* stream.c: what tvlm_stream_push does once it has the device. */
+tvlm_status tvlm_stream_push_frame(tvlm_stream *stream, int32_t index, const stream_frame *frame,
+                                   const struct tvlm_push_params *params, tvlm_stream_report *report);
 
 /* stream_steady.c: keeps the last selection's positions, moves them along the flow, and makes the bonus from
  * them. */

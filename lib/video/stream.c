@@ -179,11 +179,15 @@ tvlm_stack *tvlm_stream_stack(tvlm_stream *stream, int32_t camera) {
 
 /* ---- A frame ---- */
 
-static tvlm_status check_push(const tvlm_stream *s, int32_t index, const tvlm_image *image,
+static bool is_sent(const stream_frame *frame) {
+    return frame->image == NULL && frame->planes == NULL;
+}
+
+static tvlm_status check_push(const tvlm_stream *s, int32_t index, const stream_frame *frame,
                               const struct tvlm_push_params *params) {
     const tvlm_log *log = &s->device->log;
-    TVLM_TRY(tvlm_stream_check_frame(s, index, image));
-    if (image == NULL && s->cameras[index].sent.pixels == NULL)
+    TVLM_TRY(tvlm_stream_check_frame(s, index, frame));
+    if (is_sent(frame) && s->cameras[index].sent.width == 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "no frame, and none was sent ahead");
     if (params->fixation_count < 0 || (params->fixation_count > 0 && params->fixations == NULL))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d fixations, but none given",
@@ -226,11 +230,11 @@ static tvlm_status copy_back(const tvlm_stream *s, stream_camera *camera) {
 }
 
 /* Takes the new pixels into the source, with all its levels. The old pixels are in camera->before then. */
-static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
+static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const stream_frame *frame,
                               const struct tvlm_push_params *params) {
     tvlm_delta_report delta;
     tvlm_buffer *buffer;
-    TVLM_TRY(tvlm_stream_plan(s, camera, image, is_keyframe(s, camera, params), &buffer));
+    TVLM_TRY(tvlm_stream_plan(s, camera, frame, is_keyframe(s, camera, params), &buffer));
     /* The centres and the bonus were those of the frame that goes. */
     tvlm_stack_set_centres(camera->stack, NULL);
     tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
@@ -242,7 +246,7 @@ static tvlm_status take_frame(const tvlm_stream *s, stream_camera *camera, const
             TVLM_TRY(copy_back(s, camera));
     }
     TVLM_TRY(tvlm_delta_apply(camera->stack, &camera->plan, buffer, &delta));
-    if (image == NULL) camera->sent.pixels = NULL;
+    if (is_sent(frame)) camera->sent = (tvlm_image){0};
     camera->tiles = delta.whole ? 0 : delta.tiles;
     camera->changed = delta.whole ? 0 : delta.changed;
     TVLM_TRY(tvlm_stack_make(camera->stack, 0, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
@@ -332,40 +336,45 @@ static tvlm_status move_fixation(stream_camera *camera, const struct tvlm_push_p
                                    last[1] * (float)tvlm_stack_height(stack) / (float)camera->height);
 }
 
-static tvlm_status push(tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
+static tvlm_status push(tvlm_stream *s, stream_camera *camera, const stream_frame *frame,
                         const struct tvlm_push_params *params) {
-    const tvlm_image *frame = image != NULL ? image : &camera->sent;
-    camera->width = frame->width;
-    camera->height = frame->height;
+    const tvlm_image *image = frame->image != NULL ? frame->image : &camera->sent;
+    camera->width = frame->planes != NULL ? frame->planes->pixels.width : image->width;
+    camera->height = frame->planes != NULL ? frame->planes->pixels.height : image->height;
     TVLM_TRY(leave_frame(s, camera, params));
-    TVLM_TRY(take_frame(s, camera, image, params));
+    TVLM_TRY(take_frame(s, camera, frame, params));
     TVLM_TRY(meet_frame(s, camera, params));
     TVLM_TRY(move_fixation(camera, params));
     ++camera->frames;
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_image *image,
-                             const struct tvlm_push_params *params, tvlm_stream_report *report) {
+tvlm_status tvlm_stream_push_frame(tvlm_stream *stream, int32_t index, const stream_frame *frame,
+                                   const struct tvlm_push_params *params, tvlm_stream_report *report) {
     static const struct tvlm_push_params defaults = {0};
-    TVLM_NEED(NULL, stream);
-    TVLM_ENTER(stream->device);
     if (params == NULL) params = &defaults;
     TVLM_CHECK_RESERVED(&stream->device->log, tvlm_push_params, params);
-    TVLM_TRY(check_push(stream, index, image, params));
+    TVLM_TRY(check_push(stream, index, frame, params));
     stream_camera *camera = &stream->cameras[index];
-    if (image != NULL) tvlm_stream_drop_sent(stream, camera);
-    const tvlm_status status = push(stream, camera, image, params);
+    if (!is_sent(frame)) tvlm_stream_drop_sent(stream, camera);
+    const tvlm_status status = push(stream, camera, frame, params);
     /* After an error nobody knows what is left of the old frame. */
     if (status != TVLM_OK) {
         camera->frames = 0;
         camera->width = camera->height = 0;
         tvlm_stack_drop_frame(camera->stack, 0);
-        if (image == NULL) tvlm_stream_drop_sent(stream, camera);
+        if (is_sent(frame)) tvlm_stream_drop_sent(stream, camera);
         return status;
     }
     if (report != NULL) *report = camera->report;
     return TVLM_OK;
+}
+
+tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_image *image,
+                             const struct tvlm_push_params *params, tvlm_stream_report *report) {
+    TVLM_NEED(NULL, stream);
+    TVLM_ENTER(stream->device);
+    return tvlm_stream_push_frame(stream, index, &(stream_frame){.image = image}, params, report);
 }
 
 tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct tvlm_query *query,

@@ -2,7 +2,8 @@
 /*
  * stream_send.c: plans what of a camera's next frame goes to the device, and sends it beside the work on the
  * present frame. The plan is one of the stack's (stack/delta.h), which changes nothing before it is applied.
- * So a frame that is sent and never pushed leaves no trace, nor does one before which another frame comes.
+ * So a frame that is sent and never pushed leaves no trace, nor does one before which another frame comes. A
+ * frame that is on the device already is only converted, and planned when it is pushed.
  */
 #include "core/check.h"
 #include "core/owner.h"
@@ -11,17 +12,20 @@
 #include "stack/upload.h"
 #include "video/inside.h"
 
-tvlm_status tvlm_stream_check_frame(const tvlm_stream *s, int32_t index, const tvlm_image *image) {
+tvlm_status tvlm_stream_check_frame(const tvlm_stream *s, int32_t index, const stream_frame *frame) {
     const tvlm_log *log = &s->device->log;
+    const tvlm_image *image = frame->image;
     size_t row;
     if (index < 0 || index >= s->camera_count)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d of %d", (int)index, (int)s->camera_count);
     const stream_camera *camera = &s->cameras[index];
-    if (image == NULL) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_check_image(log, image, &row));
-    if (camera->width > 0 && (image->width != camera->width || image->height != camera->height))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a frame of %dx%d pixels in a stream of %dx%d",
-                         (int)image->width, (int)image->height, (int)camera->width, (int)camera->height);
+    if (image == NULL && frame->planes == NULL) return TVLM_OK;
+    if (image != NULL) TVLM_TRY(tvlm_stack_check_image(log, image, &row));
+    const int32_t width = image != NULL ? image->width : frame->planes->pixels.width;
+    const int32_t height = image != NULL ? image->height : frame->planes->pixels.height;
+    if (camera->width > 0 && (width != camera->width || height != camera->height))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a frame of %dx%d pixels in a stream of %dx%d", (int)width,
+                         (int)height, (int)camera->width, (int)camera->height);
     return TVLM_OK;
 }
 
@@ -49,8 +53,23 @@ static tvlm_status await_pixels(const tvlm_stream *s, stream_camera *camera) {
     return sending ? s->device->backend->buffer_arrive(s->device, camera->pixels) : TVLM_OK;
 }
 
-tvlm_status tvlm_stream_plan(const tvlm_stream *s, stream_camera *camera, const tvlm_image *image,
+/* Plans a frame that is on the device, and is compared there: planes, or what was taken (NULL). */
+static tvlm_status plan_there(const tvlm_stream *s, stream_camera *camera, const tvlm_planes *planes,
+                              bool keyframe, tvlm_buffer **buffer) {
+    struct tvlm_update_params params = s->params.update;
+    tvlm_pixels pixels = camera->taken_pixels;
+    params.full = is_full(s, keyframe);
+    *buffer = camera->taken;
+    if (planes != NULL) TVLM_TRY(tvlm_stack_find_pixels(camera->stack, planes, buffer, &pixels));
+    return tvlm_delta_plan_there(camera->stack, 0, *buffer, &pixels, camera->width, camera->height, &params,
+                                 &camera->plan);
+}
+
+tvlm_status tvlm_stream_plan(const tvlm_stream *s, stream_camera *camera, const stream_frame *frame,
                              bool keyframe, tvlm_buffer **buffer) {
+    const tvlm_image *image = frame->image;
+    if (frame->planes != NULL || (image == NULL && camera->sent.pixels == NULL))
+        return plan_there(s, camera, frame->planes, keyframe, buffer);
     *buffer = camera->sending ? camera->pixels : NULL;
     TVLM_TRY(await_pixels(s, camera));
     if (image == NULL && tvlm_delta_plan_stands(camera->stack, &camera->plan, is_full(s, keyframe)))
@@ -63,13 +82,14 @@ void tvlm_stream_drop_sent(const tvlm_stream *s, stream_camera *camera) {
     /* Whether the pixels arrived does not matter, since they are not wanted. */
     (void)await_pixels(s, camera);
     tvlm_delta_plan_drop(&camera->plan);
-    camera->sent.pixels = NULL;
+    camera->sent = (tvlm_image){0};
 }
 
 void tvlm_stream_release_sent(const tvlm_stream *s, stream_camera *camera) {
     tvlm_stream_drop_sent(s, camera);
     tvlm_delta_plan_release(&camera->plan);
     s->device->backend->buffer_destroy(s->device, &camera->pixels);
+    s->device->backend->buffer_destroy(s->device, &camera->taken);
 }
 
 /* ---- Sending ahead ---- */
@@ -97,7 +117,7 @@ tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_imag
     TVLM_NEED(NULL, stream);
     TVLM_ENTER(stream->device);
     TVLM_NEED(&stream->device->log, image);
-    TVLM_TRY(tvlm_stream_check_frame(stream, index, image));
+    TVLM_TRY(tvlm_stream_check_frame(stream, index, &(stream_frame){.image = image}));
     stream_camera *camera = &stream->cameras[index];
     tvlm_stream_drop_sent(stream, camera);
     TVLM_TRY(make_plan(stream, camera, image, tvlm_stream_is_due(stream, camera)));
@@ -107,4 +127,17 @@ tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t index, const tvlm_imag
     else
         tvlm_stream_drop_sent(stream, camera);
     return status;
+}
+
+tvlm_status tvlm_stream_take(tvlm_stream *s, int32_t index, const tvlm_planes *planes) {
+    TVLM_TRY(tvlm_stream_check_frame(s, index, &(stream_frame){.planes = planes}));
+    stream_camera *camera = &s->cameras[index];
+    const tvlm_backend *backend = s->device->backend;
+    const size_t bytes = tvlm_stack_converted_bytes(camera->stack);
+    tvlm_stream_drop_sent(s, camera);
+    if (camera->taken == NULL) TVLM_TRY(backend->buffer_create(s->device, bytes, &camera->taken));
+    TVLM_TRY(tvlm_stack_convert_planes(camera->stack, planes, camera->taken, &camera->taken_pixels));
+    camera->sent.width = planes->pixels.width;
+    camera->sent.height = planes->pixels.height;
+    return TVLM_OK;
 }
