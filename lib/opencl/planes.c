@@ -142,6 +142,18 @@ static void call_row(opencl_call *call, const float row[4]) {
     tvlm_opencl_call_float4(call, row[0], row[1], row[2], row[3]);
 }
 
+/* A work-item reads all pixels that its own is made of. llvmpipe ends the loops of a work-item after 65535
+ * turns, without a word. */
+static tvlm_status check_loops(const opencl_device *device, const tvlm_pixels *pixels, int32_t width,
+                               int32_t height) {
+    const int64_t columns = pixels->width / width + 2, rows = pixels->height / height + 2;
+    if (!device->short_loops || columns * rows <= 32768) return TVLM_OK;
+    return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
+                     "%s ends long loops: a frame of %dx%d is too large to become one of %dx%d there",
+                     device->base.info.name, (int)pixels->width, (int)pixels->height, (int)width,
+                     (int)height);
+}
+
 tvlm_status tvlm_opencl_planes(tvlm_device *base, const tvlm_planes *planes, int32_t width, int32_t height,
                                tvlm_buffer *out) {
     const tvlm_pixels *pixels = &planes->pixels;
@@ -152,6 +164,7 @@ tvlm_status tvlm_opencl_planes(tvlm_device *base, const tvlm_planes *planes, int
                                                       : TVLM_PIXELS_F32;
     char options[96];
     opencl_call call;
+    TVLM_TRY(check_loops((opencl_device *)base, pixels, width, height));
     snprintf(options, sizeof options,
              "-DIMAGES=%d -DNV12=%d -DRESAMPLE=%d -DPIXEL_TYPE=%d -DPIXEL_CHANNELS=%d", images, planes->nv12,
              resample, planes->nv12 || images ? TVLM_PIXELS_U8 : type,
