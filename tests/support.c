@@ -49,6 +49,12 @@ static bool left_out(tvlm_storage storage, tvlm_format format) {
     return test_quick() && (storage == TVLM_STORAGE_BUFFER) != (format == TVLM_FORMAT_F32);
 }
 
+/* Whether tests run in this storage: $TVLM_TEST_STORAGE names the only one, and tests/mutants sets it. */
+static bool wanted_storage(tvlm_storage storage) {
+    const char *only = getenv("TVLM_TEST_STORAGE");
+    return only == NULL || only[0] == '\0' || strcmp(only, tvlm_storage_name(storage)) == 0;
+}
+
 /* Runs `body` in every storage that one device (by index or name) can do, in both formats. Returns how many
  * these were. */
 static int run_device(const char *name, test_body *body, tvlm_device *reference) {
@@ -57,6 +63,7 @@ static int run_device(const char *name, test_body *body, tvlm_device *reference)
     int count = 0;
     for (size_t s = 0; s < sizeof storages / sizeof storages[0]; ++s) {
         test_target target = {0};
+        if (!wanted_storage(storages[s])) continue;
         const tvlm_status status = tvlm_device_open(
             tvlm_device_params(.name = name, .storage = storages[s], .log = &test_log), &target.device);
         if (status == TVLM_ERROR_UNSUPPORTED) {

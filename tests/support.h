@@ -8,7 +8,8 @@
  *   all     every OpenCL device
  *   other   the device of that name or index, as tvlm_device_params takes it
  * Where the first two find none, the tests of devices are skipped, never passed; a device that is named must
- * be there. $TVLM_TEST_SMALL=1 asks for sizes that an interpreter (Oclgrind) can afford.
+ * be there. $TVLM_TEST_SMALL=1 asks for sizes that an interpreter (Oclgrind) can afford. $TVLM_TEST_STORAGE
+ * names the only storage to run in ("buffer", "image", "mipmapped").
  */
 #ifndef TVLM_TESTS_SUPPORT_H
 #define TVLM_TESTS_SUPPORT_H

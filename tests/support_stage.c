@@ -74,6 +74,11 @@ static opencl_tuning tuned(opencl_tuning tuning, bool gpu) {
     tuning.tile_height = 16;
     tuning.run = gpu ? 1 : 16;
     tuning.score_group = gpu ? 64 : 4;
+    tuning.cell_lanes = gpu ? 16 : 1;
+    tuning.cells = gpu ? 4 : 1;
+    tuning.cosine_width = gpu ? 8 : 64;
+    tuning.cosine_height = 4;
+    tuning.cosine_lanes = gpu ? 8 : 1;
     tuning.scan_rows = !gpu;
     return tuning;
 }

@@ -314,6 +314,25 @@ static void handed_in(const test_target *target, tvlm_device *reference) {
     }
 }
 
+/* A region whose sum of x needs more than 32 bits. It is the same code in every storage, and long for an
+ * interpreter. */
+static void wide_sums(const test_target *target, tvlm_device *reference) {
+    const tvlm_device_info *info = test_device_info(target->device);
+    if (info->storage != TVLM_STORAGE_BUFFER || strstr(info->platform, "Oclgrind") != NULL) return;
+    const tvlm_family_settings settings = {.clusters = 1, .compactness = 10.0f};
+    const test_size size = {50000, 4}; /* x sums up to 5e9 */
+    const int32_t counts[1] = {1};
+    uint64_t random = 15;
+    int32_t *labels = calloc((size_t)size.width * (size_t)size.height, sizeof *labels);
+    cluster_both both = both_of(target, reference, size, 1);
+    assert_non_null(labels);
+    write_patches(&both.source, 0, &random, true);
+    both_make(&both, &settings, labels, counts);
+    compare_exactly("one region of 50000x4", &both.out, &both.got, &both.expected);
+    both_release(&both);
+    free(labels);
+}
+
 /* What is added and joined by many at once comes out the same every time. */
 static void again(const test_target *target, tvlm_device *reference) {
     const test_size size = test_small() ? (test_size){21, 16} : (test_size){333, 257};
@@ -366,6 +385,11 @@ static void test_handed_in(void **state) {
     test_on_targets(handed_in_tuned);
 }
 
+static void test_wide_sums(void **state) {
+    (void)state;
+    test_on_targets(wide_sums);
+}
+
 static void test_again(void **state) {
     (void)state;
     test_on_targets(again_tuned);
@@ -373,6 +397,7 @@ static void test_again(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_few_colours), cmocka_unit_test(test_all_colours),
-                                       cmocka_unit_test(test_handed_in), cmocka_unit_test(test_again)};
+                                       cmocka_unit_test(test_handed_in), cmocka_unit_test(test_wide_sums),
+                                       cmocka_unit_test(test_again)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

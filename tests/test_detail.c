@@ -26,7 +26,7 @@ static void entropy(const test_target *target, tvlm_device *reference) {
 
 static void detail(const test_target *target, tvlm_device *reference) {
     test_with_tunings(target, reference, laplacian);
-    entropy(target, reference);
+    test_with_tunings(target, reference, entropy);
 }
 
 static void test_detail(void **state) {
