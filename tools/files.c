@@ -20,6 +20,7 @@ typedef struct known_file {
     dev_t device;
     ino_t inode;
     file_use use;
+    int named;       /* how often it was noted */
     char option[64]; /* the option that names an output */
     char name[];     /* "": it exists */
 } known_file;
@@ -107,6 +108,7 @@ static int note(struct tool *tool, file_use use, const char *option, const char 
     int code = TOOL_DONE;
     if (lasting && known == NULL) code = tool_fail(tool, "no memory for the names of files");
     known_file *const other = known != NULL ? *(known_file **)known : file;
+    other->named += lasting;
     if (other != file && (use == FILE_OUTPUT || other->use == FILE_OUTPUT))
         code = complain(tool, other, file, path);
     if (known == NULL || other != file) free(file);
@@ -115,6 +117,16 @@ static int note(struct tool *tool, file_use use, const char *option, const char 
 
 int files_input(struct tool *tool, const char *path) {
     return note(tool, FILE_INPUT, "", path, true);
+}
+
+int files_named(const struct tool *tool, const char *path) {
+    struct stat info;
+    bool found;
+    known_file *const file = identify(path, &info, &found);
+    const void *const known = file != NULL && found ? tfind(file, &tool->files.tree, compare) : NULL;
+    const int named = known != NULL ? (*(known_file *const *)known)->named : 0;
+    free(file);
+    return named;
 }
 
 /* Refuses what cannot be written: its folder is missing or may not be written to, or it is a folder itself.

@@ -30,6 +30,10 @@ int files_input(struct tool *tool, const char *path);
  */
 int files_output(struct tool *tool, const char *option, const char *path);
 
+/* How often the options and operands name the file at a path, as an input; 0 where that is not known, as of a
+ * pipe. */
+int files_named(const struct tool *tool, const char *path);
+
 void files_release(file_list *list);
 
 #endif

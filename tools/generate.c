@@ -18,7 +18,7 @@
 typedef struct generate_options {
     tool_common common;
     const char *output, *sheet, *layout, *channels;
-    option_integer level, clusters;
+    option_integer level, clusters, max_side;
     option_size size;
     input_options inputs;
 } generate_options;
@@ -45,6 +45,8 @@ static const option_spec specs[] = {
      "level's own size); of patch13 and scene18 also the size at which they are made (default: "
      "32x32)",
      1, SIDE_MAX, NULL},
+    {0, OPTION_INTEGER, "max-side", offsetof(generate_options, max_side), "PIXELS", MAX_SIDE_HELP, 1,
+     SIDE_MAX, NULL},
 };
 
 static const option_specs own = OPTION_SPECS(specs);
@@ -233,16 +235,39 @@ static int print_summary(struct job *job) {
     return code;
 }
 
+/* Chooses the size of the stack: the image's, or the largest of its shape that the device has memory for. What
+ * is packed and read takes less than another image would, so the size is that of two. */
+static int choose_size(struct job *job, struct tvlm_stack_params *params) {
+    const int32_t longer = job->image->width > job->image->height ? job->image->width : job->image->height;
+    struct tvlm_stack_params two = *params;
+    int32_t width = job->image->width, height = job->image->height;
+    two.images = 2;
+    const int code = tool_status(job->tool, tvlm_stack_fit(job->device, &two, &width, &height));
+    const int32_t asked = params->max_side > 0 && params->max_side < longer ? params->max_side : longer;
+    if (code == TOOL_DONE && width < asked && height < asked)
+        tvlm_log_message(&job->tool->log, TVLM_LOG_WARNING,
+                         "scaled down from %dx%d to %dx%d, which this device can hold with the channels on "
+                         "their way out",
+                         (int)job->image->width, (int)job->image->height, (int)width, (int)height);
+    params->width = width;
+    params->height = height;
+    return code;
+}
+
 /* Creates a stack of one image that has the size of the first one. Layouts of thumbnails are made at the size
  * of the result. */
 static int create_stack(struct job *job, const char *layout) {
     const generate_options *const options = job->options;
     struct tvlm_stack_params params = {.layout = layout,
                                        .format = (tvlm_format)options->common.format,
-                                       .clusters = options->clusters.given ? options->clusters.value : 0};
+                                       .clusters = options->clusters.given ? options->clusters.value : 0,
+                                       .max_side = options->max_side.value};
     if (tvlm_layout_side(layout) > 0 && options->size.given) {
         params.width = options->size.width;
         params.height = options->size.height;
+    } else if (tvlm_layout_side(layout) == 0) {
+        const int code = choose_size(job, &params);
+        if (code != TOOL_DONE) return code;
     }
     return tool_status(job->tool, tvlm_stack_create_for_image(job->device, job->image, &params, &job->stack));
 }
@@ -295,6 +320,8 @@ static int check_usage(struct tool *tool, const generate_options *options, int p
         return tool_usage(tool, "nothing to write: -o STACK.npy or --sheet SHEET.png is missing");
     if (options->layout != NULL && options->channels != NULL)
         return tool_usage(tool, "--layout and --channels exclude each other");
+    if (options->max_side.given && options->layout != NULL && tvlm_layout_side(options->layout) > 0)
+        return tool_usage(tool, "--max-side is not for --layout %s, which --size is for", options->layout);
     if (options->clusters.given && options->inputs.labels != NULL)
         return tool_usage(tool, "--clusters and --labels exclude each other");
     if (options->inputs.features == NULL && (options->inputs.words != NULL || options->inputs.patch.given))

@@ -16,6 +16,7 @@
 #include "select_layout.h"
 #include "select_outputs.h"
 #include "select_patches.h"
+#include "select_stack.h"
 #include "shared.h"
 #include "strategies.h"
 #include "texturevlm/io.h"
@@ -32,7 +33,8 @@ typedef struct select_options {
     option_number e0;
     int arrangement; /* tvlm_arrangement */
     option_integer level, keep_regions;
-    option_number cull_distance, cache_bytes;
+    option_number cull_distance;
+    stack_options stacks;
     patch_options patches;
     const char *patch_scores;
     int cover;
@@ -72,9 +74,6 @@ static const option_spec specs[] = {
      1e-6, 1e6, NULL},
     {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
      "for cascade: squares that cover the image, as the quadtree's, small only in those regions", 0, 0, NULL},
-    {0, OPTION_NUMBER, "cache-bytes", offsetof(select_options, cache_bytes), "BYTES",
-     "of device memory for images that may be asked about again (default: half of the device's)", 1, 1e18,
-     NULL},
     {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
      "the score of every cell of the grid (--stride), row after row as an encoder numbers its "
      "patches: float32 [cells]",
@@ -89,6 +88,7 @@ static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&placing_specs, offsetof(select_options, placing)},
     {&own, 0},
+    {&stack_specs, offsetof(select_options, stacks)},
     {&stride_specs, offsetof(select_options, stride)},
     {&weighing_specs, offsetof(select_options, weighing)},
     {&features_specs, offsetof(select_options, questions)},
@@ -110,8 +110,7 @@ struct run {
     questions questions;
     patch_plan patches;
     tvlm_basis *basis;
-    tvlm_device *device;
-    tvlm_session *session;
+    stack_source stacks;
     char layout[LAYOUT_SIZE]; /* the names of the channels that the score reads */
     bool several;             /* whether there are several images */
     json_writer json;
@@ -138,8 +137,10 @@ struct job {
     const char *path;
     int number; /* the place of the image among the operands */
     tvlm_image *image;
-    tvlm_stack *stack;
+    image_stack used;
+    tvlm_stack *stack;    /* that of `used` */
     int32_t query_number; /* what follows is of this query */
+    bool written;         /* its answer stands in the JSON */
     struct tvlm_query storage;
     const struct tvlm_query *query; /* NULL: nothing is asked */
     tvlm_selection *selection;
@@ -270,7 +271,7 @@ static void write_selection(struct run *run, const struct job *job) {
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
     json_string(json, "strategy", tvlm_strategy_name(strategies_at(run->options->placing.strategy)));
-    json_device(json, run->device);
+    json_device(json, run->stacks.device);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
     stages_write(json, job->selection);
@@ -332,6 +333,7 @@ static int answer(struct run *run, struct job *job) {
     if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
     if (code == TOOL_DONE) code = make_arrays(run, job);
     if (code != TOOL_DONE) return code;
+    job->written = true;
     write_selection(run, job);
     code = write_picture(run, options->overlay, job, &job->overlay);
     if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
@@ -350,37 +352,23 @@ static void release_answer(struct job *job) {
     tvlm_selection_destroy(&job->selection);
 }
 
-/* It is opened with the first image, so that a wrong path is named before a device is looked for. */
-static int open_session(struct run *run) {
-    const struct tvlm_session_params params = {.cache_bytes = (size_t)run->options->cache_bytes.value};
-    if (run->session != NULL) return TOOL_DONE;
-    int code = tool_open_device(run->tool, &run->options->common, &run->device);
-    if (code == TOOL_DONE)
-        code = tool_status(run->tool, tvlm_session_create(run->device, &params, &run->session));
-    return code;
-}
-
 /* Finds the image's stack with its features. Stacks are told apart by the file that those came from, which
  * does not change within a run. */
 static int find_stack(struct run *run, struct job *job) {
     const option_list *const features = &run->options->questions.features;
-    const struct tvlm_stack_params params = {.layout = run->layout,
-                                             .format = (tvlm_format)run->options->common.format};
     const char *const key = features->count > 0 ? features->values[job->number] : "";
-    bool hit;
-    int code = tool_status(run->tool, tvlm_session_stack(run->session, job->image, &params, key, strlen(key),
-                                                         &job->stack, &hit));
-    if (code == TOOL_DONE && !hit)
+    int code = stack_find(&run->stacks, job->path, job->image, run->layout, key, &job->used);
+    job->stack = job->used.stack;
+    if (code == TOOL_DONE && job->used.new)
         code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
     return code;
 }
 
-static int select_one(struct run *run, struct job *job) {
+/* Answers the questions that are not answered yet. */
+static int answer_all(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    int code = tool_status(tool, tvlm_image_load(job->path, &tool->log, &job->image));
-    if (code == TOOL_DONE) code = open_session(run);
-    if (code == TOOL_DONE) code = find_stack(run, job);
+    int code = find_stack(run, job);
     if (code == TOOL_DONE && options->basis.name != NULL) {
         code = basis_embed(tool, &options->basis, &run->questions.queries, &run->questions.mean, job->stack,
                            &run->basis);
@@ -390,6 +378,8 @@ static int select_one(struct run *run, struct job *job) {
         code = answer(run, job);
         if (code == TOOL_DONE && (run->several || run->questions.several)) code = tool_keep_files(tool);
         release_answer(job);
+        if (code != TOOL_DONE) break;
+        job->written = false;
     }
     return code;
 }
@@ -397,8 +387,13 @@ static int select_one(struct run *run, struct job *job) {
 static int select_path(struct run *run, const char *path, int number) {
     struct job job = {.path = path, .number = number};
     run->tool->subject = path;
-    const int code = select_one(run, &job);
-    tvlm_session_trim(run->session);
+    int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &job.image));
+    if (code == TOOL_DONE) {
+        do code = answer_all(run, &job);
+        while (code != TOOL_DONE && !job.written &&
+               stack_try_smaller(&run->stacks, path, job.image, &job.used));
+    }
+    stack_done(&run->stacks, &job.used);
     tvlm_image_destroy(&job.image);
     run->tool->subject = NULL;
     return code;
@@ -430,16 +425,6 @@ static int select_all(struct run *run, int count, char *const *paths) {
     return code == TOOL_DONE ? write_json(run) : code;
 }
 
-static void say_session(const struct run *run) {
-    tvlm_session_info info;
-    if (tvlm_session_get_info(run->session, &info) != TVLM_OK) return;
-    tvlm_log_message(
-        &run->tool->log, TVLM_LOG_INFO,
-        "session: %lld hits, %lld misses, %lld evictions; %d stacks of %zu bytes kept, at most %zu",
-        (long long)info.hits, (long long)info.misses, (long long)info.evictions, (int)info.stacks, info.bytes,
-        info.cache_bytes);
-}
-
 /* Refuses options that the strategy does not read. */
 static int check_strategy(struct tool *tool, const select_options *options) {
     const strategy_option given[] = {
@@ -464,10 +449,14 @@ static int check_strategy(struct tool *tool, const select_options *options) {
 
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const select_options *const options = values;
-    struct run run = {.tool = tool, .options = options, .several = operand_count > 1};
+    struct run run = {.tool = tool,
+                      .options = options,
+                      .stacks = {.tool = tool, .common = &options->common, .options = &options->stacks},
+                      .several = operand_count > 1};
     int code;
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
+    if ((code = stack_options_check(tool, &options->stacks)) != TOOL_DONE) return code;
     if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
     if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
     if (options->questions.features.count > 0 && options->questions.query == NULL &&
@@ -494,10 +483,9 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE)
         code = patches_layout(tool, &options->patches, &run.patches, run.layout, sizeof run.layout);
     if (code == TOOL_DONE) code = select_all(&run, operand_count, operands);
-    if (code == TOOL_DONE && tool->verbose) say_session(&run);
+    if (code == TOOL_DONE) stack_say_kept(&run.stacks);
     json_release(&run.json);
-    tvlm_session_destroy(&run.session);
-    tvlm_device_destroy(&run.device);
+    stack_source_release(&run.stacks);
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
     questions_release(&run.questions);
@@ -514,9 +502,10 @@ const tool_command select_command = {
         "IMAGE is JPEG, PNG, BMP, PPM or PGM. x, y and size are in its pixels after its EXIF rotation, with centres\n"
         "at +0.5. One image gives one object, several give {\"selections\": [...]}; when one of them fails, no JSON is\n"
         "written. With several images each picture's name gets the image's: --overlay out.png writes out-photo.png\n"
-        "for photo.jpg. --stride and --min-distance are in pixels of the working image: the image itself, unless it\n"
-        "is larger than the device can hold.\n"
-        "The same photo twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says how often.\n"
+        "for photo.jpg. --stride, --patch and --min-distance are in pixels of the working image: the image itself, unless\n"
+        "--size or --max-side say otherwise, or it is larger than the device, or its memory, can hold; a warning says so.\n"
+        "A file that is named twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says\n"
+        "how often.\n"
         "With --features and --query the score has its third part, the cosine of the features with the query; a query\n"
         "of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures out-q0.png, ...\n"
         "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one number\n"

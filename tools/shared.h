@@ -23,6 +23,10 @@ typedef struct weighing_options {
 } weighing_options;
 extern const option_specs weighing_specs;
 
+/* What --help says of --max-side. */
+#define MAX_SIDE_HELP                                                                                        \
+    "images with a longer side are worked on smaller, in their shape (default: what fits the device)"
+
 extern const option_specs stride_specs; /* --stride, whose value is an option_number */
 extern const option_specs every_specs;  /* --every, whose value is an option_integer */
 

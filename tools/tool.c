@@ -85,7 +85,15 @@ int tool_usage(struct tool *tool, const char *format, ...) {
 
 int tool_status(struct tool *tool, tvlm_status status) {
     if (status == TVLM_OK) return TOOL_DONE;
+    if (tool->status == TVLM_OK) tool->status = status;
     return tool_fail(tool, "%s", tvlm_status_string(status)); /* does nothing where the library said more */
+}
+
+bool tool_lacked_memory(struct tool *tool) {
+    if (tool->status != TVLM_ERROR_DEVICE_MEMORY && tool->status != TVLM_ERROR_MEMORY) return false;
+    tool->status = TVLM_OK;
+    tool->error[0] = '\0';
+    return true;
 }
 
 int tool_usage_status(struct tool *tool, tvlm_status status) {

@@ -29,6 +29,7 @@ struct tool {
     /* The file that is worked on, or NULL. Errors begin with it, unless they name it. */
     const char *subject;
     char error[1600];   /* the first error; "": there was none */
+    tvlm_status status; /* the library's, of the first error; TVLM_OK where that was not the library's */
     char warning[1100]; /* the warning that was printed last, so that it is not repeated for each image */
 };
 
@@ -78,6 +79,10 @@ int tool_usage(struct tool *tool, const char *format, ...) TVLM_PRINTF(2, 3);
 
 /* Returns TOOL_DONE or TOOL_FAILED. Where the library did not log why, the status is the error. */
 int tool_status(struct tool *tool, tvlm_status status);
+
+/* Forgets the error where the library had too little memory, on the device or on the host, so that a command
+ * may try with less. False where the error is another one. */
+bool tool_lacked_memory(struct tool *tool);
 
 /* The same of arguments that are of the command line alone: TOOL_USAGE where they are refused. */
 int tool_usage_status(struct tool *tool, tvlm_status status);

@@ -51,6 +51,8 @@ TVLM_API void tvlm_session_destroy(tvlm_session **session);
  * Therefore both functions count the bytes of all stacks anew, and let stacks go, the least recently asked
  * for first, until the bound holds; tvlm_session_stack never lets the one go that it returns.
  *
+ * Before it makes one it lets stacks go until there is memory for it (tvlm_stack_fit says how much there is).
+ *
  * Errors: those of tvlm_stack_create_for_image, which is tried again without all other stacks where the
  * device has no memory; MEMORY. The session is then as it was, except for stacks that were let go.
  */

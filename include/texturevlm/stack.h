@@ -33,7 +33,7 @@ struct tvlm_stack_params {
      * The size of the working images, at most the device's limit. Both 0 means
      *   - for the layouts patch13 and scene18: 32 x 32;
      *   - for others, in tvlm_stack_create_for_image only: the image's own size, or the largest size of its
-     *     shape that the device can hold.
+     *     shape that fits (tvlm_stack_fit).
      */
     int32_t width, height;
     /* How many images the batch has; 0 means 1. */
@@ -46,21 +46,52 @@ struct tvlm_stack_params {
     int32_t clusters;
     /* The compactness of SLIC: the colour difference that the width of a cell counts as; 0 means 10. */
     float compactness;
-    uint64_t reserved[4];
+    /* How many bytes of the device's memory the stack may take, as tvlm_stack_need counts them, for an
+     * application that shares the device with a model. A given size that needs more is refused. 0 means
+     * seven eighths of what there is, by which only sizes are bounded that are not given. */
+    uint64_t memory_max;
+    /* No side of the working image is longer, where no size is given; 0: they may have any length. */
+    int32_t max_side;
+    uint32_t reserved[5];
 };
 #define tvlm_stack_params(...) TVLM_PARAMS(tvlm_stack_params, __VA_ARGS__)
 
 /*
  * Creates a stack whose images are black. Device memory is taken when families are made. Errors: ARGUMENT
- * (sizes, layout, a fixation that is not finite), DEVICE_MEMORY (larger than the device's images), MEMORY.
+ * (sizes, layout, a fixation that is not finite), DEVICE_MEMORY (larger than the device's images or its
+ * largest allocation, or more than memory_max), MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,
                                        tvlm_stack **stack);
 
 /* Creates a stack of the image's size with the image in it, which is the usual way. A line in the log says so
- * if the image was scaled down. Errors: as above, and those of tvlm_stack_set_image. */
+ * if the image was scaled down because the device cannot hold it. Errors: as above, and those of
+ * tvlm_stack_set_image. */
 TVLM_API tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
                                                  const struct tvlm_stack_params *params, tvlm_stack **stack);
+
+/*
+ * Tells how many bytes of the device's memory a stack of `params` takes when all channels of its layout are
+ * made: its textures with their levels, the pixels on their way in, and what is needed to make the channels.
+ * It is an estimate from above, by up to a half. What is handed in, and what questions need, comes on top,
+ * which is little but for the texels of level 0 as candidates (select.h, the exhaustive strategy). On a
+ * device that has no memory of its own (a CPU, the reference) the copy of the pixels that the host resamples
+ * counts, too. `params` must give a size, but for layouts that have one. Errors: ARGUMENT (sizes, layout).
+ */
+TVLM_API tvlm_status tvlm_stack_need(tvlm_device *device, const struct tvlm_stack_params *params,
+                                     uint64_t *bytes);
+
+/*
+ * Shrinks *width x *height, an image's sides, to the largest size of the same shape that a stack of `params`
+ * can have: with sides of at most params->max_side, within the device's images and its largest allocation,
+ * and with a tvlm_stack_need of at most params->memory_max. Where that is 0 it is seven eighths of the
+ * device's memory (tvlm_device_info.memory_bytes); of a CPU and of the reference also of what the process may
+ * still take of the host's: its limits, those of its control group, and the memory that is free. What other
+ * stacks of the device take is not considered. The size that `params` gives is not looked at. 1 x 1 always
+ * fits. Errors: ARGUMENT (sides, layout, max_side).
+ */
+TVLM_API tvlm_status tvlm_stack_fit(tvlm_device *device, const struct tvlm_stack_params *params,
+                                    int32_t *width, int32_t *height);
 
 /* Destroys a stack, which must happen before its device is destroyed, and sets *stack to NULL. NULL and a
  * NULL *stack are fine. */

@@ -64,14 +64,15 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2)},
     /* Saliency is scaled by its maximum over the image, so each texel depends on the whole image. */
     [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
-                            .carried = 1 + TVLM_CARRIED_SALIENCY},
+                            .carried = 1 + TVLM_CARRIED_SALIENCY, .work = 3.0f},
     [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
     [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0)},
     [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
     /* The distance saturates at a share of the image's longer side, so nothing farther away counts. The reach
      * of 2 is added because a pixel is an edge pixel or not depending on its neighbours. */
     [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2),
-                            .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true},
+                            .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true,
+                            .work = 12.5f}, /* in images of long sides; else 2 */
     [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .previous = 1 + TVLM_PREVIOUS_LUMA},
     [TVLM_GRID_TEMPORAL] = {GRID("temporal", CELLS, 1, MEAN, BIT(SOURCE) | BIT(FLOW), -1),
                             .previous = 1 + TVLM_PREVIOUS_STATE},
@@ -93,13 +94,14 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                            .needs = BIT(SOURCE),
                            .reach = -1,
                            .guides = true,
-                           .carried = 1 + TVLM_CARRIED_CLUSTER},
+                           .carried = 1 + TVLM_CARRIED_CLUSTER,
+                           .work = 24.0f},
     /* The reach is that of the coarsest level: a window, its quiet neighbours, and what marks grow by; and
      * somewhat more, because the blocks of a level do not lie exactly on the image's pixels. */
     [TVLM_GRID_TEXT] = {GRID("text", QUARTER, 1, MAX, BIT(SOURCE),
                              (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
                                  << (TVLM_TEXT_LEVELS - 1)),
-                        .stages = true},
+                        .stages = true, .work = 4.0f},
     /* Scaled so that cells of photographs spread: in 34 of them (objects, people, street signs) one cell in
      * nine reaches 1, which takes a deviation of the laplacian of 1/16, and the median is 0.05. Blurred by a
      * Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */

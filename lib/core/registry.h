@@ -186,6 +186,9 @@ typedef struct tvlm_grid_info {
     int8_t streamed;
     /* What its value is multiplied by, for families whose definition has such a number; 0 for others. */
     float scale;
+    /* How many bytes for each pixel of the image are taken to make it, beside its texture: at most, on any
+     * device (lib/stack/memory.c). */
+    float work;
     /* How it is handed in, for grids that are. */
     tvlm_way_in in;
 } tvlm_grid_info;

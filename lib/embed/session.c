@@ -13,6 +13,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/limits.h"
 #include "stack/upload.h"
 
 /* uthash allocates its table with the first entry and when the table grows. If that fails, only that entry is
@@ -61,13 +62,14 @@ static void add_pixels(SHA2_CTX *hash, const tvlm_image *image, size_t row) {
 
 static void add_params(SHA2_CTX *hash, const struct tvlm_stack_params *params) {
     const char *const layout = params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT;
-    const int32_t numbers[5] = {params->width, params->height, params->images, (int32_t)params->format,
-                                params->clusters};
+    const int32_t numbers[6] = {params->width,           params->height,   params->images,
+                                (int32_t)params->format, params->clusters, params->max_side};
     const float reals[3] = {params->compactness, params->fixation != NULL ? params->fixation[0] : 0.0f,
                             params->fixation != NULL ? params->fixation[1] : 0.0f};
     const uint8_t fixed = params->fixation != NULL;
     add(hash, layout, strlen(layout));
     add(hash, numbers, sizeof numbers);
+    add(hash, &params->memory_max, sizeof params->memory_max);
     add(hash, reals, sizeof reals);
     add(hash, &fixed, 1);
 }
@@ -124,8 +126,27 @@ static void shrink(tvlm_session *s, size_t bytes, const entry *spared) {
 
 /* ---- Making ---- */
 
+/* Lets stacks go until there is memory for one more. Drivers take memory late, and some systems end a process
+ * that takes too much: nothing may fail before stacks go. */
+static tvlm_status make_room(tvlm_session *s, const tvlm_image *image,
+                             const struct tvlm_stack_params *params) {
+    struct tvlm_stack_params sized = *params;
+    uint64_t needed;
+    if (s->entries == NULL) return TVLM_OK;
+    if (sized.width == 0 && sized.height == 0 && tvlm_layout_side(sized.layout) == 0) {
+        sized.width = image->width;
+        sized.height = image->height;
+        TVLM_TRY(tvlm_stack_fit(s->device, params, &sized.width, &sized.height));
+    }
+    TVLM_TRY(tvlm_stack_need(s->device, &sized, &needed));
+    const double left = tvlm_stack_memory(s->device) - (double)needed;
+    if (left < (double)SIZE_MAX) shrink(s, left > 0.0 ? (size_t)left : 0, NULL);
+    return TVLM_OK;
+}
+
 static tvlm_status make_stack(tvlm_session *s, const tvlm_image *image,
                               const struct tvlm_stack_params *params, tvlm_stack **stack) {
+    TVLM_TRY(make_room(s, image, params));
     const tvlm_status status = tvlm_stack_create_for_image(s->device, image, params, stack);
     if (status != TVLM_ERROR_DEVICE_MEMORY || s->entries == NULL) return status;
     shrink(s, 0, NULL);

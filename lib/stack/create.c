@@ -2,6 +2,8 @@
 /*
  * create.c: creates and destroys stacks.
  */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/check.h"
@@ -85,11 +87,25 @@ static tvlm_status make_images(tvlm_stack *stack) {
     return TVLM_OK;
 }
 
+/* Refuses a size that needs more memory than it may take. */
+static tvlm_status check_memory(const tvlm_device *device, const struct tvlm_stack_params *params) {
+    tvlm_stack_demand demand;
+    if (params->memory_max == 0) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_demand_of(device, params, &demand));
+    const double needed = tvlm_stack_bytes_of(&demand, params->width, params->height);
+    if (needed <= demand.memory) return TVLM_OK;
+    return tvlm_fail(&device->log, TVLM_ERROR_DEVICE_MEMORY,
+                     "a stack of %dx%d needs %.0f bytes; memory_max is %.0f", (int)params->width,
+                     (int)params->height, ceil(needed), demand.memory);
+}
+
 static tvlm_status check_params(const tvlm_device *device, const struct tvlm_stack_params *params) {
     const tvlm_log *log = &device->log;
     if (params->width < 1 || params->height < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %dx%d pixels", (int)params->width,
                          (int)params->height);
+    if (params->max_side < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "sides of at most %d pixels", (int)params->max_side);
     if (params->images < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %d images", (int)params->images);
     if ((int)params->format < TVLM_FORMAT_AUTO || params->format > TVLM_FORMAT_F32)
@@ -100,8 +116,9 @@ static tvlm_status check_params(const tvlm_device *device, const struct tvlm_sta
     if (!(params->compactness >= 0.0f && params->compactness <= COMPACTNESS_MAX))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a compactness of %g; up to %g is possible",
                          (double)params->compactness, (double)COMPACTNESS_MAX);
-    return tvlm_stack_check_size(device, params->width, params->height,
-                                 tvlm_stack_format(device, params->format));
+    TVLM_TRY(tvlm_stack_check_size(device, params->width, params->height,
+                                   tvlm_stack_format(device, params->format)));
+    return check_memory(device, params);
 }
 
 static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *params) {
@@ -181,23 +198,33 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
 
 /* ---- Of an image's size ---- */
 
+static void say_smaller(const tvlm_log *log, const tvlm_image *image, const struct tvlm_stack_params *params,
+                        tvlm_stack_bound bound, double memory) {
+    char why[128] = "that this device can hold";
+    if (bound == TVLM_BOUND_NONE || bound == TVLM_BOUND_SIDE) return; /* as it was asked for */
+    if (bound == TVLM_BOUND_MEMORY)
+        snprintf(why, sizeof why, "for which %.0f MiB of this device's memory are enough", memory / 0x1p20);
+    tvlm_log_message(log, TVLM_LOG_WARNING, "scaled down from %dx%d to %dx%d, the largest of its shape %s",
+                     (int)image->width, (int)image->height, (int)params->width, (int)params->height, why);
+}
+
 /* Chooses width and height where none are given: the image's own, or the largest of its shape that fits. */
-static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image,
+static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *image, size_t row,
                                struct tvlm_stack_params *params) {
+    tvlm_stack_demand demand;
     if (params->width == 0 && params->height == 0)
         params->width = params->height = tvlm_layout_side(params->layout);
     if (params->width != 0 && params->height != 0) return TVLM_OK;
     if (params->width != 0 || params->height != 0)
         return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
                          "a width without a height, or a height without a width");
-    params->width = image->width;
-    params->height = image->height;
-    tvlm_stack_largest(device, tvlm_stack_format(device, params->format), &params->width, &params->height);
-    if (params->width != image->width || params->height != image->height)
-        tvlm_log_message(
-            &device->log, TVLM_LOG_WARNING,
-            "scaled down from %dx%d to %dx%d, the largest of its shape that this device can hold",
-            (int)image->width, (int)image->height, (int)params->width, (int)params->height);
+    TVLM_TRY(tvlm_stack_demand_of(device, params, &demand));
+    params->width = demand.width = image->width;
+    params->height = demand.height = image->height;
+    demand.pixel_bytes = (int32_t)(row / (size_t)image->width);
+    const tvlm_stack_bound bound = tvlm_stack_largest(&demand, &params->width, &params->height);
+    say_smaller(&device->log, image, params, bound, demand.memory);
+    params->memory_max = 0; /* it is within it, or 1 x 1 */
     return TVLM_OK;
 }
 
@@ -209,9 +236,10 @@ tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *i
     TVLM_NEED(NULL, device);
     TVLM_ENTER(device);
     TVLM_NEED(&device->log, stack);
+    TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
     if (params != NULL) chosen = *params;
     TVLM_TRY(tvlm_stack_check_image(&device->log, image, &row));
-    TVLM_TRY(choose_size(device, image, &chosen));
+    TVLM_TRY(choose_size(device, image, row, &chosen));
     TVLM_TRY(tvlm_stack_create(device, &chosen, &made));
     const tvlm_status status = tvlm_stack_set_image(made, 0, image);
     if (status != TVLM_OK)

@@ -51,6 +51,10 @@ static bool bytes_fit(const tvlm_device *device, int32_t width, int32_t height, 
     return limit == 0 || layer_bytes(device, width, height, format) <= limit;
 }
 
+bool tvlm_stack_size_fits(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format) {
+    return sides_fit(device, width, height) && bytes_fit(device, width, height, format);
+}
+
 tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int32_t height,
                                   tvlm_format format) {
     const tvlm_device_info *info = &device->info;
@@ -65,28 +69,6 @@ tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int3
             (int)width, (int)height, (unsigned long long)layer_bytes(device, width, height, format),
             (unsigned long long)info->allocation_max);
     return TVLM_OK;
-}
-
-/* What `side` becomes when the long side of an image shrinks from `full` to `length`. */
-static int32_t shrunk(int32_t side, int32_t full, int32_t length) {
-    const int64_t rounded = ((int64_t)side * length + full / 2) / full;
-    return rounded > 1 ? (int32_t)rounded : 1;
-}
-
-/* This bisects the length of the long side. 1 x 1 fits everywhere. */
-void tvlm_stack_largest(const tvlm_device *device, tvlm_format format, int32_t *width, int32_t *height) {
-    const int32_t w = *width, h = *height, full = w > h ? w : h;
-    int32_t fits = 1, beyond = full + (full < INT32_MAX);
-    while (beyond - fits > 1) {
-        const int32_t middle = fits + (beyond - fits) / 2;
-        const int32_t mw = shrunk(w, full, middle), mh = shrunk(h, full, middle);
-        if (sides_fit(device, mw, mh) && bytes_fit(device, mw, mh, format))
-            fits = middle;
-        else
-            beyond = middle;
-    }
-    *width = shrunk(w, full, fits);
-    *height = shrunk(h, full, fits);
 }
 
 /*

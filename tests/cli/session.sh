@@ -55,9 +55,10 @@ checks=$((checks + 1))
 grep -q '"stages"' "$work/stdout" && complain "stages of a quadtree"
 
 echo "== sessions"
-counts 'session: 2 hits, 2 misses, 0 evictions; 2 stacks of [1-9][0-9]* bytes' \
-    "${select[@]}" "$a" "$b" "$a" "$work/in/again.png"
-counts 'session: 0 hits, 3 misses, 3 evictions; 0 stacks of 0 bytes kept, at most 1$' \
+ln "$a" "$work/in/link.png"
+counts 'session: 2 hits, 1 misses, 0 evictions; 1 stacks of [1-9][0-9]* bytes' \
+    "${select[@]}" "$a" "$b" "$a" "$work/in/again.png" "$work/in/link.png" # only what is named twice is kept
+counts 'session: 0 hits, 2 misses, 2 evictions; 0 stacks of 0 bytes kept, at most 1$' \
     "${select[@]}" "$a" "$b" "$a" --cache-bytes 1
 cp "$work/stdout" "$work/in/without.json"
 succeeds "${select[@]}" "$a" "$b" "$a"
@@ -65,6 +66,10 @@ checks=$((checks + 1))
 cmp -s "$work/stdout" "$work/in/without.json" || complain "kept or not, answers are the same"
 features=(--query "$work/in/q.npy" --features "$work/in/f.npy" --features "$work/in/f.npy" --features "$work/in/g.npy")
 counts 'session: 1 hits, 2 misses' "${select[@]}" "$a" "$a" "$a" "${features[@]}" # other features, another stack
+
+"${select[@]}" "$a" "$b" "$work/in/again.png" -v >"$work/stdout" 2>"$work/stderr"
+checks=$((checks + 1))
+grep -q 'session:' "$work/stderr" && complain "a stack is kept of a file that is named once"
 
 echo "== refused"
 ask() { refused "$1" "$2" "${select[@]}" "$a" "${@:3}"; }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * room.c: what limits the memory of this process. Linux tells it in files (proc(5), cgroups(7)); what is not
+ * there limits nothing.
+ */
+#include "core/room.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#define NO_LIMIT UINT64_MAX
+
+static uint64_t least(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static uint64_t less(uint64_t limit, uint64_t used) {
+    return limit == NO_LIMIT ? NO_LIMIT : limit > used ? limit - used : 0;
+}
+
+/* Finds the number behind a word at the beginning of a line; "" finds that of the first line. */
+static uint64_t number_in(const char *path, const char *word, uint64_t otherwise) {
+    char line[256];
+    uint64_t number = otherwise;
+    const size_t length = strlen(word);
+    FILE *const file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, word, length) != 0) continue;
+        (void)sscanf(line + length, "%" SCNu64, &number); /* "max" leaves it as it is */
+        break;
+    }
+    if (file != NULL) fclose(file);
+    return number;
+}
+
+/* What the process has: all its address space, and the part of it that is private and can be written. */
+static void sizes(uint64_t *all, uint64_t *data) {
+    const long page = sysconf(_SC_PAGESIZE);
+    FILE *const file = fopen("/proc/self/statm", "r");
+    uint64_t fields[6] = {0};
+    for (int i = 0; file != NULL && i < 6; ++i)
+        if (fscanf(file, "%" SCNu64, &fields[i]) != 1) break;
+    if (file != NULL) fclose(file);
+    *all = fields[0] * (uint64_t)(page > 0 ? page : 0);
+    *data = fields[5] * (uint64_t)(page > 0 ? page : 0);
+}
+
+static uint64_t limit_of(int resource) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return NO_LIMIT;
+    return (uint64_t)limit.rlim_cur;
+}
+
+/* What a control group leaves. What it keeps of files it gives up when it must. */
+static uint64_t group_room(const char *folder, const char *limit, const char *usage, const char *files) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, limit);
+    const uint64_t most = number_in(path, "", NO_LIMIT);
+    snprintf(path, sizeof path, "%s/%s", folder, usage);
+    const uint64_t used = number_in(path, "", 0);
+    snprintf(path, sizeof path, "%s/memory.stat", folder);
+    const uint64_t kept = number_in(path, files, 0);
+    return less(most, used > kept ? used - kept : 0);
+}
+
+/* What a control group and those that it is in leave. `name` is its path below `root`, which is cut off from
+ * the end; inside a container only the root may be there. */
+static uint64_t groups_room(const char *root, char *name, const char *limit, const char *usage,
+                            const char *files) {
+    char folder[2048];
+    uint64_t room = NO_LIMIT;
+    for (;;) {
+        snprintf(folder, sizeof folder, "%s%s", root, name);
+        room = least(room, group_room(folder, limit, usage, files));
+        char *const slash = strrchr(name, '/');
+        if (slash == NULL) return room;
+        *slash = '\0';
+    }
+}
+
+static uint64_t all_groups_room(void) {
+    char line[1024];
+    uint64_t room = NO_LIMIT;
+    FILE *const file = fopen("/proc/self/cgroup", "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        char *const first = strchr(line, ':'), *const second = first != NULL ? strchr(first + 1, ':') : NULL;
+        if (second == NULL) continue;
+        if (strncmp(first, "::", 2) == 0)
+            room = least(room, groups_room("/sys/fs/cgroup", second + 1, "memory.max", "memory.current",
+                                           "inactive_file "));
+        else if (strncmp(first, ":memory:", 8) == 0)
+            room = least(room, groups_room("/sys/fs/cgroup/memory", second + 1, "memory.limit_in_bytes",
+                                           "memory.usage_in_bytes", "total_inactive_file "));
+    }
+    if (file != NULL) fclose(file);
+    return room;
+}
+
+uint64_t tvlm_host_room(void) {
+    uint64_t all, data;
+    sizes(&all, &data);
+    const uint64_t kibibytes = number_in("/proc/meminfo", "MemAvailable:", NO_LIMIT);
+    const uint64_t free_bytes = kibibytes < NO_LIMIT / 1024 ? kibibytes * 1024 : NO_LIMIT;
+    const uint64_t limits = least(less(limit_of(RLIMIT_AS), all), less(limit_of(RLIMIT_DATA), data));
+    return least(least(free_bytes, limits), all_groups_room());
+}

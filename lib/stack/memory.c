@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.c: how much of the device's memory a stack takes, and the largest size for which there is enough.
+ * Bytes are doubles here: they are estimates, and sides of 2^31 overflow nothing.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/memory.h"
+#include "core/owner.h"
+#include "core/room.h"
+#include "core/try.h"
+#include "stack/limits.h"
+
+/* A driver, its compiler and the host need some memory, too. */
+#define SHARE 0.875
+
+/* The reference works in doubles, and keeps all its steps: so many times what a device takes. */
+#define REFERENCE_WORK 3.0
+
+/* Floats of r, g and b, as an image is resampled. */
+#define RESAMPLED_BYTES 12.0
+
+/* ---- How much there is ---- */
+
+/* Whether the device's memory is the host's. */
+static bool shares_memory(const tvlm_device *device) {
+    return device->info.type == TVLM_DEVICE_CPU || device->info.type == TVLM_DEVICE_REFERENCE;
+}
+
+/* What the device itself holds already counts as room: the sizes of stacks do not depend on their order. */
+double tvlm_stack_memory(const tvlm_device *device) {
+    const uint64_t told = device->info.memory_bytes;
+    double memory = told > 0 ? (double)told : INFINITY;
+    if (shares_memory(device)) memory = fmin(memory, (double)tvlm_host_room() + (double)device->held);
+    return SHARE * memory;
+}
+
+/* ---- How much is needed ---- */
+
+/* The sides of a grid, 0 where they are not known before it is handed in. */
+static void sides_of(const tvlm_grid_info *info, int32_t *width, int32_t *height) {
+    switch (info->size) {
+    case TVLM_SIZE_IMAGE: return;
+    case TVLM_SIZE_HALF: *width = tvlm_level_side(*width, 1), *height = tvlm_level_side(*height, 1); return;
+    case TVLM_SIZE_QUARTER:
+        *width = tvlm_level_side(*width, 2), *height = tvlm_level_side(*height, 2);
+        return;
+    case TVLM_SIZE_CELLS:
+        *width = (*width - 1) / TVLM_CELL + 1, *height = (*height - 1) / TVLM_CELL + 1;
+        return;
+    default: *width = *height = 0; return;
+    }
+}
+
+static double texel_bytes(const tvlm_stack_demand *demand) {
+    /* The reference keeps floats, rounded as the format says. */
+    const bool half = demand->format == TVLM_FORMAT_F16 && demand->device->info.type != TVLM_DEVICE_REFERENCE;
+    return half ? 8.0 : 16.0;
+}
+
+/* The texels of one layer of a grid with its levels. The second array of images is wider than what it holds:
+ * the levels from 2 on stand in a column. */
+static double texels_of(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    const int32_t levels = tvlm_level_count(width, height);
+    double texels = 0.0;
+    if (demand->device->info.storage == TVLM_STORAGE_IMAGE && levels > 1) {
+        const double across = (double)tvlm_level_side(width, 1) + (double)tvlm_level_side(width, 2);
+        return (double)width * height + across * ((double)tvlm_level_side(height, 1) + levels);
+    }
+    for (int32_t level = 0; level < levels; ++level)
+        texels += (double)tvlm_level_side(width, level) * (double)tvlm_level_side(height, level);
+    return texels;
+}
+
+/* What all textures take with what makes them, for all images. */
+static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
+    const double pixels = (double)width * (double)height;
+    double texels = 0.0, work = 0.0, levels = 0.0;
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        if ((demand->grids & TVLM_GRID_BIT(grid)) == 0) continue;
+        const tvlm_grid_info *const info = tvlm_grid_get_info((tvlm_grid)grid);
+        int32_t columns = width, rows = height;
+        sides_of(info, &columns, &rows);
+        if (columns == 0) continue;
+        texels += texels_of(demand, columns, rows) * info->layers;
+        work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0);
+        /* Where textures are images, levels are made in one scratch buffer for all grids. */
+        levels = fmax(levels, (double)columns * (double)rows * info->layers / 2.0);
+    }
+    if (demand->device->info.storage != TVLM_STORAGE_BUFFER) texels += levels;
+    return demand->images * (texels * texel_bytes(demand) + work);
+}
+
+double tvlm_stack_bytes_of(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    const double pixels = (double)width * (double)height, textures = textures_bytes(demand, width, height);
+    if (demand->pixel_bytes > 0 && width == demand->width && height == demand->height)
+        return textures + pixels * demand->pixel_bytes;
+    const double resampled = pixels * RESAMPLED_BYTES, all = textures + resampled;
+    if (!shares_memory(demand->device)) return all;
+    /* While the pixels are copied to the device, there are two of them, and no texture yet but the source. */
+    return fmax(all, texels_of(demand, width, height) * texel_bytes(demand) + 2.0 * resampled);
+}
+
+/* ---- The largest size ---- */
+
+/* What `side` becomes when the long side of an image shrinks from `full` to `length`. */
+static int32_t shrunk(int32_t side, int32_t full, int32_t length) {
+    const int64_t rounded = ((int64_t)side * length + full / 2) / full;
+    return rounded > 1 ? (int32_t)rounded : 1;
+}
+
+typedef bool fits_function(const tvlm_stack_demand *demand, int32_t width, int32_t height);
+
+static bool side_fits(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    return demand->max_side == 0 || (width <= demand->max_side && height <= demand->max_side);
+}
+
+static bool image_fits(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    return tvlm_stack_size_fits(demand->device, width, height, demand->format);
+}
+
+static bool memory_fits(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    return tvlm_stack_bytes_of(demand, width, height) <= demand->memory;
+}
+
+/* Bisects the length of the long side. 1 x 1 counts as fitting. Returns whether the size became smaller. */
+static bool shrink(const tvlm_stack_demand *demand, fits_function *fits, int32_t *width, int32_t *height) {
+    const int32_t w = *width, h = *height, full = w > h ? w : h;
+    int32_t most = 1, beyond = full;
+    if (fits(demand, w, h)) return false;
+    while (beyond - most > 1) {
+        const int32_t middle = most + (beyond - most) / 2;
+        if (fits(demand, shrunk(w, full, middle), shrunk(h, full, middle)))
+            most = middle;
+        else
+            beyond = middle;
+    }
+    *width = shrunk(w, full, most);
+    *height = shrunk(h, full, most);
+    return true;
+}
+
+tvlm_stack_bound tvlm_stack_largest(const tvlm_stack_demand *demand, int32_t *width, int32_t *height) {
+    static fits_function *const bounds[] = {NULL, side_fits, image_fits, memory_fits};
+    const int32_t w = *width, h = *height;
+    int bound = TVLM_BOUND_NONE;
+    for (int i = TVLM_BOUND_SIDE; i <= TVLM_BOUND_MEMORY; ++i) {
+        int32_t smaller_w = w, smaller_h = h; /* from the image's own sides, so that its shape is kept */
+        if (!shrink(demand, bounds[i], &smaller_w, &smaller_h)) continue;
+        if (smaller_w > *width || smaller_h > *height || (smaller_w == *width && smaller_h == *height))
+            continue;
+        *width = smaller_w;
+        *height = smaller_h;
+        bound = i;
+    }
+    return (tvlm_stack_bound)bound;
+}
+
+/* ---- What parameters demand ---- */
+
+static tvlm_status find_grids(const tvlm_log *log, const char *layout, tvlm_grid_mask *grids) {
+    int32_t count = 0;
+    TVLM_TRY(tvlm_layout_parse(layout, log, 0, NULL, &count));
+    int32_t *const channels = tvlm_allocate((size_t)count, sizeof *channels);
+    if (channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
+    const tvlm_status status = tvlm_layout_parse(layout, log, count, channels, &count);
+    *grids = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
+    for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
+        const tvlm_grid grid = tvlm_channel_get_place(channels[i]).grid;
+        if (grid < TVLM_GRID_COUNT) *grids |= TVLM_GRID_BIT(grid);
+    }
+    *grids = tvlm_grids_with_needs(*grids);
+    free(channels);
+    return status;
+}
+
+tvlm_status tvlm_stack_demand_of(const tvlm_device *device, const struct tvlm_stack_params *params,
+                                 tvlm_stack_demand *demand) {
+    const tvlm_log *const log = &device->log;
+    const uint64_t most = params->memory_max;
+    *demand = (tvlm_stack_demand){.device = device,
+                                  .format = tvlm_stack_format(device, params->format),
+                                  .images = params->images > 0 ? params->images : 1,
+                                  .max_side = params->max_side,
+                                  .memory = most > 0 ? (double)most : tvlm_stack_memory(device)};
+    return find_grids(log, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT, &demand->grids);
+}
+
+static tvlm_status demand_of_any(const tvlm_device *device, const struct tvlm_stack_params *params,
+                                 tvlm_stack_demand *demand) {
+    static const struct tvlm_stack_params none = {0};
+    TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
+    if (params != NULL && params->max_side < 0)
+        return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "sides of at most %d pixels",
+                         (int)params->max_side);
+    return tvlm_stack_demand_of(device, params != NULL ? params : &none, demand);
+}
+
+static tvlm_status check_sides(const tvlm_log *log, int32_t width, int32_t height) {
+    if (width >= 1 && height >= 1) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a stack of %dx%d pixels", (int)width, (int)height);
+}
+
+/* ---- texturevlm/stack.h ---- */
+
+tvlm_status tvlm_stack_need(tvlm_device *device, const struct tvlm_stack_params *params, uint64_t *bytes) {
+    tvlm_stack_demand demand;
+    TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
+    TVLM_NEED(&device->log, bytes);
+    TVLM_TRY(demand_of_any(device, params, &demand));
+    int32_t width = params != NULL ? params->width : 0, height = params != NULL ? params->height : 0;
+    if (width == 0 && height == 0) width = height = tvlm_layout_side(params != NULL ? params->layout : NULL);
+    TVLM_TRY(check_sides(&device->log, width, height));
+    const double needed = ceil(tvlm_stack_bytes_of(&demand, width, height));
+    *bytes = needed < 0x1p63 ? (uint64_t)needed : UINT64_MAX;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_fit(tvlm_device *device, const struct tvlm_stack_params *params, int32_t *width,
+                           int32_t *height) {
+    tvlm_stack_demand demand;
+    TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
+    TVLM_NEED(&device->log, width);
+    TVLM_NEED(&device->log, height);
+    TVLM_TRY(check_sides(&device->log, *width, *height));
+    TVLM_TRY(demand_of_any(device, params, &demand));
+    (void)tvlm_stack_largest(&demand, width, height);
+    return TVLM_OK;
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select_stack.h"
+
+#include <string.h>
+
+#include "shared.h"
+
+#define SIDE_MAX 16777216.0
+
+/* Smaller images than this are not what the memory is too small for. */
+#define SIDE_WORTHWHILE 128
+
+static const option_spec specs[] = {
+    {0, OPTION_SIZE, "size", offsetof(stack_options, size), "WxH",
+     "the size at which every image is worked on (default: its own, or what fits the device)", 1, SIDE_MAX,
+     NULL},
+    {0, OPTION_INTEGER, "max-side", offsetof(stack_options, max_side), "PIXELS", MAX_SIDE_HELP, 1, SIDE_MAX,
+     NULL},
+    {0, OPTION_NUMBER, "cache-bytes", offsetof(stack_options, cache_bytes), "BYTES",
+     "of device memory for images that are named more than once (default: half of the device's)", 1, 1e18,
+     NULL},
+};
+const option_specs stack_specs = OPTION_SPECS(specs);
+
+int stack_options_check(struct tool *tool, const stack_options *options) {
+    if (options->size.given && options->max_side.given)
+        return tool_usage(tool, "--size and --max-side exclude each other");
+    return TOOL_DONE;
+}
+
+/* The device is opened with the first image, so that a wrong path is named before a device is looked for. */
+static int open_device(stack_source *source) {
+    return source->device != NULL ? TOOL_DONE
+                                  : tool_open_device(source->tool, source->common, &source->device);
+}
+
+static int open_session(stack_source *source) {
+    const struct tvlm_session_params params = {.cache_bytes = (size_t)source->options->cache_bytes.value};
+    if (source->session != NULL) return TOOL_DONE;
+    return tool_status(source->tool, tvlm_session_create(source->device, &params, &source->session));
+}
+
+/* --size, or the largest size of that shape which the device can hold. */
+static int take_size(const stack_source *source, struct tvlm_stack_params *params) {
+    const option_size *const size = &source->options->size;
+    int32_t width = size->width, height = size->height;
+    const int code = tool_status(source->tool, tvlm_stack_fit(source->device, params, &width, &height));
+    if (code == TOOL_DONE && (width != size->width || height != size->height))
+        tvlm_log_message(&source->tool->log, TVLM_LOG_WARNING,
+                         "--size %dx%d is more than this device can hold: %dx%d is the largest of its shape",
+                         size->width, size->height, width, height);
+    params->width = width;
+    params->height = height;
+    return code;
+}
+
+static int choose_size(const stack_source *source, const image_stack *found,
+                       struct tvlm_stack_params *params) {
+    params->width = found->width;
+    params->height = found->height;
+    if (found->width > 0) return TOOL_DONE;
+    if (source->options->size.given) return take_size(source, params);
+    params->max_side = source->options->max_side.value;
+    return TOOL_DONE;
+}
+
+int stack_find(stack_source *source, const char *path, const tvlm_image *image, const char *layout,
+               const char *key, image_stack *found) {
+    struct tvlm_stack_params params = {.layout = layout, .format = (tvlm_format)source->common->format};
+    struct tool *const tool = source->tool;
+    bool hit = false;
+    found->kept = files_named(tool, path) > 1;
+    int code = open_device(source);
+    if (code == TOOL_DONE) code = choose_size(source, found, &params);
+    if (code == TOOL_DONE && found->kept) code = open_session(source);
+    if (code == TOOL_DONE)
+        code = tool_status(
+            tool, found->kept ? tvlm_session_stack(source->session, image, &params, key, strlen(key),
+                                                   &found->stack, &hit)
+                              : tvlm_stack_create_for_image(source->device, image, &params, &found->stack));
+    found->new = !hit;
+    return code;
+}
+
+void stack_done(stack_source *source, image_stack *used) {
+    if (!used->kept) tvlm_stack_destroy(&used->stack);
+    used->stack = NULL;
+    tvlm_session_trim(source->session);
+}
+
+void stack_source_release(stack_source *source) {
+    tvlm_session_destroy(&source->session);
+    tvlm_device_destroy(&source->device);
+}
+
+bool stack_try_smaller(stack_source *source, const char *path, const tvlm_image *image, image_stack *used) {
+    tvlm_stack_info info = {.width = used->width > 0 ? used->width : image->width,
+                            .height = used->height > 0 ? used->height : image->height};
+    if (used->stack != NULL) (void)tvlm_stack_get_info(used->stack, &info);
+    if (source->device == NULL || (info.width < SIDE_WORTHWHILE && info.height < SIDE_WORTHWHILE) ||
+        !tool_lacked_memory(source->tool))
+        return false;
+    stack_done(source, used);
+    stack_source_release(source);
+    used->width = info.width > 1 ? info.width / 2 : 1;
+    used->height = info.height > 1 ? info.height / 2 : 1;
+    tvlm_log_message(&source->tool->log, TVLM_LOG_WARNING, "%s: no memory for %dx%d; worked on at %dx%d",
+                     path, (int)info.width, (int)info.height, (int)used->width, (int)used->height);
+    return true;
+}
+
+void stack_say_kept(const stack_source *source) {
+    tvlm_session_info info;
+    if (source->session == NULL || tvlm_session_get_info(source->session, &info) != TVLM_OK) return;
+    tvlm_log_message(
+        &source->tool->log, TVLM_LOG_INFO,
+        "session: %lld hits, %lld misses, %lld evictions; %d stacks of %zu bytes kept, at most %zu",
+        (long long)info.hits, (long long)info.misses, (long long)info.evictions, (int)info.stacks, info.bytes,
+        info.cache_bytes);
+}

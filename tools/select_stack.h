@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_stack.h: the stacks of `tvlm select`: at which size an image is worked on, and which stacks are kept.
+ *
+ * The stack of a file that the command line names more than once is kept in a session; any other's goes with
+ * its image. Where the device or the host has no memory for an image it is tried again at half its sides.
+ */
+#ifndef TVLM_TOOLS_SELECT_STACK_H
+#define TVLM_TOOLS_SELECT_STACK_H
+
+#include "tool.h"
+
+typedef struct stack_options {
+    option_size size;
+    option_integer max_side;
+    option_number cache_bytes;
+} stack_options;
+extern const option_specs stack_specs;
+
+/* Wrong usage where the options exclude each other. */
+int stack_options_check(struct tool *tool, const stack_options *options);
+
+/* What is the same for all images. */
+typedef struct stack_source {
+    struct tool *tool;
+    const tool_common *common;
+    const stack_options *options;
+    tvlm_device *device;   /* NULL before the first image */
+    tvlm_session *session; /* NULL: nothing is kept yet */
+} stack_source;
+
+/* The stack of one image. It is zero before its first use. */
+typedef struct image_stack {
+    tvlm_stack *stack;
+    bool kept;             /* it is the session's */
+    bool new;              /* nothing was handed in to it yet */
+    int32_t width, height; /* the size at which it is tried again; 0: there was no need */
+} image_stack;
+
+/* Finds or makes the stack of an image, and opens the device first, if it is not. `key` tells apart what is
+ * handed in to stacks of the same image. */
+int stack_find(stack_source *source, const char *path, const tvlm_image *image, const char *layout,
+               const char *key, image_stack *found);
+
+/* After an error: whether it is worth a try with a smaller stack, which stack_find makes next. It says so, and
+ * forgets the error. Nothing of the device is in use any more: it is opened anew, since drivers do not always
+ * recover from such an error. */
+bool stack_try_smaller(stack_source *source, const char *path, const tvlm_image *image, image_stack *used);
+
+/* Says that the image is done. */
+void stack_done(stack_source *source, image_stack *used);
+
+/* With -v: how often stacks were found again. */
+void stack_say_kept(const stack_source *source);
+
+void stack_source_release(stack_source *source);
+
+#endif
