@@ -26,6 +26,23 @@ until_there() {
     complain "no $1 within 30 s"
 }
 
+# ended PID: its exit status; one that does not end within a minute is complained of, with what its threads wait in.
+ended() {
+    local thread
+    for _ in $(seq 600); do
+        kill -0 $1 2>/dev/null || break
+        sleep 0.1
+    done
+    if kill -0 $1 2>/dev/null; then
+        for thread in /proc/$1/task/*; do
+            echo "$(<"$thread/comm"): $(<"$thread/wchan") $(grep -E '^(SigPnd|SigBlk|SigIgn|SigCgt)' "$thread/status" | tr '\n\t' '  ')"
+        done
+        kill -KILL $1
+        complain "it does not end"
+    fi
+    wait $1 2>/dev/null
+}
+
 echo "== a signal while an output is being written"
 # The second image is a FIFO that nobody writes to, so that the command waits with its output half written.
 for signal in INT TERM HUP; do
@@ -34,7 +51,7 @@ for signal in INT TERM HUP; do
     pid=$!
     until_there '.tvlm-*.tmp'
     kill -$signal $pid
-    wait $pid 2>/dev/null
+    ended $pid
     is "generate: not ended by SIG$signal" test $? -eq $((128 + $(kill -l $signal)))
     is "generate: SIG$signal leaves $(listing)" test -z "$(listing)"
 done
@@ -43,8 +60,8 @@ nohup "$tvlm" generate ${device:+"$device"} --channels r "$in/a.png" "$in/wait.p
 pid=$!
 until_there '.tvlm-*.tmp'
 kill -HUP $pid
-cat "$in/b.png" >"$in/wait.png"
-wait $pid || complain "nohup does not keep SIGHUP away"
+timeout 60 sh -c 'cat "$1" >"$2"' - "$in/b.png" "$in/wait.png" || complain "the second image is not read"
+ended $pid || complain "nohup does not keep SIGHUP away"
 rm -f stack.npy
 
 echo "== twice"
@@ -60,7 +77,7 @@ if "$tvlm" video "$in/a.png" ${device:+"$device"} -k 1 --overlay one.mp4 >/dev/n
         sleep 0.3
         is "video: the first SIG$signal ends it at once" kill -0 $pid
         kill -$signal $pid
-        wait $pid 2>/dev/null
+        ended $pid
         is "video: not ended by the second SIG$signal" test $? -eq $((128 + $(kill -l $signal)))
         exec 3>&-
         is "video: two of SIG$signal leave $(listing)" test -z "$(listing)"
