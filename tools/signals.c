@@ -35,22 +35,44 @@ static void handle(int number) {
     errno = error;
 }
 
+/* Blocks or unblocks one signal in this thread and in those that it starts. */
+static void mask(int how, int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    (void)pthread_sigmask(how, &set, NULL);
+}
+
+/*
+ * Ignores a signal. It is blocked too, because ignoring alone does not last: the compiler inside of a driver (LLVM)
+ * catches signals while it writes a file. One that comes then removes that file, and the kernels do not build.
+ */
+static void ignore(int number) {
+    const struct sigaction action = {.sa_handler = SIG_IGN};
+    (void)sigaction(number, &action, NULL);
+    mask(SIG_BLOCK, number);
+}
+
 /* What is ignored from the start, as SIGHUP is by nohup, stays ignored unless `always`. */
 static void catch_ending(bool always) {
     struct sigaction action = {.sa_handler = handle}, before;
     sigfillset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof ending / sizeof *ending; ++i)
-        if (sigaction(ending[i], NULL, &before) == 0 &&
-            (before.sa_handler != SIG_IGN || (always && ending[i] != SIGHUP)))
+    for (size_t i = 0; i < sizeof ending / sizeof *ending; ++i) {
+        if (sigaction(ending[i], NULL, &before) != 0) continue;
+        if (before.sa_handler == SIG_IGN && (!always || ending[i] == SIGHUP)) {
+            ignore(ending[i]);
+        } else {
             (void)sigaction(ending[i], &action, NULL);
+            mask(SIG_UNBLOCK, ending[i]);
+        }
+    }
 }
 
 void signals_start(void) {
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
     writer = pthread_self();
     catch_ending(false);
-    (void)sigaction(SIGPIPE, &ignore, NULL);
-    (void)sigaction(SIGXFSZ, &ignore, NULL);
+    ignore(SIGPIPE);
+    ignore(SIGXFSZ);
 }
 
 void signals_remove_also(void (*remove)(void)) {
