@@ -13,9 +13,9 @@
  *      - distance_columns_scan passes over the rows once down and once up, many columns at a time (CPUs).
  * 3. Each pixel gets the square root of the least (x - i)^2 + column[i]^2 over all i in its row:
  *      - distance_rows_search looks outwards from x until no farther i can be nearer (GPUs);
+ *      - distance_rows_search_global does so without local memory, for rows that are too long for it;
  *      - distance_rows_envelope walks along the lower envelope of those parabolas, one row for each
- *        work-item, in a few steps for each pixel whatever the distance (CPUs, and rows for whose search
- *        local memory does not suffice).
+ *        work-item, in a few steps for each pixel whatever the distance (CPUs).
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DTILE_LIST=1
@@ -161,6 +161,23 @@ distance_rows_search(global const span *restrict columns, const int reach, const
         if (side <= reach) best = min(best, (square)d * d + (square)side * side);
     }
     texel_store(result, start + lane, y, image, channel_of(best, range));
+}
+
+/* The same as distance_rows_search. Work-item (x, y, image) makes one pixel. */
+kernel void distance_rows_search_global(global const span *restrict columns, const int reach,
+                                        const float range, TEXTURE_OUT(result) REGION_IN) {
+    const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z, w = result_size.x;
+    if (x >= w || y >= result_size.y) return;
+    global const span *restrict row = columns + (image * result_size.y + y) * w;
+    const square far = (square)(reach + 1) * (reach + 1);
+    square best = (int)row[x] > reach ? far : (square)row[x] * row[x];
+    for (int d = 1; d <= reach && (square)d * d < best; ++d) {
+        const int left = x >= d ? (int)row[x - d] : reach + 1,
+                  right = x + d < w ? (int)row[x + d] : reach + 1;
+        const int side = min(left, right);
+        if (side <= reach) best = min(best, (square)d * d + (square)side * side);
+    }
+    texel_store(result, x, y, image, channel_of(best, range));
 }
 
 /* The squared distance of pixel x from the edge pixel that column i has at distance `height`. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * distance.c: launches the three stages of cl/distance.cl, by searching on GPUs and by scanning on CPUs, and
- * wherever an image is so wide or high that its search does not fit local memory.
+ * distance.c: launches the three stages of cl/distance.cl, by searching on GPUs and by scanning on CPUs.
  */
 #include "opencl/distance.h"
 
@@ -32,10 +31,6 @@ static size_t span_bytes(const tvlm_texture *out) {
 static size_t search_bytes(const tvlm_texture *out) {
     return (ROW + 2 * (size_t)reach_of(out)) * span_bytes(out);
 }
-static bool scans(const opencl_device *device, const tvlm_texture *out) {
-    return device->tuning.scan_rows || search_bytes(out) > device->base.info.local_bytes;
-}
-
 static size_t words_of(const tvlm_texture *out) {
     return (size_t)(out->height + 31) / 32 * (size_t)out->width * (size_t)out->images;
 }
@@ -56,7 +51,7 @@ static opencl_region region_of(const opencl_call *call, const tvlm_texture *out,
 static tvlm_status columns(opencl_device *device, cl_mem mask, const tvlm_texture *out, cl_mem distances,
                            const tvlm_tiles *tiles) {
     const cl_int2 size = {{out->width, out->height}};
-    const bool scan = scans(device, out);
+    const bool scan = device->tuning.scan_rows;
     opencl_call call;
     TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "distance.cl",
                                          scan ? "distance_columns_scan" : "distance_columns_search",
@@ -93,6 +88,12 @@ static tvlm_status rows_by_search(opencl_device *device, cl_mem distances, const
     const size_t size[3] = {(size_t)out->width, (size_t)out->height, (size_t)out->images};
     const size_t group[3] = {ROW, 1, 1};
     opencl_call call;
+    if (search_bytes(out) > device->base.info.local_bytes) {
+        TVLM_TRY(begin_rows(device, "distance_rows_search_global", "", distances, out, tiles, &call));
+        if (tiles == NULL) return tvlm_opencl_call_run_pixels(&call, out->width, out->height, out->images);
+        const opencl_region squares = region_of(&call, out, true, true, GROUP, GROUP);
+        return tvlm_opencl_call_run_region(&call, &squares, GROUP, GROUP);
+    }
     TVLM_TRY(begin_rows(device, "distance_rows_search", "", distances, out, tiles, &call));
     tvlm_opencl_call_bytes(&call, search_bytes(out), NULL);
     if (tiles == NULL) return tvlm_opencl_call_run(&call, 3, size, group);
@@ -126,8 +127,8 @@ static tvlm_status rows_by_envelope(opencl_device *device, cl_mem distances, con
 
 static tvlm_status rows(opencl_device *device, cl_mem distances, const tvlm_texture *out,
                         const tvlm_tiles *tiles) {
-    return scans(device, out) ? rows_by_envelope(device, distances, out, tiles)
-                              : rows_by_search(device, distances, out, tiles);
+    return device->tuning.scan_rows ? rows_by_envelope(device, distances, out, tiles)
+                                    : rows_by_search(device, distances, out, tiles);
 }
 
 static size_t columns_bytes(const tvlm_texture *out) {
