@@ -107,7 +107,7 @@ KERNELS = [
     ("resize.cl", "resize", "buffer", "sums are rounded down", "#define HALF (1 << (TVLM_RESIZE_BITS - 1))", "#define HALF 0"),
 ]
 
-# (constant, check, its value, ten times that)
+# (constant that a kernel uses, check, its value, ten times that)
 CONSTANTS = [
     ("TVLM_SALIENCY_CONTRAST_WEIGHT", "saliency", "0.25f", "2.5f"),
     ("TVLM_SALIENCY_BORDER_WEIGHT", "saliency", "1.0f", "10.0f"),
@@ -120,5 +120,4 @@ CONSTANTS = [
     ("TVLM_FLOW_SMOOTH", "flow", "20.0f", "200.0f"),
     ("TVLM_FLOW_FLOOR", "flow", "1.2e-3f", "1.2e-2f"),
     ("TVLM_DISTANCE_EDGE", "distance", "0.25f", "2.5f"),
-    ("TVLM_DISTANCE_SHARE", "distance", "8.0f", "80.0f"),
 ]

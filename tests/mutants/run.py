@@ -60,6 +60,8 @@ class Mutant:
             text = file.read()
         if text.count(self.text) != 1:
             return f"its text is there {text.count(self.text)} times"
+        if self.file == "constants.h" and not used_by_kernels(self.text.split()[1]):
+            return "no kernel uses it"
         shutil.copytree(os.path.join(ROOT, "cl"), folder)
         with open(os.path.join(folder, self.file), "w") as file:
             file.write(text.replace(self.text, self.instead))
@@ -67,6 +69,15 @@ class Mutant:
 
     def __str__(self):
         return f"{self.file}: {self.what}" + (f" ({self.storage})" if self.storage not in (None, "buffer") else "")
+
+
+def used_by_kernels(constant):
+    folder = os.path.join(ROOT, "cl")
+    for name in os.listdir(folder):
+        with open(os.path.join(folder, name)) as file:
+            if re.search(rf"\b{constant}\b", file.read()):
+                return True
+    return False
 
 
 def constants_of(options):
