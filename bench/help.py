@@ -47,13 +47,14 @@ PAINTED = os.path.join(DATA, "clip", "painted")
 BUDGETS = [0.05, 0.10, 0.25, 0.50]
 PATCH, SMALL, SEEDS = 16, 32 ** 2, 5
 SHARES = ["0.1", "0.25", "0.5"]  # of an overview
+DIVERSITIES = ["0.1", "0.25", "0.5", "1"]
 MEASURES = ["area", "texels", "touched", "small", "all", "things"]
 ERRORS = 4  # of those, from here on
 
 
 class Record(ctypes.Structure):  # tvlm_position
     _fields_ = [("x", ctypes.c_float), ("y", ctypes.c_float), ("level", ctypes.c_float), ("score", ctypes.c_float),
-                ("size", ctypes.c_float), ("column", ctypes.c_int32), ("row", ctypes.c_int32)]
+                ("size", ctypes.c_float), ("column", ctypes.c_int32), ("row", ctypes.c_int32), ("reserved", ctypes.c_uint32 * 5)]
 
 
 class Photo:
@@ -204,6 +205,9 @@ def ways(tool, photo, count):
     for share in SHARES:
         yield f"overview {share[1:]}", select("--overview", share)
     yield "overview .25 fitted", select("--overview", "0.25", *fitted)
+    for diversity in DIVERSITIES:
+        yield f"diversity {diversity}", select("--diversity", diversity)
+    yield "div. .25 overview .25", select("--diversity", "0.25", "--overview", "0.25")
 
 
 def questions(tool, photo, count, query):
@@ -219,6 +223,8 @@ def questions(tool, photo, count, query):
         yield name, Seen(photo).squares(tool.select(photo, count, *asked, *words))
     for share in SHARES:
         yield f"overview {share[1:]} query", Seen(photo).squares(tool.select(photo, count, *asked, "--overview", share))
+    for diversity in DIVERSITIES:
+        yield f"diversity {diversity}", Seen(photo).squares(tool.select(photo, count, *asked, "--diversity", diversity))
 
 
 # ---- Figures ----

@@ -102,6 +102,7 @@ static void test_null_of_questions(void **state) {
     tvlm_flow *flow = NULL;
     const tvlm_position position = {.size = 16};
     REFUSES("selection is NULL", tvlm_select(o->stack, NULL, NULL, NULL));
+    REFUSES("selection is NULL", tvlm_explain(o->stack, NULL, NULL, NULL, 0, NULL, &n));
     REFUSES("columns is NULL", tvlm_score_size(o->stack, NULL, NULL, &n));
     REFUSES("scores is NULL", tvlm_score(o->stack, NULL, NULL, 1, NULL));
     REFUSES("scores is NULL", tvlm_topk(o->device, NULL, 1, 1, &n, NULL));

@@ -184,26 +184,64 @@ static rect square_area(const struct stage *stage, const tvlm_image *photo, cons
                   min_int(area.y1, area.y0 + (int32_t)lroundf((p->y + half_y) * stage->scale_y))};
 }
 
+/* Returns the places of squares, the largest first, and of equal ones the better one last; NULL: no memory. */
+static struct ranked_square *order_squares(const tvlm_position *positions, int32_t count) {
+    struct ranked_square *const order = calloc((size_t)max_int(1, count), sizeof *order);
+    for (int32_t i = 0; order != NULL && i < count; ++i)
+        order[i] = (struct ranked_square){positions[i].size, i};
+    if (order != NULL) qsort(order, (size_t)count, sizeof *order, compare_squares);
+    return order;
+}
+
+static void draw_square(const struct stage *stage, rect area, float tint, color ink) {
+    canvas_fill(stage->canvas, area, ink, tint);
+    canvas_frame(stage->canvas, area, area.x1 - area.x0 > 80 ? 2 : 1, ink, 0.9f);
+}
+
 bool draw_squares(const tvlm_image *photo, const tvlm_position *positions, int32_t count, bool cells,
                   const char *title, struct canvas *out) {
     struct stage stage;
-    struct ranked_square *const order = calloc((size_t)max_int(1, count), sizeof *order);
+    struct ranked_square *const order = order_squares(positions, count);
     if (order == NULL || !make_stage(photo, out, &stage)) {
         free(order);
         return false;
     }
-    for (int32_t i = 0; i < count; ++i) order[i] = (struct ranked_square){positions[i].size, i};
-    qsort(order, (size_t)count, sizeof *order, compare_squares);
-    for (int32_t i = 0; i < count; ++i) {
-        const rect area = square_area(&stage, photo, &positions[order[i].rank], cells);
-        const color ink = draw_rank_color(order[i].rank, count);
-        canvas_fill(out, area, ink, 0.5f * TINT);
-        canvas_frame(out, area, area.x1 - area.x0 > 80 ? 2 : 1, ink, 0.9f);
-    }
+    for (int32_t i = 0; i < count; ++i)
+        draw_square(&stage, square_area(&stage, photo, &positions[order[i].rank], cells), 0.5f * TINT,
+                    draw_rank_color(order[i].rank, count));
     free(order);
     char low[48];
     snprintf(low, sizeof low, "rank %d", count);
     draw_legend(&stage, title, rank_map, low, "1 (best)");
+    return true;
+}
+
+/* Writes the names of classes in their colours, as many as there is room for. */
+static void name_classes(const struct stage *stage, char (*names)[DRAW_CLASS_NAME], int32_t count) {
+    int32_t x = MARGIN, y = stage->photo.y1 + MARGIN;
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t width = canvas_text_width(names[i], TEXT_SCALE) + 2 * MARGIN;
+        if (x > MARGIN && x + width > stage->canvas->width) x = MARGIN, y += 12 * TEXT_SCALE;
+        canvas_text(stage->canvas, x, y, TEXT_SCALE, colormap_identifier(i), names[i]);
+        x += width;
+    }
+}
+
+bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32_t count, bool cells,
+                  const int32_t *classes, char (*names)[DRAW_CLASS_NAME], int32_t class_count,
+                  struct canvas *out) {
+    struct stage stage;
+    struct ranked_square *const order = order_squares(positions, count);
+    if (order == NULL || !make_stage(photo, out, &stage)) {
+        free(order);
+        return false;
+    }
+    canvas_fill(out, stage.photo, background, 1.0f - DIMMED);
+    for (int32_t i = 0; i < count; ++i)
+        draw_square(&stage, square_area(&stage, photo, &positions[order[i].rank], cells), 2.0f * TINT,
+                    colormap_identifier(classes[order[i].rank]));
+    free(order);
+    name_classes(&stage, names, class_count);
     return true;
 }
 

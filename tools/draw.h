@@ -34,6 +34,14 @@ bool draw_overlay(const tvlm_image *photo, const draw_grid *grid, const tvlm_pos
 bool draw_squares(const tvlm_image *photo, const tvlm_position *positions, int32_t count, bool cells,
                   const char *title, struct canvas *out);
 
+#define DRAW_CLASS_NAME 64
+
+/* Draws squares as draw_squares does, each in the colour of its class, 0 .. class_count - 1, and the names of
+ * the classes below. */
+bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32_t count, bool cells,
+                  const int32_t *classes, char (*names)[DRAW_CLASS_NAME], int32_t class_count,
+                  struct canvas *out);
+
 /* Draws the scores [rows * columns], smoothly interpolated and in colour, over the gray photo, and a legend
  * below. */
 bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,

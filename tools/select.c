@@ -13,6 +13,7 @@
 #include "positions.h"
 #include "progress.h"
 #include "questions.h"
+#include "select_explain.h"
 #include "select_layout.h"
 #include "select_outputs.h"
 #include "select_patches.h"
@@ -28,12 +29,12 @@ typedef struct select_options {
     placing_options placing;
     weighing_options weighing;
     option_number stride;
-    const char *output, *overlay, *heatmap;
+    const char *output, *overlay, *heatmap, *explain;
     option_points fixations;
     option_number e0;
     int arrangement; /* tvlm_arrangement */
     option_integer level, keep_regions;
-    option_number cull_distance;
+    option_number cull_distance, diversity;
     stack_options stacks;
     patch_options patches;
     const char *patch_scores;
@@ -52,6 +53,10 @@ static const option_spec specs[] = {
      "the photo with the chosen cells, coloured by rank", 0, 0, NULL},
     {0, OPTION_PATTERN, "heatmap", offsetof(select_options, heatmap), "FILE.png",
      "the score of every cell, in colour over the photo", 0, 0, NULL},
+    {0, OPTION_PATTERN, "explain", offsetof(select_options, explain), "FILE",
+     "FILE.json: for each position the value, the weight and the share in the score of each channel; "
+     "FILE.png: the channel that counts most at each, in colour",
+     0, 0, NULL},
     {0, OPTION_POINTS, "fixation", offsetof(select_options, fixations), "X,Y",
      "for foveated: where to look, in the image's pixels; may be given several times (default: "
      "where the score has its peak)",
@@ -72,6 +77,10 @@ static const option_spec specs[] = {
      "for cascade: regions and cells at least that far from every edge are left out (default: 1; "
      "above 1: none are)",
      1e-6, 1e6, NULL},
+    {0, OPTION_NUMBER, "diversity", offsetof(select_options, diversity), "D",
+     "for grid, exhaustive and cascade: 0 to 1; each position's score counts less D times its largest likeness "
+     "to those before it, by the features, else by colour (default: 0)",
+     0, 1, NULL},
     {0, OPTION_FLAG, "cover", offsetof(select_options, cover), NULL,
      "for cascade: squares that cover the image, as the quadtree's, small only in those regions", 0, 0, NULL},
     {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
@@ -124,7 +133,8 @@ static int note_outputs(struct run *run, int count, char *const *images) {
         .patterns = {{"--overlay", options->overlay},
                      {"--heatmap", options->heatmap},
                      {"--patches", options->patches.output},
-                     {"--patch-scores", options->patch_scores}},
+                     {"--patch-scores", options->patch_scores},
+                     {"--explain", options->explain}},
         .query_count = run->questions.count,
         .several_queries = run->questions.several,
     };
@@ -150,6 +160,7 @@ struct job {
     struct canvas overlay, heatmap;
     select_array patches, patch_scores;
     tvlm_footprint *axes;
+    explained explained;
 };
 
 /* Fixations are given in pixels of the image as it was handed in. */
@@ -180,6 +191,16 @@ static struct tvlm_score_params score_params_of(const struct run *run) {
     };
 }
 
+static int explain(struct run *run, struct job *job, const struct tvlm_select_params *params) {
+    const explain_subject subject = {.path = job->path,
+                                     .image = job->image,
+                                     .stack = job->stack,
+                                     .query = job->query,
+                                     .params = params,
+                                     .selection = job->selection};
+    return explain_make(run->tool, &subject, run->options->explain, &job->explained);
+}
+
 static int find_positions(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     tvlm_stack_info stack;
@@ -200,11 +221,13 @@ static int find_positions(struct run *run, struct job *job) {
         .keep_regions = options->keep_regions.value,
         .cull_distance = options->cull_distance.value,
         .cover = options->cover > 0,
+        .diversity = (double)options->diversity.value,
         .overview = options->placing.overview.value,
         .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
     };
     tvlm_selection_info info;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
+    if (code == TOOL_DONE && options->explain != NULL) code = explain(run, job, &params);
     if (code != TOOL_DONE) return code;
     job->positions = tvlm_selection_positions(job->selection, &job->count);
     code = positions_check(run->tool, job->positions, job->count);
@@ -309,6 +332,18 @@ static int write_array(struct run *run, const char *pattern, const struct job *j
     return code;
 }
 
+static int write_explained(struct run *run, const char *pattern, struct job *job) {
+    char path[SELECT_PATH_SIZE];
+    const char *const subject = run->tool->subject;
+    if (pattern == NULL) return TOOL_DONE;
+    run->tool->subject = NULL; /* what fails now is not about the image */
+    int code = select_output_name(run->tool, pattern, job->path, run->several,
+                                  run->questions.several ? job->query_number : -1, path);
+    if (code == TOOL_DONE) code = explain_write(run->tool, path, &job->explained);
+    run->tool->subject = subject;
+    return code;
+}
+
 static int make_arrays(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
@@ -339,6 +374,7 @@ static int answer(struct run *run, struct job *job) {
     if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
     if (code == TOOL_DONE) code = write_array(run, options->patches.output, job, &job->patches);
     if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
+    if (code == TOOL_DONE) code = write_explained(run, options->explain, job);
     return code;
 }
 
@@ -347,6 +383,7 @@ static void release_answer(struct job *job) {
     canvas_release(&job->heatmap);
     select_array_release(&job->patches);
     select_array_release(&job->patch_scores);
+    explained_release(&job->explained);
     free(job->axes);
     job->axes = NULL;
     tvlm_selection_destroy(&job->selection);
@@ -438,11 +475,14 @@ static int check_strategy(struct tool *tool, const select_options *options) {
         {"cover", "cover", options->cover > 0},
         {"overview", "overview", options->placing.overview.value > 0.0f},
         {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
+        {"diversity", "diversity", options->diversity.value > 0.0f},
     };
     if (options->cover > 0 && options->placing.overview.value > 0.0f)
         return tool_usage(tool, "--overview is not for --cover, whose squares cover the image");
     if (options->cover > 0 && options->placing.min_distance.value > 0.0f)
         return tool_usage(tool, "--min-distance is not for --cover, whose squares cover the image");
+    if (options->cover > 0 && options->diversity.value > 0.0f)
+        return tool_usage(tool, "--diversity is not for --cover, whose squares cover the image");
     return strategies_check(tool, strategies_at(options->placing.strategy), given,
                             sizeof given / sizeof *given);
 }
@@ -458,6 +498,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if ((code = stack_options_check(tool, &options->stacks)) != TOOL_DONE) return code;
     if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
+    if ((code = explain_check(tool, options->explain)) != TOOL_DONE) return code;
     if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
     if (options->questions.features.count > 0 && options->questions.query == NULL &&
         options->weighing.scorer == NULL)

@@ -8,7 +8,7 @@
 #include "questions.h"
 #include "tool.h"
 
-enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 4 };
+enum { SELECT_PATH_SIZE = 4096, SELECT_PATTERNS = 5 };
 
 typedef struct select_outputs {
     /* The names of files that each image and query has one of, and the option that says so; NULL: none is

@@ -188,9 +188,23 @@ struct tvlm_select_params {
     /* Chooses squares that cover the image, as the quadtree's, instead of the best cells: small in the
      * regions that were looked into, where they score, and large where nothing needs detail. A region in
      * which nothing needs detail comes back as few coarse squares, or as a part of one. There are at most k,
-     * not limited by the number of candidates. A min_distance and an overview are refused with it. */
+     * not limited by the number of candidates. A min_distance, an overview and diversity are refused with it.
+     */
     bool cover;
-    uint64_t reserved[4];
+
+    /* ---- grid, exhaustive and cascade, once more ----
+     *
+     * How much positions are to differ, 0 to 1; 0: not at all. The positions are chosen one after the other:
+     * each time the candidate whose score, less `diversity` times its largest likeness to one that was chosen,
+     * is the largest (maximal marginal relevance: Carbonell and Goldstein 1998). Likeness is the cosine of the
+     * encoder's vectors at the candidates' centres, where the image has features, or an embedding; otherwise
+     * of their mean colours in CIE L*a*b* as vectors L* - 50, a*, b*, 25. It is 0 where that is negative.
+     *
+     * The positions come in the order in which they were chosen, and bear their own scores. The positions of
+     * an overview do not count. The default score and diversity fit each other, since the score lies in 0 to
+     * 1; the scores of a scorer may need scaling. What it gains and costs: bench/README.md, help.py. */
+    double diversity;
+    uint64_t reserved[3];
 };
 #define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
 
@@ -267,8 +281,8 @@ TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 TVLM_API int tvlm_strategy_find(const char *name);
 
 /* Whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance",
- * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance" or "cover". All strategies
- * read the others. False where there is no such strategy. */
+ * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance", "cover" or "diversity". All
+ * strategies read the others. False where there is no such strategy. */
 TVLM_API bool tvlm_strategy_reads(tvlm_strategy strategy, const char *parameter);
 
 #ifdef __cplusplus

@@ -28,6 +28,7 @@
 #include "delta.h"
 #include "device.h"
 #include "embed.h"
+#include "explain.h"
 #include "export.h"
 #include "fit.h"
 #include "flow.h"

@@ -5,11 +5,12 @@
 #include "select/best.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/cost.h"
-#include "select/spacing.h"
+#include "select/pick.h"
 #include "stack/frame.h"
 
 /* ---- What is asked ---- */
@@ -67,57 +68,25 @@ tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranki
 
 /* ---- Positions ---- */
 
-/* The centre of what the image leaves of cell c. */
-static double cell_centre(int32_t c, float step, int32_t side) {
-    const double begin = c * (double)step, end = fmin((c + 1) * (double)step, (double)side);
-    return 0.5 * (begin + end);
-}
-
-static double centre_x(const tvlm_best *best, const tvlm_ranked *ranked) {
-    /* NOLINTNEXTLINE(clang-analyzer-*): there is a column where there is a candidate */
-    return cell_centre(ranked->index % best->candidates.columns, best->candidates.step_x,
-                       tvlm_stack_width(best->task->stack));
-}
-
-static double centre_y(const tvlm_best *best, const tvlm_ranked *ranked) {
-    return cell_centre(ranked->index / best->candidates.columns, best->candidates.step_y,
-                       tvlm_stack_height(best->task->stack));
-}
-
-/* Keeps those that are far enough from all better ones, at most k, at the front; *kept of them. */
-static tvlm_status space_out(const tvlm_best *best, tvlm_best_ranking *ranking, int32_t *kept) {
-    const tvlm_stack *const stack = best->task->stack;
-    const float distance = best->task->params.min_distance;
-    const float side = fmaxf(distance, best->candidates.step_x);
-    tvlm_ranked *const ranked = ranking->ranked;
-    tvlm_spacing spacing;
-    if (!tvlm_spacing_make(&spacing, distance, side, tvlm_stack_width(stack), tvlm_stack_height(stack),
-                           best->k))
-        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %d positions",
-                         (int)best->k);
-    *kept = 0;
-    for (int32_t i = 0; i < ranking->count && *kept < best->k; ++i)
-        if (tvlm_spacing_add(&spacing, centre_x(best, &ranked[i]), centre_y(best, &ranked[i])))
-            ranked[(*kept)++] = ranked[i];
-    tvlm_spacing_free(&spacing);
-    return TVLM_OK;
-}
-
 /* For the next frame's fixation (texturevlm/temporal.h). */
 static tvlm_status keep_positions(const tvlm_best *best, const tvlm_ranked *ranked, int32_t count) {
     float *kept;
     TVLM_TRY(tvlm_stack_keep_positions(best->task->stack, best->task->params.score.index, count, &kept));
     for (int32_t i = 0; i < count; ++i) {
-        kept[2 * i] = (float)centre_x(best, &ranked[i]);
-        kept[2 * i + 1] = (float)centre_y(best, &ranked[i]);
+        double x, y;
+        tvlm_candidate_centre(best->task->stack, &best->candidates, ranked[i].index, &x, &y);
+        kept[2 * i] = (float)x;
+        kept[2 * i + 1] = (float)y;
     }
     return TVLM_OK;
 }
 
 static tvlm_position position_of(const tvlm_best *best, const tvlm_ranked *ranked, const tvlm_scale *scale) {
     const float stride = best->candidates.step_x;
-    return (tvlm_position){.x = (float)(centre_x(best, ranked) * scale->x),
-                           .y = (float)(centre_y(best, ranked) * scale->y),
+    double x, y;
+    tvlm_candidate_centre(best->task->stack, &best->candidates, ranked->index, &x, &y);
+    return (tvlm_position){.x = (float)(x * scale->x),
+                           .y = (float)(y * scale->y),
                            .level = fmaxf(0.0f, log2f(stride / best->task->params.patch)),
                            .score = ranked->score,
                            .size = (float)(stride * scale->size),
@@ -155,18 +124,30 @@ static tvlm_status read_scores(const tvlm_best *best, tvlm_buffer *scores, tvlm_
     return overview ? tvlm_scoremap_sum_up(best->task->stack, map) : TVLM_OK;
 }
 
+static tvlm_status pick(const tvlm_best *best, tvlm_best_ranking *ranking, int32_t *kept) {
+    const struct tvlm_select_params *const params = &best->task->params;
+    const tvlm_pick_from from = {.stack = best->task->stack,
+                                 .index = params->score.index,
+                                 .candidates = &best->candidates,
+                                 .ranked = ranking->ranked,
+                                 .count = ranking->count};
+    return tvlm_pick(&from, best->k, params->min_distance, (float)params->diversity, kept);
+}
+
 static tvlm_status choose(const tvlm_best *best, tvlm_rank_function *rank, tvlm_best_ranking *ranking,
                           tvlm_scoremap *map, tvlm_selection *selection) {
-    /* A minimum distance may pass over any number of candidates: all of them are ranked then. Where the
-     * overview takes all of k, one is ranked for nothing: the overview is made of scores, too. */
-    const bool spaced = best->task->params.min_distance > 0.0f;
+    /* A minimum distance, or diversity, may pass over any number of candidates: all of them are ranked then.
+     * Where the overview takes all of k, one is ranked for nothing: the overview is made of scores, too. */
+    const bool picky = best->task->params.min_distance > 0.0f || best->task->params.diversity > 0.0;
     int32_t kept = best->k;
-    TVLM_TRY(rank(best, spaced ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));
-    if (spaced) TVLM_TRY(space_out(best, ranking, &kept));
+    TVLM_TRY(rank(best, picky ? best->count : best->k > 0 ? best->k : 1, ranking, &selection->report));
+    if (picky) TVLM_TRY(pick(best, ranking, &kept));
     TVLM_TRY(read_scores(best, ranking->scores, map));
     TVLM_TRY(keep_positions(best, ranking->ranked, kept));
     TVLM_TRY(fill_positions(best, ranking->ranked, kept, map, selection));
     tvlm_selection_take_scores(&best->task->params, map, selection);
+    selection->spanned = ranking->spanned;
+    memcpy(selection->spans, ranking->spans, sizeof ranking->spans);
     return TVLM_OK;
 }
 

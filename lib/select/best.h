@@ -25,6 +25,9 @@ typedef struct tvlm_best_ranking {
     tvlm_ranked *ranked; /* [count] best first; the caller frees it */
     int32_t count;
     tvlm_buffer *scores; /* of all candidates, the stack's */
+    /* How far the parts of the score reached (`spanned`); else they reached as far as over all candidates. */
+    bool spanned;
+    float spans[TVLM_SCORE_PARTS];
 } tvlm_best_ranking;
 
 /* Scores and ranks: at least the best `wanted` candidates. It adds its stages to the report. */

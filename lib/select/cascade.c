@@ -550,6 +550,7 @@ static tvlm_status run(cascade *c, tvlm_cascade_result *result) {
     widen(c, &c->regions, c->taken); /* what was looked into speaks through its cells */
     widen(c, &c->cells, NULL);
     combine(c, &c->cells);
+    for (int p = 0; p < TVLM_SCORE_PARTS; ++p) result->spans[p] = c->ranges[p].high - c->ranges[p].low;
     add_bonus(c);
     TVLM_TRY(rank_cells(c, result));
     return keep_scores(c, &result->scores);

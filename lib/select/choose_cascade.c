@@ -20,6 +20,8 @@ tvlm_status tvlm_check_cascade(const tvlm_log *log, const struct tvlm_select_par
                          (double)params->cull_distance);
     if (params->cover && params->min_distance != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a min_distance with cover: its squares cover the image");
+    if (params->cover && params->diversity != 0.0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "diversity with cover: its squares cover the image");
     if (params->cover && params->overview != 0.0f)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an overview with cover: its squares cover the image");
     return TVLM_OK;
@@ -38,7 +40,8 @@ static tvlm_status rank(const tvlm_best *best, int32_t wanted, tvlm_best_ranking
     (void)wanted; /* it ranks all that it looked at */
     const tvlm_status status =
         tvlm_cascade_run(task->stack, task->query, &task->params, &best->candidates, k, &result);
-    *ranking = (tvlm_best_ranking){result.ranking, result.count, result.scores};
+    *ranking = (tvlm_best_ranking){result.ranking, result.count, result.scores, .spanned = true};
+    memcpy(ranking->spans, result.spans, sizeof result.spans);
     report_stages(&result, report);
     return status;
 }
@@ -54,6 +57,8 @@ static tvlm_status score(const tvlm_task *task, tvlm_scoremap *map, tvlm_selecti
                                           wanted < count ? wanted : count, &result);
     free(result.ranking);
     report_stages(&result, &selection->report);
+    selection->spanned = true;
+    memcpy(selection->spans, result.spans, sizeof result.spans);
     if (status == TVLM_OK) status = tvlm_scoremap_read(task->stack, &cells, result.scores, map);
     return status == TVLM_OK ? tvlm_scoremap_sum_up(task->stack, map) : status;
 }

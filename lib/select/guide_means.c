@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/guide.h"
+#include "select/vectors.h"
 #include "stack/stack.h"
 #include "texturevlm/regions.h"
 
@@ -94,35 +95,6 @@ static int32_t divide(const members *m, float *means, float *spreads) {
     return groups;
 }
 
-/* The vectors as unit vectors (an embedding's: as long as its share). They are not kept on the device twice.
- */
-static tvlm_status read_vectors(tvlm_stack *stack, const tvlm_features *features, float *vectors,
-                                float *inverse) {
-    const tvlm_backend *const backend = tvlm_stack_device(stack)->backend;
-    const size_t cells = (size_t)features->texture->width * (size_t)features->texture->height;
-    const size_t dimension = (size_t)features->dimension, bytes = cells * dimension * sizeof *vectors;
-    tvlm_buffer *buffer = NULL;
-    TVLM_TRY(backend->buffer_create(tvlm_stack_device(stack), bytes, &buffer));
-    tvlm_status status = backend->feature_matrix(tvlm_stack_device(stack), features, buffer);
-    if (status == TVLM_OK) status = backend->buffer_read(tvlm_stack_device(stack), buffer, 0, bytes, vectors);
-    if (status == TVLM_OK)
-        status = backend->buffer_read(tvlm_stack_device(stack), features->inverse,
-                                      (size_t)features->image * cells * sizeof *inverse,
-                                      cells * sizeof *inverse, inverse);
-    backend->buffer_destroy(tvlm_stack_device(stack), &buffer);
-    for (size_t i = 0; status == TVLM_OK && i < cells * dimension; ++i) vectors[i] *= inverse[i / dimension];
-    return status;
-}
-
-/* The cell of the vectors that a region's centroid lies in. */
-static int32_t centre_cell(const tvlm_guide *guide, const tvlm_texture *texture, int32_t region) {
-    const float x = guide->table[region].x * (float)texture->width / texture->extent_x;
-    const float y = guide->table[region].y * (float)texture->height / texture->extent_y;
-    const int32_t column = x < (float)texture->width ? (int32_t)x : texture->width - 1;
-    const int32_t row = y < (float)texture->height ? (int32_t)y : texture->height - 1;
-    return row * texture->width + column;
-}
-
 /* A region between the vectors has that of the cell that its centroid is in. */
 static void divide_all(tvlm_guide *guide, const tvlm_features *features, const int32_t *labels, members *m,
                        int32_t *cells) {
@@ -133,7 +105,8 @@ static void divide_all(tvlm_guide *guide, const tvlm_features *features, const i
         m->count = 0;
         for (int32_t i = 0; i < all; ++i)
             if (labels[i] == r) cells[m->count++] = i;
-        if (m->count == 0) cells[m->count++] = centre_cell(guide, features->texture, r);
+        if (m->count == 0)
+            cells[m->count++] = tvlm_vectors_cell(features->texture, guide->table[r].x, guide->table[r].y);
         guide->groups[r] = divide(m, guide->means + first * m->dimension, guide->spreads + first);
     }
 }
@@ -157,7 +130,7 @@ tvlm_status tvlm_guide_means(tvlm_stack *stack, const tvlm_features *features, c
     tvlm_status status = made ? TVLM_OK
                               : tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY,
                                           "no memory for the means of %d regions", (int)guide->regions);
-    if (status == TVLM_OK) status = read_vectors(stack, features, vectors, numbers);
+    if (status == TVLM_OK) status = tvlm_vectors_read(stack, features, vectors, numbers);
     if (status == TVLM_OK) divide_all(guide, features, labels, &m, lists + cells);
     guide->dimension = status == TVLM_OK ? features->dimension : 0;
     free(vectors);

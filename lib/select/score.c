@@ -79,6 +79,19 @@ tvlm_status tvlm_score_candidates(const tvlm_stack *stack, const struct tvlm_sco
     return TVLM_OK;
 }
 
+static double cell_centre(int32_t c, float step, int32_t side) {
+    const double begin = c * (double)step, end = fmin((c + 1) * (double)step, (double)side);
+    return 0.5 * (begin + end);
+}
+
+void tvlm_candidate_centre(const tvlm_stack *stack, const tvlm_candidates *candidates, int32_t number,
+                           double *x, double *y) {
+    /* NOLINTNEXTLINE(clang-analyzer-*): there is a column where there is a candidate */
+    const int32_t column = number % candidates->columns, row = number / candidates->columns;
+    *x = cell_centre(column, candidates->step_x, tvlm_stack_width(stack));
+    *y = cell_centre(row, candidates->step_y, tvlm_stack_height(stack));
+}
+
 /* ---- Programs ---- */
 
 typedef tvlm_score_program program;
@@ -287,14 +300,18 @@ static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candid
     return backend->score_add(tvlm_stack_device(stack), scores, bonus, count);
 }
 
-static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
-                       const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
+tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                           tvlm_score_program *p, tvlm_buffer *scores) {
     tvlm_device *device = tvlm_stack_device(stack);
     tvlm_bundle bundle;
-    TVLM_TRY(resolve_refs(stack, params->index, p, candidates->level, &bundle));
+    TVLM_TRY(resolve_refs(stack, index, p, candidates->level, &bundle));
+    return device->backend->score(device, &bundle, p->groups, p->count, &p->combination, candidates, scores);
+}
+
+static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
+                       const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
     TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
-    TVLM_TRY(
-        device->backend->score(device, &bundle, p->groups, p->count, &p->combination, candidates, *scores));
+    TVLM_TRY(tvlm_score_map(stack, params->index, candidates, p, *scores));
     TVLM_TRY(add_bonus(stack, params->index, candidates, *scores));
     tvlm_stack_mark_scored(stack, params->index);
     return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, *scores) : TVLM_OK;

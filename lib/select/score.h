@@ -19,6 +19,10 @@ static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
     return candidates->columns * candidates->rows;
 }
 
+/* The centre of what the image leaves of a candidate's cell, in pixels of the working image. */
+void tvlm_candidate_centre(const tvlm_stack *stack, const tvlm_candidates *candidates, int32_t number,
+                           double *x, double *y);
+
 /* Puts the question to the image and enqueues the scores of those candidates. *scores is the stack's, and
  * keeps them until the next scores of this image. */
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
@@ -45,5 +49,10 @@ typedef struct tvlm_score_program {
 tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
                                     const struct tvlm_score_params *params, tvlm_score_program *program);
 void tvlm_score_program_free(tvlm_score_program *program);
+
+/* Runs a program into a buffer of the caller's, with room for all candidates. It is about the question that the
+ * image was asked last, and nothing is remembered of it. */
+tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                           tvlm_score_program *program, tvlm_buffer *scores);
 
 #endif

@@ -18,6 +18,8 @@ static tvlm_status check_params(const tvlm_stack *stack, const struct tvlm_selec
     if (!(params->min_distance >= 0.0f) || !isfinite(params->min_distance))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a minimum distance of %g pixels",
                          (double)params->min_distance);
+    if (!(params->diversity >= 0.0 && params->diversity <= 1.0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a diversity of %g; it is 0 to 1", params->diversity);
     TVLM_TRY(tvlm_stack_check_index(stack, params->score.index));
     return tvlm_strategy_check(log, params);
 }

@@ -17,6 +17,9 @@ struct tvlm_selection {
     tvlm_position *positions; /* [count] in pixels of the image as it was handed in */
     float *scores;            /* [score_rows * score_columns]; NULL: they were not asked for */
     int32_t score_columns, score_rows;
+    /* How far the parts of the score reached where it was not over all candidates (`spanned`): explain.h. */
+    bool spanned;
+    float spans[TVLM_SCORE_PARTS];
 };
 
 /* A selection without positions. */

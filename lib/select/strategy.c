@@ -22,7 +22,8 @@
     X(ARRANGEMENT, "arrangement", p->arrangement != TVLM_ARRANGEMENT_SUNFLOWER)                              \
     X(KEEP_REGIONS, "keep_regions", p->keep_regions != 0)                                                    \
     X(CULL_DISTANCE, "cull_distance", p->cull_distance != 0.0f)                                              \
-    X(COVER, "cover", p->cover)
+    X(COVER, "cover", p->cover)                                                                              \
+    X(DIVERSITY, "diversity", p->diversity != 0.0)
 
 #define PLACE(id, name, given) PLACE_##id,
 #define BIT(id, name, given)   id = 1u << PLACE_##id,
@@ -41,18 +42,21 @@ typedef struct strategy {
     unsigned reads;             /* of the parameters above */
     tvlm_check_function *check; /* NULL if nothing is left to check */
     tvlm_choose_function *choose;
+    tvlm_explain_function *explain;
 } strategy;
 
 static const strategy strategies[] = {
-    [TVLM_STRATEGY_GRID] = {"grid", STRIDE | MIN_DISTANCE | OVERVIEW, NULL, tvlm_choose_grid},
-    [TVLM_STRATEGY_FOVEATED] = {"foveated", STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL,
-                                tvlm_choose_foveated},
-    [TVLM_STRATEGY_QUADTREE] = {"quadtree", STRIDE, NULL, tvlm_choose_quadtree},
-    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", LEVEL | DENSE | MIN_DISTANCE | OVERVIEW, NULL,
-                                  tvlm_choose_exhaustive},
+    [TVLM_STRATEGY_GRID] = {"grid", STRIDE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL, tvlm_choose_grid,
+                            tvlm_explain_scores},
+    [TVLM_STRATEGY_FOVEATED] = {"foveated", STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL, tvlm_choose_foveated,
+                                tvlm_explain_scores},
+    [TVLM_STRATEGY_QUADTREE] = {"quadtree", STRIDE, NULL, tvlm_choose_quadtree, tvlm_explain_scores},
+    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", LEVEL | DENSE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL,
+                                  tvlm_choose_exhaustive, tvlm_explain_scores},
     [TVLM_STRATEGY_CASCADE] = {"cascade",
-                               STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE | COVER,
-                               tvlm_check_cascade, tvlm_choose_cascade},
+                               STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE | COVER |
+                                   DIVERSITY,
+                               tvlm_check_cascade, tvlm_choose_cascade, tvlm_explain_scores},
 };
 #define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 
@@ -103,6 +107,10 @@ tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_pa
 
 tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection) {
     return find(task->params.strategy)->choose(task, selection);
+}
+
+tvlm_status tvlm_strategy_explain(const tvlm_explanation *explanation, int32_t *channel_count) {
+    return find(explanation->task->params.strategy)->explain(explanation, channel_count);
 }
 
 /* ---- texturevlm/select.h ---- */

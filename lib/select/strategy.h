@@ -6,6 +6,7 @@
 #define TVLM_SELECT_STRATEGY_H
 
 #include "select/choose.h"
+#include "select/explain.h"
 
 /* The strategy that TVLM_STRATEGY_DEFAULT means; any other is itself. */
 tvlm_strategy tvlm_strategy_meant(tvlm_strategy strategy);
@@ -15,5 +16,8 @@ tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_pa
 
 /* Runs the strategy of a task that was checked. */
 tvlm_status tvlm_strategy_run(const tvlm_task *task, tvlm_selection *selection);
+
+/* Lets the strategy say why it chose (texturevlm/explain.h). */
+tvlm_status tvlm_strategy_explain(const tvlm_explanation *explanation, int32_t *channel_count);
 
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/cli/session.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select` with --strategy cascade and exhaustive, and with photos that
-# it has seen: what the JSON says of both, what -v counts, what is refused. DEVICE as in common.sh.
+# it has seen: what the JSON says of both, what -v counts, what is refused;
+# positions that differ, and why they were chosen. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 a=$work/in/a.png b=$work/in/b.png
@@ -54,6 +55,36 @@ succeeds "${select[@]}" "$a" --strategy quadtree
 checks=$((checks + 1))
 grep -q '"stages"' "$work/stdout" && complain "stages of a quadtree"
 
+echo "== positions that differ, and why they were chosen"
+succeeds "${select[@]}" "$a"
+cp "$work/stdout" "$work/in/plain.json"
+succeeds "${select[@]}" "$a" --diversity 0
+same "no diversity" "$work/stdout" "$work/in/plain.json"
+for strategy in grid cascade "exhaustive --level 2"; do
+    succeeds "${select[@]}" "$a" --strategy $strategy --diversity 0.8
+    grep -o '"x": [^l]*' "$work/stdout" >"$work/in/apart"
+    succeeds "${select[@]}" "$a" --strategy $strategy
+    checks=$((checks + 1))
+    grep -o '"x": [^l]*' "$work/stdout" | cmp -s - "$work/in/apart" && complain "$strategy: diversity changes nothing"
+done
+succeeds "${select[@]}" "$a" "$b" --explain why.json
+checks=$((checks + 1))
+[ "$(ls | tr '\n' ' ')" = "why-a.json why-b.json " ] || complain "files: $(ls | tr '\n' ' ')"
+cp why-a.json "$work/stdout"
+has "why" '"score": 0\.[0-9]+, "channels": \[\{"name": "entropy", "value": [-0-9.e]+, "weight": [-0-9.e]+, "share": [-0-9.e]+\}, \{"name": "edges"'
+checks=$((checks + 1))
+# The shares and the constant are the score.
+grep '"channels"' why-a.json | sed 's/"share": /\nS /g; s/"constant": /\nS /; s/"score": /\nT /' | awk '
+    $1 == "T" { check(); score = $2 + 0; sum = 0; n++ }
+    $1 == "S" { sum += $2 + 0 }
+    function check() { if (n && (sum - score) ^ 2 > 1e-10) bad = 1 }
+    END { check(); exit bad || n != 5 }' || complain "shares do not add up to the scores"
+rm -f -- *
+succeeds "${select[@]}" "$a" --explain why.png --strategy quadtree
+checks=$((checks + 1))
+[ "$(head -c 4 why.png | tail -c 3)" = PNG ] || complain "why.png is no picture"
+rm -f -- *
+
 echo "== sessions"
 ln "$a" "$work/in/link.png"
 counts 'session: 2 hits, 1 misses, 0 evictions; 1 stacks of [1-9][0-9]* bytes' \
@@ -79,6 +110,11 @@ ask 2 '--keep-regions is for --strategy cascade' --keep-regions 3
 ask 2 '--cull-distance is for --strategy cascade' --cull-distance 0.5
 ask 2 'keep-regions' --strategy cascade --keep-regions 0
 ask 2 'cache-bytes' --cache-bytes 0
+ask 2 '--diversity' --diversity 1.5
+ask 2 '--diversity is for --strategy grid or exhaustive or cascade, not for quadtree' --strategy quadtree --diversity 0.5
+ask 2 '--diversity is not for --cover' --strategy cascade --cover --diversity 0.5
+ask 2 'a name that ends in .json or .png' --explain why.txt
+ask 1 'a.png: is the input' --explain "$a"
 ask 1 'level 8 of an image of 8 levels' --strategy exhaustive --level 8
 ask 1 'only 80 candidates' --strategy cascade -k 81
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pick.c: greedy choice. What a candidate is worth, its score less the diversity times its largest likeness to
+ * one that was chosen, never rises while more are chosen. So a heap has the candidates by what they were worth
+ * when they were last looked at, and only the one on top is looked at anew (lazy greedy: Minoux 1978): the same
+ * choice as if all were, and most are never compared.
+ */
+#include "select/pick.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/likeness.h"
+#include "select/spacing.h"
+
+typedef struct picking {
+    const tvlm_pick_from *from;
+    int32_t k;
+    float diversity;
+    tvlm_likeness likeness;
+    tvlm_spacing spacing; /* where there is a least distance */
+    int32_t *heap;        /* [left] places in the ranking, the most worth on top */
+    int32_t left;
+    float *worth;    /* [count] when it was last looked at */
+    int32_t *looked; /* [count] to how many of the chosen it was compared */
+    float *nearest;  /* [count] the largest likeness among those */
+    int32_t *chosen; /* [k] places in the ranking */
+    int32_t count;   /* of the chosen */
+} picking;
+
+static bool allocate(picking *p) {
+    const size_t count = (size_t)p->from->count;
+    p->heap = tvlm_allocate(count, sizeof *p->heap);
+    p->worth = tvlm_allocate(count, sizeof *p->worth);
+    p->looked = tvlm_allocate(count, sizeof *p->looked);
+    p->nearest = tvlm_allocate(count, sizeof *p->nearest);
+    p->chosen = tvlm_allocate((size_t)(p->k > 0 ? p->k : 1), sizeof *p->chosen);
+    return p->heap != NULL && p->worth != NULL && p->looked != NULL && p->nearest != NULL &&
+           p->chosen != NULL;
+}
+
+static void release(picking *p) {
+    free(p->heap);
+    free(p->worth);
+    free(p->looked);
+    free(p->nearest);
+    free(p->chosen);
+    tvlm_likeness_free(&p->likeness);
+    tvlm_spacing_free(&p->spacing);
+}
+
+/* ---- The heap ---- */
+
+/* Of equal ones the better ranked comes first. */
+static bool comes_before(const picking *p, int32_t a, int32_t b) {
+    return p->worth[a] > p->worth[b] || (p->worth[a] == p->worth[b] && a < b);
+}
+
+static void sift_down(picking *p) {
+    int32_t at = 0;
+    for (;;) {
+        int32_t first = at;
+        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < p->left; ++child)
+            if (comes_before(p, p->heap[child], p->heap[first])) first = child;
+        if (first == at) return;
+        const int32_t moved = p->heap[at];
+        p->heap[at] = p->heap[first];
+        p->heap[first] = moved;
+        at = first;
+    }
+}
+
+static void take_top(picking *p) {
+    p->heap[0] = p->heap[--p->left];
+    sift_down(p);
+}
+
+/* ---- Choosing ---- */
+
+/* Compares a candidate to those that were chosen since it was last looked at. */
+static tvlm_status look(picking *p, int32_t candidate) {
+    const float score = p->from->ranked[candidate].score;
+    for (; p->diversity > 0.0f && p->looked[candidate] < p->count; ++p->looked[candidate]) {
+        float alike;
+        TVLM_TRY(tvlm_likeness_of(&p->likeness, candidate, p->chosen[p->looked[candidate]], &alike));
+        p->nearest[candidate] = fmaxf(p->nearest[candidate], alike);
+    }
+    p->looked[candidate] = p->count;
+    p->worth[candidate] = isnan(score) ? -INFINITY : score - p->diversity * p->nearest[candidate];
+    return TVLM_OK;
+}
+
+/* Whether a candidate is far enough from those that were chosen; then it is one of them. */
+static bool far_enough(picking *p, int32_t candidate) {
+    double x, y;
+    if (p->spacing.capacity == 0) return true;
+    tvlm_candidate_centre(p->from->stack, p->from->candidates, p->from->ranked[candidate].index, &x, &y);
+    return tvlm_spacing_add(&p->spacing, x, y);
+}
+
+static tvlm_status choose(picking *p) {
+    while (p->left > 0 && p->count < p->k) {
+        const int32_t top = p->heap[0];
+        if (p->looked[top] < p->count) {
+            TVLM_TRY(look(p, top));
+            sift_down(p);
+            continue;
+        }
+        take_top(p);
+        if (far_enough(p, top)) p->chosen[p->count++] = top;
+    }
+    return TVLM_OK;
+}
+
+/* Brings the chosen to the front of the ranking. */
+static tvlm_status deliver(const picking *p) {
+    tvlm_ranked *const ranked = p->from->ranked, *const kept =
+                                                     tvlm_allocate((size_t)p->count + 1, sizeof *kept);
+    if (kept == NULL)
+        return tvlm_fail(tvlm_stack_log(p->from->stack), TVLM_ERROR_MEMORY, "no memory for a choice");
+    for (int32_t i = 0; i < p->count; ++i) kept[i] = ranked[p->chosen[i]];
+    memcpy(ranked, kept, (size_t)p->count * sizeof *kept);
+    free(kept);
+    return TVLM_OK;
+}
+
+static tvlm_status begin(picking *p, float distance) {
+    const tvlm_pick_from *const from = p->from;
+    const tvlm_stack *const stack = from->stack;
+    bool made = allocate(p);
+    if (made && distance > 0.0f)
+        made = tvlm_spacing_make(&p->spacing, distance, fmaxf(distance, from->candidates->step_x),
+                                 tvlm_stack_width(stack), tvlm_stack_height(stack), p->k > 0 ? p->k : 1);
+    if (!made)
+        return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %d positions", (int)p->k);
+    p->left = from->count;
+    for (int32_t i = 0; i < p->left; ++i) {
+        p->heap[i] = i; /* the ranking is in order, and so a heap */
+        TVLM_TRY(look(p, i));
+    }
+    return p->diversity > 0.0f ? tvlm_likeness_make(from, &p->likeness) : TVLM_OK;
+}
+
+tvlm_status tvlm_pick(const tvlm_pick_from *from, int32_t k, float distance, float diversity, int32_t *kept) {
+    picking p = {.from = from, .k = k, .diversity = diversity};
+    tvlm_status status = begin(&p, distance);
+    if (status == TVLM_OK) status = choose(&p);
+    if (status == TVLM_OK) status = deliver(&p);
+    *kept = p.count;
+    release(&p);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select_explain.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "texturevlm/io.h"
+
+static bool ends_in(const char *file, const char *end) {
+    const size_t length = strlen(file), last = strlen(end);
+    return length >= last && strcmp(file + length - last, end) == 0;
+}
+
+int explain_check(struct tool *tool, const char *file) {
+    if (file == NULL || ends_in(file, ".json") || ends_in(file, ".png")) return TOOL_DONE;
+    return tool_usage(tool, "--explain %s: a name that ends in .json or .png says what is written", file);
+}
+
+void explained_release(explained *made) {
+    json_release(&made->json);
+    canvas_release(&made->picture);
+}
+
+/* The reasons of all positions, channel after channel of each. */
+typedef struct reason_list {
+    tvlm_reason *reasons;
+    int32_t channels, positions;
+} reason_list;
+
+static int find_reasons(struct tool *tool, const explain_subject *s, reason_list *list) {
+    (void)tvlm_selection_positions(s->selection, &list->positions);
+    int code = tool_status(
+        tool, tvlm_explain(s->stack, s->query, s->params, s->selection, 0, NULL, &list->channels));
+    const int64_t count = (int64_t)list->positions * list->channels;
+    if (code != TOOL_DONE || count == 0) return code;
+    if (count > INT32_MAX) return tool_fail(tool, "%lld reasons are too many", (long long)count);
+    list->reasons = malloc((size_t)count * sizeof *list->reasons);
+    if (list->reasons == NULL) return tool_fail(tool, "no memory for reasons");
+    return tool_status(tool, tvlm_explain(s->stack, s->query, s->params, s->selection, (int32_t)count,
+                                          list->reasons, &list->channels));
+}
+
+static const char *name_of(const explain_subject *s, int32_t channel, tvlm_channel_info *info) {
+    return tvlm_stack_get_channel_info(s->stack, channel, info) == TVLM_OK ? info->name : "";
+}
+
+/* ---- JSON ---- */
+
+static void write_reasons(json_writer *json, const explain_subject *s, const reason_list *list,
+                          const tvlm_position *position, int32_t number) {
+    tvlm_channel_info info;
+    double rest = (double)position->score;
+    json_open_array(json, "channels", true);
+    for (int32_t c = 0; c < list->channels; ++c) {
+        const tvlm_reason *const reason = &list->reasons[(size_t)number * (size_t)list->channels + (size_t)c];
+        json_open_object(json, NULL, true);
+        json_string(json, "name", name_of(s, reason->channel, &info));
+        json_float(json, "value", reason->value);
+        json_float(json, "weight", reason->weight);
+        json_float(json, "share", reason->share);
+        json_close(json);
+        rest -= (double)reason->share;
+    }
+    json_close(json);
+    json_double(json, "constant", rest);
+}
+
+static void make_json(json_writer *json, const explain_subject *s, const reason_list *list) {
+    const tvlm_position *const positions = tvlm_selection_positions(s->selection, NULL);
+    tvlm_selection_info info;
+    (void)tvlm_selection_get_info(s->selection, &info);
+    json_open_object(json, NULL, false);
+    json_open_object(json, "image", true);
+    json_string(json, "path", s->path);
+    json_integer(json, "width", s->image->width);
+    json_integer(json, "height", s->image->height);
+    json_close(json);
+    json_string(json, "strategy", tvlm_strategy_name(info.strategy));
+    json_open_array(json, "positions", false);
+    for (int32_t i = 0; i < list->positions; ++i) {
+        json_open_object(json, NULL, true);
+        json_float(json, "x", positions[i].x);
+        json_float(json, "y", positions[i].y);
+        json_float(json, "size", positions[i].size);
+        json_float(json, "score", positions[i].score);
+        write_reasons(json, s, list, &positions[i], i);
+        json_close(json);
+    }
+    json_close(json);
+    json_close(json);
+}
+
+/* ---- The picture ---- */
+
+/* What a channel adds to a position more than to the others on average: what is the same everywhere is no
+ * reason for any of them. Each position is drawn by the channel that adds most. */
+static void find_strongest(const reason_list *list, double *means, int32_t *strongest) {
+    for (int32_t i = 0; i < list->positions; ++i)
+        for (int32_t c = 0; c < list->channels; ++c)
+            means[c] += (double)list->reasons[i * list->channels + c].share / list->positions;
+    for (int32_t i = 0; i < list->positions; ++i) {
+        double most = -INFINITY;
+        for (int32_t c = 0; c < list->channels; ++c) {
+            const double more = (double)list->reasons[i * list->channels + c].share - means[c];
+            if (more > most) most = more, strongest[i] = c;
+        }
+    }
+}
+
+static bool draw(const explain_subject *s, const reason_list *list, const double *means,
+                 const int32_t *strongest, struct canvas *picture) {
+    const bool tree = s->params->strategy == TVLM_STRATEGY_QUADTREE || s->params->cover;
+    char(*const names)[DRAW_CLASS_NAME] = calloc((size_t)list->channels + 1, sizeof *names);
+    tvlm_channel_info info;
+    if (names == NULL) return false;
+    for (int32_t c = 0; c < list->channels; ++c)
+        snprintf(names[c], sizeof *names, "%.48s %+.2f", name_of(s, list->reasons[c].channel, &info),
+                 means[c]);
+    const bool drawn = draw_classes(s->image, tvlm_selection_positions(s->selection, NULL), list->positions,
+                                    tree, strongest, names, list->channels, picture);
+    free(names);
+    return drawn;
+}
+
+static int make_picture(struct tool *tool, const explain_subject *s, const reason_list *list,
+                        struct canvas *picture) {
+    double *const means = calloc((size_t)list->channels + 1, sizeof *means);
+    int32_t *const strongest = calloc((size_t)list->positions + 1, sizeof *strongest);
+    bool drawn = means != NULL && strongest != NULL;
+    if (drawn) find_strongest(list, means, strongest);
+    drawn = drawn && draw(s, list, means, strongest, picture);
+    free(means);
+    free(strongest);
+    return drawn ? TOOL_DONE : tool_fail(tool, "no memory for the picture of --explain");
+}
+
+int explain_make(struct tool *tool, const explain_subject *subject, const char *file, explained *made) {
+    reason_list list = {0};
+    int code = find_reasons(tool, subject, &list);
+    if (code == TOOL_DONE && ends_in(file, ".png"))
+        code = make_picture(tool, subject, &list, &made->picture);
+    else if (code == TOOL_DONE)
+        make_json(&made->json, subject, &list);
+    free(list.reasons);
+    return code;
+}
+
+int explain_write(struct tool *tool, const char *path, explained *made) {
+    const struct canvas *const picture = &made->picture;
+    if (picture->rgb != NULL)
+        return tool_status(
+            tool, tvlm_png_write(path, picture->width, picture->height, 3, picture->rgb, &tool->log));
+    const char *const text = json_text_of(&made->json);
+    if (text == NULL) return tool_fail(tool, "no memory for the JSON of --explain");
+    return tool_status(tool, tvlm_file_write(path, text, strlen(text), &tool->log));
+}
