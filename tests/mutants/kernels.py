@@ -10,7 +10,7 @@ nothing; the check that must notice (run.py, CHECKS) knows answers from elsewher
 
 KERNELS = [
     # ---- Families of the source ----
-    ("source.cl", "source", "buffer", "blue is composited on black", "b = b * alpha + white;", "b = b * alpha;"),
+    ("pixels.clh", "source", "buffer", "blue is composited on black", "b = b * alpha + white;", "b = b * alpha;"),
     ("source.cl", "source", "buffer", "gray is read with two channels to a pixel", "(pixels + offset + y * row_stride) + x * PIXEL_CHANNELS",
      "(pixels + offset + y * row_stride) + x * 2"),
     ("visual.cl", "visual", "buffer", "Sobel's sign above", "const float gy = (down[-1] - up[-1])", "const float gy = (down[-1] + up[-1])"),
