@@ -12,6 +12,8 @@ static const tvlm_strategy strategies[] = {TVLM_STRATEGY_GRID, TVLM_STRATEGY_FOV
                                            TVLM_STRATEGY_EXHAUSTIVE, TVLM_STRATEGY_CASCADE};
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
+/* `budget`, which comes next, scores nothing: tests/test_budget.c. */
+
 /* With features of 4 dimensions. */
 static tvlm_stack *small_stack(tvlm_device *device, tvlm_format format) {
     uint64_t seed = 77;
@@ -44,7 +46,9 @@ static void test_names(void **state) {
         assert_int_equal(strategies[i], TVLM_STRATEGY_GRID + i);
         assert_int_equal(tvlm_strategy_find(name), strategies[i]);
     }
-    const tvlm_strategy none = (tvlm_strategy)(TVLM_STRATEGY_GRID + STRATEGIES);
+    assert_int_equal(tvlm_strategy_find("budget"), TVLM_STRATEGY_BUDGET);
+    assert_int_equal(TVLM_STRATEGY_BUDGET, TVLM_STRATEGY_GRID + STRATEGIES);
+    const tvlm_strategy none = (tvlm_strategy)(TVLM_STRATEGY_BUDGET + 1);
     assert_int_equal(tvlm_strategy_find(tvlm_strategy_name(none)), -1);
     assert_false(tvlm_strategy_reads(none, "k"));
     assert_false(tvlm_strategy_reads((tvlm_strategy)-1, "k"));
@@ -70,6 +74,13 @@ static const struct {
     {"keep_regions", {.keep_regions = 2}},
     {"cull_distance", {.cull_distance = 0.5f}},
     {"cover", {.cover = true}},
+    {"weights", {.score = {.weights = (const float[]){0.5f, 0.5f, 0.0f}}}},
+    {"keep_pass", {.score = {.keep_pass = true}}},
+    {"share", {.share = 0.25f}},
+    {"tolerance", {.tolerance = 0.5f}},
+    {"emphasis", {.emphasis = 2.0f}},
+    {"emphasis_channel", {.emphasis_channel = TVLM_CHANNEL_EDGES}},
+    {"preset", {.preset = TVLM_BUDGET_SCREEN}},
 };
 
 /* Every strategy takes a parameter, or names it in its refusal: none is ignored. */
@@ -80,13 +91,15 @@ static void test_parameters(void **state) {
     int taken = 0;
     (void)state;
     for (size_t p = 0; p < sizeof parameters / sizeof *parameters; ++p)
-        for (int i = 0; i < STRATEGIES; ++i) {
+        for (int i = 0; i <= STRATEGIES; ++i) {
+            const tvlm_strategy strategy = i < STRATEGIES ? strategies[i] : TVLM_STRATEGY_BUDGET;
             struct tvlm_select_params params = parameters[p].params;
             tvlm_selection *selection = NULL;
-            params.k = 12;
-            params.strategy = strategies[i];
+            /* A share and a tolerance take the place of k. */
+            params.k = params.share + params.tolerance > 0.0f && i == STRATEGIES ? 0 : 12;
+            params.strategy = strategy;
             const tvlm_status status = tvlm_select(stack, NULL, &params, &selection);
-            if (tvlm_strategy_reads(strategies[i], parameters[p].name)) {
+            if (tvlm_strategy_reads(strategy, parameters[p].name)) {
                 assert_int_equal(status, TVLM_OK);
                 ++taken;
             } else {
@@ -96,7 +109,7 @@ static void test_parameters(void **state) {
             }
             tvlm_selection_destroy(&selection);
         }
-    assert_int_equal(taken, 4 + 1 + 1 + 3 + 3 + 3 * 1 + 3 * 1);
+    assert_int_equal(taken, 4 + 1 + 1 + 3 + 3 + 3 * 1 + 3 * 1 + 2 * 5 + 5 * 1);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

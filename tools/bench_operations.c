@@ -9,9 +9,10 @@
 
 #include "bench_stages.h"
 #include "core/try.h"
+#include "select/budget_plan.h"
 #include "texturevlm/delta.h"
 
-enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, SOME_BYTES = 1 << 20 };
+enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, SOME_BYTES = 1 << 20, THUMBNAILS = 12 };
 
 struct bench_operations {
     tvlm_texture *like_source; /* is like the source, but has one level */
@@ -21,7 +22,8 @@ struct bench_operations {
     tvlm_buffer *paths[2];     /* those of tvlm_warp, which begin in the middles of cells */
     tvlm_buffer *places;       /* BENCH_K footprints */
     tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
-    tvlm_buffer *some, *native;
+    tvlm_buffer *some, *native, *losses;
+    tvlm_budget_plan plan; /* of pictures of the source */
     float *rgba;
     int32_t *changed; /* one for each tile */
 };
@@ -87,11 +89,26 @@ static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o)
     return bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->native);
 }
 
+/* A dozen thumbnails of a sixteenth of the image's patches. */
+static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
+    const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
+    tvlm_budget_size sizes[THUMBNAILS];
+    for (int i = 0; i < THUMBNAILS; ++i)
+        sizes[i] = (tvlm_budget_size){(source->width + 3) / 4, (source->height + 3) / 4};
+    if (!tvlm_budget_plan_make(source, 0, 16, sizes, THUMBNAILS, &o->plan))
+        return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a plan");
+    return bench->device->backend->buffer_create(bench->device,
+                                                 2 * sizeof(float) * (size_t)o->plan.count *
+                                                     (size_t)o->plan.columns * (size_t)o->plan.rows,
+                                                 &o->losses);
+}
+
 tvlm_status bench_operations_prepare(struct bench *bench) {
     bench->operations = calloc(1, sizeof *bench->operations);
     if (bench->operations == NULL)
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for operations");
     TVLM_TRY(make_textures(bench, bench->operations));
+    TVLM_TRY(make_plan(bench, bench->operations));
     return make_buffers(bench, bench->operations);
 }
 
@@ -99,12 +116,13 @@ void bench_operations_release(struct bench *bench) {
     struct bench_operations *const o = bench->operations;
     if (o == NULL) return;
     tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places,
-                                     &o->halved, &o->some,     &o->native};
+                                     &o->halved, &o->some,     &o->native,   &o->losses};
     tvlm_texture **const textures[] = {&o->like_source, &o->plane, &o->cells[0], &o->cells[1], &o->cells[2]};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
         bench->device->backend->buffer_destroy(bench->device, buffers[i]);
     for (size_t i = 0; i < sizeof textures / sizeof *textures; ++i)
         bench->device->backend->texture_destroy(bench->device, textures[i]);
+    tvlm_budget_plan_free(&o->plan);
     free(o->rgba);
     free(o->changed);
     free(o);
@@ -248,6 +266,13 @@ static tvlm_status run_score_add(struct bench *bench, int32_t unused) {
     return bench->device->backend->score_add(bench->device, o->some, o->floats, CELLS);
 }
 
+static tvlm_status run_losses(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->losses(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], &o->plan,
+                                          o->losses, 0);
+}
+
 /* ---- From frame to frame ---- */
 
 static tvlm_status run_warp(struct bench *bench, int32_t unused) {
@@ -310,6 +335,8 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
     bench_add(stages, count, "maps", "", run_maps, 0, 4.0 * CELLS + cells);
     bench_add(stages, count, "keep pass", "", run_keep_pass, 0, 4.0 * CELLS + cells / 4.0);
     bench_add(stages, count, "score add", "", run_score_add, 0, 12.0 * CELLS);
+    bench_add(stages, count, "losses of pictures", "", run_losses, 0,
+              texels * (texel + 4.0 * (THUMBNAILS + 1)));
     bench_add(stages, count, "warp", "", run_warp, 0, 2.0 * cells + 36.0 * CELLS);
     bench_add(stages, count, "blend", "", run_blend, 0, 3.0 * cells + 4.0 * CELLS);
     bench_add(stages, count, "follow 273", "", run_follow, 0, BENCH_K * (24.0 + 3.0 * 4.0 * texel));

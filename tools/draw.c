@@ -245,6 +245,33 @@ bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32
     return true;
 }
 
+/* ---- Budgets ---- */
+
+enum { BUDGET_LEVELS = 3 };
+
+static color level_color(int32_t level) {
+    return rank_map(1.0f - (float)level / (BUDGET_LEVELS - 1));
+}
+
+bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *tiles,
+                 int32_t count, const char *title, struct canvas *out) {
+    const draw_grid grid = {columns, rows, columns > 0 ? (float)photo->width / (float)columns : 0.0f,
+                            rows > 0 ? (float)photo->height / (float)rows : 0.0f};
+    struct stage stage;
+    if (!make_stage(photo, out, &stage)) return false;
+    for (int32_t i = 0; i < columns * rows; ++i)
+        canvas_frame(out, cell_area(&stage, &grid, i % columns, i / columns), 1, text_color, 0.25f);
+    for (int32_t level = BUDGET_LEVELS - 1; level >= 0; --level)
+        for (int32_t i = 0; i < count; ++i) {
+            if (lroundf(tiles[i].level) != level) continue;
+            const rect area = square_area(&stage, photo, &tiles[i], true);
+            canvas_fill(out, area, level_color(level), TINT);
+            canvas_frame(out, area, level > 0 ? 2 : 1, level_color(level), 0.9f);
+        }
+    draw_legend(&stage, title, rank_map, "level 2", "level 0");
+    return true;
+}
+
 /* ---- Heat map ---- */
 
 static void value_range(const float *scores, size_t count, float *low, float *high) {

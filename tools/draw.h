@@ -42,6 +42,11 @@ bool draw_classes(const tvlm_image *photo, const tvlm_position *positions, int32
                   const int32_t *classes, char (*names)[DRAW_CLASS_NAME], int32_t class_count,
                   struct canvas *out);
 
+/* Draws the photo with the grid of a budget's thumbnail, fine lines, and its tiles [count] coloured by level, the
+ * coarse ones below. */
+bool draw_budget(const tvlm_image *photo, int32_t columns, int32_t rows, const tvlm_position *tiles,
+                 int32_t count, const char *title, struct canvas *out);
+
 /* Draws the scores [rows * columns], smoothly interpolated and in colour, over the gray photo, and a legend
  * below. */
 bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *scores, const char *title,

@@ -33,6 +33,7 @@ void positions_write(json_writer *json, const tvlm_position *positions, int32_t 
         json_float(json, "level", position->level);
         json_float(json, "score", position->score);
         json_float(json, "size", position->size);
+        if (position->height > 0.0f) json_float(json, "height", position->height);
         if (position->column >= 0) {
             json_open_array(json, "cell", true);
             json_integer(json, NULL, position->column);

@@ -13,6 +13,7 @@
 #include "positions.h"
 #include "progress.h"
 #include "questions.h"
+#include "select_budget.h"
 #include "select_explain.h"
 #include "select_layout.h"
 #include "select_outputs.h"
@@ -40,6 +41,7 @@ typedef struct select_options {
     const char *patch_scores;
     int cover;
     int anisotropic;
+    budget_options budget;
     question_options questions;
     basis_options basis;
 } select_options;
@@ -98,6 +100,7 @@ static const option_group groups[] = {
     {&placing_specs, offsetof(select_options, placing)},
     {&own, 0},
     {&stack_specs, offsetof(select_options, stacks)},
+    {&budget_specs, offsetof(select_options, budget)},
     {&stride_specs, offsetof(select_options, stride)},
     {&weighing_specs, offsetof(select_options, weighing)},
     {&features_specs, offsetof(select_options, questions)},
@@ -122,6 +125,7 @@ struct run {
     stack_source stacks;
     char layout[LAYOUT_SIZE]; /* the names of the channels that the score reads */
     bool several;             /* whether there are several images */
+    budget_emphasis emphasis;
     json_writer json;
 };
 
@@ -156,6 +160,7 @@ struct job {
     tvlm_selection *selection;
     const tvlm_position *positions;
     int32_t count, k;
+    int32_t thumbnail_columns, thumbnail_rows;
     draw_grid grid;
     struct canvas overlay, heatmap;
     select_array patches, patch_scores;
@@ -201,6 +206,19 @@ static int explain(struct run *run, struct job *job, const struct tvlm_select_pa
     return explain_make(run->tool, &subject, run->options->explain, &job->explained);
 }
 
+/* A budget's grid is that of its tiles, and it says itself how many positions that makes. */
+static int note_budget(struct job *job, const tvlm_selection_info *info, const tvlm_stack_info *stack,
+                       float patch) {
+    const float side = patch > 0.0f ? patch : TVLM_PATCH_DEFAULT;
+    job->k = job->count;
+    job->grid.step_x = side * (float)info->width / (float)stack->width;
+    job->grid.step_y = side * (float)info->height / (float)stack->height;
+    (void)tvlm_selection_scores(job->selection, &job->grid.columns, &job->grid.rows);
+    job->thumbnail_columns = info->thumbnail_columns;
+    job->thumbnail_rows = info->thumbnail_rows;
+    return TOOL_DONE;
+}
+
 static int find_positions(struct run *run, struct job *job) {
     const select_options *const options = run->options;
     tvlm_stack_info stack;
@@ -225,6 +243,7 @@ static int find_positions(struct run *run, struct job *job) {
         .overview = options->placing.overview.value,
         .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
     };
+    budget_params(&options->budget, &run->emphasis, &params);
     tvlm_selection_info info;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
     if (code == TOOL_DONE && options->explain != NULL) code = explain(run, job, &params);
@@ -233,6 +252,7 @@ static int find_positions(struct run *run, struct job *job) {
     code = positions_check(run->tool, job->positions, job->count);
     if (code != TOOL_DONE) return code;
     (void)tvlm_selection_get_info(job->selection, &info);
+    if (info.strategy == TVLM_STRATEGY_BUDGET) return note_budget(job, &info, &stack, params.patch);
     const struct tvlm_score_params cells = score_params_of(run);
     code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &info.columns, &info.rows));
     if (code != TOOL_DONE) return code;
@@ -255,6 +275,15 @@ static int draw_overlay_of(struct run *run, struct job *job) {
     snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count, job->grid.columns * job->grid.rows);
     const bool squares = job->positions[0].column < 0; /* not only cells of the grid */
     const bool tree = strategies_at(run->options->placing.strategy) != TVLM_STRATEGY_FOVEATED;
+    if (strategies_at(run->options->placing.strategy) == TVLM_STRATEGY_BUDGET) {
+        const int32_t cells = job->thumbnail_columns * job->thumbnail_rows;
+        snprintf(title, sizeof title, "%s: %d x %d thumbnail, %d tiles", stem, job->thumbnail_columns,
+                 job->thumbnail_rows, job->count - cells);
+        if (draw_budget(job->image, job->thumbnail_columns, job->thumbnail_rows, job->positions + cells,
+                        job->count - cells, title, &job->overlay))
+            return TOOL_DONE;
+        return tool_fail(run->tool, "no memory for the overlay");
+    }
     if (squares) snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
     if (squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
                 : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay))
@@ -297,6 +326,7 @@ static void write_selection(struct run *run, const struct job *job) {
     json_device(json, run->stacks.device);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
+    budget_write(json, job->selection);
     stages_write(json, job->selection);
     positions_write(json, job->positions, job->count, job->axes, false);
     json_close(json);
@@ -313,6 +343,19 @@ static int write_picture(struct run *run, const char *pattern, const struct job 
     if (code == TOOL_DONE)
         code = tool_status(
             run->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
+    run->tool->subject = subject;
+    return code;
+}
+
+/* With several queries only the first one's crops would be there: that is refused before. */
+static int write_crops(struct run *run, const struct job *job) {
+    const select_options *const options = run->options;
+    const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
+    const char *const subject = run->tool->subject;
+    if (options->budget.crops == NULL) return TOOL_DONE;
+    run->tool->subject = NULL; /* what fails now is not about the image */
+    const int code = budget_write_crops(run->tool, options->budget.crops, job->path, job->image,
+                                        job->selection, (int32_t)patch);
     run->tool->subject = subject;
     return code;
 }
@@ -372,6 +415,7 @@ static int answer(struct run *run, struct job *job) {
     write_selection(run, job);
     code = write_picture(run, options->overlay, job, &job->overlay);
     if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
+    if (code == TOOL_DONE) code = write_crops(run, job);
     if (code == TOOL_DONE) code = write_array(run, options->patches.output, job, &job->patches);
     if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
     if (code == TOOL_DONE) code = write_explained(run, options->explain, job);
@@ -476,6 +520,12 @@ static int check_strategy(struct tool *tool, const select_options *options) {
         {"overview", "overview", options->placing.overview.value > 0.0f},
         {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
         {"diversity", "diversity", options->diversity.value > 0.0f},
+        {"weights", "weights", options->weighing.weights.given},
+        {"share", "share", options->budget.share.given},
+        {"tolerance", "tolerance", options->budget.tolerance.given},
+        {"emphasis", "emphasis", options->budget.emphasis != NULL},
+        {"preset", "preset", options->budget.preset != 0},
+        {"crops", "share", options->budget.crops != NULL},
     };
     if (options->cover > 0 && options->placing.overview.value > 0.0f)
         return tool_usage(tool, "--overview is not for --cover, whose squares cover the image");
@@ -485,6 +535,18 @@ static int check_strategy(struct tool *tool, const select_options *options) {
         return tool_usage(tool, "--diversity is not for --cover, whose squares cover the image");
     return strategies_check(tool, strategies_at(options->placing.strategy), given,
                             sizeof given / sizeof *given);
+}
+
+/* The channel that is emphasised: nothing else is read. */
+static int budget_layout(struct tool *tool, struct run *run) {
+    const int32_t named = run->emphasis.channel;
+    tvlm_channel_info channel;
+    const int code =
+        tool_status(tool, tvlm_channel_get_info(named != 0 ? named : TVLM_CHANNEL_SALIENCY, &channel));
+    if (code == TOOL_DONE)
+        snprintf(run->layout, sizeof run->layout, "%s",
+                 named == 0 && run->options->questions.query != NULL ? "query_similarity" : channel.name);
+    return code;
 }
 
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -499,6 +561,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if ((code = stack_options_check(tool, &options->stacks)) != TOOL_DONE) return code;
     if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
     if ((code = explain_check(tool, options->explain)) != TOOL_DONE) return code;
+    if ((code = budget_check(tool, &options->budget, options->placing.k.given, &run.emphasis)) != TOOL_DONE)
+        return code;
     if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
     if (options->questions.features.count > 0 && options->questions.query == NULL &&
         options->weighing.scorer == NULL)
@@ -520,6 +584,12 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     } else {
         parts_layout(&options->weighing.weights, options->questions.query != NULL, run.layout,
                      sizeof run.layout);
+    }
+    if (code == TOOL_DONE && strategies_at(options->placing.strategy) == TVLM_STRATEGY_BUDGET) {
+        if (options->weighing.scorer == NULL) code = budget_layout(tool, &run);
+        if (code == TOOL_DONE && tool->verbose) budget_say_presets(tool);
+        if (code == TOOL_DONE && options->budget.crops != NULL && run.questions.several)
+            code = tool_usage(tool, "--crops takes one query");
     }
     if (code == TOOL_DONE)
         code = patches_layout(tool, &options->patches, &run.patches, run.layout, sizeof run.layout);

@@ -85,7 +85,12 @@ static void make_json(json_writer *json, const explain_subject *s, const reason_
         json_float(json, "y", positions[i].y);
         json_float(json, "size", positions[i].size);
         json_float(json, "score", positions[i].score);
-        write_reasons(json, s, list, &positions[i], i);
+        if (info.strategy == TVLM_STRATEGY_BUDGET) {
+            json_float(json, "before", positions[i].lost_before);
+            json_float(json, "after", positions[i].lost_after);
+        } else {
+            write_reasons(json, s, list, &positions[i], i);
+        }
         json_close(json);
     }
     json_close(json);
@@ -111,7 +116,8 @@ static void find_strongest(const reason_list *list, double *means, int32_t *stro
 
 static bool draw(const explain_subject *s, const reason_list *list, const double *means,
                  const int32_t *strongest, struct canvas *picture) {
-    const bool tree = s->params->strategy == TVLM_STRATEGY_QUADTREE || s->params->cover;
+    const bool tree = s->params->strategy == TVLM_STRATEGY_QUADTREE || s->params->cover ||
+                      s->params->strategy == TVLM_STRATEGY_BUDGET;
     char(*const names)[DRAW_CLASS_NAME] = calloc((size_t)list->channels + 1, sizeof *names);
     tvlm_channel_info info;
     if (names == NULL) return false;

@@ -13,7 +13,7 @@ static const option_spec placing[] = {
      "small near the fixations (K from 5 on, sides up to 20 : 1: at least 95 % of it, at most "
      "25 % twice); quadtree: up to K squares that cover it, small where the score is; exhaustive: "
      "the best texels of one level; cascade: the best cells of the best regions, the only ones "
-     "that are read",
+     "that are read; budget: a thumbnail of the whole image, and tiles where that loses most",
      0, 0, strategies},
     {0, OPTION_NUMBER, "overview", offsetof(placing_options, overview), "SHARE",
      "for grid, exhaustive and cascade: that share of the K, 0 to 1, shows the whole image "

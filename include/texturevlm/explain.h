@@ -34,7 +34,8 @@ typedef struct tvlm_reason {
 
 /*
  * Explains the scores of a selection: reasons[position * *channel_count + i]. All positions have the same
- * channels, those whose weight is not 0, in the same order; there may be none. The score of a position is the
+ * channels, those whose weight is not 0, in the same order; there may be none, and a budget has none: its
+ * tiles say themselves what was lost before and after (tvlm_position). The score of a position is the
  * sum of its shares and one number more, that has no channel: what a scorer's bias, the least value of each
  * part over the candidates, and a stream's bonus for positions that stay (stream.h) come to. For the cascade,
  * which reads candidates on the host, the shares are right up to a few thousandths.

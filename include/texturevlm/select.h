@@ -38,12 +38,17 @@ typedef struct tvlm_position {
      * a cell, log2(size / patch) for a square, in pixels of the working image. */
     float level;
     float score;
-    /* The side of the square that the position stands for. */
+    /* The side of the square that the position stands for; of a rectangle its width. */
     float size;
     /* The cell that the position stands for. Both are -1 where it stands for none: where the strategy chooses
      * squares, and in an overview. */
     int32_t column, row;
-    uint32_t reserved[5];
+    /* The height of a rectangle, which a cell of a budget's thumbnail is; 0: a square. */
+    float height;
+    /* Of a budget's tile: what its square loses without it, with the tiles beneath it alone, and what with it, as
+     * shares of what the thumbnail loses. 0 of all else. */
+    float lost_before, lost_after;
+    uint32_t reserved[2];
 } tvlm_position;
 
 /* How positions are chosen. tvlm_select_params says more about each, beside its parameters. */
@@ -60,7 +65,9 @@ typedef enum tvlm_strategy {
     TVLM_STRATEGY_EXHAUSTIVE,
     /* The best cells of the grid in the best regions. It reads only those, so that it is the cheapest for a
      * large image. */
-    TVLM_STRATEGY_CASCADE
+    TVLM_STRATEGY_CASCADE,
+    /* A small picture of the whole image, and tiles where that loses most. */
+    TVLM_STRATEGY_BUDGET
 } tvlm_strategy;
 
 /* Where the positions of the foveated strategy start. Both cover the image alike, and on photos neither shows
@@ -78,6 +85,29 @@ typedef enum tvlm_arrangement {
  *   dB over all.
  * - 0.5 loses 2 to 3 dB near the fixation and gains 0.3 dB over all (bench/README.md, foveated.py). */
 #define TVLM_E0_DEFAULT 0.2f
+
+/* What images the strategy `budget` is made for: the weights of its loss, and its tiles. */
+typedef enum tvlm_budget_preset {
+    TVLM_BUDGET_AUTO = 0, /* decided by the image: see below */
+    TVLM_BUDGET_GENERAL,  /* photos */
+    TVLM_BUDGET_DOCUMENT, /* pages of text */
+    TVLM_BUDGET_SCREEN    /* screenshots and drawings */
+} tvlm_budget_preset;
+
+/* What a preset sets: its name; how much 1 - SSIM counts in the loss, the squared error counting the rest of 1;
+ * and how many levels of tiles there are. */
+typedef struct tvlm_budget_preset_info {
+    const char *name;
+    float structure;
+    int32_t levels;
+    uint64_t reserved[4];
+} tvlm_budget_preset_info;
+
+/* Describes a preset; AUTO has only a name. Errors: ARGUMENT (there is no such preset, info is NULL). */
+TVLM_API tvlm_status tvlm_budget_preset_get_info(tvlm_budget_preset preset, tvlm_budget_preset_info *info);
+
+/* How strongly what is asked counts in the strategy `budget`, where nothing else is given. */
+#define TVLM_EMPHASIS_ASKED 32.0f
 
 /*
  * Parameters of a selection. All zero means the defaults. A parameter of another strategy than the one that
@@ -204,7 +234,54 @@ struct tvlm_select_params {
      * an overview do not count. The default score and diversity fit each other, since the score lies in 0 to
      * 1; the scores of a scorer may need scaling. What it gains and costs: bench/README.md, help.py. */
     double diversity;
-    uint64_t reserved[3];
+
+    /* ---- budget: a thumbnail, and tiles where it loses most ----
+     *
+     * k is the number of patches that an encoder is given. The first columns * rows of them are the
+     * *thumbnail*: the whole image as one picture of columns * patch x rows * patch texels (Lanczos' filter),
+     * whose grid tvlm_selection_info tells. The others are *tiles*: squares of patch * 2^l pixels, l = 0, 1,
+     * 2, at multiples of their side, each of which is one patch of the level l of the image. So a model gets
+     * the thumbnail enlarged, and tiles on it from coarse to fine.
+     *
+     * The *loss* of a picture is its squared error of luma, and 1 - SSIM of luma (Wang et al. 2004), each over
+     * that of downsampling (the best thumbnail of k patches alone), weighed by the preset. Both are measured on
+     * each tile of level 0, for some fifteen thumbnails and for levels 1 and 2, after they are enlarged. For each
+     * thumbnail the tiles of least loss are found by a Lagrangian over the tree of tiles (Shoham & Gersho
+     * 1988), and that thumbnail is taken whose choice loses least, of those that lose no more than
+     * downsampling in either part: so the predicted loss is never above downsampling's. There are exactly k
+     * positions. The preset AUTO is DOCUMENT where a good part of the image is flat and the rest is not
+     * smooth, as text on paper is, else GENERAL.
+     *
+     * Positions are the cells of the thumbnail, row after row, with score 1 and `height`; then the tiles,
+     * without cell, each with the largest gain beside those before it. Their score is what they lower the
+     * loss by, as a share of what the thumbnail loses. Whatever is cut off behind the thumbnail, the
+     * predicted loss is never above the thumbnail's.
+     *
+     * A k of all patches of the image or more is all tiles of level 0, row after row, without a thumbnail;
+     * their score is 0. `patch` is a multiple of 4 from 8 to 64. Where scores are kept (keep_scores),
+     * they are what the thumbnail loses of each tile of level 0, as a share of all that it loses.
+     *
+     * A scorer, a query and a channel say what matters (`emphasis`). `score.stride`, `score.weights` and
+     * `score.keep_pass` are refused. */
+
+    /* In place of k: the share of the image's patches, above 0 and at most 1. Less than one patch is
+     * refused. */
+    float share;
+    /* In place of k: the least number of patches whose predicted loss is at most that share, from 0 to 1, of
+     * what a thumbnail of one patch loses. TVLM_ZERO: nothing at all is lost. There is no thumbnail then, and
+     * the positions are all tiles of level 0 but those whose pixels equal those of a tile to their left or
+     * above them (tvlm_selection_duplicates). */
+    float tolerance;
+    /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
+     * emphasis_channel says. 0: no emphasis; with a query or a scorer, and without a channel,
+     * TVLM_EMPHASIS_ASKED. TVLM_ZERO: none either way. */
+    float emphasis;
+    /* The channel that is m: its value in its range. 0: the scorer's score where there is a scorer, else the
+     * relevance to the query where there is one, each over its range in the image, else
+     * TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused. */
+    int32_t emphasis_channel;
+    tvlm_budget_preset preset;
+    uint32_t reserved[1];
 };
 #define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
 
@@ -237,7 +314,14 @@ typedef struct tvlm_selection_info {
     tvlm_strategy strategy;
     /* The squares of the overview, which come first. Both are 0 where there is none. */
     int32_t overview_columns, overview_rows;
-    uint64_t reserved[4];
+    /* The cells of the thumbnail, which come first. Both are 0 where there is none. */
+    int32_t thumbnail_columns, thumbnail_rows;
+    /* The strategy `budget`: the predicted loss, and that of downsampling to as many patches, as shares of what a
+     * thumbnail of one patch loses; and the preset that was taken, TVLM_BUDGET_AUTO only where there is no thumbnail.
+     * 0 elsewhere. */
+    float loss, loss_downsampled;
+    tvlm_budget_preset preset;
+    uint32_t reserved[4];
 } tvlm_selection_info;
 TVLM_API tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info);
 
@@ -250,6 +334,16 @@ TVLM_API tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tv
  * may be NULL.
  */
 TVLM_API const float *tvlm_selection_scores(const tvlm_selection *selection, int32_t *columns, int32_t *rows);
+
+/* A tile of level 0 that is left out, since its pixels equal those of another one that is kept. Both are
+ * counted in tiles. */
+typedef struct tvlm_duplicate {
+    int32_t column, row, of_column, of_row;
+} tvlm_duplicate;
+
+/* The tiles that a tolerance of TVLM_ZERO left out, row after row, valid while the selection lives, and how
+ * many there are. NULL and 0 where there are none. `count` may be NULL. */
+TVLM_API const tvlm_duplicate *tvlm_selection_duplicates(const tvlm_selection *selection, int32_t *count);
 
 /* What the strategies grid, exhaustive and cascade looked at, stage by stage; the others have no stages. An
  * overview reads nothing of its own, and is not counted. */
@@ -273,7 +367,7 @@ typedef struct tvlm_selection_report {
 TVLM_API tvlm_status tvlm_selection_get_report(const tvlm_selection *selection,
                                                tvlm_selection_report *report);
 
-/* "grid", "foveated", "quadtree", "exhaustive" or "cascade"; TVLM_STRATEGY_DEFAULT has the name of the
+/* "grid", "foveated", "quadtree", "exhaustive", "cascade" or "budget"; TVLM_STRATEGY_DEFAULT has the name of the
  * strategy that it means. Never NULL. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 
@@ -281,8 +375,9 @@ TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 TVLM_API int tvlm_strategy_find(const char *name);
 
 /* Whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance",
- * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance", "cover" or "diversity". All
- * strategies read the others. False where there is no such strategy. */
+ * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance", "cover", "diversity", "weights",
+ * "keep_pass", "share", "tolerance", "emphasis", "emphasis_channel" or "preset". All strategies read the
+ * others. False where there is no such strategy. */
 TVLM_API bool tvlm_strategy_reads(tvlm_strategy strategy, const char *parameter);
 
 #ifdef __cplusplus

@@ -345,6 +345,29 @@
 #define TVLM_RESIZE_BITS 22
 #define TVLM_RESIZE_HEAD 2
 
+/*
+ * Budgets: pictures and what they lose of each tile (lib/core/budget.h). A picture is PICTURE ints for
+ * kernels, at the places below; HEAD floats stand before the weights of a place: the first source place, and
+ * how many there are. A tile has BLOCKS x BLOCKS blocks; a window of SSIM is WINDOW x WINDOW of them, and
+ * begins at each block that it fits in from. C1 and C2 are those of SSIM (Wang, Bovik, Sheikh & Simoncelli
+ * 2004) for values in [0, 1].
+ */
+#define TVLM_BUDGET_PICTURE   16
+#define TVLM_BUDGET_WIDTH     0
+#define TVLM_BUDGET_HEIGHT    1
+#define TVLM_BUDGET_FROM      2
+#define TVLM_BUDGET_REDUCE_X  4
+#define TVLM_BUDGET_REDUCE_Y  6
+#define TVLM_BUDGET_ENLARGE_X 8
+#define TVLM_BUDGET_ENLARGE_Y 10
+#define TVLM_BUDGET_BETWEEN   12
+#define TVLM_BUDGET_TEXELS    13
+#define TVLM_BUDGET_HEAD      2
+#define TVLM_BUDGET_BLOCKS    4
+#define TVLM_BUDGET_WINDOW    2
+#define TVLM_BUDGET_C1        1e-4f
+#define TVLM_BUDGET_C2        9e-4f
+
 /* The type of the pixels' components. */
 #define TVLM_PIXELS_U8  0
 #define TVLM_PIXELS_U16 1

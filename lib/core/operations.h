@@ -220,6 +220,16 @@ typedef tvlm_status tvlm_topk_operation(tvlm_device *device, tvlm_buffer *scores
 typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *scores, int32_t image,
                                              tvlm_texture *out);
 
+/*
+ * Finds what each picture of the plan loses of each tile's luma: floats, losses[((picture * rows + row) *
+ * columns + column) * 2], from float `offset` on. The first is the sum of the squared error over the tile's
+ * pixels. The second is the number of these times the mean of 1 - SSIM (with the window's mean, variances
+ * and covariance; Wang et al. 2004) over the tile's windows. What of a window or a tile lies beyond the image
+ * does not count.
+ */
+typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_texture *source,
+                                          const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset);
+
 /* ---- The encoder's vectors ---- */
 
 /* The product of two matrices: tvlm_gemm says which. */
@@ -328,6 +338,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(score_add, "test_stream", "score add")                                                                 \
     X(topk, "test_topk", "top 273 of 4096")                                                                  \
     X(keep_pass, "test_similarity", "keep pass")                                                             \
+    X(losses, "test_losses", "losses of pictures")                                                           \
     X(gemm, "test_gemm", "100 queries")                                                                      \
     X(feature_lengths, "test_similarity", "features lengths")                                                \
     X(feature_matrix, "test_similarity", "features matrix")                                                  \

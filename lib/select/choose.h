@@ -29,5 +29,7 @@ tvlm_choose_function tvlm_choose_quadtree;
 tvlm_choose_function tvlm_choose_exhaustive;
 tvlm_check_function tvlm_check_cascade;
 tvlm_choose_function tvlm_choose_cascade;
+tvlm_check_function tvlm_check_budget;
+tvlm_choose_function tvlm_choose_budget;
 
 #endif

@@ -23,4 +23,7 @@ typedef tvlm_status tvlm_explain_function(const tvlm_explanation *explanation, i
 /* By the channels of the score: of all strategies that choose by it. */
 tvlm_explain_function tvlm_explain_scores;
 
+/* Of a budget: no channel has a share in what a tile lowers the loss by; positions say what that was. */
+tvlm_explain_function tvlm_explain_budget;
+
 #endif

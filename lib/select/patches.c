@@ -115,6 +115,9 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
         if (!isfinite(p->x) || !isfinite(p->y) || !isfinite(p->size) || !(p->size > 0.0f))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "position %d is %g,%g with a size of %g", (int)i,
                              (double)p->x, (double)p->y, (double)p->size);
+        if (!isfinite(p->height) || p->height < 0.0f)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "position %d has a height of %g", (int)i,
+                             (double)p->height);
         TVLM_CHECK_RESERVED(log, tvlm_position, p);
     }
     return TVLM_OK;
@@ -126,20 +129,29 @@ static float between(double value, double low, double high) {
     return (float)fmin(fmax(value, low), high);
 }
 
+/* The distance of a patch's texels in pixels of the working image: those of a square are as far apart along
+ * both sides. */
+static double step_of(const cutting *c, const tvlm_original *original, const tvlm_position *p, bool down) {
+    const double square = (double)p->size / sqrt(original->scale_x * original->scale_y);
+    const double side = p->height == 0.0f ? square
+                        : down            ? (double)p->height / original->scale_y
+                                          : (double)p->size / original->scale_x;
+    return fmin(side / c->side, (double)FAR);
+}
+
 static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t image) {
     const tvlm_stack *stack = c->stack;
     const tvlm_original original = tvlm_stack_original(stack, image);
     for (int32_t i = 0; i < count; ++i) {
         const tvlm_position *p = &c->positions[first + i];
-        const double step =
-            fmin((double)p->size / sqrt(original.scale_x * original.scale_y) / c->side, (double)FAR);
+        const double across = step_of(c, &original, p, false), down = step_of(c, &original, p, true);
         c->places[i] =
             (tvlm_patch_place){.at = {between((double)p->x / original.scale_x, (double)-FAR, (double)FAR),
                                       between((double)p->y / original.scale_y, (double)-FAR, (double)FAR),
-                                      between(log2(step), 0.0, tvlm_stack_levels(stack) - 1),
+                                      between(log2(fmax(across, down)), 0.0, tvlm_stack_levels(stack) - 1),
                                       (float)tvlm_stack_image_number(stack, image)},
-                               .step_x = (float)step,
-                               .step_y = (float)step};
+                               .step_x = (float)across,
+                               .step_y = (float)down};
     }
 }
 

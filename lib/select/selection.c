@@ -47,6 +47,7 @@ void tvlm_selection_destroy(tvlm_selection **selection) {
     if (selection == NULL || *selection == NULL) return;
     free((*selection)->positions);
     free((*selection)->scores);
+    free((*selection)->duplicates);
     free(*selection);
     *selection = NULL;
 }
@@ -60,6 +61,11 @@ const float *tvlm_selection_scores(const tvlm_selection *selection, int32_t *col
     if (columns != NULL) *columns = selection != NULL ? selection->score_columns : 0;
     if (rows != NULL) *rows = selection != NULL ? selection->score_rows : 0;
     return selection != NULL ? selection->scores : NULL;
+}
+
+const tvlm_duplicate *tvlm_selection_duplicates(const tvlm_selection *selection, int32_t *count) {
+    if (count != NULL) *count = selection != NULL ? selection->duplicate_count : 0;
+    return selection != NULL ? selection->duplicates : NULL;
 }
 
 tvlm_status tvlm_selection_get_info(const tvlm_selection *selection, tvlm_selection_info *info) {

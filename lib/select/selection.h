@@ -20,6 +20,8 @@ struct tvlm_selection {
     /* How far the parts of the score reached where it was not over all candidates (`spanned`): explain.h. */
     bool spanned;
     float spans[TVLM_SCORE_PARTS];
+    tvlm_duplicate *duplicates; /* [duplicate_count] NULL: there are none */
+    int32_t duplicate_count;
 };
 
 /* A selection without positions. */

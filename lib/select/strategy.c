@@ -23,7 +23,14 @@
     X(KEEP_REGIONS, "keep_regions", p->keep_regions != 0)                                                    \
     X(CULL_DISTANCE, "cull_distance", p->cull_distance != 0.0f)                                              \
     X(COVER, "cover", p->cover)                                                                              \
-    X(DIVERSITY, "diversity", p->diversity != 0.0)
+    X(DIVERSITY, "diversity", p->diversity != 0.0)                                                           \
+    X(WEIGHTS, "weights", p->score.weights != NULL)                                                          \
+    X(KEEP_PASS, "keep_pass", p->score.keep_pass)                                                            \
+    X(SHARE, "share", p->share != 0.0f)                                                                      \
+    X(TOLERANCE, "tolerance", p->tolerance != 0.0f)                                                          \
+    X(EMPHASIS, "emphasis", p->emphasis != 0.0f)                                                             \
+    X(EMPHASIS_CHANNEL, "emphasis_channel", p->emphasis_channel != 0)                                        \
+    X(PRESET, "preset", p->preset != TVLM_BUDGET_AUTO)
 
 #define PLACE(id, name, given) PLACE_##id,
 #define BIT(id, name, given)   id = 1u << PLACE_##id,
@@ -32,6 +39,9 @@
 enum { PARAMETERS(PLACE) PARAMETER_COUNT };
 enum { PARAMETERS(BIT) };
 static const char *const parameter_names[] = {PARAMETERS(NAME)};
+
+/* What all strategies read that score. */
+#define SCORED (WEIGHTS | KEEP_PASS)
 
 static unsigned given_of(const struct tvlm_select_params *p) {
     return 0u PARAMETERS(GIVEN);
@@ -46,17 +56,19 @@ typedef struct strategy {
 } strategy;
 
 static const strategy strategies[] = {
-    [TVLM_STRATEGY_GRID] = {"grid", STRIDE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL, tvlm_choose_grid,
-                            tvlm_explain_scores},
-    [TVLM_STRATEGY_FOVEATED] = {"foveated", STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL, tvlm_choose_foveated,
-                                tvlm_explain_scores},
-    [TVLM_STRATEGY_QUADTREE] = {"quadtree", STRIDE, NULL, tvlm_choose_quadtree, tvlm_explain_scores},
-    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", LEVEL | DENSE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL,
-                                  tvlm_choose_exhaustive, tvlm_explain_scores},
+    [TVLM_STRATEGY_GRID] = {"grid", SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | DIVERSITY, NULL,
+                            tvlm_choose_grid, tvlm_explain_scores},
+    [TVLM_STRATEGY_FOVEATED] = {"foveated", SCORED | STRIDE | FIXATIONS | E0 | ARRANGEMENT, NULL,
+                                tvlm_choose_foveated, tvlm_explain_scores},
+    [TVLM_STRATEGY_QUADTREE] = {"quadtree", SCORED | STRIDE, NULL, tvlm_choose_quadtree, tvlm_explain_scores},
+    [TVLM_STRATEGY_EXHAUSTIVE] = {"exhaustive", SCORED | LEVEL | DENSE | MIN_DISTANCE | OVERVIEW | DIVERSITY,
+                                  NULL, tvlm_choose_exhaustive, tvlm_explain_scores},
     [TVLM_STRATEGY_CASCADE] = {"cascade",
-                               STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE | COVER |
-                                   DIVERSITY,
+                               SCORED | STRIDE | MIN_DISTANCE | OVERVIEW | KEEP_REGIONS | CULL_DISTANCE |
+                                   COVER | DIVERSITY,
                                tvlm_check_cascade, tvlm_choose_cascade, tvlm_explain_scores},
+    [TVLM_STRATEGY_BUDGET] = {"budget", SHARE | TOLERANCE | EMPHASIS | EMPHASIS_CHANNEL | PRESET,
+                              tvlm_check_budget, tvlm_choose_budget, tvlm_explain_budget},
 };
 #define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 

@@ -55,7 +55,7 @@ offered "generate" tvlm help gen
 offered "--strategy" tvlm select photo.png --stra
 offered "foveated" tvlm select photo.png --strategy fo
 offered "foveated" tvlm select photo.png --strategy = fo
-offered "grid foveated quadtree exhaustive cascade" tvlm select photo.png --strategy =
+offered "grid foveated quadtree exhaustive cascade budget" tvlm select photo.png --strategy =
 offered "image" tvlm generate --basis im
 offered "" tvlm select photo.png -o x
 offers tvlm select --stride 1 >/dev/null # in this shell: it sets `default`

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * losses.c: launches cl/losses.cl: six kernels for all pictures of a plan.
+ */
+#include <stdio.h>
+
+#include "core/try.h"
+#include "opencl/backend.h"
+
+/* How many values beside each other a work-item makes on CPUs, and of how many outputs: GROUP of cl/losses.cl. */
+enum { RUN_VALUES = 32, GROUP_OUTPUTS = 16 };
+
+/* The floats that are known of a tile: KNOWN of cl/losses.cl. */
+enum { KNOWN = 2 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 1 };
+
+/* One set of launches: what the kernels share, and the largest sizes that they run over. */
+typedef struct work {
+    opencl_device *device;
+    const tvlm_texture *source;
+    const tvlm_budget_plan *plan;
+    cl_mem pictures, table, luma, between, texels;
+    /* Where what is known of tiles begins in the memory of luma, in floats. */
+    uint64_t known;
+    /* Of pictures; and of the widths of the levels that they are reduced from. */
+    int32_t width, height, from;
+    int32_t run;
+} work;
+
+static int32_t most(int32_t a, int32_t b) {
+    return a > b ? a : b;
+}
+
+static void find_sizes(work *w) {
+    w->run = w->device->tuning.scan_rows ? RUN_VALUES : 1;
+    for (int32_t p = 0; p < w->plan->count; ++p) {
+        const tvlm_budget_picture *const picture = &w->plan->pictures[p];
+        w->width = most(w->width, picture->width);
+        w->height = most(w->height, picture->height);
+        w->from = most(w->from, tvlm_level_side(w->source->width, picture->from));
+    }
+}
+
+/* The texels of the levels that are read, and the sum of their heights. */
+static size_t level_texels(const work *w, int32_t *rows) {
+    size_t texels = 0;
+    *rows = 0;
+    for (int32_t n = 0; n < w->plan->levels; ++n) {
+        const int32_t height = tvlm_level_side(w->source->height, n);
+        texels += (size_t)tvlm_level_side(w->source->width, n) * (size_t)height;
+        *rows += height;
+    }
+    return texels;
+}
+
+/* Sends the pictures and the table, and finds memory for what lies between. What is known of tiles has the
+ * end of the memory of luma, for which sub-buffers would be one more thing that drivers may get wrong: so
+ * kernels get where it begins. */
+static tvlm_status prepare(work *w) {
+    const tvlm_budget_plan *const plan = w->plan;
+    const size_t pictures = (size_t)plan->count * sizeof *plan->pictures;
+    const size_t table = plan->table_floats * sizeof *plan->table;
+    const size_t known = (size_t)plan->columns * (size_t)plan->rows * KNOWN;
+    int32_t rows;
+    const size_t luma = level_texels(w, &rows);
+    w->known = luma;
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_A, pictures, &w->pictures));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_B, table, &w->table));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_C, (luma + known) * sizeof(cl_float), &w->luma));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_D, plan->between_texels * sizeof(cl_float), &w->between));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_E, plan->picture_texels * sizeof(cl_float), &w->texels));
+    TVLM_TRY(tvlm_opencl_write(w->device, w->pictures, 0, pictures, plan->pictures));
+    return tvlm_opencl_write(w->device, w->table, 0, table, plan->table);
+}
+
+static tvlm_status begin(const work *w, const char *name, tvlm_format format, opencl_call *call) {
+    char options[48];
+    snprintf(options, sizeof options, "-DBLOCK=%d -DRUN=%d", (int)w->plan->block, (int)w->run);
+    return tvlm_opencl_call_begin(w->device, "losses.cl", name, format, options, call);
+}
+
+/* Begins a kernel over all pictures. */
+static tvlm_status begin_pictures(const work *w, const char *name, opencl_call *call) {
+    TVLM_TRY(begin(w, name, w->source->format, call));
+    tvlm_opencl_call_memory(call, w->pictures);
+    tvlm_opencl_call_memory(call, w->table);
+    return TVLM_OK;
+}
+
+static int32_t runs(const work *w, int32_t values) {
+    return (values + w->run - 1) / w->run;
+}
+
+static int32_t groups(const work *w, int32_t outputs) {
+    const int32_t group = w->run > 1 ? GROUP_OUTPUTS : 1;
+    return (outputs + group - 1) / group;
+}
+
+static tvlm_status copy_luma(const work *w) {
+    opencl_call call;
+    int32_t rows;
+    (void)level_texels(w, &rows);
+    TVLM_TRY(begin(w, "losses_luma", w->source->format, &call));
+    tvlm_opencl_call_input(&call, w->source);
+    tvlm_opencl_call_int(&call, w->plan->image * w->source->layers);
+    tvlm_opencl_call_int(&call, w->plan->levels);
+    tvlm_opencl_call_memory(&call, w->luma);
+    return tvlm_opencl_call_run_pixels(&call, runs(w, w->source->width), rows, 1);
+}
+
+static tvlm_status look_at_tiles(const work *w) {
+    opencl_call call;
+    TVLM_TRY(begin(w, "losses_tiles", w->source->format, &call));
+    tvlm_opencl_call_memory(&call, w->luma);
+    tvlm_opencl_call_int(&call, w->source->width);
+    tvlm_opencl_call_int(&call, w->source->height);
+    tvlm_opencl_call_int(&call, w->plan->columns);
+    tvlm_opencl_call_int(&call, w->plan->rows);
+    tvlm_opencl_call_ulong(&call, w->known);
+    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, 1);
+}
+
+static tvlm_status make_pictures(const work *w) {
+    opencl_call call;
+    TVLM_TRY(begin_pictures(w, "losses_reduce_columns", &call));
+    tvlm_opencl_call_memory(&call, w->luma);
+    tvlm_opencl_call_int(&call, w->source->width);
+    tvlm_opencl_call_int(&call, w->source->height);
+    tvlm_opencl_call_memory(&call, w->between);
+    TVLM_TRY(tvlm_opencl_call_run_pixels(&call, runs(w, w->from), groups(w, w->height), w->plan->count));
+
+    TVLM_TRY(begin_pictures(w, "losses_reduce_rows", &call));
+    tvlm_opencl_call_memory(&call, w->between);
+    tvlm_opencl_call_memory(&call, w->texels);
+    TVLM_TRY(tvlm_opencl_call_run_pixels(&call, runs(w, w->height), w->width, w->plan->count));
+
+    TVLM_TRY(begin_pictures(w, "losses_enlarge_rows", &call));
+    tvlm_opencl_call_memory(&call, w->texels);
+    tvlm_opencl_call_int(&call, w->source->width);
+    tvlm_opencl_call_memory(&call, w->between);
+    return tvlm_opencl_call_run_pixels(&call, runs(w, w->height), groups(w, w->source->width),
+                                       w->plan->count);
+}
+
+static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
+    opencl_call call;
+    TVLM_TRY(begin_pictures(w, "losses_compare", &call));
+    tvlm_opencl_call_memory(&call, w->luma);
+    tvlm_opencl_call_int(&call, w->source->width);
+    tvlm_opencl_call_int(&call, w->source->height);
+    tvlm_opencl_call_memory(&call, w->between);
+    tvlm_opencl_call_ulong(&call, w->known);
+    tvlm_opencl_call_int(&call, w->plan->columns);
+    tvlm_opencl_call_int(&call, w->plan->rows);
+    tvlm_opencl_call_ulong(&call, offset);
+    tvlm_opencl_call_memory(&call, losses);
+    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, w->plan->count);
+}
+
+tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, const tvlm_budget_plan *plan,
+                               tvlm_buffer *losses, size_t offset) {
+    work w = {.device = (opencl_device *)base, .source = source, .plan = plan};
+    find_sizes(&w);
+    TVLM_TRY(prepare(&w));
+    TVLM_TRY(copy_luma(&w));
+    TVLM_TRY(look_at_tiles(&w));
+    TVLM_TRY(make_pictures(&w));
+    return compare(&w, ((opencl_buffer *)losses)->memory, offset);
+}

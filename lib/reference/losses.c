@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * losses.c: what pictures of an image lose of each tile, by the definition.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+#include "reference/reference.h"
+#include "reference/texture.h"
+
+/* A picture of luma. */
+typedef struct plane {
+    int32_t width, height;
+    double *texels;
+} plane;
+
+static double *at(const plane *p, int32_t x, int32_t y) {
+    return p->texels + (size_t)y * (size_t)p->width + (size_t)x;
+}
+
+static bool make(plane *p, int32_t width, int32_t height) {
+    *p = (plane){width, height, tvlm_allocate((size_t)width * (size_t)height, sizeof(double))};
+    return p->texels != NULL;
+}
+
+static bool read_level(const tvlm_texture *source, int32_t slice, int32_t level, plane *p) {
+    if (!make(p, tvlm_level_side(source->width, level), tvlm_level_side(source->height, level))) return false;
+    for (int32_t y = 0; y < p->height; ++y)
+        for (int32_t x = 0; x < p->width; ++x)
+            *at(p, x, y) = (double)tvlm_reference_fetch(source, level, slice, x, y)[3];
+    return true;
+}
+
+/* ---- Resizing ---- */
+
+static const float *entry_of(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, int32_t o) {
+    return plan->table + axis->offset + (ptrdiff_t)o * (axis->taps + TVLM_BUDGET_HEAD);
+}
+
+/* Filters along rows into `to`, whose height is that of `from`. */
+static void along_rows(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
+                       plane *to) {
+    for (int32_t y = 0; y < to->height; ++y)
+        for (int32_t x = 0; x < to->width; ++x) {
+            const float *const entry = entry_of(plan, axis, x);
+            for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
+                *at(to, x, y) += (double)entry[TVLM_BUDGET_HEAD + i] * *at(from, (int32_t)entry[0] + i, y);
+        }
+}
+
+/* Filters along columns into `to`, whose width is that of `from`. */
+static void along_columns(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, const plane *from,
+                          plane *to) {
+    for (int32_t y = 0; y < to->height; ++y) {
+        const float *const entry = entry_of(plan, axis, y);
+        for (int32_t x = 0; x < to->width; ++x)
+            for (int32_t i = 0; i < (int32_t)entry[1]; ++i)
+                *at(to, x, y) += (double)entry[TVLM_BUDGET_HEAD + i] * *at(from, x, (int32_t)entry[0] + i);
+    }
+}
+
+static void clamp(const plane *p) {
+    for (size_t i = 0; i < (size_t)p->width * (size_t)p->height; ++i)
+        p->texels[i] = fmin(fmax(p->texels[i], 0.0), 1.0);
+}
+
+/* ---- Comparing ---- */
+
+/* Sums over pixels of the image (x) and the picture (y). */
+typedef struct block {
+    double pixels, x, xx, y, yy, xy, error;
+} block;
+
+static int32_t smaller(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+/* Adds what of a square lies in the image. */
+static void add_square(const plane *image, const plane *picture, int32_t x0, int32_t y0, int32_t side,
+                       block *sums) {
+    for (int32_t y = y0; y < smaller(y0 + side, image->height); ++y)
+        for (int32_t x = x0; x < smaller(x0 + side, image->width); ++x) {
+            const double p = *at(image, x, y), q = *at(picture, x, y);
+            sums->pixels += 1.0;
+            sums->x += p;
+            sums->xx += p * p;
+            sums->y += q;
+            sums->yy += q * q;
+            sums->xy += p * q;
+            sums->error += (p - q) * (p - q);
+        }
+}
+
+/* 1 - SSIM. */
+static double dissimilarity(const block *s) {
+    const double c1 = (double)TVLM_BUDGET_C1, c2 = (double)TVLM_BUDGET_C2;
+    const double x = s->x / s->pixels, y = s->y / s->pixels;
+    const double variance_x = fmax(s->xx / s->pixels - x * x, 0.0);
+    const double variance_y = fmax(s->yy / s->pixels - y * y, 0.0);
+    const double covariance = s->xy / s->pixels - x * y;
+    return 1.0 - (2.0 * x * y + c1) * (2.0 * covariance + c2) /
+                     ((x * x + y * y + c1) * (variance_x + variance_y + c2));
+}
+
+enum { BLOCKS = TVLM_BUDGET_BLOCKS, WINDOW = TVLM_BUDGET_WINDOW, WINDOWS = BLOCKS - WINDOW + 1 };
+
+static void compare(const tvlm_budget_plan *plan, const plane *image, const plane *picture, float *losses) {
+    const int32_t side = plan->block;
+    for (int32_t tile = 0; tile < plan->columns * plan->rows; ++tile) {
+        const int32_t x = tile % plan->columns * BLOCKS * side, y = tile / plan->columns * BLOCKS * side;
+        block whole = {0};
+        double sum = 0.0, windows = 0.0;
+        add_square(image, picture, x, y, BLOCKS * side, &whole);
+        for (int32_t i = 0; i < WINDOWS * WINDOWS; ++i) {
+            block window = {0};
+            add_square(image, picture, x + i % WINDOWS * side, y + i / WINDOWS * side, WINDOW * side,
+                       &window);
+            if (window.pixels == 0.0) continue;
+            sum += dissimilarity(&window);
+            windows += 1.0;
+        }
+        losses[2 * (size_t)tile] = (float)whole.error;
+        losses[2 * (size_t)tile + 1] = (float)(whole.pixels * sum / windows);
+    }
+}
+
+/* ---- A picture ---- */
+
+/* What lies between, to be freed in any case. */
+typedef struct steps {
+    plane image, from, low, small, wide, enlarged;
+} steps;
+
+static bool measure(const tvlm_texture *source, const tvlm_budget_plan *plan,
+                    const tvlm_budget_picture *picture, steps *s, float *losses) {
+    const int32_t slice = reference_slice(source, plan->image, 0);
+    if (!read_level(source, slice, 0, &s->image) || !read_level(source, slice, picture->from, &s->from) ||
+        !make(&s->low, s->from.width, picture->height) || !make(&s->small, picture->width, picture->height) ||
+        !make(&s->wide, s->image.width, picture->height) ||
+        !make(&s->enlarged, s->image.width, s->image.height))
+        return false;
+    along_columns(plan, &picture->reduce_y, &s->from, &s->low);
+    along_rows(plan, &picture->reduce_x, &s->low, &s->small);
+    clamp(&s->small);
+    along_rows(plan, &picture->enlarge_x, &s->small, &s->wide);
+    along_columns(plan, &picture->enlarge_y, &s->wide, &s->enlarged);
+    clamp(&s->enlarged);
+    compare(plan, &s->image, &s->enlarged, losses);
+    return true;
+}
+
+tvlm_status tvlm_reference_losses(tvlm_device *device, const tvlm_texture *source,
+                                  const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset) {
+    float *out = (float *)reference_data(losses) + offset;
+    for (int32_t p = 0; p < plan->count; ++p) {
+        steps s;
+        memset(&s, 0, sizeof s);
+        const bool made = measure(source, plan, &plan->pictures[p], &s, out);
+        plane *const planes[] = {&s.image, &s.from, &s.low, &s.small, &s.wide, &s.enlarged};
+        for (size_t i = 0; i < sizeof planes / sizeof *planes; ++i) free(planes[i]->texels);
+        if (!made) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory to measure a picture");
+        out += 2 * (size_t)plan->columns * (size_t)plan->rows;
+    }
+    return TVLM_OK;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/budget.h: what the files of the strategy `budget` share. choose_budget.c puts together:
+ *   budget_grids.c     which thumbnails are tried
+ *   budget_plan.c      pictures as plans for the backend
+ *   budget_measure.c   what they lose of each tile
+ *   budget_emphasis.c  how much each tile matters
+ *   budget_tree.c, budget_price.c  the best tiles over one of them
+ *   budget_solve.c     the best thumbnail and its tiles
+ *   budget_preset.c    the table of presets
+ *   budget_equal.c     tiles that are equal to others, where nothing may be lost
+ */
+#ifndef TVLM_SELECT_BUDGET_H
+#define TVLM_SELECT_BUDGET_H
+
+#include "select/budget_plan.h"
+#include "select/budget_tree.h"
+#include "select/choose.h"
+
+/* ---- Thumbnails ---- */
+
+/* A thumbnail's cells, each of which is a patch. */
+typedef struct tvlm_budget_grid {
+    int32_t columns, rows;
+} tvlm_budget_grid;
+
+static inline int32_t tvlm_budget_patches(const tvlm_budget_grid *grid) {
+    return grid->columns * grid->rows;
+}
+
+/* The most thumbnails that are tried. */
+#define TVLM_BUDGET_GRIDS_MAX 32
+
+/*
+ * Lists thumbnails of width x height pixels, all of them different: those that n patches allow alone come
+ * first, *alone of them, and then those of ever smaller shares of n. n >= 1.
+ */
+int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n,
+                          tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone);
+
+/* The same for any number of patches below `most`: from one patch on. */
+int32_t tvlm_budget_ladder(int32_t width, int32_t height, int32_t patch, int32_t most,
+                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]);
+
+/* ---- What pictures lose ---- */
+
+/* The two parts of the loss. */
+enum { TVLM_BUDGET_ERROR, TVLM_BUDGET_STRUCTURE, TVLM_BUDGET_PARTS };
+
+/* What a picture loses at each place of the tree, times what the place matters: [places]. */
+typedef struct tvlm_budget_loss {
+    float *parts[TVLM_BUDGET_PARTS];
+    double sums[TVLM_BUDGET_PARTS];
+} tvlm_budget_loss;
+
+/* The pictures that are measured: levels 1 and 2, a thumbnail of one patch, and those that are tried. */
+enum { TVLM_BUDGET_ONE, TVLM_BUDGET_TWO, TVLM_BUDGET_LEAST, TVLM_BUDGET_FIRST };
+
+/* A preset: how much 1 - SSIM counts, of 1, and how many levels of tiles there are. */
+typedef struct tvlm_budget_kind {
+    const char *name;
+    double structure;
+    int32_t levels;
+} tvlm_budget_kind;
+const tvlm_budget_kind *tvlm_budget_kind_of(tvlm_budget_preset preset);
+
+/* One selection on its way. */
+typedef struct tvlm_budget {
+    const tvlm_task *task;
+    const tvlm_texture *source;
+    int32_t patch, tiles; /* of level 0 */
+    tvlm_budget_tree tree;
+    tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
+    int32_t grid_count, alone;
+    tvlm_budget_loss losses[TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX];
+    float *memory;             /* of the losses */
+    float *values;             /* as they were read: what pictures lose, then the scores that m is made of */
+    tvlm_budget_preset preset; /* never AUTO once the pictures are measured */
+} tvlm_budget;
+
+/* Measures all pictures: fills in `losses`. Waits, once. */
+tvlm_status tvlm_budget_measure(tvlm_budget *budget);
+
+/* The preset that AUTO means for an image that was measured: by what its tiles lose, whatever matters. */
+tvlm_budget_preset tvlm_budget_preset_for(const tvlm_budget *budget);
+
+/* ---- What matters ---- */
+
+/* Refuses an emphasis on what the image does not have. */
+tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task);
+/* How strongly m counts; 0: not at all. */
+double tvlm_budget_emphasis(const tvlm_task *task);
+/* Enqueues the scores that m is made of, one for each tile of level 0. */
+tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores);
+/* Turns these scores into m: in [0, 1]. */
+void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count);
+
+/* ---- Solving ---- */
+
+/* A thumbnail and its tiles. */
+typedef struct tvlm_budget_answer {
+    int32_t grid; /* of budget->grids */
+    tvlm_budget_choice choice;
+    double weights[TVLM_BUDGET_PARTS];     /* of the parts, by which tiles were chosen */
+    double parts[TVLM_BUDGET_PARTS];       /* what is lost */
+    double lost;                           /* both, weighed by the preset */
+    double downsampled[TVLM_BUDGET_PARTS]; /* what downsampling loses; of a tolerance 0 */
+} tvlm_budget_answer;
+
+void tvlm_budget_answer_free(tvlm_budget_answer *answer);
+
+/* The best thumbnail and tiles of n patches; for tvlm_budget_grids. */
+tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer);
+/* The least number of patches that lose at most `tolerance` of what a thumbnail of one patch loses; for
+ * tvlm_budget_ladder. */
+tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
+                                        tvlm_budget_answer *answer);
+
+/* What these parts are of those that a thumbnail of one patch loses. */
+double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
+
+/* The losses of a thumbnail and of the levels as the tree takes them, weighed: [3 * places] floats in
+ * `weighed`. */
+tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
+                                     const double weights[TVLM_BUDGET_PARTS], float *weighed);
+
+/* ---- Equal tiles ---- */
+
+/* Finds the tiles of level 0 whose texels equal those of the tile to the left or above, and whose they are
+ * in the end: origin[tile] is itself for those that are kept. Waits. */
+tvlm_status tvlm_budget_equal(const tvlm_budget *budget, int32_t *origin);
+
+#endif

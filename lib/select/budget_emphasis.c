@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_emphasis.c: how much each tile matters.
+ */
+#include <math.h>
+
+#include "core/check.h"
+#include "core/try.h"
+#include "select/budget.h"
+#include "select/score.h"
+#include "texturevlm/input.h"
+
+/* What m is made of. */
+typedef enum meaning { MEANS_CHANNEL, MEANS_SCORER, MEANS_QUERY } meaning;
+
+static meaning meaning_of(const tvlm_task *task) {
+    if (task->params.emphasis_channel != 0) return MEANS_CHANNEL;
+    if (task->params.score.scorer != NULL) return MEANS_SCORER;
+    return task->query != NULL ? MEANS_QUERY : MEANS_CHANNEL;
+}
+
+static int32_t channel_of(const tvlm_task *task) {
+    return task->params.emphasis_channel != 0 ? task->params.emphasis_channel : TVLM_CHANNEL_SALIENCY;
+}
+
+double tvlm_budget_emphasis(const tvlm_task *task) {
+    const float otherwise = meaning_of(task) == MEANS_CHANNEL ? 0.0f : TVLM_EMPHASIS_ASKED;
+    return (double)tvlm_or_default(task->params.emphasis, otherwise);
+}
+
+tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task) {
+    const tvlm_log *const log = tvlm_stack_log(task->stack);
+    const int32_t channel = channel_of(task), index = task->params.score.index;
+    tvlm_channel_info info;
+    if (tvlm_budget_emphasis(task) == 0.0 || meaning_of(task) != MEANS_CHANNEL) return TVLM_OK;
+    bool has = false;
+    TVLM_TRY(tvlm_stack_check_channel(task->stack, channel));
+    TVLM_TRY(tvlm_stack_has_channel(task->stack, index, channel, &has));
+    if (has || (channel == TVLM_CHANNEL_QUERY_SIMILARITY && task->query != NULL)) return TVLM_OK;
+    if (tvlm_channel_get_info(channel, &info) != TVLM_OK) info = (tvlm_channel_info){.name = "of a plane"};
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                     "an emphasis on the channel %s (%d), for which the image has no input", info.name,
+                     (int)channel);
+}
+
+tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores) {
+    static const float relevance[3] = {0.0f, 0.0f, 1.0f};
+    const float one = 1.0f;
+    const int32_t channel = channel_of(task);
+    const struct tvlm_scorer of_channel = {
+        .channel_count = 1, .channels = &channel, .taps = 1, .weights = &one};
+    struct tvlm_score_params params = {.index = task->params.score.index, .stride = task->params.patch};
+    const meaning m = meaning_of(task);
+    tvlm_candidates cells;
+    if (m == MEANS_CHANNEL) params.scorer = &of_channel;
+    if (m == MEANS_SCORER) params.scorer = task->params.score.scorer;
+    if (m == MEANS_QUERY) params.weights = relevance;
+    TVLM_TRY(tvlm_score_candidates(task->stack, &params, &cells));
+    return tvlm_score_enqueue(task->stack, task->query, &params, &cells, scores);
+}
+
+void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count) {
+    tvlm_channel_info info = {.low = -INFINITY, .high = INFINITY};
+    float low = INFINITY, high = -INFINITY;
+    for (int32_t i = 0; i < count; ++i) {
+        low = isfinite(scores[i]) ? fminf(low, scores[i]) : low;
+        high = isfinite(scores[i]) ? fmaxf(high, scores[i]) : high;
+    }
+    if (meaning_of(task) == MEANS_CHANNEL) {
+        (void)tvlm_channel_get_info(channel_of(task), &info);
+        low = isfinite(info.low) ? info.low : low;
+        high = isfinite(info.high) ? info.high : high;
+    }
+    for (int32_t i = 0; i < count; ++i) {
+        const float m = high > low ? (scores[i] - low) / (high - low) : 0.0f;
+        scores[i] = m > 0.0f ? fminf(m, 1.0f) : 0.0f; /* NaN: it does not matter */
+    }
+}

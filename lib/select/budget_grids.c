@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_grids.c: which thumbnails are tried.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "select/budget.h"
+
+/* The shares of all patches that thumbnails are given beside those that are given all; and a patch alone. */
+static const double shares[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
+
+/* How many thumbnails that are given all are measured: downsampling is the best of them. */
+enum { ALONE = 6 };
+
+/* How far columns, or rows, are from where texels would be squares. */
+enum { BELOW = 8, ABOVE = 9, CANDIDATES = 2 * (BELOW + 1 + ABOVE) };
+
+/* The image, in pixels and in patches. */
+typedef struct extent {
+    double width, height;
+    int32_t columns, rows, patch;
+} extent;
+
+typedef struct candidate {
+    tvlm_budget_grid grid;
+    double cost;
+} candidate;
+
+/* What a thumbnail leaves out, by which those of one number of patches are compared before they are measured:
+ * detail along both sides, and that it leaves out more along one. */
+static double cost_of(const extent *e, const tvlm_budget_grid *grid) {
+    const double x = fmin(1.0, grid->columns * e->patch / e->width);
+    const double y = fmin(1.0, grid->rows * e->patch / e->height);
+    return -(log(x) + log(y)) + 0.5 * fabs(log(x / y));
+}
+
+static int compare(const void *a, const void *b) {
+    const candidate *p = a, *q = b;
+    if (p->cost != q->cost) return p->cost < q->cost ? -1 : 1;
+    if (p->grid.columns != q->grid.columns) return p->grid.columns < q->grid.columns ? -1 : 1;
+    return (p->grid.rows > q->grid.rows) - (p->grid.rows < q->grid.rows);
+}
+
+static int32_t between(int32_t value, int32_t low, int32_t high) {
+    return value < low ? low : value > high ? high : value;
+}
+
+/* All grids of at most n patches that are near square texels, the cheapest first; some come twice. */
+static void list(const extent *e, int32_t n, candidate candidates[CANDIDATES]) {
+    const int32_t across = (int32_t)sqrt(n * e->width / e->height),
+                  down = (int32_t)sqrt(n * e->height / e->width);
+    for (int i = 0; i < CANDIDATES; ++i) {
+        candidate *const c = &candidates[i];
+        const int32_t away = i / 2 - BELOW;
+        int32_t columns = between(across + away, 1, n), rows = n / columns;
+        if (i % 2 == 1) {
+            rows = between(down + away, 1, n);
+            columns = n / rows;
+        }
+        c->grid = (tvlm_budget_grid){between(columns, 1, e->columns), between(rows, 1, e->rows)};
+        c->cost = cost_of(e, &c->grid);
+    }
+    qsort(candidates, CANDIDATES, sizeof *candidates, compare);
+}
+
+static bool is_listed(const tvlm_budget_grid *grids, int32_t count, const tvlm_budget_grid *grid) {
+    for (int32_t i = 0; i < count; ++i)
+        if (grids[i].columns == grid->columns && grids[i].rows == grid->rows) return true;
+    return false;
+}
+
+/* Adds the cheapest `wanted` grids of at most n patches that are not listed, if there are so many. */
+static int32_t add_best(const extent *e, int32_t n, int32_t wanted, tvlm_budget_grid *grids, int32_t count) {
+    candidate candidates[CANDIDATES];
+    list(e, n, candidates);
+    for (int i = 0; i < CANDIDATES && wanted > 0 && count < TVLM_BUDGET_GRIDS_MAX; ++i) {
+        if (is_listed(grids, count, &candidates[i].grid)) continue;
+        grids[count++] = candidates[i].grid;
+        --wanted;
+    }
+    return count;
+}
+
+static extent extent_of(int32_t width, int32_t height, int32_t patch) {
+    return (extent){width, height, (width + patch - 1) / patch, (height + patch - 1) / patch, patch};
+}
+
+int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n,
+                          tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone) {
+    const extent e = extent_of(width, height, patch);
+    int32_t count = *alone = add_best(&e, n, ALONE, grids, 0), before = n;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; ++i) {
+        const int32_t own = (int32_t)fmax(floor(shares[i] * n + 0.5), 1.0);
+        if (own < before) count = add_best(&e, own, 1, grids, count);
+        before = own;
+    }
+    return count;
+}
+
+int32_t tvlm_budget_ladder(int32_t width, int32_t height, int32_t patch, int32_t most,
+                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX]) {
+    const extent e = extent_of(width, height, patch);
+    int32_t count = 0;
+    for (double n = 1.0; n < most && count < TVLM_BUDGET_GRIDS_MAX; n = fmax(n * 1.5, n + 1.0))
+        count = add_best(&e, (int32_t)n, 1, grids, count);
+    return count;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_measure.c: what each picture loses of each tile, times what the tile matters.
+ */
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/budget.h"
+
+static tvlm_status no_memory(const tvlm_budget *budget) {
+    return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
+                     "no memory for a budget over %d tiles", (int)budget->tiles);
+}
+
+static int32_t picture_count(const tvlm_budget *budget) {
+    return TVLM_BUDGET_FIRST + budget->grid_count;
+}
+
+/* The sizes of all pictures. A level that there is not is one that has its size. */
+static void list_sizes(const tvlm_budget *budget, tvlm_budget_size *sizes) {
+    const tvlm_texture *const source = budget->source;
+    for (int32_t level = 1; level <= 2; ++level)
+        sizes[TVLM_BUDGET_ONE + level - 1] = (tvlm_budget_size){
+            .width = tvlm_level_side(source->width, level), .height = tvlm_level_side(source->height, level)};
+    sizes[TVLM_BUDGET_LEAST] = (tvlm_budget_size){.width = budget->patch, .height = budget->patch};
+    for (int32_t i = 0; i < budget->grid_count; ++i) {
+        const int32_t width = budget->grids[i].columns * budget->patch;
+        const int32_t height = budget->grids[i].rows * budget->patch;
+        sizes[TVLM_BUDGET_FIRST + i] =
+            (tvlm_budget_size){.width = width < source->width ? width : source->width,
+                               .height = height < source->height ? height : source->height};
+    }
+}
+
+/* Enqueues what finds the losses, in as many plans as it takes. */
+static tvlm_status enqueue(const tvlm_budget *budget, tvlm_buffer *losses) {
+    tvlm_stack *const stack = budget->task->stack;
+    tvlm_device *const device = tvlm_stack_device(stack);
+    const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
+    tvlm_budget_size sizes[TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX];
+    list_sizes(budget, sizes);
+    for (int32_t done = 0; done < picture_count(budget);) {
+        tvlm_budget_plan plan;
+        if (!tvlm_budget_plan_make(budget->source, image, budget->patch, sizes + done,
+                                   picture_count(budget) - done, &plan))
+            return no_memory(budget);
+        const tvlm_status status = device->backend->losses(device, budget->source, &plan, losses,
+                                                           2 * (size_t)done * (size_t)budget->tiles);
+        done += plan.count;
+        tvlm_budget_plan_free(&plan);
+        TVLM_TRY(status);
+    }
+    return TVLM_OK;
+}
+
+/* Reads all losses, and behind them the scores where something matters more than something else. */
+static tvlm_status read_values(tvlm_budget *budget) {
+    const tvlm_task *const task = budget->task;
+    tvlm_device *const device = tvlm_stack_device(task->stack);
+    const size_t tiles = (size_t)budget->tiles, losses = 2 * tiles * (size_t)picture_count(budget);
+    const bool emphasised = tvlm_budget_emphasis(task) > 0.0;
+    tvlm_buffer *values, *scores;
+    budget->values = tvlm_allocate(losses + tiles, sizeof *budget->values);
+    if (budget->values == NULL) return no_memory(budget);
+    TVLM_TRY(
+        tvlm_stack_scratch(task->stack, TVLM_SCRATCH_RANKING, (losses + tiles) * sizeof(float), &values));
+    TVLM_TRY(enqueue(budget, values));
+    if (emphasised) {
+        TVLM_TRY(tvlm_budget_score(task, &scores));
+        TVLM_TRY(device->backend->buffer_copy(device, scores, 0, values, losses * sizeof(float),
+                                              tiles * sizeof(float)));
+    }
+    return device->backend->buffer_read(device, values, 0,
+                                        (losses + (emphasised ? tiles : 0)) * sizeof(float), budget->values);
+}
+
+/*
+ * A loss as it is compared: devices differ by some 1e-6, and tiles that are alike must not be chosen by that.
+ * So it keeps 12 bits, and what is less than NOTHING of each pixel is 0.
+ */
+#define NOTHING 1e-6f
+enum { BITS_DROPPED = 12 };
+
+static float rounded(float loss, float pixels) {
+    union {
+        float value;
+        uint32_t bits;
+    } u = {.value = loss};
+    if (!(loss > NOTHING * pixels)) return 0.0f;
+    u.bits = (u.bits + (1u << (BITS_DROPPED - 1))) >> BITS_DROPPED << BITS_DROPPED;
+    return u.value;
+}
+
+/* Puts one picture's losses into the places of the tree. `matters` NULL: all tiles matter alike. */
+static void place(const tvlm_budget *budget, const float *values, const float *matters,
+                  tvlm_budget_loss *loss) {
+    const double emphasis = tvlm_budget_emphasis(budget->task);
+    const float pixels = (float)(budget->patch * budget->patch);
+    loss->sums[TVLM_BUDGET_ERROR] = loss->sums[TVLM_BUDGET_STRUCTURE] = 0.0;
+    for (int32_t i = 0; i < budget->tree.places; ++i) {
+        const int32_t tile = budget->tree.tile_of[i];
+        const double weight = tile >= 0 && matters != NULL ? 1.0 + emphasis * (double)matters[tile] : 1.0;
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
+            const float lost = tile >= 0 ? rounded(values[2 * (size_t)tile + (size_t)p], pixels) : 0.0f;
+            loss->parts[p][i] = (float)(weight * (double)lost);
+            loss->sums[p] += (double)loss->parts[p][i];
+        }
+    }
+}
+
+tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
+    const size_t places = (size_t)budget->tree.places, tiles = (size_t)budget->tiles;
+    const int32_t count = picture_count(budget);
+    budget->memory = tvlm_allocate(TVLM_BUDGET_PARTS * places * (size_t)count, sizeof *budget->memory);
+    if (budget->memory == NULL) return no_memory(budget);
+    TVLM_TRY(read_values(budget));
+    float *const scores = budget->values + 2 * tiles * (size_t)count;
+    const bool emphasised = tvlm_budget_emphasis(budget->task) > 0.0;
+    if (emphasised) tvlm_budget_importance(budget->task, scores, budget->tiles);
+    for (int32_t i = 0; i < count; ++i) {
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
+            budget->losses[i].parts[p] =
+                budget->memory + ((size_t)i * TVLM_BUDGET_PARTS + (size_t)p) * places;
+        place(budget, budget->values + 2 * tiles * (size_t)i, emphasised ? scores : NULL, &budget->losses[i]);
+    }
+    return TVLM_OK;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_plan.c: the levels that pictures are made from, and the weights of their resizes.
+ *
+ * Lanczos' filter is sinc(x) sinc(x / 3) for |x| < 3, stretched by the scale where a picture shrinks, and
+ * normalised: what most libraries that resize call by that name. A picture is made from a level that has at
+ * least OVERSAMPLED times its texels along each side, where there is one: what that
+ * leaves out is far less than what the picture loses.
+ */
+#include "select/budget_plan.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/memory.h"
+
+#define LOBES       3
+#define OVERSAMPLED 3
+#define PI          3.14159265358979323846
+
+/* ---- Weights ---- */
+
+/* How many source places an output may depend on. */
+static int32_t taps_of(int32_t source, int32_t size) {
+    const double stretch = fmax((double)source / size, 1.0);
+    return source == size ? 1 : (int32_t)ceil(LOBES * stretch) * 2 + 1;
+}
+
+/*
+ * Lanczos' weights at x, x + step, ... `count` of them. Sines of equal steps follow from one another by
+ * turning: there are too many of them to ask for each.
+ */
+static void lanczos(double x, double step, int32_t count, double *weights) {
+    double s1 = sin(PI * x), c1 = cos(PI * x), s3 = sin(PI * x / LOBES), c3 = cos(PI * x / LOBES);
+    const double turn_s1 = sin(PI * step), turn_c1 = cos(PI * step);
+    const double turn_s3 = sin(PI * step / LOBES), turn_c3 = cos(PI * step / LOBES);
+    for (int32_t i = 0; i < count; ++i) {
+        const double at = x + i * step;
+        weights[i] = fabs(at) < 1e-9 ? 1.0 : fabs(at) < LOBES ? LOBES * s1 * s3 / (PI * PI * at * at) : 0.0;
+        const double next_s1 = s1 * turn_c1 + c1 * turn_s1, next_s3 = s3 * turn_c3 + c3 * turn_s3;
+        c1 = c1 * turn_c1 - s1 * turn_s1;
+        c3 = c3 * turn_c3 - s3 * turn_s3;
+        s1 = next_s1;
+        s3 = next_s3;
+    }
+}
+
+/* Writes the entry of the table for output o. `exact` has room for its weights in double. */
+static void write_entry(int32_t source, int32_t size, int32_t o, double *exact, float *entry) {
+    const double scale = (double)source / size, stretch = fmax(scale, 1.0);
+    const double centre = (o + 0.5) * scale, reach = LOBES * stretch;
+    const int32_t first = source == size ? o : (int32_t)fmax(floor(centre - reach + 0.5), 0.0);
+    const int32_t end = source == size ? o + 1 : (int32_t)fmin(floor(centre + reach + 0.5), source);
+    double sum = 0.0;
+    lanczos((first + 0.5 - centre) / stretch, 1.0 / stretch, end - first, exact);
+    for (int32_t i = 0; i < end - first; ++i) sum += exact[i];
+    entry[0] = (float)first;
+    entry[1] = (float)(end - first);
+    for (int32_t i = 0; i < end - first; ++i) entry[TVLM_BUDGET_HEAD + i] = (float)(exact[i] / sum);
+}
+
+/* ---- Pictures ---- */
+
+/* Whether a level has OVERSAMPLED times as many texels along each side. */
+static bool holds(const tvlm_texture *source, int32_t level, const tvlm_budget_size *size) {
+    return tvlm_level_side(source->width, level) >= OVERSAMPLED * size->width &&
+           tvlm_level_side(source->height, level) >= OVERSAMPLED * size->height;
+}
+
+static bool is_level(const tvlm_texture *source, int32_t level, const tvlm_budget_size *size) {
+    return tvlm_level_side(source->width, level) == size->width &&
+           tvlm_level_side(source->height, level) == size->height;
+}
+
+static int32_t made_from(const tvlm_texture *source, const tvlm_budget_size *size) {
+    int32_t level = 0;
+    for (int32_t n = 0; n < source->levels; ++n)
+        if (is_level(source, n, size)) return n;
+    while (level + 1 < source->levels && holds(source, level + 1, size)) ++level;
+    return level;
+}
+
+/* One axis of a picture: its entries go to the table from `used` on, or are only counted (table NULL). */
+typedef struct table {
+    float *floats;
+    double *exact;
+    size_t used, most; /* floats; taps of one place */
+} table;
+
+static tvlm_budget_axis add_axis(table *t, int32_t source, int32_t size) {
+    const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(source, size)};
+    const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
+    for (int32_t o = 0; t->floats != NULL && o < size; ++o)
+        write_entry(source, size, o, t->exact, t->floats + t->used + (size_t)o * stride);
+    t->used += (size_t)size * stride;
+    t->most = t->most > stride ? t->most : stride;
+    return axis;
+}
+
+static size_t larger(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* Adds a picture and its memory to the plan. False where the memory between the passes would be too much. */
+static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size, table *t,
+                        tvlm_budget_plan *plan, tvlm_budget_picture *p) {
+    const int32_t from = made_from(source, size);
+    const int32_t from_w = tvlm_level_side(source->width, from), to_w = source->width;
+    const int32_t from_h = tvlm_level_side(source->height, from), to_h = source->height;
+    const size_t between = larger((size_t)from_w * (size_t)size->height, (size_t)to_w * (size_t)size->height);
+    if (plan->count > 0 && plan->between_texels + between > TVLM_BUDGET_TEXELS_MAX) return false;
+    *p = (tvlm_budget_picture){.width = size->width,
+                               .height = size->height,
+                               .from = from,
+                               .between = (int32_t)plan->between_texels,
+                               .texels = (int32_t)plan->picture_texels};
+    p->reduce_x = add_axis(t, from_w, size->width);
+    p->reduce_y = add_axis(t, from_h, size->height);
+    p->enlarge_x = add_axis(t, size->width, to_w);
+    p->enlarge_y = add_axis(t, size->height, to_h);
+    plan->between_texels += between;
+    plan->picture_texels += (size_t)size->width * (size_t)size->height;
+    plan->levels = from >= plan->levels ? from + 1 : plan->levels;
+    ++plan->count;
+    return true;
+}
+
+/* Counts what the table takes, or fills it. */
+static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *sizes, int32_t count, table *t,
+                         tvlm_budget_plan *plan, tvlm_budget_picture *pictures) {
+    plan->count = 0;
+    plan->between_texels = plan->picture_texels = 0;
+    t->used = 0;
+    while (plan->count < count && add_picture(source, &sizes[plan->count], t, plan, &pictures[plan->count]))
+        ;
+    plan->table_floats = t->used;
+}
+
+bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t patch,
+                           const tvlm_budget_size *sizes, int32_t count, tvlm_budget_plan *plan) {
+    tvlm_budget_picture *const pictures = tvlm_allocate((size_t)count, sizeof *pictures);
+    table t = {0};
+    *plan = (tvlm_budget_plan){.image = image,
+                               .block = patch / TVLM_BUDGET_BLOCKS,
+                               .columns = (source->width + patch - 1) / patch,
+                               .rows = (source->height + patch - 1) / patch,
+                               .pictures = pictures};
+    if (pictures == NULL) return false;
+    add_pictures(source, sizes, count, &t, plan, pictures);
+    t.floats = tvlm_allocate(t.used, sizeof *t.floats);
+    t.exact = tvlm_allocate(t.most, sizeof *t.exact);
+    plan->table = t.floats;
+    const bool made = t.floats != NULL && t.exact != NULL;
+    if (made) add_pictures(source, sizes, count, &t, plan, pictures);
+    free(t.exact);
+    if (!made) tvlm_budget_plan_free(plan);
+    return made;
+}
+
+void tvlm_budget_plan_free(tvlm_budget_plan *plan) {
+    free((void *)(uintptr_t)plan->pictures);
+    free((void *)(uintptr_t)plan->table);
+    *plan = (tvlm_budget_plan){0};
+}

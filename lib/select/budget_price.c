@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_price.c: which tiles are worth a price, and the price at which they are as many as wanted.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "select/budget_tree.h"
+
+enum { LEAVES = TVLM_BUDGET_LEAVES, CHILDREN = TVLM_BUDGET_CHILDREN };
+
+/* The least of loss and price of each of a root's four tiles of level 1, and how many tiles that has. */
+typedef struct costs {
+    float sums[CHILDREN];
+    int32_t tiles[CHILDREN];
+} costs;
+
+/* Tiles of level 0 on that loss: each is chosen where what is lost is more than its price. */
+static costs leaves(const float *lost, float price) {
+    costs c = {{0.0f}, {0}};
+    for (int n = 0; n < LEAVES; n += CHILDREN)
+        for (int i = 0; i < CHILDREN; ++i) {
+            c.sums[i] += lost[n + i] > price ? price : lost[n + i];
+            c.tiles[i] += lost[n + i] > price;
+        }
+    return c;
+}
+
+/* Each of the four either on what is beneath it, or with its own tile, which must be cheaper. */
+static costs cheaper(const costs *beneath, const costs *own, float price) {
+    costs c;
+    for (int i = 0; i < CHILDREN; ++i) {
+        const bool itself = own->sums[i] + price < beneath->sums[i];
+        c.sums[i] = itself ? own->sums[i] + price : beneath->sums[i];
+        c.tiles[i] = itself ? own->tiles[i] + 1 : beneath->tiles[i];
+    }
+    return c;
+}
+
+static float sum_of(const costs *c) {
+    return (c->sums[0] + c->sums[1]) + (c->sums[2] + c->sums[3]);
+}
+
+static int32_t tiles_of(const costs *c) {
+    return c->tiles[0] + c->tiles[1] + c->tiles[2] + c->tiles[3];
+}
+
+/* What is bought at one price; `choice` is filled in, where it is not NULL. */
+typedef struct purchase {
+    const tvlm_budget_losses *losses;
+    float price;
+    tvlm_budget_choice *choice;
+} purchase;
+
+/* Marks the tiles of a root on that loss. */
+static void mark(const purchase *p, int32_t root, const float *beneath_all, const costs *beneath,
+                 const costs *own) {
+    const int32_t first = root * LEAVES;
+    for (int i = 0; i < CHILDREN; ++i) {
+        const bool itself = p->losses->levels > 1 && own->sums[i] + p->price < beneath->sums[i];
+        const float *const lost = itself ? p->losses->one : beneath_all;
+        p->choice->chosen[1][root * CHILDREN + i] = itself;
+        for (int32_t place = first + i; place < first + LEAVES; place += CHILDREN)
+            p->choice->chosen[0][place] = lost[place] > p->price;
+    }
+}
+
+/* Returns how many tiles of a root are bought. */
+static int32_t buy_root(const purchase *p, int32_t root) {
+    const tvlm_budget_losses *const losses = p->losses;
+    const int32_t first = root * LEAVES;
+    const costs under = leaves(losses->under + first, p->price);
+    costs one = {{0.0f}, {0}}, two = {{0.0f}, {0}}, best = under;
+    bool itself = false;
+    if (losses->levels > 1) {
+        one = leaves(losses->one + first, p->price);
+        best = cheaper(&under, &one, p->price);
+    }
+    if (losses->levels > 2) {
+        two = leaves(losses->two + first, p->price);
+        const costs over = cheaper(&two, &one, p->price);
+        itself = sum_of(&over) + p->price < sum_of(&best);
+        if (itself) best = over;
+    }
+    if (p->choice != NULL) {
+        p->choice->chosen[2][root] = itself;
+        mark(p, root, itself ? losses->two : losses->under, itself ? &two : &under, &one);
+    }
+    return tiles_of(&best) + itself;
+}
+
+static int32_t buy(const tvlm_budget_tree *tree, const purchase *p) {
+    int32_t tiles = 0;
+    for (int32_t i = 0; i < tree->roots; ++i) tiles += buy_root(p, i);
+    return tiles;
+}
+
+/* A price at which nothing is bought. */
+static double highest_price(const tvlm_budget_tree *tree, const float *under) {
+    double highest = 0.0;
+    for (int32_t i = 0; i < tree->places; i += LEAVES) {
+        double sum = 0.0;
+        for (int32_t n = 0; n < LEAVES; ++n) sum += (double)under[i + n];
+        highest = fmax(highest, sum);
+    }
+    return highest * (1.0 + 1e-6) + (double)FLT_MIN;
+}
+
+/* The most steps of the search; how many tiles may be missing: a 256th; and the lowest price that is tried, of
+ * the highest. */
+enum { STEPS = 32, MISSING = 256 };
+#define LOWEST 1e-9
+
+/* Finds a low price at which no more than n tiles are bought. */
+static float find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n) {
+    double high = highest_price(tree, losses->under), low = high * LOWEST;
+    purchase p = {losses, (float)low, NULL};
+    if (buy(tree, &p) <= n) return p.price;
+    for (int step = 0; step < STEPS && high > low * 1.0005; ++step) {
+        const double middle = sqrt(low * high);
+        p.price = (float)middle;
+        const int32_t tiles = buy(tree, &p);
+        *(tiles <= n ? &high : &low) = middle;
+        if (tiles <= n && tiles >= n - n / MISSING) break;
+    }
+    return (float)high;
+}
+
+void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                        tvlm_budget_choice *choice) {
+    const size_t places = (size_t)tree->places;
+    memset(choice->chosen[0], 0, places + places / 4 + places / 16);
+    choice->count = 0;
+    if (n <= 0) return;
+    const purchase p = {losses, find_price(tree, losses, n), choice};
+    choice->count = buy(tree, &p);
+}

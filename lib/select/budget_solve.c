@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_solve.c: the best thumbnail and its tiles. Each thumbnail that was measured is tried with the tiles
+ * that the other patches pay for.
+ */
+#include <string.h>
+
+#include "core/memory.h"
+#include "select/budget.h"
+
+/* ---- The loss ---- */
+
+static double structure_of(const tvlm_budget *budget) {
+    return tvlm_budget_kind_of(budget->preset)->structure;
+}
+
+/* Weights by which each part is 1, times `counts`, where `whole` is lost. */
+static void weigh_parts(const double whole[TVLM_BUDGET_PARTS], double structure,
+                        double weights[TVLM_BUDGET_PARTS]) {
+    const double counts[TVLM_BUDGET_PARTS] = {1.0 - structure, structure};
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) weights[p] = whole[p] > 0.0 ? counts[p] / whole[p] : 0.0;
+}
+
+static double weighed(const double weights[TVLM_BUDGET_PARTS], const double parts[TVLM_BUDGET_PARTS]) {
+    double sum = 0.0;
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) sum += weights[p] * parts[p];
+    return sum;
+}
+
+double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
+    double weights[TVLM_BUDGET_PARTS];
+    weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), weights);
+    return weighed(weights, parts);
+}
+
+static void weigh_places(const tvlm_budget *budget, int32_t picture, const double weights[TVLM_BUDGET_PARTS],
+                         float *out) {
+    const tvlm_budget_loss *const loss = &budget->losses[picture];
+    const float a = (float)weights[0], b = (float)weights[1];
+    for (int32_t i = 0; i < budget->tree.places; ++i) out[i] = a * loss->parts[0][i] + b * loss->parts[1][i];
+}
+
+tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
+                                     const double weights[TVLM_BUDGET_PARTS], float *out) {
+    const size_t places = (size_t)budget->tree.places;
+    weigh_places(budget, TVLM_BUDGET_ONE, weights, out);
+    weigh_places(budget, TVLM_BUDGET_TWO, weights, out + places);
+    weigh_places(budget, TVLM_BUDGET_FIRST + grid, weights, out + 2 * places);
+    return (tvlm_budget_losses){.under = out + 2 * places,
+                                .one = out,
+                                .two = out + places,
+                                .levels = tvlm_budget_kind_of(budget->preset)->levels};
+}
+
+/* What one part loses of a choice. */
+static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const tvlm_budget_choice *choice) {
+    const tvlm_budget_losses losses = {.under = budget->losses[TVLM_BUDGET_FIRST + grid].parts[part],
+                                       .one = budget->losses[TVLM_BUDGET_ONE].parts[part],
+                                       .two = budget->losses[TVLM_BUDGET_TWO].parts[part],
+                                       .levels = TVLM_BUDGET_TREE_LEVELS};
+    return tvlm_budget_lost(&budget->tree, &losses, choice);
+}
+
+/* ---- Trying ---- */
+
+/* A search: what has been found, what is being tried, and the memory for that. */
+typedef struct search {
+    const tvlm_budget *budget;
+    tvlm_budget_answer *best, *tried;
+    float *places;
+    double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
+} search;
+
+static void add_up(const search *s, tvlm_budget_answer *answer) {
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
+        answer->parts[p] = part_lost(s->budget, answer->grid, p, &answer->choice);
+    answer->lost = weighed(s->weights, answer->parts);
+}
+
+/* Tries a thumbnail with at most so many tiles, which are chosen by the weights of tried->weights. */
+static void try_grid(const search *s, int32_t grid, int32_t tiles) {
+    tvlm_budget_answer *const tried = s->tried;
+    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
+    tried->grid = grid;
+    tvlm_budget_choose(&s->budget->tree, &losses, tiles, &tried->choice);
+    add_up(s, tried);
+}
+
+/* Gives an answer exactly so many tiles: those that are added are of level 0 alone, where `fine`. */
+static bool fill(const search *s, tvlm_budget_answer *answer, int32_t tiles, bool fine) {
+    tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, answer->grid, answer->weights, s->places);
+    if (fine) losses.levels = 1;
+    if (!tvlm_budget_fill(&s->budget->tree, &losses, tiles, &answer->choice)) return false;
+    add_up(s, answer);
+    return true;
+}
+
+static void exchange(tvlm_budget_answer *a, tvlm_budget_answer *b) {
+    const tvlm_budget_answer kept = *a;
+    *a = *b;
+    *b = kept;
+}
+
+/* ---- A number of patches ---- */
+
+/* The thumbnail that loses least alone: what downsampling is. Both parts count alike. */
+static int32_t downsampled(const tvlm_budget *budget) {
+    const tvlm_budget_loss *const losses = budget->losses + TVLM_BUDGET_FIRST;
+    double least[TVLM_BUDGET_PARTS] = {losses[0].sums[0], losses[0].sums[1]}, weights[TVLM_BUDGET_PARTS];
+    int32_t best = 0;
+    for (int32_t i = 1; i < budget->alone; ++i)
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
+            least[p] = losses[i].sums[p] < least[p] ? losses[i].sums[p] : least[p];
+    weigh_parts(least, 0.5, weights);
+    for (int32_t i = 1; i < budget->alone; ++i)
+        if (weighed(weights, losses[i].sums) < weighed(weights, losses[best].sums)) best = i;
+    return best;
+}
+
+/* How much structure counts where tiles are chosen. Each is tried: neither part may be lost more of than by
+ * downsampling, and which of the two is the tighter limit depends on the image. */
+static const double structures[] = {0.0, 0.3, 0.6, 0.8};
+
+/* What either part may lose of what downsampling loses: what is predicted is right to about that. */
+#define SAFE 0.99
+
+static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) {
+    const size_t count = sizeof structures / sizeof *structures;
+    const double own = structure_of(s->budget);
+    /* A preset's own comes last, where it is beyond the others. */
+    for (size_t i = 0; i <= count; ++i) {
+        if (i == count && own <= structures[count - 1]) break;
+        weigh_parts(down, i < count ? structures[i] : own, s->tried->weights);
+        try_grid(s, grid, tiles);
+        if (s->tried->lost < s->best->lost && s->tried->parts[0] <= SAFE * down[0] &&
+            s->tried->parts[1] <= SAFE * down[1])
+            exchange(s->tried, s->best);
+    }
+}
+
+/* Downsampling itself is the first answer; patches that its grid leaves over become tiles of level 0. */
+static bool solve(search *s, int32_t n) {
+    const tvlm_budget *const budget = s->budget;
+    const int32_t first = downsampled(budget);
+    const double *const down = budget->losses[TVLM_BUDGET_FIRST + first].sums;
+    weigh_parts(down, structure_of(budget), s->weights);
+    s->best->grid = first;
+    weigh_parts(down, structure_of(budget), s->best->weights);
+    if (!fill(s, s->best, n - tvlm_budget_patches(&budget->grids[first]), true)) return false;
+    for (int32_t i = 0; i < budget->grid_count; ++i)
+        try_all(s, i, n - tvlm_budget_patches(&budget->grids[i]), down);
+    memcpy(s->best->downsampled, down, sizeof s->best->downsampled);
+    return fill(s, s->best, n - tvlm_budget_patches(&budget->grids[s->best->grid]), true);
+}
+
+/* ---- A tolerance ---- */
+
+/* The least number of tiles, below `most`, with which a thumbnail loses no more than that; `most`: there is
+ * none. */
+static bool least_tiles(const search *s, int32_t grid, double tolerance, int32_t most, int32_t *least) {
+    int32_t low = 0, high = most;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        try_grid(s, grid, middle);
+        if (!fill(s, s->tried, middle, true)) return false;
+        if (s->tried->lost <= tolerance)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *least = low;
+    return true;
+}
+
+static bool solve_tolerance(search *s, double tolerance) {
+    const tvlm_budget *const budget = s->budget;
+    int32_t best = 0, patches = INT32_MAX, tiles = 0;
+    weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), s->weights);
+    memcpy(s->tried->weights, s->weights, sizeof s->weights);
+    for (int32_t i = 0; i < budget->grid_count; ++i) {
+        const int32_t own = tvlm_budget_patches(&budget->grids[i]);
+        const int32_t most = patches == INT32_MAX ? budget->tiles : patches - own;
+        int32_t least = 0;
+        if (most <= 0) continue;
+        if (!least_tiles(s, i, tolerance, most, &least)) return false;
+        if (least == most && patches != INT32_MAX) continue;
+        best = i;
+        tiles = least;
+        patches = own + least;
+    }
+    try_grid(s, best, tiles);
+    if (!fill(s, s->tried, tiles, true)) return false;
+    exchange(s->tried, s->best);
+    return true;
+}
+
+/* ---- budget.h ---- */
+
+void tvlm_budget_answer_free(tvlm_budget_answer *answer) {
+    tvlm_budget_choice_free(&answer->choice);
+}
+
+/* Makes the memory for trying, and lets n patches, or a tolerance where n is 0, be solved in it. */
+static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tolerance,
+                               tvlm_budget_answer *answer) {
+    tvlm_budget_answer tried = {0};
+    search s = {.budget = budget, .best = answer, .tried = &tried};
+    *answer = (tvlm_budget_answer){0};
+    s.places = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *s.places);
+    bool made = s.places != NULL && tvlm_budget_choice_make(&budget->tree, &tried.choice) &&
+                tvlm_budget_choice_make(&budget->tree, &answer->choice);
+    if (made) made = n > 0 ? solve(&s, n) : solve_tolerance(&s, tolerance);
+    tvlm_budget_answer_free(&tried);
+    free(s.places);
+    if (made) return TVLM_OK;
+    tvlm_budget_answer_free(answer);
+    return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
+                     "no memory for a budget over %d tiles", (int)budget->tiles);
+}
+
+tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer) {
+    return with_memory(budget, n, 0.0, answer);
+}
+
+tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
+                                        tvlm_budget_answer *answer) {
+    return with_memory(budget, 0, tolerance, answer);
+}

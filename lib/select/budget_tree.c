@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_tree.c: places and losses, and tiles one by one. budget_price.c has the Lagrangian.
+ */
+#include "select/budget_tree.h"
+
+#include <string.h>
+
+#include "core/memory.h"
+
+enum { LEAVES = TVLM_BUDGET_LEAVES, CHILDREN = TVLM_BUDGET_CHILDREN };
+
+/* ---- Places ---- */
+
+/* Where a tile of level 0 stands in its root. */
+static int32_t leaf_of(int32_t column, int32_t row) {
+    return (row % 2 * 2 + column % 2) * CHILDREN + row / 2 % 2 * 2 + column / 2 % 2;
+}
+
+/* The tile of level 1 over a place. */
+static int32_t child_of(int32_t place) {
+    return place / LEAVES * CHILDREN + place % CHILDREN;
+}
+
+int32_t tvlm_budget_first(int32_t level, int32_t number) {
+    if (level == 1) return number / CHILDREN * LEAVES + number % CHILDREN;
+    return level == 0 ? number : number * LEAVES;
+}
+
+/* How many places a tile has, and how far apart they are. */
+static int32_t size_of(int32_t level) {
+    return level == 0 ? 1 : level == 1 ? LEAVES / CHILDREN : LEAVES;
+}
+static int32_t step_of(int32_t level) {
+    return level == 1 ? CHILDREN : 1;
+}
+
+/* How many tiles of a level there are. */
+static int32_t count_of(const tvlm_budget_tree *tree, int32_t level) {
+    return tree->places / size_of(level);
+}
+
+bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree) {
+    *tree = (tvlm_budget_tree){.columns = columns, .rows = rows, .root_columns = (columns + 3) / 4};
+    tree->roots = tree->root_columns * ((rows + 3) / 4);
+    tree->places = tree->roots * LEAVES;
+    tree->tile_of = tvlm_allocate((size_t)tree->places, sizeof *tree->tile_of);
+    tree->place_of = tvlm_allocate((size_t)columns * (size_t)rows, sizeof *tree->place_of);
+    if (tree->tile_of == NULL || tree->place_of == NULL) return false;
+    for (int32_t i = 0; i < tree->places; ++i) tree->tile_of[i] = -1;
+    for (int32_t i = 0; i < columns * rows; ++i) {
+        const int32_t column = i % columns, row = i / columns;
+        const int32_t place = (row / 4 * tree->root_columns + column / 4) * LEAVES + leaf_of(column, row);
+        tree->tile_of[place] = i;
+        tree->place_of[i] = place;
+    }
+    return true;
+}
+
+void tvlm_budget_tree_free(tvlm_budget_tree *tree) {
+    free(tree->tile_of);
+    free(tree->place_of);
+    *tree = (tvlm_budget_tree){0};
+}
+
+bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice) {
+    const size_t places = (size_t)tree->places;
+    uint8_t *const all = tvlm_allocate(places + places / 4 + places / 16, 1);
+    *choice = (tvlm_budget_choice){{all, NULL, NULL}, 0};
+    if (all == NULL) return false;
+    choice->chosen[1] = all + places;
+    choice->chosen[2] = choice->chosen[1] + places / 4;
+    return true;
+}
+
+void tvlm_budget_choice_free(tvlm_budget_choice *choice) {
+    free(choice->chosen[0]);
+    *choice = (tvlm_budget_choice){0};
+}
+
+/* ---- What is lost, and what a tile gains ---- */
+
+/* What a place loses with the tiles of level `finest` and coarser. */
+static float lost_at(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t place,
+                     int32_t finest) {
+    if (finest <= 0 && choice->chosen[0][place]) return 0.0f;
+    if (finest <= 1 && choice->chosen[1][child_of(place)]) return losses->one[place];
+    return finest <= 2 && choice->chosen[2][place / LEAVES] ? losses->two[place] : losses->under[place];
+}
+
+/* Of what a tile beside a tile of level 1 or 2 loses, the share that comes across the side. */
+static const double across[TVLM_BUDGET_TREE_LEVELS] = {0.0, 0.006, 0.010};
+
+/* What a tile of level 0 beside one of `level` loses of what is beneath that; 0 where it is in one itself. */
+static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                          const tvlm_budget_choice *choice, int32_t level, int32_t column, int32_t row) {
+    if (column < 0 || column >= tree->columns || row < 0 || row >= tree->rows) return 0.0;
+    const int32_t place = tree->place_of[row * tree->columns + column];
+    if (choice->chosen[level][level == 1 ? child_of(place) : place / LEAVES]) return 0.0;
+    return (double)lost_at(losses, choice, place, level + 1);
+}
+
+/* What comes across the sides of a tile. */
+static double lost_around(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                          const tvlm_budget_choice *choice, int32_t level, int32_t number) {
+    const int32_t tile = tree->tile_of[tvlm_budget_first(level, number)], side = 1 << level;
+    const int32_t column = tile % tree->columns, row = tile / tree->columns;
+    double sum = 0.0;
+    for (int32_t i = 0; i < side; ++i) {
+        if (row + i < tree->rows)
+            sum += lost_beside(tree, losses, choice, level, column - 1, row + i) +
+                   lost_beside(tree, losses, choice, level, column + side, row + i);
+        if (column + i < tree->columns)
+            sum += lost_beside(tree, losses, choice, level, column + i, row - 1) +
+                   lost_beside(tree, losses, choice, level, column + i, row + side);
+    }
+    return across[level] * sum;
+}
+
+double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                        const tvlm_budget_choice *choice) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < tree->places; ++i) sum += (double)lost_at(losses, choice, i, 0);
+    for (int32_t level = 1; level < TVLM_BUDGET_TREE_LEVELS; ++level)
+        for (int32_t i = 0; i < count_of(tree, level); ++i)
+            if (choice->chosen[level][i]) sum += lost_around(tree, losses, choice, level, i);
+    return sum;
+}
+
+/* Whether a place shows a tile that is finer than `level`. */
+static bool is_covered(const tvlm_budget_choice *choice, int32_t place, int32_t level) {
+    return (level > 0 && choice->chosen[0][place]) || (level > 1 && choice->chosen[1][child_of(place)]);
+}
+
+/* What a tile that is not chosen would lower the loss by. */
+static double gain_of(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
+                      int32_t number) {
+    const float *const own = level == 1 ? losses->one : losses->two;
+    int32_t place = tvlm_budget_first(level, number);
+    double gain = 0.0;
+    for (int32_t i = 0; i < size_of(level); ++i, place += step_of(level))
+        if (!is_covered(choice, place, level))
+            gain +=
+                (double)lost_at(losses, choice, place, level + 1) - (level > 0 ? (double)own[place] : 0.0);
+    return gain;
+}
+
+void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
+                        int32_t number, double *before, double *after) {
+    const float *const own = level == 1 ? losses->one : losses->two;
+    int32_t place = tvlm_budget_first(level, number);
+    *before = *after = 0.0;
+    for (int32_t i = 0; i < size_of(level); ++i, place += step_of(level)) {
+        *before += (double)lost_at(losses, choice, place, level + 1);
+        *after += level > 0 ? (double)own[place] : 0.0;
+    }
+}
+
+/* ---- One by one ---- */
+
+/*
+ * A heap of tiles, the largest gain on top; of equal ones the finer, and the first in the image. What a tile
+ * gains becomes less as others are chosen, hardly ever more: a gain is computed again when its tile comes up
+ * (lazy greedy: Minoux 1978).
+ */
+typedef struct heap {
+    const tvlm_budget_tree *tree;
+    tvlm_budget_tile *tiles;
+    int32_t count;
+} heap;
+
+static bool comes_before(const heap *h, const tvlm_budget_tile *a, const tvlm_budget_tile *b) {
+    if (a->gain != b->gain) return a->gain > b->gain;
+    if (a->level != b->level) return a->level < b->level;
+    return h->tree->tile_of[tvlm_budget_first(a->level, a->number)] <
+           h->tree->tile_of[tvlm_budget_first(b->level, b->number)];
+}
+
+static void sink(heap *h, int32_t i) {
+    const tvlm_budget_tile tile = h->tiles[i];
+    for (int32_t child = 2 * i + 1; child < h->count; child = 2 * i + 1) {
+        if (child + 1 < h->count && comes_before(h, &h->tiles[child + 1], &h->tiles[child])) ++child;
+        if (!comes_before(h, &h->tiles[child], &tile)) break;
+        h->tiles[i] = h->tiles[child];
+        i = child;
+    }
+    h->tiles[i] = tile;
+}
+
+static void drop_top(heap *h) {
+    h->tiles[0] = h->tiles[--h->count];
+    if (h->count > 0) sink(h, 0);
+}
+
+/* Puts tiles that are not in `choice` into the heap: of `among`, or, where that is NULL, all that have a part
+ * of the image in them. */
+static bool fill_heap(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                      const tvlm_budget_choice *choice, const tvlm_budget_choice *among, heap *h) {
+    *h = (heap){.tree = tree};
+    h->tiles = tvlm_allocate((size_t)tree->places + (size_t)tree->places / 2, sizeof *h->tiles);
+    if (h->tiles == NULL) return false;
+    for (int32_t level = 0; level < losses->levels; ++level)
+        for (int32_t i = 0; i < count_of(tree, level); ++i)
+            if (!choice->chosen[level][i] && tree->tile_of[tvlm_budget_first(level, i)] >= 0 &&
+                (among == NULL || among->chosen[level][i]))
+                h->tiles[h->count++] = (tvlm_budget_tile){gain_of(losses, choice, level, i), level, i};
+    for (int32_t i = h->count / 2; i-- > 0;) sink(h, i);
+    return true;
+}
+
+/* Chooses `count` tiles of the heap, and lists them where `order` is not NULL. */
+static void take(const tvlm_budget_losses *losses, heap *h, int32_t count, tvlm_budget_choice *choice,
+                 tvlm_budget_tile *order) {
+    while (count > 0 && h->count > 0) {
+        tvlm_budget_tile *const top = &h->tiles[0];
+        const double gain = gain_of(losses, choice, top->level, top->number);
+        const bool less = gain < top->gain;
+        top->gain = gain;
+        if (less) {
+            sink(h, 0);
+            continue;
+        }
+        if (order != NULL) *order++ = *top;
+        choice->chosen[top->level][top->number] = 1;
+        ++choice->count;
+        --count;
+        drop_top(h);
+    }
+}
+
+bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                      tvlm_budget_choice *choice) {
+    heap h = {0};
+    if (choice->count >= n) return true;
+    if (!fill_heap(tree, losses, choice, NULL, &h)) return false;
+    take(losses, &h, n - choice->count, choice, NULL);
+    free(h.tiles);
+    return true;
+}
+
+bool tvlm_budget_order(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                       const tvlm_budget_choice *choice, tvlm_budget_tile *order) {
+    tvlm_budget_choice none;
+    heap h = {0};
+    bool made = tvlm_budget_choice_make(tree, &none);
+    made = made && fill_heap(tree, losses, &none, choice, &h);
+    if (made) take(losses, &h, choice->count, &none, order);
+    free(h.tiles);
+    tvlm_budget_choice_free(&none);
+    return made;
+}

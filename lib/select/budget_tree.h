@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/budget_tree.h: the best n tiles over a picture of the whole image.
+ *
+ * Tiles are squares of the patch's side times 1, 2 or 4, each of which costs one patch and begins at
+ * multiples of its side. Where a tile lies, its loss counts instead of that of what is beneath it: a coarser
+ * tile, or the picture.
+ */
+#ifndef TVLM_SELECT_BUDGET_TREE_H
+#define TVLM_SELECT_BUDGET_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The levels of tiles, and how many tiles of level 0 and 1 are in a tile of level 2. */
+#define TVLM_BUDGET_TREE_LEVELS 3
+#define TVLM_BUDGET_LEAVES      16
+#define TVLM_BUDGET_CHILDREN    4
+
+/*
+ * The order of tiles: a tile of level 2 (a *root*) is LEAVES places, one for each tile of level 0 in it. In it,
+ * place 4 n + i is tile n of tile i of level 1: so that sums over four tiles of level 0 are sums of vectors.
+ * The order of roots, of tiles of level 1 in one, and of tiles in these is row after row. Some places lie
+ * beyond the image.
+ */
+typedef struct tvlm_budget_tree {
+    int32_t columns, rows; /* of tiles of level 0 */
+    int32_t root_columns, roots, places;
+    int32_t *tile_of;  /* [places] row * columns + column; -1: beyond the image */
+    int32_t *place_of; /* [rows * columns] */
+} tvlm_budget_tree;
+
+/* False: no memory; tvlm_budget_tree_free is due in any case. */
+bool tvlm_budget_tree_make(int32_t columns, int32_t rows, tvlm_budget_tree *tree);
+void tvlm_budget_tree_free(tvlm_budget_tree *tree);
+
+/* What is lost at each place: [places] each, 0 beyond the image, finite and not negative. A tile of level 0
+ * loses nothing. */
+typedef struct tvlm_budget_losses {
+    const float *under;     /* of the picture of the whole image */
+    const float *one, *two; /* of the tiles of level 1, and of level 2 */
+    int32_t levels;         /* how many levels of tiles may be chosen, 1 .. 3 */
+} tvlm_budget_losses;
+
+/* A choice of tiles: 1 for each that is chosen. Tiles of level 0 are numbered by their places, of level 2 by
+ * roots, and tile i of level 1 in a root is number 4 root + i. */
+typedef struct tvlm_budget_choice {
+    uint8_t *chosen[TVLM_BUDGET_TREE_LEVELS];
+    int32_t count;
+} tvlm_budget_choice;
+
+bool tvlm_budget_choice_make(const tvlm_budget_tree *tree, tvlm_budget_choice *choice);
+void tvlm_budget_choice_free(tvlm_budget_choice *choice);
+
+/* The first place, which is the upper left one, of a tile. */
+int32_t tvlm_budget_first(int32_t level, int32_t number);
+
+/*
+ * What a choice loses in all. A tile of level 1 or 2 is enlarged together with what is around it, which is
+ * coarser: some of what is lost there comes across its sides. For each tile of level 0 in it beside one that
+ * is not in such a tile, a share of what that loses is added.
+ */
+double tvlm_budget_lost(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                        const tvlm_budget_choice *choice);
+
+/* What the square of a tile loses with the coarser tiles of a choice alone, and with that tile. */
+void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choice *choice, int32_t level,
+                        int32_t number, double *before, double *after);
+
+/* A tile, and what it lowers the loss by. */
+typedef struct tvlm_budget_tile {
+    double gain;
+    int32_t level, number;
+} tvlm_budget_tile;
+
+/*
+ * Chooses at most n tiles of least loss: those that a Lagrangian finds at a price per tile at which hardly
+ * fewer than n are chosen (Shoham & Gersho 1988), bottom-up over the tree (a tile's square shows nothing of
+ * its own, itself, tiles in it, or itself under tiles in it; Chou, Lookabaugh & Gray 1989).
+ */
+void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                        tvlm_budget_choice *choice);
+
+/* Adds the tiles of the largest gain, one by one, until there are n, at most columns * rows. Of equal ones
+ * it takes the finer, and the first in the image. False: no memory. */
+bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                      tvlm_budget_choice *choice);
+
+/* Lists the tiles of a choice: order[choice->count], each next one that of the largest gain beside those
+ * before it. False: no memory. */
+bool tvlm_budget_order(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                       const tvlm_budget_choice *choice, tvlm_budget_tile *order);
+
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The strategy `budget`: a small picture of the whole image, and tiles where that loses most.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/budget.h"
+#include "select/explain.h"
+#include "stack/frame.h"
+#include "stack/grids.h"
+#include "stack/make.h"
+
+/* ---- What is asked ---- */
+
+enum { PATCH_LEAST = 8, PATCH_MOST = 64 };
+
+static tvlm_status check_amount(const tvlm_log *log, const struct tvlm_select_params *p) {
+    const double share = (double)p->share, tolerance = (double)p->tolerance;
+    if ((p->k != 0) + (p->share != 0.0f) + (p->tolerance != 0.0f) > 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "k, share and tolerance exclude each other");
+    if (p->share != 0.0f && !(share > 0.0 && share <= 1.0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a share of %g; it is above 0 and at most 1", share);
+    if (p->tolerance != 0.0f && p->tolerance != TVLM_ZERO && !(tolerance > 0.0 && tolerance <= 1.0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a tolerance of %g; it is a share of the loss, from 0 to 1", tolerance);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_params *p) {
+    const double patch = p->patch == 0.0f ? (double)TVLM_PATCH_DEFAULT : (double)p->patch;
+    TVLM_TRY(check_amount(log, p));
+    if (!(patch >= PATCH_LEAST && patch <= PATCH_MOST) || fmod(patch, TVLM_BUDGET_BLOCKS) != 0.0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a patch of %g pixels; for budget it is a multiple of 4 from %d to %d", patch,
+                         PATCH_LEAST, PATCH_MOST);
+    if (p->emphasis != TVLM_ZERO && !(p->emphasis >= 0.0f && isfinite(p->emphasis)))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis of %g; it is finite and not negative",
+                         (double)p->emphasis);
+    if (tvlm_budget_kind_of(p->preset) == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no preset %d", (int)p->preset);
+    return TVLM_OK;
+}
+
+/* The number of patches that k or the share means, at least 1; as many as there are tiles, where it means
+ * more. */
+static tvlm_status count_patches(const tvlm_budget *budget, int32_t *n) {
+    const struct tvlm_select_params *const p = &budget->task->params;
+    double wanted = p->k > 0 ? p->k : TVLM_K_DEFAULT;
+    if (p->share != 0.0f) wanted = floor((double)p->share * budget->tiles * (1.0 + 1e-6)); /* the float 0.7 */
+    if (wanted < 1.0)
+        return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_ARGUMENT,
+                         "a share of %g of %d patches is less than one patch", (double)p->share,
+                         (int)budget->tiles);
+    *n = (int32_t)fmin(wanted, budget->tiles);
+    return TVLM_OK;
+}
+
+/* ---- Positions ---- */
+
+static tvlm_position tile_at(const tvlm_budget *budget, const tvlm_scale *scale, int32_t level,
+                             int32_t column, int32_t row, double score) {
+    const int32_t side = budget->patch << level, x = column * budget->patch, y = row * budget->patch;
+    const double right = fmin(x + side, budget->source->width);
+    const double below = fmin(y + side, budget->source->height);
+    return (tvlm_position){.x = (float)(0.5 * (x + right) * scale->x),
+                           .y = (float)(0.5 * (y + below) * scale->y),
+                           .level = (float)level,
+                           .score = (float)score,
+                           .size = (float)(side * scale->size),
+                           .column = -1,
+                           .row = -1};
+}
+
+static void place_thumbnail(const tvlm_budget *budget, const tvlm_scale *scale, const tvlm_budget_grid *grid,
+                            tvlm_position *positions) {
+    const double wide = (double)budget->source->width / grid->columns;
+    const double high = (double)budget->source->height / grid->rows;
+    for (int32_t i = 0; i < tvlm_budget_patches(grid); ++i)
+        positions[i] = (tvlm_position){.x = (float)((i % grid->columns + 0.5) * wide * scale->x),
+                                       .y = (float)((i / grid->columns + 0.5) * high * scale->y),
+                                       .level = (float)log2(fmax(wide, high) / budget->patch),
+                                       .score = 1.0f,
+                                       .size = (float)(wide * scale->x),
+                                       .height = (float)(high * scale->y),
+                                       .column = -1,
+                                       .row = -1};
+}
+
+/* For the next frame's fixation (texturevlm/temporal.h): the tiles. */
+static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *scale, int32_t first,
+                                  const tvlm_selection *selection) {
+    float *kept;
+    const int32_t count = selection->count - first;
+    TVLM_TRY(tvlm_stack_keep_positions(budget->task->stack, budget->task->params.score.index, count, &kept));
+    for (int32_t i = 0; i < count; ++i) {
+        kept[2 * i] = (float)((double)selection->positions[first + i].x / scale->x);
+        kept[2 * i + 1] = (float)((double)selection->positions[first + i].y / scale->y);
+    }
+    return TVLM_OK;
+}
+
+static tvlm_status no_memory(const tvlm_budget *budget) {
+    return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
+                     "no memory for a budget over %d tiles", (int)budget->tiles);
+}
+
+/* What the thumbnail loses of each tile, where that is asked for. */
+static tvlm_status keep_scores(const tvlm_budget *budget, const float *under, double whole,
+                               tvlm_selection *selection) {
+    if (!budget->task->params.keep_scores) return TVLM_OK;
+    selection->scores = tvlm_allocate((size_t)budget->tiles, sizeof *selection->scores);
+    if (selection->scores == NULL) return no_memory(budget);
+    selection->score_columns = budget->tree.columns;
+    selection->score_rows = budget->tree.rows;
+    for (int32_t i = 0; under != NULL && i < budget->tree.places; ++i)
+        if (budget->tree.tile_of[i] >= 0 && whole > 0.0)
+            selection->scores[budget->tree.tile_of[i]] = (float)((double)under[i] / whole);
+    return TVLM_OK;
+}
+
+/* ---- Nothing is lost ---- */
+
+/* All tiles of level 0 that are their own origin (NULL: all of them), row after row. */
+static tvlm_status deliver_all(const tvlm_budget *budget, const int32_t *origin, tvlm_selection *selection) {
+    const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
+    const int32_t columns = budget->tree.columns;
+    int32_t kept = 0, left_out = 0;
+    for (int32_t i = 0; i < budget->tiles; ++i) kept += origin == NULL || origin[i] == i;
+    TVLM_TRY(tvlm_selection_reserve(budget->task->stack, kept, selection));
+    if (kept < budget->tiles) {
+        selection->duplicates = tvlm_allocate((size_t)(budget->tiles - kept), sizeof *selection->duplicates);
+        if (selection->duplicates == NULL) return no_memory(budget);
+        selection->duplicate_count = budget->tiles - kept;
+    }
+    for (int32_t i = 0; i < budget->tiles; ++i)
+        if (origin == NULL || origin[i] == i)
+            selection->positions[i - left_out] = tile_at(budget, &scale, 0, i % columns, i / columns, 0.0);
+        else
+            selection->duplicates[left_out++] =
+                (tvlm_duplicate){i % columns, i / columns, origin[i] % columns, origin[i] / columns};
+    TVLM_TRY(keep_scores(budget, NULL, 0.0, selection));
+    return keep_positions(budget, &scale, 0, selection);
+}
+
+static tvlm_status leave_out_equal(const tvlm_budget *budget, tvlm_selection *selection) {
+    int32_t *const origin = tvlm_allocate((size_t)budget->tiles, sizeof *origin);
+    if (origin == NULL) return no_memory(budget);
+    tvlm_status status = tvlm_budget_equal(budget, origin);
+    if (status == TVLM_OK) status = deliver_all(budget, origin, selection);
+    free(origin);
+    return status;
+}
+
+/* ---- A thumbnail and tiles ---- */
+
+static void place_tiles(const tvlm_budget *budget, const tvlm_scale *scale, const tvlm_budget_losses *losses,
+                        const tvlm_budget_choice *choice, const tvlm_budget_tile *order, double whole,
+                        tvlm_position *positions) {
+    const double share = whole > 0.0 ? 1.0 / whole : 0.0;
+    for (int32_t i = 0; i < choice->count; ++i) {
+        double before, after;
+        /* The first place of a tile is its upper left corner. */
+        const int32_t tile = budget->tree.tile_of[tvlm_budget_first(order[i].level, order[i].number)];
+        positions[i] = tile_at(budget, scale, order[i].level, tile % budget->tree.columns,
+                               tile / budget->tree.columns, order[i].gain * share);
+        tvlm_budget_square(losses, choice, order[i].level, order[i].number, &before, &after);
+        positions[i].lost_before = (float)(before * share);
+        positions[i].lost_after = (float)(after * share);
+    }
+}
+
+static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *answer, float *places,
+                           tvlm_budget_tile *order, tvlm_selection *selection) {
+    const tvlm_scale scale = tvlm_scale_of(budget->task->stack, budget->task->params.score.index);
+    const tvlm_budget_grid *const grid = &budget->grids[answer->grid];
+    const int32_t cells = tvlm_budget_patches(grid), tiles = answer->choice.count;
+    const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, places);
+    double whole = 0.0;
+    if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order)) return no_memory(budget);
+    for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)losses.under[i];
+    TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
+    place_thumbnail(budget, &scale, grid, selection->positions);
+    place_tiles(budget, &scale, &losses, &answer->choice, order, whole, selection->positions + cells);
+    selection->info.thumbnail_columns = grid->columns;
+    selection->info.thumbnail_rows = grid->rows;
+    selection->info.loss = (float)tvlm_budget_share_lost(budget, answer->parts);
+    selection->info.loss_downsampled = (float)tvlm_budget_share_lost(budget, answer->downsampled);
+    TVLM_TRY(keep_scores(budget, losses.under, whole, selection));
+    return keep_positions(budget, &scale, cells, selection);
+}
+
+/* Finds the answer to n patches, or to a tolerance where n is 0, and delivers it. A tolerance that takes all
+ * patches needs no thumbnail. */
+static tvlm_status find(tvlm_budget *budget, int32_t n, tvlm_selection *selection) {
+    const tvlm_task *const task = budget->task;
+    tvlm_budget_answer answer;
+    TVLM_TRY(n > 0 ? tvlm_budget_solve(budget, n, &answer)
+                   : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
+    if (tvlm_budget_patches(&budget->grids[answer.grid]) + answer.choice.count >= budget->tiles) {
+        tvlm_budget_answer_free(&answer);
+        return deliver_all(budget, NULL, selection);
+    }
+    float *const places = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *places);
+    tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
+    tvlm_status status = TVLM_OK;
+    if (places == NULL || order == NULL) status = no_memory(budget);
+    if (status == TVLM_OK) status = deliver(budget, &answer, places, order, selection);
+    free(order);
+    free(places);
+    tvlm_budget_answer_free(&answer);
+    return status;
+}
+
+static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
+    const tvlm_task *const task = budget->task;
+    const float tolerance = task->params.tolerance;
+    int32_t n = 0;
+    if (!tvlm_budget_tree_make((budget->source->width + budget->patch - 1) / budget->patch,
+                               (budget->source->height + budget->patch - 1) / budget->patch, &budget->tree))
+        return no_memory(budget);
+    budget->tiles = budget->tree.columns * budget->tree.rows;
+    if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
+    if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
+    if (n >= budget->tiles || budget->tiles == 1) return deliver_all(budget, NULL, selection);
+    budget->grid_count = n > 0 ? tvlm_budget_grids(budget->source->width, budget->source->height,
+                                                   budget->patch, n, budget->grids, &budget->alone)
+                               : tvlm_budget_ladder(budget->source->width, budget->source->height,
+                                                    budget->patch, budget->tiles, budget->grids);
+    TVLM_TRY(tvlm_budget_measure(budget));
+    if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
+    return find(budget, n, selection);
+}
+
+tvlm_status tvlm_explain_budget(const tvlm_explanation *explanation, int32_t *channel_count) {
+    (void)explanation;
+    *channel_count = 0;
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_choose_budget(const tvlm_task *task, tvlm_selection *selection) {
+    const int32_t index = task->params.score.index;
+    tvlm_budget *const budget = tvlm_allocate(1, sizeof *budget);
+    if (budget == NULL)
+        return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a budget");
+    budget->task = task;
+    budget->patch = (int32_t)task->params.patch;
+    budget->preset = task->params.preset;
+    tvlm_status status = tvlm_budget_check_emphasis(task);
+    if (status == TVLM_OK) status = tvlm_stack_make(task->stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+    if (status == TVLM_OK) {
+        budget->source = tvlm_stack_made(task->stack, index, TVLM_GRID_SOURCE);
+        status = choose(budget, selection);
+    }
+    /* Where all tiles are taken nothing was measured, and no preset counts. */
+    if (status == TVLM_OK) selection->info.preset = budget->preset;
+    tvlm_budget_tree_free(&budget->tree);
+    free(budget->memory);
+    free(budget->values);
+    free(budget);
+    return status;
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/budget.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy budget`: what the JSON says, pictures, crops, what is
+# refused. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+photo=$work/in/photo.png
+"$scene" "$photo" 320 208 || exit 1
+printf 'P5 64 48 255\n' >"$work/in/white.pgm" && head -c 3072 /dev/zero | tr '\0' '\377' >>"$work/in/white.pgm"
+select=("$tvlm" select ${device:+"$device"} --strategy budget)
+has() {
+    checks=$((checks + 1))
+    grep -qE "$2" "$1" || complain "$1: no $2"
+}
+# counts WHAT NUMBER FILE PATTERN
+counts() {
+    checks=$((checks + 1))
+    [ "$(grep -cE "$4" "$3")" -eq "$2" ] || complain "$1: $(grep -cE "$4" "$3"), not $2"
+}
+
+echo "== what comes out"
+succeeds "${select[@]}" "$photo" -k 40 -o o.json --overlay o.png --heatmap h.png --patches p.npy --patch-scores s.npy
+has o.json '"strategy": "budget"'
+has o.json '"thumbnail": \[[0-9]+, [0-9]+\]'
+has o.json '"preset": "general"'
+counts "positions" 40 o.json '"x"'
+columns=$(sed -nE 's/.*"thumbnail": \[([0-9]+), .*/\1/p' o.json) rows=$(sed -nE 's/.*"thumbnail": \[[0-9]+, ([0-9]+).*/\1/p' o.json)
+counts "cells of the thumbnail" $((columns * rows)) o.json '"x".*"height": [0-9.]+}'
+checks=$((checks + 1))
+[ "$(grep '"x"' o.json | head -$((columns * rows)) | grep -c '"height"')" -eq $((columns * rows)) ] ||
+    complain "the thumbnail does not come first"
+checks=$((checks + 1))
+grep -aq '(40, 3, 16, 16)' p.npy || complain "no 40 patches"
+checks=$((checks + 1))
+grep -aq '(260,)' s.npy || complain "no score for each of 20 x 13 tiles"
+succeeds "${select[@]}" "$photo" --share .1 -o share.json
+counts "a tenth of 260 patches" 26 share.json '"x"'
+succeeds "${select[@]}" "$photo" --tolerance .2 -o tolerance.json
+has tolerance.json '"loss": 0\.[01]'
+succeeds "${select[@]}" "$photo" -k 1000 -o all.json
+counts "all patches" 260 all.json '"level": 0, .*"size": 16}'
+succeeds "${select[@]}" "$photo" -k 60 -o plain.json
+succeeds "${select[@]}" "$photo" -k 60 --emphasis 50 -o saliency.json
+succeeds "${select[@]}" "$photo" -k 60 --emphasis 50:edges -o edges.json
+for other in saliency edges; do
+    checks=$((checks + 1))
+    cmp -s <(grep '"x"' plain.json) <(grep '"x"' $other.json) && complain "an emphasis on $other changes nothing"
+done
+succeeds "${select[@]}" "$photo" -k 60 --emphasis 0 -o none.json
+same "an emphasis of 0 is none" plain.json none.json
+succeeds "${select[@]}" "$photo" -k 60 --preset document -o document.json
+has document.json '"preset": "document"'
+rm -f ./*
+checks=$((checks + 1))
+"${select[@]}" "$photo" -k 60 -v -o v.json 2>&1 | grep -q 'preset document' || complain "-v prints no presets"
+rm -f ./*
+
+succeeds "${select[@]}" "$photo" -k 60 --explain why.json -o o.json
+counts "reasons" 60 why.json '"before": [0-9.e-]+, "after": [0-9.e-]+'
+rm -f ./*
+
+echo "== nothing lost"
+succeeds "${select[@]}" "$work/in/white.pgm" --tolerance 0 -o white.json
+counts "tokens of a white page" 1 white.json '"x"'
+counts "duplicates" 11 white.json '^ *\[[0-9]+, [0-9]+, 0, 0\]'
+rm -f ./*
+
+echo "== crops"
+mkdir crops
+succeeds "${select[@]}" "$photo" -k 60 --crops crops -o o.json
+has crops/photo.json '"thumbnail": {"file": "photo-thumbnail.png", "x": 0, "y": 0, "width": 320, "height": 208}'
+counts "crops" "$(($(find crops -name 'photo-[0-9]*.png' | wc -l)))" crops/photo.json '"level"'
+has crops/photo.json '"file": "photo-0.png"'
+rm -rf ./*
+
+echo "== what is refused"
+refused 2 '-k, --share and --tolerance exclude' "${select[@]}" "$photo" -k 4 --share .5
+refused 2 '-k, --share and --tolerance exclude' "${select[@]}" "$photo" --tolerance .1 --share .5
+refused 2 '--share: 0 is not in' "${select[@]}" "$photo" --share 0
+refused 2 '--share: 1.5 is not in' "${select[@]}" "$photo" --share 1.5
+refused 1 'photo.png: .*less than one patch' "${select[@]}" "$photo" --share .001
+refused 2 '-k: 0 is not in' "${select[@]}" "$photo" -k 0
+refused 2 '--tolerance: -1 is not in' "${select[@]}" "$photo" --tolerance -1
+refused 2 '--emphasis x: a number' "${select[@]}" "$photo" --emphasis x
+refused 2 '--emphasis -1: a number' "${select[@]}" "$photo" --emphasis -1
+refused 2 'there is no channel nothing' "${select[@]}" "$photo" --emphasis 2:nothing
+refused 1 'photo.png: .*depth.*has no input' "${select[@]}" "$photo" --emphasis 2:depth -o o.json
+refused 2 "'page' is none of auto, general" "${select[@]}" "$photo" --preset page
+refused 1 'photo.png: a patch of 14 pixels' "${select[@]}" "$photo" --patch 14
+for option in "--stride 8" "--min-distance 3" "--overview .2" "--weights 1,1,0" "--fixation 3,3" "--e0 .3" "--level 1" \
+    "--keep-regions 3" "--cull-distance .5" --cover "--arrangement log-polar"; do
+    refused 2 "${option%% *} is for --strategy .*, not for budget" "${select[@]}" "$photo" $option
+done
+for option in "--share .5" "--tolerance .1" "--emphasis 2" "--preset screen" "--crops ."; do
+    refused 2 "${option%% *} is for --strategy budget" "$tvlm" select ${device:+"$device"} "$photo" --strategy grid $option
+done
+
+finish

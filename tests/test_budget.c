@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_budget.c: the strategy `budget`. The tree against all choices there are; known answers on drawn images;
+ * exact numbers; the predicted loss against downsampling's and along prefixes; tolerances, duplicates, emphasis;
+ * what is refused; every device against the reference.
+ */
+#include "select/budget.h"
+#include "stack_helper.h"
+
+/* ---- The tree ---- */
+
+/* A tree of one root: places and losses drawn at random, some of them equal. */
+typedef struct small_tree {
+    tvlm_budget_tree tree;
+    tvlm_budget_losses losses;
+    float under[16], one[16], two[16];
+} small_tree;
+
+static void draw_tree(small_tree *t, uint64_t *random) {
+    assert_true(tvlm_budget_tree_make(4, 4, &t->tree));
+    for (int i = 0; i < 16; ++i) {
+        t->under[i] = (float)(test_random(random) % 8);
+        t->one[i] = t->under[i] * 0.25f;
+        t->two[i] = t->under[i] * 0.5f;
+    }
+    t->losses = (tvlm_budget_losses){t->under, t->one, t->two, 3};
+}
+
+/* The loss of a choice by its definition, without what comes across sides. */
+static double plain_loss(const small_tree *t, const tvlm_budget_choice *c) {
+    double sum = 0.0;
+    for (int i = 0; i < 16; ++i)
+        sum += c->chosen[0][i]       ? 0.0
+               : c->chosen[1][i % 4] ? (double)t->one[i]
+               : c->chosen[2][0]     ? (double)t->two[i]
+                                     : (double)t->under[i];
+    return sum;
+}
+
+/* The least loss of n tiles: for each set of coarse tiles the finest ones that pay most. */
+static double least_loss(const small_tree *t, tvlm_budget_choice *c, int32_t n) {
+    double least = 1e30;
+    for (int coarse = 0; coarse < 32; ++coarse) {
+        int32_t left = n;
+        memset(c->chosen[0], 0, 16);
+        for (int i = 0; i < 4; ++i) left -= c->chosen[1][i] = (uint8_t)(coarse >> i & 1);
+        left -= c->chosen[2][0] = (uint8_t)(coarse >> 4);
+        if (left < 0) continue;
+        for (; left > 0; --left) {
+            double most = -1.0;
+            int best = 0;
+            for (int i = 0; i < 16; ++i) {
+                const double before = plain_loss(t, c);
+                if (c->chosen[0][i]) continue;
+                c->chosen[0][i] = 1;
+                if (before - plain_loss(t, c) > most) {
+                    most = before - plain_loss(t, c);
+                    best = i;
+                }
+                c->chosen[0][i] = 0;
+            }
+            c->chosen[0][best] = 1;
+        }
+        least = fmin(least, plain_loss(t, c));
+    }
+    return least;
+}
+
+/* A Lagrangian finds the best choices on the convex hull; what is filled up is never far from the best, and
+ * mostly the best. */
+static void test_tree(void **state) {
+    uint64_t random = 99;
+    int best = 0, all = 0;
+    (void)state;
+    for (int round = 0; round < 40; ++round) {
+        small_tree t;
+        tvlm_budget_choice choice, other;
+        draw_tree(&t, &random);
+        assert_true(tvlm_budget_choice_make(&t.tree, &choice) && tvlm_budget_choice_make(&t.tree, &other));
+        for (int32_t n = 0; n <= 16; ++n, ++all) {
+            tvlm_budget_choose(&t.tree, &t.losses, n, &choice);
+            assert_true(choice.count <= n);
+            assert_true(tvlm_budget_fill(&t.tree, &t.losses, n, &choice));
+            assert_int_equal(choice.count, n);
+            int32_t counted = 0;
+            for (int i = 0; i < 21; ++i) counted += choice.chosen[0][i];
+            assert_int_equal(counted, n);
+            const double least = least_loss(&t, &other, n), got = plain_loss(&t, &choice);
+            assert_true(got >= least - 1e-6 && got <= 1.25 * least + 4.0);
+            best += got <= least + 1e-6;
+        }
+        tvlm_budget_choice_free(&choice);
+        tvlm_budget_choice_free(&other);
+        tvlm_budget_tree_free(&t.tree);
+    }
+    if (best < all * 3 / 4) fail_msg("only %d of %d choices are the best", best, all);
+}
+
+/* Gains add up to what the choice gains, and none is larger than the one before. */
+static void test_order(void **state) {
+    uint64_t random = 7;
+    (void)state;
+    for (int round = 0; round < 20; ++round) {
+        small_tree t;
+        tvlm_budget_choice choice;
+        tvlm_budget_tile order[16];
+        double whole = 0.0, gains = 0.0;
+        draw_tree(&t, &random);
+        assert_true(tvlm_budget_choice_make(&t.tree, &choice));
+        tvlm_budget_choose(&t.tree, &t.losses, 9, &choice);
+        assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
+        for (int i = 0; i < 16; ++i) whole += (double)t.under[i];
+        for (int32_t i = 0; i < choice.count; ++i) {
+            assert_true(i == 0 || order[i].gain <= order[i - 1].gain + 1e-6);
+            assert_true(order[i].gain >= 0.0);
+            gains += order[i].gain;
+        }
+        assert_true(fabs(whole - gains - plain_loss(&t, &choice)) < 1e-5);
+        tvlm_budget_choice_free(&choice);
+        tvlm_budget_tree_free(&t.tree);
+    }
+}
+
+/* ---- Drawn images ---- */
+
+enum { WIDTH = 208, HEIGHT = 144, COLUMNS = WIDTH / 16, ROWS = HEIGHT / 16, ALL = COLUMNS * ROWS };
+
+typedef uint8_t drawing(int x, int y, uint64_t *random);
+
+static uint8_t flat(int x, int y, uint64_t *random) {
+    (void)x, (void)y, (void)random;
+    return 90;
+}
+static uint8_t noise(int x, int y, uint64_t *random) {
+    (void)x, (void)y;
+    return (uint8_t)test_random(random);
+}
+/* A slope, and noise in the tiles 8 .. 11 of the rows 4 .. 6. */
+static uint8_t corner(int x, int y, uint64_t *random) {
+    const bool in = x >= 128 && x < 192 && y >= 64 && y < 112;
+    return in ? (uint8_t)test_random(random) : (uint8_t)(40 + x / 2);
+}
+
+static tvlm_stack *drawn(tvlm_device *device, tvlm_format format, drawing *draw) {
+    static uint8_t pixels[WIDTH * HEIGHT];
+    uint64_t random = 4711;
+    for (int i = 0; i < WIDTH * HEIGHT; ++i) pixels[i] = draw(i % WIDTH, i / WIDTH, &random);
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 1);
+    return stack_of(device, format, &image);
+}
+
+static tvlm_selection *budget(tvlm_stack *stack, const struct tvlm_select_params *given,
+                              tvlm_selection_info *info) {
+    struct tvlm_select_params params = *given;
+    tvlm_selection *selection = NULL;
+    params.strategy = TVLM_STRATEGY_BUDGET;
+    if (tvlm_select(stack, NULL, &params, &selection) != TVLM_OK) fail_msg("%s", test_last_log());
+    assert_int_equal(tvlm_selection_get_info(selection, info), TVLM_OK);
+    assert_int_equal(info->strategy, TVLM_STRATEGY_BUDGET);
+    return selection;
+}
+
+/* Exactly k; the thumbnail's cells tile the image; tiles are aligned, all different, by falling gain; and the
+ * predicted loss is never above downsampling's. */
+static void check_selection(const tvlm_selection *selection, const tvlm_selection_info *info, int32_t k) {
+    int32_t count;
+    const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+    const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
+    bool seen[3][ALL] = {{false}};
+    assert_int_equal(count, k);
+    assert_true(cells >= 1 && cells <= k);
+    assert_true(info->loss <= info->loss_downsampled && info->loss >= 0.0f);
+    for (int32_t i = 0; i < cells; ++i) {
+        assert_true(fabsf(p[i].size * (float)info->thumbnail_columns - WIDTH) < 1e-3f);
+        assert_true(fabsf(p[i].height * (float)info->thumbnail_rows - HEIGHT) < 1e-3f);
+        assert_true(fabsf(p[i].x - p[i].size * ((float)(i % info->thumbnail_columns) + 0.5f)) < 1e-3f);
+        assert_true(fabsf(p[i].y - p[i].height * ((float)(i / info->thumbnail_columns) + 0.5f)) < 1e-3f);
+    }
+    double gained = 0.0;
+    for (int32_t i = cells; i < count; ++i) {
+        const int32_t level = (int32_t)p[i].level, side = 16 << level;
+        const int32_t column = (int32_t)p[i].x / side, row = (int32_t)p[i].y / side;
+        assert_true(p[i].size == (float)side && p[i].height == 0.0f && p[i].column == -1);
+        assert_false(seen[level][row * COLUMNS + column]);
+        seen[level][row * COLUMNS + column] = true;
+        assert_true(i == cells || p[i].score <= p[i - 1].score + 1e-6f);
+        gained += (double)p[i].score;
+        assert_true(p[i].lost_before >= p[i].lost_after - 1e-6f && p[i].lost_after >= 0.0f);
+        assert_true(level > 0 || p[i].lost_after == 0.0f);
+        assert_true(gained >= -1e-6); /* cut off anywhere it is no worse than the thumbnail alone */
+    }
+    assert_true(gained <= 1.0 + 1e-5);
+}
+
+static void check_numbers(tvlm_device *device, tvlm_format format) {
+    static drawing *const drawings[] = {flat, noise, corner};
+    static const int32_t ks[] = {1, 2, 3, 7, 20, 58, ALL - 1};
+    for (size_t d = 0; d < sizeof drawings / sizeof *drawings; ++d) {
+        tvlm_stack *stack = drawn(device, format, drawings[d]);
+        for (size_t i = 0; i < sizeof ks / sizeof *ks; ++i) {
+            tvlm_selection_info info;
+            tvlm_selection *selection = budget(stack, tvlm_select_params(.k = ks[i]), &info);
+            check_selection(selection, &info, ks[i]);
+            tvlm_selection_destroy(&selection);
+        }
+        tvlm_stack_destroy(&stack);
+    }
+}
+
+/* All patches and more: every tile of level 0, no thumbnail. And half of them by a share. */
+static void check_all(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, noise);
+    tvlm_selection_info info;
+    int32_t count;
+    for (int32_t k = ALL; k <= ALL + 1000; k += 1000) {
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.k = k), &info);
+        const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+        assert_int_equal(count, ALL);
+        assert_int_equal(info.thumbnail_columns, 0);
+        for (int32_t i = 0; i < count; ++i)
+            assert_true(p[i].level == 0.0f && p[i].x == (float)(i % COLUMNS * 16 + 8) &&
+                        p[i].y == (float)(i / COLUMNS * 16 + 8));
+        tvlm_selection_destroy(&selection);
+    }
+    tvlm_selection *half = budget(stack, tvlm_select_params(.share = 0.5f), &info);
+    (void)tvlm_selection_positions(half, &count);
+    assert_int_equal(count, ALL / 2);
+    tvlm_selection_destroy(&half);
+    tvlm_stack_destroy(&stack);
+}
+
+/* The only detail is in twelve tiles: once the slope has its thumbnail, they are what is bought. */
+static void check_corner(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, corner);
+    tvlm_selection_info info;
+    int32_t count, inside = 0;
+    tvlm_selection *selection = budget(stack, tvlm_select_params(.k = 24), &info);
+    const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+    for (int32_t i = info.thumbnail_columns * info.thumbnail_rows; i < count; ++i)
+        inside += p[i].level == 0.0f && p[i].x > 128 && p[i].x < 192 && p[i].y > 64 && p[i].y < 112;
+    assert_int_equal(inside, 12);
+    assert_true(info.loss < 0.1f * info.loss_downsampled);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
+/* ---- Tolerances ---- */
+
+/* The loss is kept, by ever fewer patches; and one patch less would not do. */
+static void check_tolerance(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, corner);
+    tvlm_selection_info info;
+    int32_t last = ALL + 1;
+    for (float tolerance = 0.02f; tolerance < 1.0f; tolerance *= 2.0f) {
+        int32_t count;
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.tolerance = tolerance), &info);
+        (void)tvlm_selection_positions(selection, &count);
+        assert_true(info.loss <= tolerance && count <= last);
+        last = count;
+        tvlm_selection_destroy(&selection);
+    }
+    tvlm_selection *one = budget(stack, tvlm_select_params(.tolerance = 1.0f), &info);
+    (void)tvlm_selection_positions(one, &last);
+    assert_int_equal(last, 1);
+    tvlm_selection_destroy(&one);
+    tvlm_stack_destroy(&stack);
+}
+
+/* Nothing lost: of a flat image one tile is kept, of noise all, of a picture beside itself one half. */
+static void check_duplicates(tvlm_device *device, tvlm_format format) {
+    static drawing *const drawings[] = {flat, noise, corner};
+    static const int32_t kept[] = {1, ALL, COLUMNS + 12}; /* the slope: a row of tiles; the noise */
+    for (size_t d = 0; d < sizeof drawings / sizeof *drawings; ++d) {
+        tvlm_stack *stack = drawn(device, format, drawings[d]);
+        tvlm_selection_info info;
+        int32_t count, left_out;
+        tvlm_selection *selection = budget(stack, tvlm_select_params(.tolerance = TVLM_ZERO), &info);
+        const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+        const tvlm_duplicate *const duplicates = tvlm_selection_duplicates(selection, &left_out);
+        assert_int_equal(count, d < 2 ? kept[d] : count);
+        assert_int_equal(count + left_out, ALL);
+        if (d == 2) assert_true(count >= kept[d] && count <= kept[d] + 8); /* what is beside the noise */
+        bool is_kept[ALL] = {false};
+        for (int32_t i = 0; i < count; ++i)
+            is_kept[(int32_t)p[i].y / 16 * COLUMNS + (int32_t)p[i].x / 16] = true;
+        for (int32_t i = 0; i < left_out; ++i) {
+            assert_false(is_kept[duplicates[i].row * COLUMNS + duplicates[i].column]);
+            assert_true(is_kept[duplicates[i].of_row * COLUMNS + duplicates[i].of_column]);
+        }
+        tvlm_selection_destroy(&selection);
+        tvlm_stack_destroy(&stack);
+    }
+}
+
+/* ---- Emphasis, presets, scores ---- */
+
+/* How many tiles of a selection lie in the left half. */
+static int32_t on_the_left(tvlm_stack *stack, const struct tvlm_query *query,
+                           struct tvlm_select_params params) {
+    tvlm_selection *selection = NULL;
+    tvlm_selection_info info;
+    int32_t count, left = 0;
+    params.strategy = TVLM_STRATEGY_BUDGET;
+    if (tvlm_select(stack, query, &params, &selection) != TVLM_OK) fail_msg("%s", test_last_log());
+    const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+    (void)tvlm_selection_get_info(selection, &info);
+    for (int32_t i = info.thumbnail_columns * info.thumbnail_rows; i < count; ++i) left += p[i].x < WIDTH / 2;
+    tvlm_selection_destroy(&selection);
+    return left;
+}
+
+/* Noise everywhere, and only its left half matters: by a query, a scorer, and a channel. */
+static void check_emphasis(tvlm_device *device, tvlm_format format) {
+    static const float map[2] = {1.0f, 0.0f};
+    static const int32_t channel = TVLM_CHANNEL_SALIENCY;
+    static const float weight = 1.0f;
+    const struct tvlm_query query = {.similarity = map, .columns = 2, .rows = 1};
+    const struct tvlm_scorer scorer = {
+        .channel_count = 1, .channels = &channel, .taps = 1, .weights = &weight};
+    tvlm_stack *stack = drawn(device, format, noise);
+    assert_int_equal(
+        tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_SALIENCY,
+                            tvlm_grid_input(.data = map, .columns = 2, .rows = 1, .channels = 1)),
+        TVLM_OK);
+    const int32_t even = on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40});
+    assert_true(on_the_left(stack, &query, (struct tvlm_select_params){.k = 40}) > even);
+    assert_true(on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40, .score = {.scorer = &scorer}}) >
+                even);
+    assert_true(on_the_left(stack, NULL, (struct tvlm_select_params){.k = 40, .emphasis = 30.0f}) > even);
+    assert_int_equal(on_the_left(stack, &query, (struct tvlm_select_params){.k = 40, .emphasis = TVLM_ZERO}),
+                     even);
+    tvlm_stack_destroy(&stack);
+}
+
+/* The scores are what the thumbnail loses of each tile, of all that it loses. */
+static void check_scores(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = drawn(device, format, corner);
+    tvlm_selection_info info;
+    int32_t columns, rows, count, most = 0;
+    double sum = 0.0;
+    tvlm_selection *selection = budget(stack, tvlm_select_params(.k = 24, .keep_scores = true), &info);
+    const float *const scores = tvlm_selection_scores(selection, &columns, &rows);
+    const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+    assert_true(columns == COLUMNS && rows == ROWS);
+    for (int32_t i = 0; i < ALL; ++i) {
+        sum += (double)scores[i];
+        most = scores[i] > scores[most] ? i : most;
+    }
+    assert_true(fabs(sum - 1.0) < 1e-4);
+    const tvlm_position *const first = &p[info.thumbnail_columns * info.thumbnail_rows];
+    assert_int_equal(most, (int32_t)first->y / 16 * COLUMNS + (int32_t)first->x / 16);
+    assert_true(fabsf(scores[most] - first->score) < 1e-5f);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
+/* Black letters on white, 2 of 16 pixels wide, over a good part of the page, are a document; noise is none. */
+static uint8_t page(int x, int y, uint64_t *random) {
+    (void)random;
+    return x >= 48 && x < 160 && y >= 32 && y < 112 && x % 4 < 2 && y % 8 < 5 ? 0 : 255;
+}
+
+static void check_presets(tvlm_device *device, tvlm_format format) {
+    tvlm_selection_info info;
+    tvlm_stack *stack = drawn(device, format, page);
+    tvlm_selection *selection = budget(stack, tvlm_select_params(.k = 30), &info);
+    assert_int_equal(info.preset, TVLM_BUDGET_DOCUMENT);
+    tvlm_selection_destroy(&selection);
+    selection = budget(stack, tvlm_select_params(.k = 30, .preset = TVLM_BUDGET_SCREEN), &info);
+    assert_int_equal(info.preset, TVLM_BUDGET_SCREEN);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    stack = drawn(device, format, noise);
+    selection = budget(stack, tvlm_select_params(.k = 30), &info);
+    assert_int_equal(info.preset, TVLM_BUDGET_GENERAL);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
+static void test_preset_info(void **state) {
+    tvlm_budget_preset_info info;
+    (void)state;
+    for (int i = TVLM_BUDGET_AUTO; i <= TVLM_BUDGET_SCREEN; ++i) {
+        assert_int_equal(tvlm_budget_preset_get_info((tvlm_budget_preset)i, &info), TVLM_OK);
+        assert_true(info.structure >= 0.0f && info.structure <= 1.0f && info.levels <= 3);
+        assert_true(i == TVLM_BUDGET_AUTO || info.levels >= 1);
+    }
+    assert_string_equal(info.name, "screen");
+    assert_int_equal(tvlm_budget_preset_get_info((tvlm_budget_preset)9, &info), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_budget_preset_get_info(TVLM_BUDGET_AUTO, NULL), TVLM_ERROR_ARGUMENT);
+}
+
+/* ---- Sizes ---- */
+
+/* Sides that are no multiples of anything, single pixels, other patches. */
+static void check_sizes(tvlm_device *device, tvlm_format format) {
+    static const int32_t sizes[][2] = {{1, 1}, {1, 200}, {200, 1}, {17, 16}, {97, 61}, {130, 67}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i)
+        for (float patch = 8.0f; patch <= 32.0f; patch += 12.0f) {
+            tvlm_stack *stack = random_stack(device, format, sizes[i][0], sizes[i][1], 5 + i);
+            const int32_t side = (int32_t)patch;
+            const int32_t all = ((sizes[i][0] + side - 1) / side) * ((sizes[i][1] + side - 1) / side);
+            for (int32_t k = 1; k <= all + 1; k += 1 + all / 5) {
+                tvlm_selection_info info;
+                int32_t count;
+                tvlm_selection *selection = budget(stack, tvlm_select_params(.k = k, .patch = patch), &info);
+                (void)tvlm_selection_positions(selection, &count);
+                assert_int_equal(count, k < all ? k : all);
+                assert_true(info.loss <= info.loss_downsampled);
+                tvlm_selection_destroy(&selection);
+            }
+            tvlm_stack_destroy(&stack);
+        }
+}
+
+DEVICE_CHECKS(check_numbers, check_all, check_corner, check_tolerance, check_duplicates, check_emphasis,
+              check_scores, check_presets, check_sizes)
+
+/* ---- Devices ---- */
+
+/* At least 99 of 100 positions are the reference's. */
+static void same_as_reference(const test_target *target, tvlm_device *reference) {
+    int32_t same = 0, all = 0;
+    for (int32_t k = 10; k < ALL; k += 30) {
+        tvlm_stack *stacks[2] = {drawn(target->device, target->format, corner),
+                                 drawn(reference, target->format, corner)};
+        tvlm_selection *found[2];
+        const tvlm_position *p[2];
+        int32_t count;
+        for (int i = 0; i < 2; ++i) {
+            tvlm_selection_info info;
+            found[i] = budget(stacks[i], tvlm_select_params(.k = k), &info);
+            p[i] = tvlm_selection_positions(found[i], &count);
+        }
+        for (int32_t i = 0; i < count; ++i)
+            for (int32_t j = 0; j < count; ++j)
+                same += p[0][i].x == p[1][j].x && p[0][i].y == p[1][j].y && p[0][i].size == p[1][j].size &&
+                        p[0][i].height == p[1][j].height;
+        all += count;
+        for (int i = 0; i < 2; ++i) {
+            tvlm_selection_destroy(&found[i]);
+            tvlm_stack_destroy(&stacks[i]);
+        }
+    }
+    if (same < all - all / 100) fail_msg("%d of %d positions are the reference's", (int)same, (int)all);
+}
+
+static void test_devices(void **state) {
+    (void)state;
+    if (test_for_each_target(same_as_reference) == 0) skip();
+}
+
+/* ---- Refusals ---- */
+
+static void test_refusals(void **state) {
+    static const struct {
+        struct tvlm_select_params params;
+        const char *line;
+    } cases[] = {
+        {{.k = 4, .share = 0.5f}, "k, share and tolerance exclude each other"},
+        {{.share = 0.5f, .tolerance = 0.5f}, "k, share and tolerance exclude each other"},
+        {{.share = 1.5f}, "a share of 1.5"},
+        {{.share = -0.5f}, "a share of -0.5"},
+        {{.share = NAN}, "a share of"},
+        {{.share = 0.001f}, "less than one patch"},
+        {{.tolerance = -0.25f}, "a tolerance of -0.25"},
+        {{.tolerance = 1.5f}, "a tolerance of 1.5"},
+        {{.tolerance = NAN}, "a tolerance of"},
+        {{.patch = 14.0f}, "a patch of 14 pixels"},
+        {{.patch = 4.0f}, "a patch of 4 pixels"},
+        {{.patch = 128.0f}, "a patch of 128 pixels"},
+        {{.emphasis = -2.0f}, "an emphasis of -2"},
+        {{.emphasis = INFINITY}, "an emphasis of inf"},
+        {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_DEPTH}, "the channel depth (52), for which"},
+        {{.emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY}, "query_similarity"},
+        {{.emphasis = 2.0f, .emphasis_channel = 99999}, "99999"},
+        {{.preset = (tvlm_budget_preset)7}, "there is no preset 7"},
+    };
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct tvlm_select_params params = cases[i].params;
+        tvlm_selection *selection = NULL;
+        params.strategy = TVLM_STRATEGY_BUDGET;
+        refused(tvlm_select(stack, NULL, &params, &selection), TVLM_ERROR_ARGUMENT, cases[i].line);
+        assert_null(selection);
+    }
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tree),          cmocka_unit_test(test_order),
+        cmocka_unit_test(test_preset_info),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
+        cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_losses.c: what pictures of an image lose of its tiles: weights by their definition, known losses, and
+ * every device against the reference.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "select/budget_plan.h"
+#include "support_stage.h"
+
+/* ---- Weights ---- */
+
+/* Of each entry the sum is 1, and none reaches beyond the source. */
+static void check_axis(const tvlm_budget_plan *plan, const tvlm_budget_axis *axis, int32_t source,
+                       int32_t size) {
+    for (int32_t o = 0; o < size; ++o) {
+        const float *const entry =
+            plan->table + axis->offset + (ptrdiff_t)o * (axis->taps + TVLM_BUDGET_HEAD);
+        double sum = 0.0;
+        assert_true(entry[1] >= 1.0f && entry[1] <= (float)axis->taps);
+        assert_true(entry[0] >= 0.0f && entry[0] + entry[1] <= (float)source);
+        for (int i = 0; i < (int)entry[1]; ++i) sum += (double)entry[TVLM_BUDGET_HEAD + i];
+        assert_true(fabs(sum - 1.0) < 1e-5);
+    }
+}
+
+static void test_weights(void **state) {
+    static const test_size sizes[] = {{1, 1}, {5, 3}, {64, 64}, {97, 61}, {640, 28}};
+    (void)state;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        const tvlm_texture shape = test_shape(sizes[i], 1, 1, TVLM_FORMAT_F32);
+        const tvlm_budget_size pictures[] = {{16, 16}, {1, 3}, {shape.width, shape.height}};
+        tvlm_budget_plan plan;
+        assert_true(tvlm_budget_plan_make(&shape, 0, 16, pictures, 3, &plan));
+        assert_int_equal(plan.count, 3);
+        for (int p = 0; p < plan.count; ++p) {
+            const tvlm_budget_picture *const picture = &plan.pictures[p];
+            check_axis(&plan, &picture->reduce_x, tvlm_level_side(shape.width, picture->from),
+                       picture->width);
+            check_axis(&plan, &picture->reduce_y, tvlm_level_side(shape.height, picture->from),
+                       picture->height);
+            check_axis(&plan, &picture->enlarge_x, picture->width, shape.width);
+            check_axis(&plan, &picture->enlarge_y, picture->height, shape.height);
+        }
+        tvlm_budget_plan_free(&plan);
+    }
+}
+
+/* From 2 pixels to 4, by hand: the centre of output 1 is 0.75; lanczos(0.25) = 0.8910, lanczos(0.75) = 0.2702,
+ * normalised. */
+static void test_known_weights(void **state) {
+    const tvlm_texture shape = test_shape((test_size){4, 4}, 1, 1, TVLM_FORMAT_F32);
+    const tvlm_budget_size two = {2, 2};
+    const double pi = 3.14159265358979323846;
+    const double near = 3.0 * sin(pi * 0.25) * sin(pi * 0.25 / 3.0) / (pi * pi * 0.0625);
+    const double far = 3.0 * sin(pi * 0.75) * sin(pi * 0.75 / 3.0) / (pi * pi * 0.5625);
+    tvlm_budget_plan plan;
+    (void)state;
+    assert_true(tvlm_budget_plan_make(&shape, 0, 16, &two, 1, &plan));
+    assert_int_equal(plan.pictures[0].from, 1); /* the level of that size */
+    const tvlm_budget_axis axis = plan.pictures[0].enlarge_x;
+    const float *const entry = plan.table + axis.offset + axis.taps + TVLM_BUDGET_HEAD;
+    assert_true(entry[0] == 0.0f && entry[1] == 2.0f);
+    assert_true(fabs((double)entry[2] - near / (near + far)) < 1e-6);
+    assert_true(fabs((double)entry[3] - far / (near + far)) < 1e-6);
+    tvlm_budget_plan_free(&plan);
+}
+
+/* ---- Devices ---- */
+
+static float *losses_of(tvlm_device *device, const tvlm_texture *source, const tvlm_budget_plan *plan,
+                        size_t offset) {
+    const size_t count = offset + 2 * (size_t)plan->count * (size_t)plan->columns * (size_t)plan->rows;
+    float *const losses = malloc(count * sizeof *losses);
+    assert_non_null(losses);
+    tvlm_buffer *buffer = test_buffer(device, count * sizeof *losses, NULL);
+    if (device->backend->losses(device, source, plan, buffer, offset) != TVLM_OK)
+        fail_msg("%s", test_last_log());
+    test_buffer_take(device, &buffer, count * sizeof *losses, losses);
+    return losses;
+}
+
+/* A pixel's share of a tile's losses, sums of floats in [0, 1]: the squared error is exact to a few ulp; in the
+ * structure variances of some 1e-7 stand against C2. */
+static const test_tolerance tolerance = {2e-4f, 2e-5f, 0.0f};
+
+static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t patch,
+                    test_picture picture, uint64_t *random) {
+    enum { PICTURES = 4, OFFSET = 3 };
+    const int32_t images = 2;
+    test_pair source = test_source(target, reference, size, images, picture, random);
+    const tvlm_budget_size sizes[PICTURES] = {
+        {tvlm_level_side(size.width, 1), tvlm_level_side(size.height, 1)},
+        {patch, patch},
+        {1 + (int32_t)(test_random(random) % (uint64_t)size.width),
+         1 + (int32_t)(test_random(random) % (uint64_t)size.height)},
+        {size.width, size.height}};
+    tvlm_budget_plan plan;
+    char what[96];
+    assert_true(tvlm_budget_plan_make(source.got, images - 1, patch, sizes, PICTURES, &plan));
+    assert_int_equal(plan.count, PICTURES);
+    float *const got = losses_of(source.device, source.got, &plan, OFFSET);
+    float *const expected = losses_of(source.reference, source.expected, &plan, OFFSET);
+    const size_t count = 2 * (size_t)PICTURES * (size_t)plan.columns * (size_t)plan.rows;
+    assert_memory_equal(got, expected, OFFSET * sizeof *got); /* the guard's pattern */
+    for (size_t i = OFFSET; i < OFFSET + count; ++i) {
+        got[i] /= (float)(patch * patch);
+        expected[i] /= (float)(patch * patch);
+    }
+    for (size_t part = 0; part < 2; ++part) {
+        snprintf(what, sizeof what, "%s of %dx%d, patch %d", part == 0 ? "squared error" : "structure",
+                 (int)size.width, (int)size.height, (int)patch);
+        test_compare_stage(what, got + OFFSET + part, expected + OFFSET + part, count / 2, 2, tolerance,
+                           false);
+    }
+    free(got);
+    free(expected);
+    tvlm_budget_plan_free(&plan);
+    test_pair_destroy(&source);
+}
+
+static void losses(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *const sizes = test_sizes(&count);
+    uint64_t random = 13;
+    for (size_t i = 0; i < count; ++i)
+        compare(target, reference, sizes[i], i % 3 == 0 ? 28 : 16, (test_picture)(i % TEST_PICTURES),
+                &random);
+}
+
+static void both_tunings(const test_target *target, tvlm_device *reference) {
+    test_with_tunings(target, reference, losses);
+}
+
+static void as_the_reference(void **state) {
+    (void)state;
+    test_on_targets(both_tunings);
+}
+
+/* ---- Known losses ---- */
+
+enum { SIDE = 64, TILES = SIDE / 16 * (SIDE / 16) };
+
+/* The losses of a picture of that size on the reference, of white but for a black square of 8 pixels at 32, 32. */
+static float *known(tvlm_budget_size size) {
+    tvlm_device *device = NULL;
+    tvlm_texture shape = test_shape((test_size){SIDE, SIDE}, 1, 1, TVLM_FORMAT_F32);
+    static float rgba[SIDE * SIDE * 4];
+    tvlm_budget_plan plan;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    for (int i = 0; i < SIDE * SIDE; ++i) {
+        const bool black = i % SIDE >= 32 && i % SIDE < 40 && i / SIDE >= 32 && i / SIDE < 40;
+        for (int c = 0; c < 4; ++c) rgba[4 * i + c] = black ? 0.0f : 1.0f;
+    }
+    tvlm_texture *source = test_texture(device, &shape);
+    assert_int_equal(device->backend->texture_write(device, source, 0, rgba), TVLM_OK);
+    assert_int_equal(device->backend->mips(device, source), TVLM_OK);
+    assert_true(tvlm_budget_plan_make(source, 0, 16, &size, 1, &plan));
+    float *const losses = losses_of(device, source, &plan, 0);
+    tvlm_budget_plan_free(&plan);
+    device->backend->texture_destroy(device, &source);
+    tvlm_device_destroy(&device);
+    return losses;
+}
+
+/* The image itself loses nothing; a picture of one texel is its mean, 1 - 1 / 64, everywhere. */
+static void test_known_losses(void **state) {
+    const double gray = 1.0 - 1.0 / 64.0, c1 = 1e-4;
+    (void)state;
+    float *losses = known((tvlm_budget_size){SIDE, SIDE});
+    for (int i = 0; i < 2 * TILES; ++i) assert_true(fabsf(losses[i]) < 1e-9f);
+    free(losses);
+    losses = known((tvlm_budget_size){1, 1});
+    for (int i = 0; i < TILES; ++i) {
+        const double white = (1.0 - gray) * (1.0 - gray), black = gray * gray;
+        const double error = i == 10 ? 192.0 * white + 64.0 * black : 256.0 * white;
+        const double flat = 256.0 * (1.0 - (2.0 * gray + c1) / (gray * gray + 1.0 + c1));
+        assert_true(fabs((double)losses[2 * i] - error) < 1e-4);
+        if (i != 10) assert_true(fabs((double)losses[2 * i + 1] - flat) < 1e-4);
+        if (i == 10) assert_true((double)losses[2 * i + 1] > 100.0); /* windows with the square are unlike */
+    }
+    free(losses);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_known_weights),
+                                       cmocka_unit_test(test_known_losses),
+                                       cmocka_unit_test(as_the_reference)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}

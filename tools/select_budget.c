@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select_budget.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "texturevlm/layout.h"
+
+static const char *const presets[] = {"auto", "general", "document", "screen", NULL};
+
+static const option_spec specs[] = {
+    {0, OPTION_NUMBER, "share", offsetof(budget_options, share), "S",
+     "for budget, in place of K: that share of all patches, above 0 and at most 1", 1e-9, 1, NULL},
+    {0, OPTION_NUMBER, "tolerance", offsetof(budget_options, tolerance), "T",
+     "for budget, in place of K: the fewest patches that lose at most that share of what a thumbnail of one "
+     "patch loses; 0: nothing is lost, only equal tiles are left out",
+     0, 1, NULL},
+    {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
+     "for budget: losses count 1 + L m times, m being the channel (default: saliency), or what --query or "
+     "--scorer say (default: 0; with these 32)",
+     0, 0, NULL},
+    {0, OPTION_CHOICE, "preset", offsetof(budget_options, preset), "NAME",
+     "for budget: auto (default), general, document or screen; -v prints what they are", 0, 0, presets},
+    {0, OPTION_FOLDER, "crops", offsetof(budget_options, crops), "DIR",
+     "for budget: the thumbnail and the tiles as PNGs in a folder that is there, and a JSON of their places",
+     0, 0, NULL},
+};
+const option_specs budget_specs = OPTION_SPECS(specs);
+
+/* ---- Options ---- */
+
+static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *emphasis) {
+    const char *const colon = strchr(text, ':');
+    const size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text);
+    char number[64] = "";
+    double level = -1.0;
+    if (length < sizeof number) memcpy(number, text, length);
+    if (length >= sizeof number || !options_number(number, &level) || !(level >= 0.0 && level <= 1e9))
+        return tool_usage(tool, "--emphasis %s: a number from 0 on, and perhaps a channel: L[:CHANNEL]",
+                          text);
+    emphasis->level = level == 0.0 ? TVLM_ZERO : (float)level;
+    if (colon == NULL) return TOOL_DONE;
+    emphasis->channel = tvlm_channel_find(colon + 1);
+    if (emphasis->channel < 0)
+        return tool_usage(tool, "--emphasis %s: there is no channel %s", text, colon + 1);
+    if (emphasis->channel == 0)
+        return tool_usage(tool, "--emphasis %s: r is no measure of what matters", text);
+    return TOOL_DONE;
+}
+
+int budget_check(struct tool *tool, const budget_options *options, bool k, budget_emphasis *emphasis) {
+    *emphasis = (budget_emphasis){0.0f, 0};
+    if (k + options->share.given + options->tolerance.given > 1)
+        return tool_usage(tool, "-k, --share and --tolerance exclude each other");
+    return options->emphasis != NULL ? read_emphasis(tool, options->emphasis, emphasis) : TOOL_DONE;
+}
+
+void budget_params(const budget_options *options, const budget_emphasis *emphasis,
+                   struct tvlm_select_params *params) {
+    params->share = options->share.value;
+    if (options->tolerance.given)
+        params->tolerance = options->tolerance.value == 0.0f ? TVLM_ZERO : options->tolerance.value;
+    params->emphasis = emphasis->level;
+    params->emphasis_channel = emphasis->channel;
+    params->preset = (tvlm_budget_preset)options->preset;
+}
+
+void budget_say_presets(struct tool *tool) {
+    tvlm_budget_preset_info info;
+    for (int i = TVLM_BUDGET_GENERAL; tvlm_budget_preset_get_info((tvlm_budget_preset)i, &info) == TVLM_OK;
+         ++i)
+        tvlm_log_message(&tool->log, TVLM_LOG_INFO,
+                         "preset %-8s  squared error %.2g, structure %.2g; tiles of %d levels", info.name,
+                         1.0 - (double)info.structure, (double)info.structure, (int)info.levels);
+}
+
+/* ---- JSON ---- */
+
+static void write_duplicates(json_writer *json, const tvlm_selection *selection) {
+    int32_t count;
+    const tvlm_duplicate *const duplicates = tvlm_selection_duplicates(selection, &count);
+    if (count == 0) return;
+    json_open_array(json, "duplicates", false);
+    for (int32_t i = 0; i < count; ++i) {
+        json_open_array(json, NULL, true);
+        json_integer(json, NULL, duplicates[i].column);
+        json_integer(json, NULL, duplicates[i].row);
+        json_integer(json, NULL, duplicates[i].of_column);
+        json_integer(json, NULL, duplicates[i].of_row);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+void budget_write(json_writer *json, const tvlm_selection *selection) {
+    tvlm_selection_info info;
+    tvlm_budget_preset_info preset;
+    if (tvlm_selection_get_info(selection, &info) != TVLM_OK || info.strategy != TVLM_STRATEGY_BUDGET) return;
+    if (info.thumbnail_columns > 0 && tvlm_budget_preset_get_info(info.preset, &preset) == TVLM_OK) {
+        json_string(json, "preset", preset.name);
+        json_float(json, "loss", info.loss);
+        if (info.loss_downsampled > 0.0f) json_float(json, "downsampled", info.loss_downsampled);
+        json_open_array(json, "thumbnail", true);
+        json_integer(json, NULL, info.thumbnail_columns);
+        json_integer(json, NULL, info.thumbnail_rows);
+        json_close(json);
+    }
+    write_duplicates(json, selection);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_budget.h: what `tvlm select` has for the strategy `budget`: its options, its part of the JSON, and
+ * crops.
+ */
+#ifndef TVLM_TOOLS_SELECT_BUDGET_H
+#define TVLM_TOOLS_SELECT_BUDGET_H
+
+#include "json.h"
+#include "texturevlm/select.h"
+#include "tool.h"
+
+typedef struct budget_options {
+    option_number share, tolerance;
+    const char *emphasis;
+    int preset; /* a tvlm_budget_preset */
+    const char *crops;
+} budget_options;
+extern const option_specs budget_specs;
+
+/* An emphasis "L" or "L:CHANNEL", as parameters have it. */
+typedef struct budget_emphasis {
+    float level;
+    int32_t channel; /* 0: none was named */
+} budget_emphasis;
+
+/* Reads it, and refuses more than one of -k (`k` says whether it is given), --share and --tolerance. */
+int budget_check(struct tool *tool, const budget_options *options, bool k, budget_emphasis *emphasis);
+
+/* Fills in the parameters of the strategy. */
+void budget_params(const budget_options *options, const budget_emphasis *emphasis,
+                   struct tvlm_select_params *params);
+
+/* Prints the table of presets as talk. */
+void budget_say_presets(struct tool *tool);
+
+/* Writes "preset", "loss", "downsampled", "thumbnail" and "duplicates": what there is of them. */
+void budget_write(json_writer *json, const tvlm_selection *selection);
+
+/*
+ * Writes into `folder` STEM-thumbnail.png, and the tiles of a selection as STEM-0.png, ..., merged into
+ * rectangles where tiles of one level touch, each at its level's scale; and STEM.json, which says where they
+ * lie. `patch` is the side of a patch in pixels of the image, which was not scaled down.
+ */
+int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
+                       const tvlm_selection *selection, int32_t patch);
+
+#endif

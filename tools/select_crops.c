@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_crops.c: the thumbnail and the tiles of a budget as pictures, for models that are reached only
+ * through an interface that takes pictures.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "canvas.h"
+#include "select_budget.h"
+#include "texturevlm/io.h"
+
+enum { PATH_BYTES = 4096, LEVELS = 3 };
+
+/* What is written, and where to. */
+typedef struct crops {
+    struct tool *tool;
+    const char *folder;
+    char stem[512];
+    const tvlm_image *image;
+    float *pixels; /* of the whole image, RGB */
+    json_writer json;
+    int32_t written;
+} crops;
+
+static int path_of(const crops *c, const char *ending, char *path) {
+    const int length = snprintf(path, PATH_BYTES, "%s/%s%s", c->folder, c->stem, ending);
+    return length < PATH_BYTES ? TOOL_DONE : tool_fail(c->tool, "%.64s...: the path is too long", c->folder);
+}
+
+/* Copies an area of the image, resampled by area to width x height. */
+static bool resample(const crops *c, rect area, int32_t width, int32_t height, uint8_t *rgb) {
+    const size_t wide = (size_t)(area.x1 - area.x0), high = (size_t)(area.y1 - area.y0);
+    const size_t values = 3 * (size_t)width * (size_t)height;
+    float *const part = calloc(3 * wide * high, sizeof *part), *const scaled = calloc(values, sizeof *scaled);
+    bool done = part != NULL && scaled != NULL;
+    for (size_t y = 0; done && y < high; ++y)
+        memcpy(part + 3 * wide * y,
+               c->pixels + 3 * (((size_t)area.y0 + y) * (size_t)c->image->width + (size_t)area.x0),
+               3 * wide * sizeof *part);
+    done = done && resize_floats(part, (int32_t)wide, (int32_t)high, 3, scaled, width, height);
+    for (size_t i = 0; done && i < values; ++i)
+        rgb[i] = (uint8_t)(fminf(fmaxf(scaled[i], 0.0f), 255.0f) + 0.5f);
+    free(part);
+    free(scaled);
+    return done;
+}
+
+/* Writes an area as a picture, and its entry. */
+static int write_area(crops *c, const char *key, const char *ending, rect area, int32_t width, int32_t height,
+                      int32_t level) {
+    char path[PATH_BYTES];
+    uint8_t *const rgb = malloc(3 * (size_t)width * (size_t)height);
+    int code = path_of(c, ending, path);
+    if (code == TOOL_DONE && (rgb == NULL || !resample(c, area, width, height, rgb)))
+        code = tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
+    if (code == TOOL_DONE) code = files_output(c->tool, "--crops", path);
+    if (code == TOOL_DONE)
+        code = tool_status(c->tool, tvlm_png_write(path, width, height, 3, rgb, &c->tool->log));
+    free(rgb);
+    json_open_object(&c->json, key, true);
+    json_string(&c->json, "file", strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path);
+    json_integer(&c->json, "x", area.x0);
+    json_integer(&c->json, "y", area.y0);
+    json_integer(&c->json, "width", area.x1 - area.x0);
+    json_integer(&c->json, "height", area.y1 - area.y0);
+    if (level >= 0) json_integer(&c->json, "level", level);
+    json_close(&c->json);
+    return code;
+}
+
+/* ---- Rectangles ---- */
+
+/* The tiles of one level: which of columns x rows are chosen and not yet in a rectangle. */
+typedef struct tiles {
+    bool *left;
+    int32_t columns, rows, side;
+} tiles;
+
+static bool is_row_left(const tiles *t, int32_t column, int32_t row, int32_t count) {
+    for (int32_t i = 0; i < count; ++i)
+        if (!t->left[(size_t)row * (size_t)t->columns + (size_t)(column + i)]) return false;
+    return true;
+}
+
+/* Takes the widest rectangle that begins at a tile, and of these the highest. */
+static rect take_rectangle(tiles *t, int32_t column, int32_t row) {
+    int32_t wide = 0, high = 0;
+    while (column + wide < t->columns && is_row_left(t, column + wide, row, 1)) ++wide;
+    while (row + high < t->rows && is_row_left(t, column, row + high, wide)) ++high;
+    for (int32_t y = row; y < row + high; ++y)
+        memset(t->left + (size_t)y * (size_t)t->columns + (size_t)column, 0, (size_t)wide);
+    return (rect){column * t->side, row * t->side, (column + wide) * t->side, (row + high) * t->side};
+}
+
+static int32_t smaller(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+static int write_level(crops *c, tiles *t, int32_t level) {
+    int code = TOOL_DONE;
+    for (int32_t i = 0; code == TOOL_DONE && i < t->columns * t->rows; ++i) {
+        char ending[32];
+        if (!t->left[i]) continue;
+        rect area = take_rectangle(t, i % t->columns, i / t->columns);
+        area.x1 = smaller(area.x1, c->image->width);
+        area.y1 = smaller(area.y1, c->image->height);
+        snprintf(ending, sizeof ending, "-%d.png", (int)c->written++);
+        const int32_t scale = 1 << level;
+        code = write_area(c, NULL, ending, area, (area.x1 - area.x0 + scale - 1) / scale,
+                          (area.y1 - area.y0 + scale - 1) / scale, level);
+    }
+    return code;
+}
+
+static int write_tiles(crops *c, const tvlm_position *positions, int32_t count, int32_t patch) {
+    int code = TOOL_DONE;
+    json_open_array(&c->json, "crops", false);
+    for (int32_t level = 0; code == TOOL_DONE && level < LEVELS; ++level) {
+        tiles t = {.side = patch << level};
+        t.columns = (c->image->width + t.side - 1) / t.side;
+        t.rows = (c->image->height + t.side - 1) / t.side;
+        t.left = calloc((size_t)t.columns * (size_t)t.rows, sizeof *t.left);
+        if (t.left == NULL) return tool_fail(c->tool, "no memory for crops");
+        for (int32_t i = 0; i < count; ++i) {
+            const int32_t column = (int32_t)positions[i].x / t.side, row = (int32_t)positions[i].y / t.side;
+            if (lroundf(positions[i].level) == level)
+                t.left[(size_t)row * (size_t)t.columns + (size_t)column] = true;
+        }
+        code = write_level(c, &t, level);
+        free(t.left);
+    }
+    json_close(&c->json);
+    return code;
+}
+
+/* ---- All of it ---- */
+
+static int write_all(crops *c, const tvlm_selection *selection, int32_t patch) {
+    tvlm_selection_info info;
+    int32_t count;
+    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
+    const rect all = {0, 0, c->image->width, c->image->height};
+    char path[PATH_BYTES];
+    int code = tool_status(c->tool, tvlm_selection_get_info(selection, &info));
+    const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
+    json_open_object(&c->json, NULL, false);
+    json_integer(&c->json, "width", c->image->width);
+    json_integer(&c->json, "height", c->image->height);
+    if (code == TOOL_DONE && cells > 0)
+        code = write_area(c, "thumbnail", "-thumbnail.png", all,
+                          smaller(info.thumbnail_columns * patch, c->image->width),
+                          smaller(info.thumbnail_rows * patch, c->image->height), -1);
+    if (code == TOOL_DONE) code = write_tiles(c, positions + cells, count - cells, patch);
+    json_close(&c->json);
+    if (code == TOOL_DONE) code = path_of(c, ".json", path);
+    if (code == TOOL_DONE) code = files_output(c->tool, "--crops", path);
+    const char *const text = json_text_of(&c->json);
+    if (code == TOOL_DONE && text == NULL) code = tool_fail(c->tool, "no memory for the places of crops");
+    if (code == TOOL_DONE)
+        code = tool_status(c->tool, tvlm_file_write(path, text, strlen(text), &c->tool->log));
+    return code;
+}
+
+int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
+                       const tvlm_selection *selection, int32_t patch) {
+    crops c = {.tool = tool, .folder = folder, .image = image};
+    struct canvas canvas;
+    const size_t values = 3 * (size_t)image->width * (size_t)image->height;
+    tool_stem(path, c.stem, sizeof c.stem);
+    c.pixels = calloc(values, sizeof *c.pixels);
+    int code = TOOL_FAILED;
+    if (c.pixels == NULL || !canvas_create(image->width, image->height, (color){255, 255, 255}, &canvas)) {
+        free(c.pixels);
+        return tool_fail(tool, "no memory for crops of %d x %d pixels, or a side is longer than 32767",
+                         (int)image->width, (int)image->height);
+    }
+    if (canvas_image(&canvas, (rect){0, 0, image->width, image->height}, image)) {
+        for (size_t i = 0; i < values; ++i) c.pixels[i] = (float)canvas.rgb[i];
+        code = write_all(&c, selection, patch);
+    } else {
+        code = tool_fail(tool, "no memory for crops");
+    }
+    json_release(&c.json);
+    canvas_release(&canvas);
+    free(c.pixels);
+    return code;
+}
