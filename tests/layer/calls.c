@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * calls.c: the functions that the library calls, each as one that asks whether the call has to fail, notes it,
+ * and then calls the function below. Which functions those are says lib/opencl/loader.h; one that is there and
+ * not here does not compile.
+ */
+#define TVLM_OPENCL_OWN_NAMES /* the names are those of the table's members here */
+#include "layer.h"
+#include "opencl/loader.h"
+
+static const cl_icd_dispatch *next;
+
+/* The numbers of the functions. */
+enum {
+#define NUMBER(name) NUMBER_##name,
+    TVLM_OPENCL_FUNCTIONS(NUMBER) TVLM_OPENCL_NEWER_FUNCTIONS(NUMBER)
+#undef NUMBER
+};
+
+/* What a call is about, from the type of its first handle. */
+#define OBJECT(given)                                                                                        \
+    ((layer_object){_Generic((given), cl_platform_id                                                         \
+                             : LAYER_PLATFORM, cl_device_id                                                  \
+                             : LAYER_DEVICE, cl_context                                                      \
+                             : LAYER_CONTEXT, cl_command_queue                                               \
+                             : LAYER_QUEUE, cl_mem                                                           \
+                             : LAYER_MEMORY, cl_program                                                      \
+                             : LAYER_PROGRAM, cl_kernel                                                      \
+                             : LAYER_KERNEL, cl_event                                                        \
+                             : LAYER_EVENT),                                                                 \
+                    (given)})
+#define NOTHING ((layer_object){LAYER_PLATFORM, NULL})
+
+static cl_int before(int number, const char *name, layer_object object) {
+    layer_count(number, name);
+    return layer_failure(next, object);
+}
+
+/* A function that returns its error. */
+#define CALL(name, about, parameters, arguments)                                                             \
+    static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
+        const cl_int failure = before(NUMBER_##name, #name, about);                                          \
+        return failure != CL_SUCCESS ? failure : next->name arguments;                                       \
+    }
+
+/* A function that does nothing but wait. One that fails has waited: what was enqueued would go on in the driver,
+ * and the program frees what it works with. On a device that has vanished nothing goes on. */
+#define WAIT(name, about, parameters, arguments)                                                             \
+    static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
+        const cl_int failure = before(NUMBER_##name, #name, about);                                          \
+        const cl_int error = next->name arguments;                                                           \
+        return failure != CL_SUCCESS ? failure : error;                                                      \
+    }
+
+/* A function that makes something, and stores its error in the place of its last argument. */
+#define MAKE(type, name, about, parameters, arguments)                                                       \
+    static type CL_API_CALL wrapped_##name parameters {                                                      \
+        const cl_int failure = before(NUMBER_##name, #name, about);                                          \
+        if (failure != CL_SUCCESS && error != NULL) *error = failure;                                        \
+        return failure != CL_SUCCESS ? NULL : next->name arguments;                                          \
+    }
+
+/* A function that cannot fail: it retains or releases. */
+#define FREE(name, parameters, arguments)                                                                    \
+    static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
+        layer_count(NUMBER_##name, #name);                                                                   \
+        return next->name arguments;                                                                         \
+    }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+CALL(clBuildProgram, OBJECT(program),
+     (cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+      void(CL_CALLBACK *notify)(cl_program, void *), void *user),
+     (program, count, devices, options, notify, user))
+MAKE(cl_mem, clCreateBuffer, OBJECT(context),
+     (cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error),
+     (context, flags, size, host, error))
+MAKE(cl_command_queue, clCreateCommandQueue, OBJECT(context),
+     (cl_context context, cl_device_id device, cl_command_queue_properties properties, cl_int *error),
+     (context, device, properties, error))
+MAKE(cl_context, clCreateContext, OBJECT(devices[0]),
+     (const cl_context_properties *properties, cl_uint count, const cl_device_id *devices,
+      void(CL_CALLBACK *notify)(const char *, const void *, size_t, void *), void *user, cl_int *error),
+     (properties, count, devices, notify, user, error))
+MAKE(cl_mem, clCreateImage, OBJECT(context),
+     (cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *shape,
+      void *host, cl_int *error),
+     (context, flags, format, shape, host, error))
+MAKE(cl_kernel, clCreateKernel, OBJECT(program), (cl_program program, const char *name, cl_int *error),
+     (program, name, error))
+MAKE(cl_program, clCreateProgramWithBinary, OBJECT(context),
+     (cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+      const unsigned char **binaries, cl_int *status, cl_int *error),
+     (context, count, devices, lengths, binaries, status, error))
+MAKE(cl_program, clCreateProgramWithSource, OBJECT(context),
+     (cl_context context, cl_uint count, const char **strings, const size_t *lengths, cl_int *error),
+     (context, count, strings, lengths, error))
+CALL(clEnqueueCopyBuffer, OBJECT(queue),
+     (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
+      cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, from, to, from_offset, to_offset, size, waits, list, event))
+CALL(clEnqueueCopyBufferToImage, OBJECT(queue),
+     (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, const size_t *to_origin,
+      const size_t *region, cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, from, to, from_offset, to_origin, region, waits, list, event))
+CALL(clEnqueueCopyImage, OBJECT(queue),
+     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
+      const size_t *region, cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, from, to, from_origin, to_origin, region, waits, list, event))
+CALL(clEnqueueCopyImageToBuffer, OBJECT(queue),
+     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *region,
+      size_t to_offset, cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, from, to, from_origin, region, to_offset, waits, list, event))
+CALL(clEnqueueFillBuffer, OBJECT(queue),
+     (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size, size_t offset,
+      size_t size, cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, buffer, pattern, pattern_size, offset, size, waits, list, event))
+CALL(clEnqueueFillImage, OBJECT(queue),
+     (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin, const size_t *region,
+      cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, image, colour, origin, region, waits, list, event))
+CALL(clEnqueueNDRangeKernel, OBJECT(queue),
+     (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+      const size_t *global, const size_t *local, cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, kernel, dimensions, offset, global, local, waits, list, event))
+CALL(clEnqueueReadBuffer, OBJECT(queue),
+     (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host,
+      cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, buffer, blocking, offset, size, host, waits, list, event))
+CALL(clEnqueueReadImage, OBJECT(queue),
+     (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
+      size_t row_pitch, size_t slice_pitch, void *host, cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, image, blocking, origin, region, row_pitch, slice_pitch, host, waits, list, event))
+CALL(clEnqueueWriteBuffer, OBJECT(queue),
+     (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *host,
+      cl_uint waits, const cl_event *list, cl_event *event),
+     (queue, buffer, blocking, offset, size, host, waits, list, event))
+CALL(clEnqueueWriteImage, OBJECT(queue),
+     (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
+      size_t row_pitch, size_t slice_pitch, const void *host, cl_uint waits, const cl_event *list,
+      cl_event *event),
+     (queue, image, blocking, origin, region, row_pitch, slice_pitch, host, waits, list, event))
+WAIT(clFinish, OBJECT(queue), (cl_command_queue queue), (queue))
+CALL(clFlush, OBJECT(queue), (cl_command_queue queue), (queue))
+CALL(clGetCommandQueueInfo, OBJECT(queue),
+     (cl_command_queue queue, cl_command_queue_info what, size_t size, void *value, size_t *needed),
+     (queue, what, size, value, needed))
+CALL(clGetDeviceIDs, OBJECT(platform),
+     (cl_platform_id platform, cl_device_type type, cl_uint count, cl_device_id *devices, cl_uint *found),
+     (platform, type, count, devices, found))
+CALL(clGetDeviceInfo, OBJECT(device),
+     (cl_device_id device, cl_device_info what, size_t size, void *value, size_t *needed),
+     (device, what, size, value, needed))
+static void *CL_API_CALL wrapped_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
+                                                                          const char *name) {
+    const cl_int failure = before(NUMBER_clGetExtensionFunctionAddressForPlatform,
+                                  "clGetExtensionFunctionAddressForPlatform", OBJECT(platform));
+    return failure != CL_SUCCESS ? NULL : next->clGetExtensionFunctionAddressForPlatform(platform, name);
+}
+CALL(clGetImageInfo, OBJECT(image),
+     (cl_mem image, cl_image_info what, size_t size, void *value, size_t *needed),
+     (image, what, size, value, needed))
+CALL(clGetMemObjectInfo, OBJECT(memory),
+     (cl_mem memory, cl_mem_info what, size_t size, void *value, size_t *needed),
+     (memory, what, size, value, needed))
+CALL(clGetPlatformIDs, NOTHING, (cl_uint count, cl_platform_id *platforms, cl_uint *found),
+     (count, platforms, found))
+CALL(clGetPlatformInfo, OBJECT(platform),
+     (cl_platform_id platform, cl_platform_info what, size_t size, void *value, size_t *needed),
+     (platform, what, size, value, needed))
+CALL(clGetProgramBuildInfo, OBJECT(program),
+     (cl_program program, cl_device_id device, cl_program_build_info what, size_t size, void *value,
+      size_t *needed),
+     (program, device, what, size, value, needed))
+CALL(clGetProgramInfo, OBJECT(program),
+     (cl_program program, cl_program_info what, size_t size, void *value, size_t *needed),
+     (program, what, size, value, needed))
+FREE(clReleaseCommandQueue, (cl_command_queue queue), (queue))
+FREE(clReleaseContext, (cl_context context), (context))
+FREE(clReleaseEvent, (cl_event event), (event))
+FREE(clReleaseKernel, (cl_kernel kernel), (kernel))
+FREE(clReleaseMemObject, (cl_mem memory), (memory))
+FREE(clReleaseProgram, (cl_program program), (program))
+FREE(clReleaseSampler, (cl_sampler sampler), (sampler))
+FREE(clRetainCommandQueue, (cl_command_queue queue), (queue))
+FREE(clRetainContext, (cl_context context), (context))
+FREE(clRetainMemObject, (cl_mem memory), (memory))
+CALL(clSetKernelArg, OBJECT(kernel), (cl_kernel kernel, cl_uint index, size_t size, const void *value),
+     (kernel, index, size, value))
+WAIT(clWaitForEvents, OBJECT(list[0]), (cl_uint count, const cl_event *list), (count, list))
+MAKE(cl_sampler, clCreateSamplerWithProperties, OBJECT(context),
+     (cl_context context, const cl_sampler_properties *properties, cl_int *error),
+     (context, properties, error))
+
+void layer_wrap_calls(const cl_icd_dispatch *below, cl_icd_dispatch *table) {
+    next = below;
+#define TAKE(name) table->name = wrapped_##name;
+    TVLM_OPENCL_FUNCTIONS(TAKE)
+    TVLM_OPENCL_NEWER_FUNCTIONS(TAKE)
+#undef TAKE
+}
+
+#pragma GCC diagnostic pop

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * layer.c: what the loader asks of a layer: its version and name, and its table of functions.
+ */
+#include "layer.h"
+
+#include <string.h>
+
+#include <CL/cl_layer.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+static cl_int give(const void *value, size_t bytes, size_t size, void *place, size_t *needed) {
+    if (place != NULL && size < bytes) return CL_INVALID_VALUE;
+    if (place != NULL) memcpy(place, value, bytes);
+    if (needed != NULL) *needed = bytes;
+    return CL_SUCCESS;
+}
+
+EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void *value, size_t *needed) {
+    static const cl_layer_api_version version = CL_LAYER_API_VERSION_100;
+    static const char name[] = "texturevlm tests";
+    if (what == CL_LAYER_API_VERSION) return give(&version, sizeof version, size, value, needed);
+    if (what == CL_LAYER_NAME) return give(name, sizeof name, size, value, needed);
+    return CL_INVALID_VALUE;
+}
+
+EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *layer_count,
+                                        const cl_icd_dispatch **layer) {
+    static cl_icd_dispatch below, table;
+    if (target == NULL || layer_count == NULL || layer == NULL ||
+        count < sizeof table / sizeof table.clGetPlatformIDs)
+        return CL_INVALID_VALUE;
+    below = table = *target;
+    layer_wrap_calls(&below, &table);
+    layer_failures_start();
+    layer_counts_start();
+    *layer = &table;
+    *layer_count = sizeof table / sizeof table.clGetPlatformIDs;
+    return CL_SUCCESS;
+}
