@@ -61,6 +61,7 @@ static void test_null_of_devices_and_stacks(void **state) {
     float number = 0;
     const tvlm_sample_point point = {0};
     REFUSES("device is NULL", tvlm_device_open(tvlm_device_params(.log = &log_kept), NULL));
+    REFUSES("device is NULL", tvlm_device_open_another(0, tvlm_device_params(.log = &log_kept), NULL));
     REFUSES("info is NULL", tvlm_device_get_info(o->device, NULL));
     REFUSES("stack is NULL", tvlm_stack_create(o->device, NULL, NULL));
     REFUSES("stack is NULL", tvlm_stack_create_for_image(o->device, &image, NULL, NULL));

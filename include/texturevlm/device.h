@@ -5,6 +5,10 @@
  * A device is an OpenCL device, or "reference": plain C on the CPU, slow and obviously right. Everything
  * above works the same on either. A device must outlive what was made from it.
  *
+ * Where a call of the driver fails, the function fails, with a line; the device goes on, and what was there is
+ * as the function's comment says. Where the device is gone, every function that needs it gives
+ * TVLM_ERROR_LOST from then on, and those that free go on freeing: tvlm_device_open_another.
+ *
  * Threads: devices are listed, opened and used freely in different threads, each its own. A device, and all
  * handles that were made from it, is for one thread at a time. A function that is called while another thread
  * is in one refuses with ARGUMENT and a line in the log; one that frees something writes the line, and waits.
@@ -97,7 +101,12 @@ struct tvlm_device_params {
                               with PoCL, which keeps its own); "": no cache. A cache that cannot be read or
                               written is silently not used */
     bool test_all; /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
-    bool fallback; /* where the machine has no OpenCL device at all, open the reference, with a warning */
+    /*
+     * Where the machine has no OpenCL device at all, open the reference; and where the driver fails while the
+     * device is opened, the next one (tvlm_device_open_another). Either with one warning, which says why. A name
+     * that no device has, and a storage that the device cannot do, are errors all the same.
+     */
+    bool fallback;
     const tvlm_log *log; /* copied; NULL: silence */
     uint64_t reserved[4];
 };
@@ -110,6 +119,23 @@ struct tvlm_device_params {
  * ARGUMENT.
  */
 TVLM_API tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device);
+
+/*
+ * Opens a device to go on with where another is lost (TVLM_ERROR_LOST): the next one after `index`
+ * (tvlm_device_info.index of the lost one; -1: the first) in the order of tvlm_device_list that opens, in a
+ * circle and without that one; else the reference. One warning says which it is. params->name and
+ * params->fallback are not looked at; a storage that is asked for is kept where the device can do it.
+ *
+ * What was made from the lost device is lost with it, for only the device had it: stacks, selections that were
+ * not read yet, streams with all that they knew of earlier frames. Free it before or after this call; the
+ * application hands its images, features and frames in again. What it computes then is what the other device
+ * computes, which is the same up to the rounding of the texels' format.
+ *
+ * Errors: MEMORY, ARGUMENT. `tvlm --fallback` goes on so: tools/select.c with the present image of a batch,
+ * tools/video.c with the frames since the last cut.
+ */
+TVLM_API tvlm_status tvlm_device_open_another(int32_t index, const struct tvlm_device_params *params,
+                                              tvlm_device **device);
 
 /* Waits for its work, frees it, sets *device to NULL. NULL and *NULL are fine. */
 TVLM_API void tvlm_device_destroy(tvlm_device **device);

@@ -40,6 +40,12 @@
  *
  * Frames that are on the device already (cl_mem) come in by tvlm_stream_push_opencl and tvlm_stream_send_opencl
  * (opencl.h).
+ *
+ * *A lost device* (TVLM_ERROR_LOST) takes with it all that the stream knows. It goes on in a stream of the same
+ * parameters on another device (device.h), in one of two ways. Either the present frame is that stream's first
+ * one, and nothing of before is kept. Or the application pushes the frames since the last cut once more, with
+ * what it handed in with each (features, flow, positions), and selects in each as it did: then everything is
+ * kept, and from the present frame on the results are those of a stream that had all frames on that device.
  */
 #ifndef TEXTUREVLM_STREAM_H
 #define TEXTUREVLM_STREAM_H

@@ -21,6 +21,7 @@ const char *tvlm_status_string(tvlm_status status) {
     case TVLM_ERROR_UNSUPPORTED: return "not supported";
     case TVLM_ERROR_IO: return "input/output error";
     case TVLM_ERROR_FORMAT: return "malformed data";
+    case TVLM_ERROR_LOST: return "the device is lost";
     }
     return "unknown status";
 }

@@ -152,10 +152,18 @@ typedef struct opencl_device {
     tvlm_texture *empty;
 } opencl_device;
 
-/* error.c: the name of an error ("CL_INVALID_VALUE"), and a failed call as one line in the log and a status
- * (DEVICE_MEMORY or MEMORY where it is about memory). */
+/*
+ * error.c: the name of an error ("CL_INVALID_VALUE"), and a failed call as one line in the log and a status.
+ *
+ * A device is lost where its queue, asked to finish, fails as well: then the status is LOST. Drivers have no
+ * error of their own for that (NVIDIA's says CL_OUT_OF_RESOURCES, for a lack of memory too). Otherwise it is
+ * DEVICE_MEMORY or MEMORY where the error is about memory, else DEVICE. The second function is for calls before
+ * there is a device.
+ */
 const char *tvlm_opencl_error_name(cl_int error);
-tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what);
+bool tvlm_opencl_is_lost(const tvlm_device *device, cl_int *error);
+tvlm_status tvlm_opencl_fail(const tvlm_device *device, cl_int error, const char *what);
+tvlm_status tvlm_opencl_fail_early(const tvlm_log *log, cl_int error, const char *what);
 
 /*
  * platform.c: one lock for the whole process, held while devices are listed, opened (with their self-test) and
@@ -166,9 +174,9 @@ void tvlm_opencl_lock(void);
 void tvlm_opencl_unlock(void);
 
 /* platform.c: finds the device that a choice means (an index, part of a text (device.h), or NULL for the default),
- * describes a device, and tells whether it has an extension. */
+ * describes a device (the first error of the driver, or CL_SUCCESS), and tells whether it has an extension. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
-void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
+cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
 bool tvlm_opencl_device_has(cl_device_id id, const char *extension);
 
 /* device.c: makes a device of a context and a queue, whose references it takes over, also when it fails. It is

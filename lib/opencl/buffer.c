@@ -17,7 +17,7 @@ tvlm_status tvlm_opencl_buffer_create(tvlm_device *base, size_t bytes, tvlm_buff
     if (error != CL_SUCCESS) {
         free(made);
         tvlm_log_message(&base->log, TVLM_LOG_INFO, "a buffer of %zu bytes cannot be had", bytes);
-        return tvlm_opencl_fail(&base->log, error, "clCreateBuffer");
+        return tvlm_opencl_fail(base, error, "clCreateBuffer");
     }
     tvlm_device_takes(base, bytes);
     *buffer = &made->base;
@@ -45,7 +45,7 @@ static tvlm_status check_kind(const tvlm_log *log, cl_mem memory, bool written, 
     cl_mem_flags flags = 0;
     cl_int error = clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, NULL);
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "the cl_mem handed in");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(log, error, "the cl_mem handed in");
     if (image != NULL) *image = type == CL_MEM_OBJECT_IMAGE2D;
     if (type != CL_MEM_OBJECT_BUFFER && (image == NULL || !*image))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is %s; a buffer%s is needed",
@@ -64,7 +64,7 @@ tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written,
     size_t bytes = 0;
     cl_int error = clGetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof(cl_context), &context, NULL);
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "the cl_mem handed in");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "the cl_mem handed in");
     if (context != device->context)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem belongs to another context than the device");
     TVLM_TRY(check_kind(log, memory, written, image));
@@ -82,10 +82,19 @@ tvlm_status tvlm_opencl_buffer_wrap(tvlm_device *base, void *handle, bool writte
     return tvlm_opencl_wrap((opencl_device *)base, handle, written, NULL, buffer);
 }
 
+/* Waits for an event, if there is one, and lets go of it. */
+static cl_int await(cl_event *event) {
+    if (*event == NULL) return CL_SUCCESS;
+    const cl_int error = clWaitForEvents(1, event);
+    clReleaseEvent(*event);
+    *event = NULL;
+    return error;
+}
+
 void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
-    /* The caller may free the host memory that is being sent next. */
-    (void)tvlm_opencl_buffer_arrive(device, *buffer);
+    /* The caller may free the host memory that is being sent next. Whether it arrived matters to nobody. */
+    (void)await(&((opencl_buffer *)*buffer)->arrival);
     tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
@@ -95,12 +104,8 @@ void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
 
 /* Waits until nothing is sent from a stage any more. Fails where what was sent did not arrive. */
 static tvlm_status wait_for_stage(opencl_device *device, int stage) {
-    opencl_staging *staging = &device->staging;
-    if (staging->sent[stage] == NULL) return TVLM_OK;
-    const cl_int error = clWaitForEvents(1, &staging->sent[stage]);
-    clReleaseEvent(staging->sent[stage]);
-    staging->sent[stage] = NULL;
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clWaitForEvents");
+    const cl_int error = await(&device->staging.sent[stage]);
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clWaitForEvents");
 }
 
 /* Gives host memory to send from; NULL when there is none. */
@@ -128,12 +133,12 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
                                      &staging->sent[stage]);
         staging->next = (stage + 1) % STAGES;
     }
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueWriteBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueWriteBuffer");
 }
 
 void tvlm_opencl_staging_release(opencl_device *device) {
     for (int stage = 0; stage < STAGES; ++stage) {
-        (void)wait_for_stage(device, stage); /* nobody needs what was sent any more */
+        (void)await(&device->staging.sent[stage]); /* nobody needs what was sent any more */
         free(device->staging.host[stage]);
     }
 }
@@ -153,7 +158,7 @@ static tvlm_status open_uploads(opencl_device *device) {
     device->uploads = clCreateCommandQueue(device->context, device->id, 0, &error);
 #pragma GCC diagnostic pop
     if (error != CL_SUCCESS) device->uploads = NULL;
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clCreateCommandQueue");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clCreateCommandQueue");
 }
 
 tvlm_status tvlm_opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size_t bytes, const void *host) {
@@ -165,19 +170,15 @@ tvlm_status tvlm_opencl_buffer_send(tvlm_device *base, tvlm_buffer *buffer, size
         clEnqueueWriteBuffer(device->uploads, to->memory, CL_FALSE, 0, bytes, host, 0, NULL, &to->arrival);
     if (error != CL_SUCCESS) {
         to->arrival = NULL;
-        return tvlm_opencl_fail(&base->log, error, "clEnqueueWriteBuffer");
+        return tvlm_opencl_fail(base, error, "clEnqueueWriteBuffer");
     }
     clFlush(device->uploads);
     return TVLM_OK;
 }
 
 tvlm_status tvlm_opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
-    opencl_buffer *to = (opencl_buffer *)buffer;
-    if (to->arrival == NULL) return TVLM_OK;
-    const cl_int error = clWaitForEvents(1, &to->arrival);
-    clReleaseEvent(to->arrival);
-    to->arrival = NULL;
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clWaitForEvents");
+    const cl_int error = await(&((opencl_buffer *)buffer)->arrival);
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clWaitForEvents");
 }
 
 tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
@@ -186,7 +187,7 @@ tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size
     if (bytes == 0) return TVLM_OK;
     const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
                                              offset, bytes, host, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
 }
 
 tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,
@@ -196,7 +197,7 @@ tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t
     const cl_int error =
         clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory, ((opencl_buffer *)to)->memory,
                             from_offset, to_offset, bytes, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clEnqueueCopyBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clEnqueueCopyBuffer");
 }
 
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory) {
@@ -204,7 +205,7 @@ tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, 
     if (device->scratch_bytes[which] < bytes) {
         /* OpenCL frees the old memory when the kernels that use it are done. */
         const cl_mem grown = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes, NULL, &error);
-        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "scratch memory");
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "scratch memory");
         tvlm_device_takes(&device->base, bytes);
         tvlm_device_gives(&device->base, device->scratch_bytes[which]);
         if (device->scratch[which] != NULL) clReleaseMemObject(device->scratch[which]);

@@ -119,7 +119,7 @@ tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const si
         call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global,
                                              group, 0, NULL, NULL);
     return call->error == CL_SUCCESS ? TVLM_OK
-                                     : tvlm_opencl_fail(&call->device->base.log, call->error, call->name);
+                                     : tvlm_opencl_fail(&call->device->base, call->error, call->name);
 }
 
 tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices) {

@@ -14,7 +14,7 @@ static tvlm_status zero(opencl_cluster *cluster, cl_mem memory, size_t bytes) {
     const cl_int error = clEnqueueFillBuffer(cluster->device->queue, memory, &nothing, sizeof nothing, 0,
                                              bytes, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK
-                               : tvlm_opencl_fail(&cluster->device->base.log, error, "clEnqueueFillBuffer");
+                               : tvlm_opencl_fail(&cluster->device->base, error, "clEnqueueFillBuffer");
 }
 
 static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
@@ -69,7 +69,7 @@ static tvlm_status take_given(const opencl_cluster *cluster, const tvlm_generate
             error = clEnqueueFillBuffer(queue, cluster->regions, &header, sizeof header, at * block,
                                         sizeof header, 0, NULL, NULL);
     }
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&cluster->device->base.log, error, "labels");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&cluster->device->base, error, "labels");
 }
 
 static bool all_given(const tvlm_generate_args *args, int32_t images) {

@@ -41,7 +41,7 @@ void tvlm_opencl_destroy(tvlm_device *base) {
 
 tvlm_status tvlm_opencl_finish(tvlm_device *base) {
     const cl_int error = clFinish(((opencl_device *)base)->queue);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "clFinish");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clFinish");
 }
 
 #define OPERATION(name, ...)     .name = tvlm_opencl_##name,
@@ -129,8 +129,9 @@ static opencl_tuning tuning_for(const opencl_device *device) {
 }
 
 static tvlm_status check_limits(opencl_device *device) {
-    clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof device->group_max, &device->group_max,
-                    NULL);
+    const cl_int error = clGetDeviceInfo(device->id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof device->group_max,
+                                         &device->group_max, NULL);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clGetDeviceInfo");
     if (device->group_max < 256 || device->base.info.local_bytes < 32768)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: work-groups of %zu and %llu bytes of local memory; 256 and 32768 are needed",
@@ -247,10 +248,13 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
     made->context = context;
     made->queue = queue;
     made->cl_std = "CL1.2";
-    tvlm_opencl_describe(id, index, &made->base.info);
-    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
+    cl_int error = tvlm_opencl_describe(id, index, &made->base.info);
+    if (error == CL_SUCCESS)
+        error = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
+    tvlm_status status = TVLM_OK;
+    if (error != CL_SUCCESS) status = tvlm_opencl_fail(&made->base, error, "clGetDeviceInfo");
     made->releases_early = releases_early(made);
-    tvlm_status status = take_folders(made, params);
+    if (status == TVLM_OK) status = take_folders(made, params);
     if (status == TVLM_OK) status = prepare(made, params->storage, params->test_all);
     if (status != TVLM_OK) {
         clFinish(queue);
@@ -268,10 +272,11 @@ static tvlm_status open_locked(const char *choice, const struct tvlm_device_para
     int32_t index = -1;
     cl_int error = CL_SUCCESS;
     TVLM_TRY(tvlm_opencl_find(choice, params->log, &id, &index));
-    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    error = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(params->log, error, "clGetDeviceInfo");
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl_context context = clCreateContext(properties, 1, &id, NULL, NULL, &error);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(params->log, error, "clCreateContext");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(params->log, error, "clCreateContext");
         /* The 1.2 function: every driver has it, and an in-order queue is all that is needed. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -279,7 +284,7 @@ static tvlm_status open_locked(const char *choice, const struct tvlm_device_para
 #pragma GCC diagnostic pop
     if (error != CL_SUCCESS) {
         clReleaseContext(context);
-        return tvlm_opencl_fail(params->log, error, "clCreateCommandQueue");
+        return tvlm_opencl_fail_early(params->log, error, "clCreateCommandQueue");
     }
     return tvlm_opencl_device_create(id, index, context, queue, params, device);
 }
@@ -304,7 +309,7 @@ static tvlm_status check_queue(cl_context context, cl_device_id id, cl_command_q
         error = clGetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof(cl_device_id), &queue_device, NULL);
     if (error == CL_SUCCESS)
         error = clGetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(log, error, "clGetCommandQueueInfo");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(log, error, "clGetCommandQueueInfo");
     if (queue_context != context || queue_device != id)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the queue belongs to another context or device");
     if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)

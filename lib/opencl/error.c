@@ -52,11 +52,34 @@ const char *tvlm_opencl_error_name(cl_int error) {
     }
 }
 
-tvlm_status tvlm_opencl_fail(const tvlm_log *log, cl_int error, const char *what) {
-    tvlm_status status = TVLM_ERROR_DEVICE;
-    if (error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
-        error == CL_INVALID_BUFFER_SIZE || error == CL_INVALID_IMAGE_SIZE)
-        status = TVLM_ERROR_DEVICE_MEMORY;
-    if (error == CL_OUT_OF_HOST_MEMORY) status = TVLM_ERROR_MEMORY;
-    return tvlm_fail(log, status, "%s: %s (%d)", what, tvlm_opencl_error_name(error), (int)error);
+static tvlm_status status_of(cl_int error) {
+    switch (error) {
+    case CL_MEM_OBJECT_ALLOCATION_FAILURE:
+    case CL_OUT_OF_RESOURCES:
+    case CL_INVALID_BUFFER_SIZE:
+    case CL_INVALID_IMAGE_SIZE: return TVLM_ERROR_DEVICE_MEMORY;
+    case CL_OUT_OF_HOST_MEMORY: return TVLM_ERROR_MEMORY;
+    default: return TVLM_ERROR_DEVICE;
+    }
+}
+
+bool tvlm_opencl_is_lost(const tvlm_device *base, cl_int *error) {
+    const opencl_device *device = (const opencl_device *)base;
+    if (device->uploads != NULL) clFinish(device->uploads); /* nothing reads the host's memory any more */
+    *error = clFinish(device->queue);
+    return *error != CL_SUCCESS;
+}
+
+tvlm_status tvlm_opencl_fail(const tvlm_device *base, cl_int error, const char *what) {
+    cl_int finish;
+    if (tvlm_opencl_is_lost(base, &finish))
+        return tvlm_fail(&base->log, TVLM_ERROR_LOST,
+                         "the device '%s' is lost: %s: %s (%d), clFinish: %s (%d)", base->info.name, what,
+                         tvlm_opencl_error_name(error), (int)error, tvlm_opencl_error_name(finish),
+                         (int)finish);
+    return tvlm_opencl_fail_early(&base->log, error, what);
+}
+
+tvlm_status tvlm_opencl_fail_early(const tvlm_log *log, cl_int error, const char *what) {
+    return tvlm_fail(log, status_of(error), "%s: %s (%d)", what, tvlm_opencl_error_name(error), (int)error);
 }

@@ -45,8 +45,11 @@ static tvlm_status by_library(opencl_device *device, const tvlm_gemm *gemm) {
         (size_t)gemm->k, gemm->alpha, ((opencl_buffer *)gemm->a)->memory, gemm->a_offset, (size_t)gemm->lda,
         ((opencl_buffer *)gemm->b)->memory, gemm->b_offset, (size_t)gemm->ldb, gemm->beta,
         ((opencl_buffer *)gemm->c)->memory, gemm->c_offset, (size_t)gemm->ldc, &device->queue, NULL);
+    cl_int finish;
     const bool memory = code == CLBlastTempBufferAllocFailure || code == CLBlastOpenCLOutOfResources;
     if (code == CLBlastSuccess) return TVLM_OK;
+    if (tvlm_opencl_is_lost(&device->base, &finish))
+        return tvlm_opencl_fail(&device->base, finish, "CLBlast");
     return tvlm_fail(&device->base.log, memory ? TVLM_ERROR_DEVICE_MEMORY : TVLM_ERROR_DEVICE,
                      "CLBlast: error %d of a product of matrices, %d x %d by %d x %d", (int)code,
                      (int)gemm->m, (int)gemm->k, (int)gemm->k, (int)gemm->n);

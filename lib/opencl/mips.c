@@ -127,7 +127,7 @@ static tvlm_status copy_levels(opencl_device *device, const opencl_texture *text
                                   (size_t)tvlm_level_side(shape->height, level), slices};
         const cl_int error = clEnqueueCopyBufferToImage(device->queue, scratch, texture->level0, offset,
                                                         origin, region, 0, NULL, NULL);
-        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "copying a level");
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "copying a level");
     }
     return TVLM_OK;
 }
@@ -191,7 +191,7 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
             (tvlm_opencl_level_offset(shape, level) - skipped) * slices * tvlm_opencl_texel_bytes(shape);
         const cl_int error = clEnqueueCopyImageToBuffer(device->queue, texture->rest, texture->carry, origin,
                                                         region, offset, 0, NULL, NULL);
-        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "copying a level");
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "copying a level");
         if (level > 1) top += h;
     }
     return TVLM_OK;
@@ -208,7 +208,7 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
     texture->carry = clCreateBuffer(device->context, CL_MEM_READ_WRITE, bytes > 0 ? bytes : 16, NULL, &error);
     if (error != CL_SUCCESS) {
         texture->carry = NULL;
-        return tvlm_opencl_fail(&device->base.log, error, "clCreateBuffer (levels)");
+        return tvlm_opencl_fail(&device->base, error, "clCreateBuffer (levels)");
     }
     texture->carry_first = first;
     texture->carry_bytes = bytes > 0 ? bytes : 16;

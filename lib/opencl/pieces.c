@@ -83,8 +83,7 @@ static tvlm_status take_ids(const opencl_cluster *cluster) {
     TVLM_TRY(status);
     const cl_int error = clEnqueueFillBuffer(cluster->device->queue, cluster->regions, &cells, sizeof cells,
                                              0, sizeof cells, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK
-                               : tvlm_opencl_fail(&cluster->device->base.log, error, "ids of regions");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&cluster->device->base, error, "ids of regions");
 }
 
 static tvlm_status offer(const opencl_cluster *cluster) {

@@ -34,7 +34,7 @@ static tvlm_status enqueue_share(const opencl_device *device, int32_t which, boo
     /* ISO C has no cast from an object pointer to a function pointer. */
     memcpy(&function, &symbol, sizeof function);
     const cl_int error = function(device->queue, 1, &memory, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, name);
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, name);
 }
 
 static tvlm_status acquire(const opencl_device *device, const char *extension, opencl_buffer *buffer) {
@@ -113,7 +113,7 @@ static tvlm_status describe_image(const opencl_device *device, cl_mem memory, tv
     if (error == CL_SUCCESS) error = clGetImageInfo(memory, CL_IMAGE_HEIGHT, sizeof height, &height, NULL);
     if (error == CL_SUCCESS)
         error = clGetImageInfo(memory, CL_IMAGE_NUM_SAMPLES, sizeof samples, &samples, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "the image handed in");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "the image handed in");
     if (samples > 1)
         return tvlm_fail(&device->base.log, TVLM_ERROR_ARGUMENT, "an image of %u samples a pixel; resolve it",
                          (unsigned)samples);

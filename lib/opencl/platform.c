@@ -26,44 +26,59 @@ void tvlm_opencl_unlock(void) {
     pthread_mutex_unlock(&drivers_mutex);
 }
 
-/* All devices of all platforms, in the order of the loader. Platforms without devices are passed over. */
-static int32_t all_devices(cl_device_id ids[DEVICES_MAX]) {
+/* A driver that fails is passed over: others may work. */
+static int32_t devices_of(cl_platform_id platform, int32_t room, cl_device_id *ids, cl_int *error) {
+    cl_uint found = 0;
+    const cl_int failed = clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, (cl_uint)room, ids, &found);
+    if (failed != CL_SUCCESS && failed != CL_DEVICE_NOT_FOUND) *error = failed;
+    if (failed != CL_SUCCESS) return 0;
+    return (int32_t)found < room ? (int32_t)found : room;
+}
+
+/* All devices of all platforms, in the order of the loader. *error: why there is none, or CL_SUCCESS where there
+ * just is none. */
+static int32_t all_devices(cl_device_id ids[DEVICES_MAX], cl_int *error) {
+    const cl_int no_platform = -1001; /* CL_PLATFORM_NOT_FOUND_KHR */
     cl_platform_id platforms[PLATFORMS_MAX];
     cl_uint platform_count = 0;
     int32_t count = 0;
+    *error = CL_SUCCESS;
     if (!tvlm_opencl_load()) return 0;
-    if (clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count) != CL_SUCCESS) return 0;
+    *error = clGetPlatformIDs(PLATFORMS_MAX, platforms, &platform_count);
+    if (*error == no_platform) *error = CL_SUCCESS;
     if (platform_count > PLATFORMS_MAX) platform_count = PLATFORMS_MAX;
-    for (cl_uint p = 0; p < platform_count; ++p) {
-        cl_uint found = 0;
-        if (count == DEVICES_MAX) break;
-        if (clGetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, (cl_uint)(DEVICES_MAX - count), ids + count,
-                           &found) != CL_SUCCESS)
-            continue;
-        count += (int32_t)found < DEVICES_MAX - count ? (int32_t)found : DEVICES_MAX - count;
-    }
+    if (*error != CL_SUCCESS) return 0;
+    for (cl_uint p = 0; p < platform_count && count < DEVICES_MAX; ++p)
+        count += devices_of(platforms[p], DEVICES_MAX - count, ids + count, error);
+    if (count > 0) *error = CL_SUCCESS;
     return count;
 }
 
-static tvlm_device_type type_of(cl_device_id id) {
+/* Asks one thing of a device; *error keeps the first error. */
+static void ask(cl_device_id id, cl_device_info what, size_t size, void *value, cl_int *error) {
+    const cl_int failed = clGetDeviceInfo(id, what, size, value, NULL);
+    if (*error == CL_SUCCESS) *error = failed;
+}
+
+static tvlm_device_type type_of(cl_device_id id, cl_int *error) {
     cl_device_type type = 0;
-    clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    ask(id, CL_DEVICE_TYPE, sizeof type, &type, error);
     if (type & CL_DEVICE_TYPE_GPU) return TVLM_DEVICE_GPU;
     if (type & CL_DEVICE_TYPE_CPU) return TVLM_DEVICE_CPU;
     return TVLM_DEVICE_OTHER;
 }
 
-static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size) {
+static void device_text(cl_device_id id, cl_device_info what, char *text, size_t size, cl_int *error) {
     char long_text[1024] = "";
-    clGetDeviceInfo(id, what, sizeof long_text - 1, long_text, NULL);
+    ask(id, what, sizeof long_text - 1, long_text, error);
     const char *start = long_text;
     while (isspace((unsigned char)*start)) ++start;
     snprintf(text, size, "%.*s", (int)(size - 1), start);
 }
 
-static int32_t limit(cl_device_id id, cl_device_info what) {
+static int32_t limit(cl_device_id id, cl_device_info what, cl_int *error) {
     size_t value = 0;
-    clGetDeviceInfo(id, what, sizeof value, &value, NULL);
+    ask(id, what, sizeof value, &value, error);
     return value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
@@ -82,44 +97,52 @@ bool tvlm_opencl_device_has(cl_device_id id, const char *extension) {
     return has;
 }
 
-void tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
-    cl_platform_id platform = NULL;
+static void describe_images(cl_device_id id, tvlm_device_info *info, cl_int *error) {
     cl_bool images = CL_FALSE;
+    ask(id, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, error);
+    info->images = images == CL_TRUE;
+    info->mipmap_extension = tvlm_opencl_device_has(id, "cl_khr_mipmap_image");
+    if (!info->images) return;
+    info->image_width_max = limit(id, CL_DEVICE_IMAGE2D_MAX_WIDTH, error);
+    info->image_height_max = limit(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, error);
+    info->image_slices_max = limit(id, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE, error);
+}
+
+cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info) {
+    cl_platform_id platform = NULL;
     cl_ulong memory = 0, allocation = 0, local = 0;
     cl_uint units = 0;
+    cl_int error = CL_SUCCESS;
     memset(info, 0, sizeof *info);
     info->index = index;
-    info->type = type_of(id);
-    device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name);
-    device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver);
-    device_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version);
-    clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
-    clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform - 1, info->platform, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof allocation, &allocation, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
-    clGetDeviceInfo(id, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    info->type = type_of(id, &error);
+    device_text(id, CL_DEVICE_NAME, info->name, sizeof info->name, &error);
+    device_text(id, CL_DRIVER_VERSION, info->driver, sizeof info->driver, &error);
+    device_text(id, CL_DEVICE_VERSION, info->version, sizeof info->version, &error);
+    ask(id, CL_DEVICE_PLATFORM, sizeof platform, &platform, &error);
+    if (error == CL_SUCCESS)
+        error =
+            clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof info->platform - 1, info->platform, NULL);
+    ask(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, &error);
+    ask(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof allocation, &allocation, &error);
+    ask(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, &error);
+    ask(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, &error);
     info->memory_bytes = memory;
     info->allocation_max = allocation;
     info->local_bytes = local;
     info->compute_units = (int32_t)units;
-    info->images = images == CL_TRUE;
-    info->mipmap_extension = tvlm_opencl_device_has(id, "cl_khr_mipmap_image");
-    if (info->images) {
-        info->image_width_max = limit(id, CL_DEVICE_IMAGE2D_MAX_WIDTH);
-        info->image_height_max = limit(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT);
-        info->image_slices_max = limit(id, CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
-    }
+    describe_images(id, info, &error);
+    return error;
 }
 
 int32_t tvlm_opencl_list(int32_t capacity, tvlm_device_info *infos) {
     cl_device_id ids[DEVICES_MAX];
+    cl_int error;
     tvlm_opencl_lock();
-    const int32_t count = all_devices(ids);
-    for (int32_t i = 0; i < count && i < capacity; ++i) tvlm_opencl_describe(ids[i], i, &infos[i]);
+    const int32_t count = all_devices(ids, &error);
+    for (int32_t i = 0; i < count && i < capacity; ++i) (void)tvlm_opencl_describe(ids[i], i, &infos[i]);
     tvlm_opencl_unlock();
-    return count;
+    return error == CL_SUCCESS ? count : -1;
 }
 
 static bool contains(const char *text, const char *part) {
@@ -135,7 +158,8 @@ static void join_names(const cl_device_id *ids, int32_t count, char *line, size_
     line[0] = '\0';
     for (int32_t i = 0; i < count && used < size - 1; ++i) {
         char name[128];
-        device_text(ids[i], CL_DEVICE_NAME, name, sizeof name);
+        cl_int error = CL_SUCCESS; /* the name is empty then */
+        device_text(ids[i], CL_DEVICE_NAME, name, sizeof name, &error);
         const int more = snprintf(line + used, size - used, "%s%d '%s'", i > 0 ? ", " : "", (int)i, name);
         used += more > 0 ? (size_t)more : 0;
     }
@@ -143,10 +167,11 @@ static void join_names(const cl_device_id *ids, int32_t count, char *line, size_
 
 /* The first GPU, else the first CPU, else the first device. */
 static int32_t default_device(const cl_device_id *ids, int32_t count) {
+    cl_int error = CL_SUCCESS; /* of a device that does not say what it is: it is none of them */
     for (int32_t i = 0; i < count; ++i)
-        if (type_of(ids[i]) == TVLM_DEVICE_GPU) return i;
+        if (type_of(ids[i], &error) == TVLM_DEVICE_GPU) return i;
     for (int32_t i = 0; i < count; ++i)
-        if (type_of(ids[i]) == TVLM_DEVICE_CPU) return i;
+        if (type_of(ids[i], &error) == TVLM_DEVICE_CPU) return i;
     return 0;
 }
 
@@ -172,7 +197,7 @@ static int32_t named_device(const char *choice, const cl_device_id *ids, int32_t
     for (int which = 0; which < TEXT_COUNT; ++which)
         for (int32_t i = 0; i < count; ++i) {
             tvlm_device_info info;
-            tvlm_opencl_describe(ids[i], i, &info);
+            (void)tvlm_opencl_describe(ids[i], i, &info);
             if (contains(text_of(&info, which), choice)) return i;
         }
     return -1;
@@ -244,7 +269,9 @@ static tvlm_status fail_without_device(const tvlm_log *log) {
 
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index) {
     cl_device_id ids[DEVICES_MAX];
-    const int32_t count = all_devices(ids);
+    cl_int error;
+    const int32_t count = all_devices(ids, &error);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(log, error, "the devices cannot be listed");
     if (count == 0) return fail_without_device(log);
     *index =
         choice == NULL || choice[0] == '\0' ? default_device(ids, count) : named_device(choice, ids, count);
@@ -256,4 +283,13 @@ tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_
     }
     *id = ids[*index];
     return TVLM_OK;
+}
+
+int32_t tvlm_opencl_index(const char *choice) {
+    cl_device_id id;
+    int32_t index = -1;
+    tvlm_opencl_lock();
+    const tvlm_status status = tvlm_opencl_find(choice, NULL, &id, &index);
+    tvlm_opencl_unlock();
+    return status == TVLM_OK ? index : -1;
 }

@@ -42,6 +42,8 @@ static char *build_log(const opencl_device *device, cl_program program) {
  * carries the first line of it that names an error. */
 static tvlm_status fail_build(const opencl_device *device, cl_program program, const char *file,
                               cl_int error) {
+    cl_int finish;
+    if (tvlm_opencl_is_lost(&device->base, &finish)) return tvlm_opencl_fail(&device->base, error, file);
     char *text = build_log(device, program), *line = NULL;
     if (text != NULL) {
         tvlm_log_message(&device->base.log, TVLM_LOG_INFO, "%s: %s", file, text);
@@ -95,7 +97,7 @@ static tvlm_status build_source(const opencl_device *device, const char *file, c
                                 const char *options, cl_program *program) {
     cl_int error = CL_SUCCESS;
     *program = clCreateProgramWithSource(device->context, 1, &text, NULL, &error);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "clCreateProgramWithSource");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clCreateProgramWithSource");
     error = clBuildProgram(*program, 1, &device->id, options, NULL, NULL);
     if (error == CL_SUCCESS) return TVLM_OK;
     const tvlm_status status = fail_build(device, *program, file, error);
@@ -173,7 +175,7 @@ tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const ch
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE, "more than %d kernels in %s", KERNELS_MAX,
                          file);
     *kernel = clCreateKernel(program->program, name, &error);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, name);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, name);
     program->kernels[program->count].name = name;
     program->kernels[program->count++].kernel = *kernel;
     return TVLM_OK;

@@ -195,7 +195,7 @@ static tvlm_status send(opencl_device *device, size_t first) {
                                          entries * sizeof *regions->entries, NULL, &error);
         if (error != CL_SUCCESS) {
             regions->memory = NULL;
-            return tvlm_opencl_fail(&device->base.log, error, "clCreateBuffer (work-groups)");
+            return tvlm_opencl_fail(&device->base, error, "clCreateBuffer (work-groups)");
         }
         regions->memory_entries = entries;
         first = 0;

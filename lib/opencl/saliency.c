@@ -53,7 +53,7 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
                                  &scratch->prior));
     const cl_int error = clEnqueueFillBuffer(device->queue, scratch->largest, &zero, sizeof(cl_int), 0,
                                              images * sizeof(cl_int4), 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillBuffer");
 }
 
 /*

@@ -113,7 +113,7 @@ static tvlm_status clear_ranges(opencl_device *device, int which, size_t count, 
     TVLM_TRY(tvlm_opencl_scratch(device, which, bytes, ranges));
     const cl_int error =
         clEnqueueFillBuffer(device->queue, *ranges, &empty, sizeof empty, 0, bytes, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillBuffer");
 }
 
 /* Gives ranges that are empty. As a rule this takes no launch, since score_combine of the last question has

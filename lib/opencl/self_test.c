@@ -278,6 +278,9 @@ static tvlm_status probe_once(opencl_device *device, tvlm_storage storage, bool 
     tvlm_opencl_programs_destroy(device);
     device->base.log = log;
     if (status != TVLM_OK && buffers && device->kernel_dir != NULL) return status;
+    if (status == TVLM_ERROR_LOST)
+        return tvlm_fail(&log, status, "the device '%s' is lost: it went in the self-test",
+                         device->base.info.name);
     if (status == TVLM_ERROR_MEMORY || (buffers && status == TVLM_ERROR_DEVICE_MEMORY))
         return tvlm_fail(&log, status, "%s: out of memory in the self-test", device->base.info.name);
     if (status != TVLM_OK) {

@@ -55,7 +55,7 @@ static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape
     desc.image_array_size = slices_of(shape);
     desc.num_mip_levels = levels > 1 ? levels : 0;
     *image = clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clCreateImage");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clCreateImage");
 }
 
 /*
@@ -69,7 +69,7 @@ static tvlm_status clear_rest(opencl_device *device, const opencl_texture *textu
                               slices_of(&texture->base)};
     const cl_int error =
         clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillImage");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillImage");
 }
 
 /* Refuses what is larger than the device's limits. Otherwise drivers answer with whatever error they like
@@ -111,8 +111,7 @@ static tvlm_status memory_create(opencl_device *device, opencl_texture *texture)
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
                          "a texture of %zu texels is more than %d", texels, INT32_MAX);
     texture->level0 = clCreateBuffer(device->context, CL_MEM_READ_WRITE, texture->base.bytes, NULL, &error);
-    return error == CL_SUCCESS ? TVLM_OK
-                               : tvlm_opencl_fail(&device->base.log, error, "clCreateBuffer (texture)");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clCreateBuffer (texture)");
 }
 
 tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *shape, tvlm_texture **texture) {
@@ -205,7 +204,7 @@ tvlm_status tvlm_opencl_texture_read(tvlm_device *base, tvlm_texture *texture, i
         if (error == CL_SUCCESS) tvlm_half_to_floats(texels, rgba, place.bytes / 2);
         free(texels);
     }
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "reading a texture");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "reading a texture");
 }
 
 tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32_t slice,
@@ -214,14 +213,14 @@ tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, 
     const slice_place place = place_of(device, (opencl_texture *)texture, 0, slice);
     if (texture->format != TVLM_FORMAT_F16) {
         const cl_int error = transfer_out(device, &place, rgba);
-        return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "writing a texture");
+        return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "writing a texture");
     }
     uint16_t *texels = tvlm_allocate(place.bytes, 1);
     if (texels == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory to write a texture");
     tvlm_half_from_floats(rgba, texels, place.bytes / 2);
     const cl_int error = transfer_out(device, &place, texels);
     free(texels);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "writing a texture");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "writing a texture");
 }
 
 tvlm_status tvlm_opencl_texture_native(tvlm_device *device, tvlm_texture *texture, void *handles[2]) {
@@ -257,5 +256,5 @@ tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from
     if (error == CL_SUCCESS && source->rest != NULL)
         error = copy_image(device, source->rest, result->rest, source->rest_width, source->rest_height,
                            slices, 0);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&base->log, error, "a copy of a texture");
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "a copy of a texture");
 }

@@ -146,7 +146,7 @@ static tvlm_status selector_begin(opencl_device *device, int32_t n, int32_t k, s
     if (error == CL_SUCCESS)
         error =
             clEnqueueFillBuffer(device->queue, s->histogram, &zero, sizeof zero, 0, histogram, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base.log, error, "clEnqueueFillBuffer");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clEnqueueFillBuffer");
     s->index_bits = 1;
     while ((n - 1) >> s->index_bits != 0) ++s->index_bits;
     s->group = (size_t)device->tuning.select_group;

@@ -30,25 +30,104 @@ static bool means_reference(const char *choice, int32_t *index) {
     return strtol(choice, NULL, 10) == *index;
 }
 
-tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device) {
-    static const struct tvlm_device_params defaults = {0};
-    if (params == NULL) params = &defaults;
+/* ---- Going on with another device ---- */
+
+/* Keeps the errors of an attempt, which are none where another device works; the rest goes on to the log. */
+typedef struct attempt {
+    const tvlm_log *log;
+    char error[512];
+} attempt;
+
+static void keep_error(void *user, tvlm_log_level level, const char *message) {
+    attempt *const kept = user;
+    if (level == TVLM_LOG_ERROR)
+        snprintf(kept->error, sizeof kept->error, "%s", message);
+    else
+        tvlm_log_message(kept->log, level, "%s", message);
+}
+
+static tvlm_status try_to_open(const char *choice, const struct tvlm_device_params *params, attempt *kept,
+                               tvlm_device **device) {
+    struct tvlm_device_params quiet = *params;
+    const tvlm_log log = {keep_error, kept};
+    kept->log = params->log;
+    kept->error[0] = '\0';
+    quiet.log = &log;
+    TVLM_TRY(tvlm_opencl_open(choice, &quiet, device));
+    (*device)->log = params->log != NULL ? *params->log : (tvlm_log){NULL, NULL};
+    return TVLM_OK;
+}
+
+static tvlm_status open_reference(int32_t index, const struct tvlm_device_params *params,
+                                  tvlm_device **device) {
+    TVLM_TRY(tvlm_reference_open(params, device));
+    (*device)->info.index = index;
+    return TVLM_OK;
+}
+
+/* Opens the next device after that of an index, or the reference, and says so with the reason. */
+static tvlm_status open_another(int32_t index, const char *reason, const struct tvlm_device_params *params,
+                                tvlm_device **device) {
+    const int32_t count = tvlm_opencl_list(0, NULL);
+    for (int32_t i = 1; i <= count; ++i) {
+        const int32_t next = (index + i) % count;
+        char choice[16];
+        attempt kept;
+        snprintf(choice, sizeof choice, "%d", (int)next);
+        if (next == index || try_to_open(choice, params, &kept, device) != TVLM_OK) continue;
+        tvlm_log_message(params->log, TVLM_LOG_WARNING, "%s: the device '%s' works instead", reason,
+                         (*device)->info.name);
+        return TVLM_OK;
+    }
+    tvlm_log_message(params->log, TVLM_LOG_WARNING, "%s: the reference device works instead, which is slow",
+                     reason);
+    return open_reference(count > 0 ? count : 0, params, device);
+}
+
+/* What no other device would mend. */
+static bool is_asked_wrongly(tvlm_status status) {
+    return status == TVLM_ERROR_ARGUMENT || status == TVLM_ERROR_MEMORY || status == TVLM_ERROR_UNSUPPORTED;
+}
+
+static tvlm_status open_or_another(const char *choice, const struct tvlm_device_params *params,
+                                   tvlm_device **device) {
+    attempt kept;
+    const int32_t count = tvlm_opencl_list(0, NULL);
+    if (count <= 0) return open_another(-1, "no OpenCL device", params, device);
+    const tvlm_status status = try_to_open(choice, params, &kept, device);
+    if (status == TVLM_OK) return status;
+    const int32_t index = tvlm_opencl_index(choice);
+    if (is_asked_wrongly(status) || index < 0) return tvlm_fail(params->log, status, "%s", kept.error);
+    return open_another(index, kept.error, params, device);
+}
+
+/* ---- device.h ---- */
+
+static tvlm_status check_params(const struct tvlm_device_params *params, tvlm_device **device) {
     TVLM_NEED(params->log, device);
     TVLM_CHECK_RESERVED(params->log, tvlm_device_params, params);
     if ((int)params->storage < TVLM_STORAGE_AUTO || params->storage > TVLM_STORAGE_MIPMAPPED)
         return tvlm_fail(params->log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)params->storage);
+    return TVLM_OK;
+}
+
+static const struct tvlm_device_params defaults = {0};
+
+tvlm_status tvlm_device_open(const struct tvlm_device_params *params, tvlm_device **device) {
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(check_params(params, device));
     const char *choice = choice_of(params);
     int32_t index;
-    if (!means_reference(choice, &index)) {
-        if (!params->fallback || tvlm_opencl_list(0, NULL) > 0)
-            return tvlm_opencl_open(choice, params, device);
-        index = 0;
-        tvlm_log_message(params->log, TVLM_LOG_WARNING,
-                         "no OpenCL device: the reference device works instead, which is slow");
-    }
-    TVLM_TRY(tvlm_reference_open(params, device));
-    (*device)->info.index = index;
-    return TVLM_OK;
+    if (means_reference(choice, &index)) return open_reference(index, params, device);
+    return params->fallback ? open_or_another(choice, params, device)
+                            : tvlm_opencl_open(choice, params, device);
+}
+
+tvlm_status tvlm_device_open_another(int32_t index, const struct tvlm_device_params *params,
+                                     tvlm_device **device) {
+    if (params == NULL) params = &defaults;
+    TVLM_TRY(check_params(params, device));
+    return open_another(index < 0 ? -1 : index, "the device is lost", params, device);
 }
 
 /* Describes the reference by opening it, which takes no time. */
@@ -68,7 +147,8 @@ tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t 
     TVLM_NEED(NULL, count);
     if (capacity > 0) TVLM_NEED(NULL, infos);
     if (capacity < 0) return TVLM_ERROR_ARGUMENT; /* there is no log yet that could say why */
-    const int32_t opencl = tvlm_opencl_list(capacity, infos);
+    int32_t opencl = tvlm_opencl_list(capacity, infos);
+    if (opencl < 0) opencl = 0; /* as without any driver */
     if (infos != NULL && opencl < capacity) TVLM_TRY(reference_info(opencl, &infos[opencl]));
     *count = opencl + 1;
     return TVLM_OK;

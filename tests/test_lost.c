@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_lost.c: a device that vanishes (layer/layer.h): what says so, and how work goes on with another one.
+ */
+#include <stdio.h>
+
+#include "layer_helper.h"
+
+enum { SIDE = 48, K = 4 };
+
+static test_layer layer;
+static uint8_t pixels[SIDE * SIDE * 3];
+static const tvlm_image image = {.pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3};
+
+static struct {
+    int errors, warnings;
+    char last[1024];
+} said;
+
+static void note(void *user, tvlm_log_level level, const char *message) {
+    (void)user;
+    said.errors += level == TVLM_LOG_ERROR;
+    said.warnings += level == TVLM_LOG_WARNING;
+    if (level <= TVLM_LOG_WARNING) snprintf(said.last, sizeof said.last, "%s", message);
+}
+static const tvlm_log noting = {note, NULL};
+
+static void nothing_said(void) {
+    memset(&said, 0, sizeof said);
+}
+
+static tvlm_status choose(tvlm_device *device, tvlm_position *positions) {
+    tvlm_stack *stack = NULL;
+    tvlm_selection *selection = NULL;
+    int32_t count = 0;
+    tvlm_status status =
+        tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "edges,entropy"), &stack);
+    if (status == TVLM_OK) status = tvlm_select(stack, NULL, tvlm_select_params(.k = K), &selection);
+    if (status == TVLM_OK) {
+        const tvlm_position *found = tvlm_selection_positions(selection, &count);
+        assert_int_equal(count, K);
+        memcpy(positions, found, K * sizeof *positions);
+    }
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    return status;
+}
+
+static tvlm_device *opened(const char *name) {
+    tvlm_device *device = NULL;
+    if (tvlm_device_open(tvlm_device_params(.name = name, .log = &noting), &device) != TVLM_OK)
+        fail_msg("%s", said.last);
+    return device;
+}
+
+static void check_reference(tvlm_device *device) {
+    tvlm_position got[K], expected[K];
+    tvlm_device *reference = opened("reference");
+    assert_int_equal(choose(device, got), TVLM_OK);
+    assert_int_equal(choose(reference, expected), TVLM_OK);
+    for (int i = 0; i < K; ++i) assert_true(got[i].x == expected[i].x && got[i].y == expected[i].y);
+    tvlm_device_destroy(&reference);
+}
+
+/* The only device is lost in the middle of a selection: every call says so, and the reference goes on. */
+static void test_going_on(void **state) {
+    tvlm_position none[K];
+    tvlm_device *device = opened(NULL), *another = NULL;
+    const int32_t index = test_device_info(device)->index;
+    (void)state;
+    nothing_said();
+    layer.let_fail(40, 1);
+    for (int i = 0; i < 2; ++i) assert_int_equal(choose(device, none), TVLM_ERROR_LOST);
+    assert_int_equal(tvlm_device_finish(device), TVLM_ERROR_LOST);
+    assert_true(said.errors >= 3 && said.warnings == 0);
+    assert_non_null(strstr(said.last, "is lost"));
+    nothing_said();
+    assert_int_equal(tvlm_device_open_another(index, tvlm_device_params(.log = &noting), &another), TVLM_OK);
+    assert_true(said.errors == 0 && said.warnings == 1);
+    assert_int_equal(test_device_info(another)->type, TVLM_DEVICE_REFERENCE);
+    assert_non_null(strstr(said.last, "the reference device works instead"));
+    check_reference(another);
+    tvlm_device_destroy(&device);
+    tvlm_device_destroy(&another);
+    layer.let_fail(0, 0);
+}
+
+/* A device that answers again is not passed over: only the one that was lost is. */
+static void test_in_a_circle(void **state) {
+    tvlm_device *another = NULL;
+    int32_t count = 0;
+    (void)state;
+    assert_int_equal(tvlm_device_list(0, NULL, &count), TVLM_OK);
+    nothing_said();
+    assert_int_equal(tvlm_device_open_another(-1, tvlm_device_params(.log = &noting), &another), TVLM_OK);
+    assert_int_equal(test_device_info(another)->index, 0);
+    assert_true(said.errors == 0 && said.warnings == 1);
+    tvlm_device_destroy(&another);
+    assert_int_equal(tvlm_device_open_another(0, tvlm_device_params(.log = &noting), &another), TVLM_OK);
+    assert_int_equal(test_device_info(another)->index, 1); /* the reference, where there is one device */
+    tvlm_device_destroy(&another);
+}
+
+/* A driver that fails while the device is opened. */
+static void test_opening(void **state) {
+    tvlm_device *device = NULL;
+    (void)state;
+    for (long n = 1; n < 80; n += 13) {
+        nothing_said();
+        layer.let_fail(n, 1);
+        tvlm_status status = tvlm_device_open(tvlm_device_params(.log = &noting), &device);
+        if (status == TVLM_OK || said.errors != 1) fail_msg("call %ld: %d lines", n, said.errors);
+        nothing_said();
+        layer.let_fail(n, 1);
+        status = tvlm_device_open(tvlm_device_params(.fallback = true, .log = &noting), &device);
+        layer.let_fail(0, 0);
+        if (status != TVLM_OK || said.errors != 0 || said.warnings != 1)
+            fail_msg("call %ld: %s", n, said.last);
+        check_reference(device);
+        tvlm_device_destroy(&device);
+    }
+}
+
+/* Once is enough where the driver cannot even say which devices there are: no number means another one then. */
+static void test_listing(void **state) {
+    tvlm_device *device = NULL;
+    (void)state;
+    for (long n = 1; n <= 2; ++n) {
+        nothing_said();
+        layer.let_fail(n, 1);
+        const tvlm_status status = tvlm_device_open(tvlm_device_params(.name = "0", .log = &noting), &device);
+        layer.let_fail(0, 0);
+        if (status != TVLM_ERROR_DEVICE_MEMORY || strstr(said.last, "cannot be listed") == NULL)
+            fail_msg("call %ld: status %d: %s", n, (int)status, said.last);
+    }
+}
+
+/* What the caller mistook stays an error. */
+static void test_mistakes(void **state) {
+    tvlm_device *device = NULL;
+    (void)state;
+    const struct tvlm_device_params unknown = {.name = "no such device", .fallback = true, .log = &noting};
+    const struct tvlm_device_params mipmapped = {
+        .storage = TVLM_STORAGE_MIPMAPPED, .fallback = true, .log = &noting};
+    nothing_said();
+    assert_int_equal(tvlm_device_open(&unknown, &device), TVLM_ERROR_NO_DEVICE);
+    assert_non_null(strstr(said.last, "no such device"));
+    tvlm_device *plain = opened(NULL);
+    const bool has_levels = test_device_info(plain)->mipmap_extension;
+    tvlm_device_destroy(&plain);
+    if (!has_levels) assert_int_equal(tvlm_device_open(&mipmapped, &device), TVLM_ERROR_UNSUPPORTED);
+    assert_null(device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_going_on), cmocka_unit_test(test_in_a_circle),
+                                       cmocka_unit_test(test_opening), cmocka_unit_test(test_listing),
+                                       cmocka_unit_test(test_mistakes)};
+    uint64_t random = 5;
+    int32_t count = 0;
+    uint8_t *made = test_random_pixels(&random, SIDE, SIDE, 3);
+    memcpy(pixels, made, sizeof pixels);
+    free(made);
+    if (tvlm_device_list(0, NULL, &count) != TVLM_OK || count < 2 || !find_layer(&layer)) return 77;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
