@@ -296,6 +296,7 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     (void)operands;
     if (options->video > 0) return run_bench_video(tool, options);
     if (options->frames_from != NULL) return tool_usage(tool, "--frames-from is for --video");
+    tool->printed = true; /* with --fallback too: the figures are of one device */
     int code = make_image(tool, options, &loaded, &canvas, &image);
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
     if (code == TOOL_DONE && options->stage == NULL) /* before anything else takes memory */

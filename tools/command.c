@@ -53,6 +53,24 @@ static void name_stdin(int count, char **operands) {
         if (strcmp(operands[i], "-") == 0) operands[i] = name;
 }
 
+/* Runs the command with all its files, or none of them. */
+static int run_once(struct tool *tool, const tool_command *command, const option_table *table,
+                    const void *options, int count, char **operands) {
+    const int words = command->operand_words < count ? command->operand_words : count;
+    int code = files_note(tool, table, options, count - words, operands + words);
+    if (code != TOOL_DONE) return code;
+    tvlm_files_begin();
+    code = command->run(tool, options, count, operands);
+    if (code == TOOL_DONE) code = tool_keep_files(tool);
+    tvlm_files_abort();
+    return code;
+}
+
+/* Whether nothing shows yet that the command was run, and it can be run again. */
+static bool can_begin_anew(const struct tool *tool) {
+    return !tool->printed && !tool->files.read_once;
+}
+
 static int run(struct tool *tool, const tool_command *command, const option_table *table, void *options,
                int argc, char **argv) {
     const tool_common *const common = options; /* every command's options begin with it */
@@ -68,17 +86,20 @@ static int run(struct tool *tool, const tool_command *command, const option_tabl
     if (common->quiet > 0 && common->verbose > 0) return tool_usage(tool, "-q and -v exclude each other");
     tool->verbose = common->verbose;
     tool->quiet = common->quiet > 0;
+    tool->fallback = common->fallback > 0;
     if (tool->quiet) progress_never();
     char **const operands = argv + first;
     const int count = argc - first, words = command->operand_words < count ? command->operand_words : count;
     name_stdin(count - words, operands + words);
     int code = check_operands(tool, command, count, operands);
-    if (code == TOOL_DONE) code = files_note(tool, table, options, count - words, operands + words);
     if (code != TOOL_DONE) return code;
-    tvlm_files_begin(); /* all files of a command, or none */
-    code = command->run(tool, options, count, operands);
-    if (code == TOOL_DONE) code = tool_keep_files(tool);
-    tvlm_files_abort();
+    code = run_once(tool, command, table, options, count, operands);
+    while (can_begin_anew(tool) && tool_goes_on(tool, code)) {
+        files_release(&tool->files);
+        tool->subject = NULL;
+        tool->stdout_taken = false;
+        code = run_once(tool, command, table, options, count, operands);
+    }
     return code;
 }
 

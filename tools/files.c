@@ -97,6 +97,9 @@ static int note(struct tool *tool, file_use use, const char *option, const char 
     bool found;
     known_file *const file = identify(path, &info, &found);
     if (file == NULL) return tool_fail(tool, "no memory for the names of files");
+    if (use == FILE_INPUT && found && file->name[0] == '\0' && !S_ISREG(info.st_mode) &&
+        !S_ISDIR(info.st_mode))
+        tool->files.read_once = true;
     if (!found || !can_be_lost(file, &info)) {
         free(file);
         return TOOL_DONE;
@@ -218,4 +221,5 @@ void files_release(file_list *list) {
         (void)tdelete(file, &list->tree, compare);
         free(file);
     }
+    list->read_once = false;
 }

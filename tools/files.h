@@ -14,7 +14,8 @@
 struct tool;
 
 typedef struct file_list {
-    void *tree; /* belongs to tsearch; NULL: empty */
+    void *tree;     /* belongs to tsearch; NULL: empty */
+    bool read_once; /* an input is a pipe or a device: what was read of it does not come again */
 } file_list;
 
 /* Notes all files that the options name, and the operands, which are inputs. */

@@ -465,14 +465,25 @@ static int answer_all(struct run *run, struct job *job) {
     return code;
 }
 
+/* Where the device is lost, another one goes on. What was answered of the image stays. */
+static bool go_on(struct run *run, struct job *job, int code) {
+    if (!tool_goes_on(run->tool, code)) return false;
+    stack_done(&run->stacks, &job->used);
+    stack_source_release(&run->stacks);
+    return true;
+}
+
+static bool try_smaller(struct run *run, struct job *job) {
+    return stack_try_smaller(&run->stacks, job->path, job->image, &job->used);
+}
+
 static int select_path(struct run *run, const char *path, int number) {
     struct job job = {.path = path, .number = number};
     run->tool->subject = path;
     int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &job.image));
     if (code == TOOL_DONE) {
         do code = answer_all(run, &job);
-        while (code != TOOL_DONE && !job.written &&
-               stack_try_smaller(&run->stacks, path, job.image, &job.used));
+        while (code != TOOL_DONE && !job.written && (go_on(run, &job, code) || try_smaller(run, &job)));
     }
     stack_done(&run->stacks, &job.used);
     tvlm_image_destroy(&job.image);

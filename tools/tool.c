@@ -19,7 +19,8 @@ static const option_spec specs[] = {
      "the first GPU, else the first CPU",
      0, 0, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
-     "without any OpenCL device, work on the reference, which is slow", 0, 0, NULL},
+     "where the device fails to open or is lost, go on with the next one, else the reference, which is slow",
+     0, 0, NULL},
     {0, OPTION_CHOICE, "storage", offsetof(tool_common, storage), "KIND",
      "how texels are stored: auto, image, buffer or mipmapped", 0, 0, storage_choices},
     {0, OPTION_CHOICE, "format", offsetof(tool_common, format), "FORMAT",
@@ -113,6 +114,7 @@ static int stdout_failed(struct tool *tool) {
 
 int tool_keep_files(struct tool *tool) {
     if (fflush(stdout) != 0 || ferror(stdout)) return stdout_failed(tool);
+    tool->printed = true;
     const int code = tool_status(tool, tvlm_files_commit(&tool->log));
     tvlm_files_begin();
     return code;
@@ -120,6 +122,7 @@ int tool_keep_files(struct tool *tool) {
 
 int tool_print(struct tool *tool, const char *text) {
     if (text == NULL) return tool_fail(tool, "no memory for the result");
+    tool->printed = true;
     return fputs(text, tool_report(tool)) >= 0 ? TOOL_DONE : stdout_failed(tool);
 }
 
@@ -138,14 +141,31 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
                                               .log = &tool->log};
     const char *const subject = tool->subject;
     tool->subject = NULL; /* what fails now is not about the file */
-    const int code = tool_status(tool, tvlm_device_open(&params, device));
+    const int code =
+        tool_status(tool, tool->replaced > 0 ? tvlm_device_open_another(tool->lost, &params, device)
+                                             : tvlm_device_open(&params, device));
     tool->subject = subject;
     if (code != TOOL_DONE) return code;
     tvlm_device_info info;
     (void)tvlm_device_get_info(*device, &info);
+    tool->device = info.index;
     tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s: %s storage (%s)", info.name,
                      tvlm_storage_name(info.storage), info.storage_reason);
     return TOOL_DONE;
+}
+
+/* Devices that are lost in turn end somewhere: it is the reference that cannot be lost. */
+#define REPLACED_MAX 16
+
+bool tool_goes_on(struct tool *tool, int code) {
+    if (code != TOOL_FAILED || tool->status != TVLM_ERROR_LOST) return false;
+    if (!tool->fallback || tool->replaced == REPLACED_MAX) return false;
+    tvlm_log_message(&tool->log, TVLM_LOG_INFO, "%s", tool->error);
+    tool->status = TVLM_OK;
+    tool->lost = tool->device;
+    tool->error[0] = '\0';
+    ++tool->replaced;
+    return true;
 }
 
 void tool_stem(const char *path, char *stem, size_t size) {

@@ -23,9 +23,14 @@ struct tool {
     tvlm_log log; /* what the library logs to: it ends in this tool */
     int verbose;
     bool quiet;          /* no warnings and no progress */
+    bool fallback;       /* work goes on with another device where one is lost */
+    int32_t device;      /* the index of the device that was opened last (tvlm_device_info) */
+    int32_t lost;        /* and of the one that was lost last */
+    int32_t replaced;    /* how many devices were lost so far, and replaced */
     const char *command; /* the command's name; NULL before it is known */
     file_list files;     /* all files that it reads and writes */
     bool stdout_taken;   /* an output goes to stdout, so what the command has to say goes to stderr */
+    bool printed;        /* a result is on stdout, or files were kept */
     /* The file that is worked on, or NULL. Errors begin with it, unless they name it. */
     const char *subject;
     char error[1600];   /* the first error; "": there was none */
@@ -96,8 +101,16 @@ int tool_print(struct tool *tool, const char *text);
 /* Flushes stdout, prints the error if there is one, and returns the exit code. */
 int tool_end(struct tool *tool, int code);
 
-/* Opens the device that the options name. */
+/* Opens the device that the options name; after tool_goes_on, another one. */
 int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device **device);
+
+/*
+ * Whether work goes on after an error: --fallback was given, and the error was that the device is lost. Then
+ * the error is forgotten, and the caller, who has freed what was made from the device, opens another one and
+ * does again what is lost. Without that call a command is run again from its start, if it has printed and kept
+ * nothing yet and its inputs can be read twice.
+ */
+bool tool_goes_on(struct tool *tool, int code);
 
 /* Returns where a command prints what it has to say: stdout, or stderr where an output goes to stdout. */
 FILE *tool_report(const struct tool *tool);

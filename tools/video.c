@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "progress.h"
@@ -107,7 +108,13 @@ struct run {
     video_overlay overlay;
     video_session session;
     held_frame held[2];
-    int64_t done;
+    int64_t done;     /* how many frames were taken */
+    int64_t answered; /* how many have their line; after the loss of a device these come again without one */
+    int64_t last_cut; /* the last frame that was answered and knew nothing of those before it */
+    int64_t begin;    /* frames before this one are passed over */
+    bool now_held;    /* the present frame is held */
+    bool next_held;   /* the frame after the present one is held */
+    bool now_sent;    /* the present frame was sent ahead */
 };
 
 static int hold(struct run *run, held_frame *held) {
@@ -151,17 +158,32 @@ static int draw(struct run *run, const video_answer *answer) {
     return code;
 }
 
+static int hold_next(struct run *run, held_frame *next) {
+    const int code = run->next_held ? TOOL_DONE : hold(run, next);
+    run->next_held = code == TOOL_DONE;
+    return code;
+}
+
+static int tell(struct run *run, const video_answer *answer) {
+    if (run->done < run->answered) return TOOL_DONE;
+    int code = draw(run, answer);
+    if (code == TOOL_DONE) code = video_answer_print(&run->session, answer);
+    if (code == TOOL_DONE) code = tool_keep_files(run->tool);
+    if (code == TOOL_DONE) run->answered = run->done + 1;
+    if (code == TOOL_DONE && answer->report.cut) run->last_cut = run->done;
+    return code;
+}
+
 /* Makes the answer of one frame. Its work is under way while the next frame is read, decoded and sent. */
-static int one_frame(struct run *run, held_frame *now, held_frame *next, bool sent) {
+static int one_frame(struct run *run, held_frame *now, held_frame *next) {
     video_answer answer;
-    int code = video_session_push(&run->session, &now->frame, sent, &answer);
-    if (code == TOOL_DONE) code = hold(run, next);
+    int code = video_session_push(&run->session, &now->frame, run->now_sent, &answer);
+    if (code == TOOL_DONE) code = hold_next(run, next);
     if (code == TOOL_DONE && !next->frame.end) code = video_session_send(&run->session, &next->frame);
     if (code == TOOL_DONE) code = video_session_select(&run->session, &answer);
-    if (code == TOOL_DONE) code = draw(run, &answer);
-    if (code == TOOL_DONE) code = video_answer_print(&run->session, &answer);
-    if (code == TOOL_DONE) code = tool_keep_files(run->tool);
+    if (code == TOOL_DONE) code = tell(run, &answer);
     video_answer_release(&answer);
+    run->now_sent = code == TOOL_DONE; /* of the next one */
     return code;
 }
 
@@ -169,16 +191,54 @@ static int all_frames(struct run *run) {
     /* Where the lines go to a terminal, a bar between them would only disturb. */
     const bool bar = run->frames.total > 0 && isatty(STDOUT_FILENO) != 1;
     if (bar) progress_start("frames", run->frames.total);
-    int code = hold(run, &run->held[0]);
+    int code = run->now_held ? TOOL_DONE : hold(run, &run->held[0]);
+    run->now_held = true;
     while (code == TOOL_DONE && !must_stop(NULL)) {
         held_frame *const now = &run->held[run->done % 2], *const next = &run->held[(run->done + 1) % 2];
         if (now->frame.end) break;
-        code = one_frame(run, now, next, run->done > 0);
+        code = run->done < run->begin ? hold_next(run, next) : one_frame(run, now, next);
+        if (code != TOOL_DONE) break;
+        run->next_held = false;
         ++run->done;
         if (bar) progress_step(run->done < run->frames.total ? run->done : run->frames.total);
     }
     progress_clear();
     return code;
+}
+
+/* Whether all inputs can be read a second time: a pipe cannot. */
+static bool come_again(char *const *paths, int count) {
+    struct stat info;
+    for (int i = 0; i < count; ++i)
+        if (stat(paths[i], &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    return true;
+}
+
+/*
+ * Goes on with another device after one was lost, and with it all that it knew of earlier frames. The frames
+ * since the last cut, which forgets what was before it, are taken again: then the answers that are still to
+ * come are those that the other device would give if it had worked from the first frame on. Where frames come
+ * out of a pipe, the present one becomes a first frame.
+ */
+static int go_on(struct run *run, int count, char *const *paths) {
+    const bool again = come_again(paths, count);
+    struct tool *const tool = run->tool;
+    int code = video_session_go_on(&run->session, again);
+    run->now_sent = false;
+    if (code != TOOL_DONE) return code;
+    if (again) {
+        video_frames_release(&run->frames);
+        code = video_frames_open(tool, paths, count, run->options->every.value, run->options->rate.value,
+                                 must_stop, &run->frames);
+        run->begin = run->last_cut;
+        run->done = 0;
+        run->now_held = run->next_held = false;
+    } else {
+        tvlm_log_message(&tool->log, TVLM_LOG_WARNING,
+                         "frame %lld is a first frame: those before it cannot be read again",
+                         (long long)run->held[run->done % 2].frame.number);
+    }
+    return code == TOOL_DONE ? all_frames(run) : code;
 }
 
 /* Ends a run after a signal. Frames that were done by then are in the outputs. */
@@ -230,9 +290,10 @@ static int run_video(struct tool *tool, const void *values, int operand_count, c
     run.session.video = run.frames.reader != NULL;
     if (code == TOOL_DONE && options->needs != NULL) code = video_folder_make(tool, options->needs);
     if (code == TOOL_DONE) code = all_frames(&run);
+    while (run.now_held && tool_goes_on(tool, code)) code = go_on(&run, operand_count, operands);
     if (code == TOOL_DONE && signals_noted() == 0) video_session_end(&run.session);
     if (code == TOOL_DONE) code = video_overlay_finish(&run.overlay);
-    if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(tool, run.done);
+    if (code == TOOL_DONE && signals_noted() != 0) code = end_interrupted(tool, run.answered);
     video_overlay_release(&run.overlay);
     video_session_release(&run.session);
     video_frames_release(&run.frames);

@@ -46,6 +46,7 @@ typedef struct video_session {
     bool video; /* whether frames come out of a video: files for them are then named by numbers */
     video_flow flow;
     int64_t features_read, flows_read; /* how many files were read of each */
+    int64_t asked;                     /* the number of the last frame whose mask was written; -1: none */
     float *former;                     /* [former_count][x, y]: the last frame's positions, in its pixels */
     int32_t former_count;
 } video_session;
@@ -65,6 +66,9 @@ typedef struct video_answer {
 /* Reads what the options name. */
 int video_session_open(struct tool *tool, const video_options *options, video_session *session);
 void video_session_release(video_session *session);
+/* Opens another device and begins anew there, after tool_goes_on. With `rewind` the first frame comes next,
+ * else the present one; either is a first frame to the stream. */
+int video_session_go_on(video_session *session, bool rewind);
 
 /* Makes the frame the present one. `sent` says that video_session_send has had it. */
 int video_session_push(video_session *session, const video_frame *frame, bool sent, video_answer *answer);

@@ -69,7 +69,7 @@ tvlm_stream_use video_use(int preset) {
 }
 
 int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
-    *session = (video_session){.tool = tool, .options = options};
+    *session = (video_session){.tool = tool, .options = options, .asked = -1};
     int code = TOOL_DONE;
     if (options->gaze != NULL) code = video_gaze_read(tool, options->gaze, &session->gaze);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);
@@ -114,15 +114,28 @@ static int create(video_session *session, const tvlm_image *image) {
                                             &session->tool->log, &session->scorer));
 }
 
-void video_session_release(video_session *session) {
+/* Releases the device and what it knew of earlier frames. */
+static void forget(video_session *session) {
     tvlm_stream_destroy(&session->stream);
     tvlm_device_destroy(&session->device);
+    if (session->volume[0] != '\0') tvlm_scorer_destroy(&session->scorer); /* it is of the stream's planes */
+    free(session->former);
+    session->former = NULL;
+    session->former_count = 0;
+}
+
+void video_session_release(video_session *session) {
+    forget(session);
     tvlm_scorer_destroy(&session->scorer);
     questions_release(&session->questions);
     video_gaze_release(&session->gaze);
     video_flow_release(&session->flow);
-    free(session->former);
-    session->former = NULL;
+}
+
+int video_session_go_on(video_session *session, bool rewind) {
+    forget(session);
+    if (rewind) session->gaze.at = 0;
+    return tool_open_device(session->tool, &session->options->common, &session->device);
 }
 
 /* ---- A frame ---- */
@@ -173,13 +186,17 @@ static int read_flow(video_session *session, const video_frame *frame, video_ans
 }
 
 /* Writes the mask of the cells that the frame asks for, before its own features come. There are no cells
- * before the first features. */
-static int write_needs(const video_session *session, const video_answer *answer) {
+ * before the first features; and frames that come again, on another device, were asked about. */
+static int write_needs(video_session *session, const video_answer *answer) {
     char path[4096];
-    if (session->options->needs == NULL || answer->report.columns == 0) return TOOL_DONE;
+    const int64_t number = answer->frame->number;
+    if (session->options->needs == NULL || answer->report.columns == 0 || number <= session->asked)
+        return TOOL_DONE;
     if (!video_file_name(session->options->needs, "npy", answer->frame, session->video, path, sizeof path))
         return tool_fail(session->tool, "%.64s...: the path is too long", path);
-    return video_mask_write(session->tool, path, session->stream, &answer->report);
+    const int code = video_mask_write(session->tool, path, session->stream, &answer->report);
+    if (code == TOOL_DONE) session->asked = number;
+    return code;
 }
 
 static int read_features(video_session *session, video_answer *answer) {

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# failures.sh TVLM SCENE LAYER COMMAND: what a command does when the n-th call of OpenCL fails (layer/layer.h), once, and
+# from then on, as of a device that is unplugged: it ends with the same results, or with exit code 1, one line and no
+# file. With --fallback a device that is lost changes no result, and costs one warning. With TVLM_TEST_QUICK some n, else
+# every n.
+layer=$(realpath -e "$3") && command=$4 || exit 1
+set -- "$1" "$2"
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+in=$work/in
+# Blobs and a square that goes to the right by 3 pixels a frame.
+frame() { # FILE NUMBER
+    awk -v n="$2" 'BEGIN { print "P2 64 48 255"; for (y = 0; y < 48; ++y) for (x = 0; x < 64; ++x)
+        print (x >= 10 + 3 * n && x < 26 + 3 * n && y >= 20 && y < 36) ? 250 : int(100 + 50 * sin(x * 0.31 + y * 0.17) * sin(y * 0.23)) }' >"$1"
+}
+for i in 0 1 2; do frame "$in/frame$i.pgm" $i; done
+one='\x00\x00\x80\x3f' zero='\x00\x00\x00\x00'
+cells=
+for i in 1 2 3 4 5 6; do cells+="$one$zero$zero$one$one$one"; done
+npy "$in/features.npy" '<f4' '(3, 4, 3)' "$cells"
+npy "$in/query.npy" '<f4' '(3,)' "$one$zero$one"
+mkdir "$in/masks"
+for i in 0 1; do
+    awk -v n=$i 'BEGIN { print "P2 64 48 255"; for (i = 0; i < 3072; ++i) print (i % 64 >= 10 + 3 * n && i % 64 < 26 + 3 * n) ? 255 : 0 }' \
+        >"$in/masks/frame$i.png"
+done
+
+asked=(--features "$in/features.npy" --query "$in/query.npy")
+case $command in
+select) run=(select "$in/frame0.pgm" -k 5 --overlay overlay.png --heatmap heat.png -o selection.json) ;;
+features) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --strategy cascade) ;;
+basis) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --basis image --components 2) ;;
+batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
+generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
+flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
+export) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl -o tensors.safetensors) ;;
+video) run=(video "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
+pca) run=(pca train "$in/features.npy" -k 2 -o basis.safetensors) ;;
+fit) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" -o scorer.safetensors) ;;
+bench) run=(bench --json --size 64x48 --repeat 1 --stage visual) ;;
+devices) run=(devices --json) ;;
+*) echo "there is no command $command"; exit 1 ;;
+esac
+
+# with VARIABLE VALUE [OPTION...]: runs the command on the layer.
+with() {
+    local setting=TVLM_LAYER_$1=$2
+    shift 2
+    rm -rf "${work:?}/out/"*
+    env OPENCL_LAYERS="$layer" "$setting" "$tvlm" "${run[@]}" "$@" >"$work/stdout" 2>"$work/stderr"
+}
+# What a run gave, without what may differ: which device it was, and how long it took.
+keep() {
+    rm -rf "$work/$1" && mkdir "$work/$1"
+    cp -r "$work/out/." "$work/$1"
+    sed -E 's/"device": "[^"]*"//' "$work/stdout" >"$work/$1/stdout"
+    [ ! -f "$work/$1/selection.json" ] || sed -i -E 's/"device": "[^"]*"//' "$work/$1/selection.json"
+}
+
+with COUNTS "$work/counts"
+if [ ! -s "$work/counts" ]; then
+    echo "SKIPPED: the loader of OpenCL takes no layer"
+    exit 77
+fi
+[ ! -s "$work/stderr" ] || complain "without a failure: ${run[*]}"
+keep expected
+calls=$(sed -n 's/^calls //p' "$work/counts")
+case $command in bench | devices) compared='' ;; *) compared=1 ;; esac
+quick=${TVLM_TEST_QUICK:-0}
+[ "${TVLM_TEST_SMALL:-0}" != 1 ] || quick=1
+
+# check WHAT EXIT: the result of the last run.
+check() {
+    checks=$((checks + 1))
+    if [ "$2" -eq 0 ]; then
+        keep got
+        [ ! "$compared" ] || diff -r "$work/expected" "$work/got" >/dev/null || complain "$1: other results"
+        [ ! -s "$work/stderr" ] || complain "$1: exit 0, and something on stderr"
+    elif [ "$command" = devices ]; then
+        [ "$2" -eq 1 ] || complain "$1: exit $2"
+    else
+        [ "$2" -eq 1 ] || complain "$1: exit $2"
+        [ "$(wc -l <"$work/stderr")" -eq 1 ] && grep -q '^tvlm: ' "$work/stderr" || complain "$1: not one line of error"
+        [ "$command" = video ] || [ ! -s "$work/stdout" ] || complain "$1: something on stdout"
+        [ ! "$(listing)" ] || complain "$1: files are left: $(listing)"
+    fi
+}
+
+# numbers OFFSET: the n that are tried.
+numbers() {
+    if [ "$quick" = 1 ]; then
+        echo $((1 + (${#command} * 37 + $1) * calls / 400 % calls))
+    else
+        seq "$calls"
+    fi
+}
+
+for n in $(numbers 150); do
+    with FAIL "$n"
+    check "call $n fails" $?
+done
+for n in $(numbers 90); do
+    with LOSE "$n"
+    check "from call $n on all fail" $?
+done
+
+# The positions are the reference's from the image on that was lost. The other commands begin anew: one is as the others.
+[ "$quick" = 0 ] || case $command in batch | video | export) ;; *) finish && exit; exit 1 ;; esac
+if [ "$compared" ]; then
+    compared=
+    rm -rf "${work:?}/out/"*
+    "$tvlm" "${run[@]}" --device=reference >"$work/stdout" 2>/dev/null
+    keep reference
+    places() { sed -E 's/"(score|difference)": [^,}]*//g' "$work/$1/stdout"; cat "$work/$1/selection.json" 2>/dev/null | sed -E 's/"score": [^,}]*//g'; }
+    for n in $(numbers 270); do
+        with LOSE "$n" --fallback
+        rc=$?
+        keep got
+        checks=$((checks + 1))
+        [ $rc -eq 0 ] || complain "--fallback, from call $n on all fail: exit $rc"
+        [ "$(wc -l <"$work/stderr")" -le 1 ] && ! grep -v 'warning: .*the reference device works instead' "$work/stderr" ||
+            complain "--fallback, from call $n on all fail: more than one line"
+        diff <(places reference) <(places got) >/dev/null || diff <(places expected) <(places got) >/dev/null ||
+            complain "--fallback, from call $n on all fail: other results"
+        [ "$(cd "$work/got" && find . | sort)" = "$(cd "$work/reference" && find . | sort)" ] ||
+            complain "--fallback, from call $n on all fail: other files"
+    done
+fi
+finish
