@@ -383,7 +383,7 @@ static void test_preset_info(void **state) {
     for (int i = TVLM_BUDGET_AUTO; i <= TVLM_BUDGET_SCREEN; ++i) {
         assert_int_equal(tvlm_budget_preset_get_info((tvlm_budget_preset)i, &info), TVLM_OK);
         assert_true(info.structure >= 0.0f && info.structure <= 1.0f && info.levels <= 3);
-        assert_true(i == TVLM_BUDGET_AUTO || info.levels >= 1);
+        assert_true(i == TVLM_BUDGET_AUTO || (info.levels >= 1 && info.half_size > 0.0f));
     }
     assert_string_equal(info.name, "screen");
     assert_int_equal(tvlm_budget_preset_get_info((tvlm_budget_preset)9, &info), TVLM_ERROR_ARGUMENT);

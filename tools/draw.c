@@ -176,7 +176,9 @@ static rect square_area(const struct stage *stage, const tvlm_image *photo, cons
                         bool cell) {
     const float half = 0.5f * p->size, right = (float)photo->width - p->x,
                 below = (float)photo->height - p->y;
-    const float half_x = cell ? fminf(half, right) : half, half_y = cell ? fminf(half, below) : half;
+    const float half_down = p->height > 0.0f ? 0.5f * p->height : half; /* a rectangle lies in the photo */
+    const float half_x = cell ? fminf(half, right) : half,
+                half_y = cell ? fminf(half_down, below) : half_down;
     const rect area = stage->photo;
     return (rect){max_int(area.x0, area.x0 + (int32_t)lroundf((p->x - half_x) * stage->scale_x)),
                   max_int(area.y0, area.y0 + (int32_t)lroundf((p->y - half_y) * stage->scale_y)),

@@ -70,9 +70,11 @@ void budget_say_presets(struct tool *tool) {
     tvlm_budget_preset_info info;
     for (int i = TVLM_BUDGET_GENERAL; tvlm_budget_preset_get_info((tvlm_budget_preset)i, &info) == TVLM_OK;
          ++i)
-        tvlm_log_message(&tool->log, TVLM_LOG_INFO,
-                         "preset %-8s  squared error %.2g, structure %.2g; tiles of %d levels", info.name,
-                         1.0 - (double)info.structure, (double)info.structure, (int)info.levels);
+        tvlm_log_message(
+            &tool->log, TVLM_LOG_INFO,
+            "preset %-8s  squared error %.2g, structure %.2g; tiles of %d levels, half size counts %.2g",
+            info.name, 1.0 - (double)info.structure, (double)info.structure, (int)info.levels,
+            (double)info.half_size);
 }
 
 /* ---- JSON ---- */

@@ -146,7 +146,8 @@ static int draw(struct run *run, const video_answer *answer) {
     const tvlm_strategy strategy = strategies_at(run->options->placing.strategy);
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
-    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->placing.overview.value > 0.0f;
+    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || strategy == TVLM_STRATEGY_BUDGET ||
+                      run->options->placing.overview.value > 0.0f;
     const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
     const tvlm_image *const image = &answer->frame->image;
     const bool drawn =

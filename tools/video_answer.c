@@ -8,6 +8,7 @@
 
 #include "json.h"
 #include "positions.h"
+#include "select_budget.h"
 #include "strategies.h"
 #include "video.h"
 
@@ -53,6 +54,7 @@ int video_answer_print(const video_session *session, const video_answer *answer)
     json_string(&json, "strategy", tvlm_strategy_name(strategies_at(session->options->placing.strategy)));
     json_device(&json, session->device);
     json_integer(&json, "k", answer->k);
+    budget_write(&json, answer->selection);
     positions_write(&json, answer->positions, answer->count, NULL, true);
     json_close(&json);
     int code = tool_print(session->tool, json_text_of(&json));

@@ -94,13 +94,17 @@ typedef enum tvlm_budget_preset {
     TVLM_BUDGET_SCREEN    /* screenshots and drawings */
 } tvlm_budget_preset;
 
-/* What a preset sets: its name; how much 1 - SSIM counts in the loss, the squared error counting the rest of 1;
- * and how many levels of tiles there are. */
+/* What a preset sets. */
 typedef struct tvlm_budget_preset_info {
     const char *name;
+    /* How much 1 - SSIM counts in the loss; the squared error counts the rest of 1. */
     float structure;
+    /* How much of what tiles of level 1 lose counts, where there are patches for a tenth of all tiles of level 0
+     * or more: letters of half their size can be read. 1: all of it. */
+    float half_size;
+    /* How many levels of tiles there are. */
     int32_t levels;
-    uint64_t reserved[4];
+    uint32_t reserved[5];
 } tvlm_budget_preset_info;
 
 /* Describes a preset; AUTO has only a name. Errors: ARGUMENT (there is no such preset, info is NULL). */

@@ -56,10 +56,10 @@ typedef struct tvlm_budget_loss {
 /* The pictures that are measured: levels 1 and 2, a thumbnail of one patch, and those that are tried. */
 enum { TVLM_BUDGET_ONE, TVLM_BUDGET_TWO, TVLM_BUDGET_LEAST, TVLM_BUDGET_FIRST };
 
-/* A preset: how much 1 - SSIM counts, of 1, and how many levels of tiles there are. */
+/* A preset, as tvlm_budget_preset_info says. */
 typedef struct tvlm_budget_kind {
     const char *name;
-    double structure;
+    double structure, half_size;
     int32_t levels;
 } tvlm_budget_kind;
 const tvlm_budget_kind *tvlm_budget_kind_of(tvlm_budget_preset preset);
@@ -69,6 +69,7 @@ typedef struct tvlm_budget {
     const tvlm_task *task;
     const tvlm_texture *source;
     int32_t patch, tiles; /* of level 0 */
+    int32_t n;            /* patches; 0: as many as a tolerance takes */
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
     int32_t grid_count, alone;
@@ -78,7 +79,7 @@ typedef struct tvlm_budget {
     tvlm_budget_preset preset; /* never AUTO once the pictures are measured */
 } tvlm_budget;
 
-/* Measures all pictures: fills in `losses`. Waits, once. */
+/* Measures all pictures: fills in `losses`, and finds the preset that AUTO means. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
 
 /* The preset that AUTO means for an image that was measured: by what its tiles lose, whatever matters. */

@@ -91,7 +91,7 @@ static float rounded(float loss, float pixels) {
 }
 
 /* Puts one picture's losses into the places of the tree. `matters` NULL: all tiles matter alike. */
-static void place(const tvlm_budget *budget, const float *values, const float *matters,
+static void place(const tvlm_budget *budget, const float *values, const float *matters, double counts,
                   tvlm_budget_loss *loss) {
     const double emphasis = tvlm_budget_emphasis(budget->task);
     const float pixels = (float)(budget->patch * budget->patch);
@@ -101,10 +101,18 @@ static void place(const tvlm_budget *budget, const float *values, const float *m
         const double weight = tile >= 0 && matters != NULL ? 1.0 + emphasis * (double)matters[tile] : 1.0;
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
             const float lost = tile >= 0 ? rounded(values[2 * (size_t)tile + (size_t)p], pixels) : 0.0f;
-            loss->parts[p][i] = (float)(weight * (double)lost);
+            loss->parts[p][i] = (float)(counts * weight * (double)lost);
             loss->sums[p] += (double)loss->parts[p][i];
         }
     }
+}
+
+/* How much of what a picture loses counts. Where patches are few, it is all: then most text has no tile yet. */
+#define MANY 0.1 /* of all tiles of level 0 */
+
+static double counts_of(const tvlm_budget *budget, int32_t picture) {
+    const bool many = (double)budget->n >= MANY * budget->tiles;
+    return picture == TVLM_BUDGET_ONE && many ? tvlm_budget_kind_of(budget->preset)->half_size : 1.0;
 }
 
 tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
@@ -113,6 +121,7 @@ tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
     budget->memory = tvlm_allocate(TVLM_BUDGET_PARTS * places * (size_t)count, sizeof *budget->memory);
     if (budget->memory == NULL) return no_memory(budget);
     TVLM_TRY(read_values(budget));
+    if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
     float *const scores = budget->values + 2 * tiles * (size_t)count;
     const bool emphasised = tvlm_budget_emphasis(budget->task) > 0.0;
     if (emphasised) tvlm_budget_importance(budget->task, scores, budget->tiles);
@@ -120,7 +129,8 @@ tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
             budget->losses[i].parts[p] =
                 budget->memory + ((size_t)i * TVLM_BUDGET_PARTS + (size_t)p) * places;
-        place(budget, budget->values + 2 * tiles * (size_t)i, emphasised ? scores : NULL, &budget->losses[i]);
+        place(budget, budget->values + 2 * tiles * (size_t)i, emphasised ? scores : NULL,
+              counts_of(budget, i), &budget->losses[i]);
     }
     return TVLM_OK;
 }

@@ -5,13 +5,13 @@
 #include "core/check.h"
 #include "select/budget.h"
 
-/* Photos were measured with structures from 0.2 to 0.8, which differ little; of pages more words are read where
- * structure alone counts, and where tiles are as fine as letters. */
+/* On photos structures from 0.2 to 0.8 differ little, and so they do on pages; of pages more words are read
+ * where tiles of level 0 wait until all text has one of level 1. */
 static const tvlm_budget_kind kinds[] = {
-    [TVLM_BUDGET_AUTO] = {"auto", 0.0, 0},
-    [TVLM_BUDGET_GENERAL] = {"general", 0.5, 3},
-    [TVLM_BUDGET_DOCUMENT] = {"document", 1.0, 2},
-    [TVLM_BUDGET_SCREEN] = {"screen", 1.0, 2},
+    [TVLM_BUDGET_AUTO] = {"auto", 0.0, 0.0, 0},
+    [TVLM_BUDGET_GENERAL] = {"general", 0.5, 1.0, 3},
+    [TVLM_BUDGET_DOCUMENT] = {"document", 0.5, 0.5, 3},
+    [TVLM_BUDGET_SCREEN] = {"screen", 0.5, 0.5, 3},
 };
 
 const tvlm_budget_kind *tvlm_budget_kind_of(tvlm_budget_preset preset) {
@@ -22,9 +22,9 @@ const tvlm_budget_kind *tvlm_budget_kind_of(tvlm_budget_preset preset) {
 /* A tile is flat where level 2 loses less than FLAT of a pixel, and rough where level 1 loses more than ROUGH:
  * a document has at least that share of flat tiles, and of the others at least that share of rough ones. */
 #define FLAT        1e-5
-#define ROUGH       4e-3
+#define ROUGH       2e-3
 #define FLAT_SHARE  0.3
-#define ROUGH_SHARE 0.5
+#define ROUGH_SHARE 0.3
 
 tvlm_budget_preset tvlm_budget_preset_for(const tvlm_budget *budget) {
     const double pixels = (double)budget->patch * budget->patch;
@@ -46,7 +46,9 @@ tvlm_status tvlm_budget_preset_get_info(tvlm_budget_preset preset, tvlm_budget_p
     const tvlm_budget_kind *const kind = tvlm_budget_kind_of(preset);
     TVLM_NEED(NULL, info);
     if (kind == NULL) return TVLM_ERROR_ARGUMENT; /* without a log */
-    *info = (tvlm_budget_preset_info){
-        .name = kind->name, .structure = (float)kind->structure, .levels = kind->levels};
+    *info = (tvlm_budget_preset_info){.name = kind->name,
+                                      .structure = (float)kind->structure,
+                                      .half_size = (float)kind->half_size,
+                                      .levels = kind->levels};
     return TVLM_OK;
 }

@@ -225,13 +225,13 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     budget->tiles = budget->tree.columns * budget->tree.rows;
     if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
     if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
+    budget->n = n;
     if (n >= budget->tiles || budget->tiles == 1) return deliver_all(budget, NULL, selection);
     budget->grid_count = n > 0 ? tvlm_budget_grids(budget->source->width, budget->source->height,
                                                    budget->patch, n, budget->grids, &budget->alone)
                                : tvlm_budget_ladder(budget->source->width, budget->source->height,
                                                     budget->patch, budget->tiles, budget->grids);
     TVLM_TRY(tvlm_budget_measure(budget));
-    if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
     return find(budget, n, selection);
 }
 
