@@ -158,7 +158,7 @@ struct tvlm_select_params {
      * are not remembered as looked at (temporal.h). An overview of less than one position is refused.
      *
      * A quarter is a good share, a half below a hundred positions or so, a tenth where k is half of all
-     * patches (bench/README.md, help.py). The default is 0 because a selection then is what it always was:
+     * patches (bench/README.md, budget.py). The default is 0 because a selection then is what it always was:
      * cells of one size, the best first.
      */
     float overview;
@@ -236,7 +236,7 @@ struct tvlm_select_params {
      *
      * The positions come in the order in which they were chosen, and bear their own scores. The positions of
      * an overview do not count. The default score and diversity fit each other, since the score lies in 0 to
-     * 1; the scores of a scorer may need scaling. What it gains and costs: bench/README.md, help.py. */
+     * 1; the scores of a scorer may need scaling. What it gains and costs: bench/README.md, budget.py. */
     double diversity;
 
     /* ---- budget: a thumbnail, and tiles where it loses most ----

@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a model gets to see of an image for 2, 5, 10, 25 and 50 % of its patches, by each way of spending them.
+
+    bench/budget.py [--tvlm TVLM] [--device NAME] [--set NAME]... [--way NAME]... [--plot FILE] [--sheet FILE] [--json FILE] [--floors]
+
+Plain downsampling to the same number of patches is what each way has to beat: the image resized to as many whole patches as
+there may be, at the best of six grids, by area or Lanczos, whichever errs less, enlarged as a whole by Lanczos. Everything else is
+drawn with the same means (drawing.py); what names no picture of the whole image gets one of one patch, free of charge.
+Images are those of images.py; where the data is not there only the pages are measured.
+
+What is measured
+    all      PSNR over the image, dB; the mean over images, the mean of what it is above downsampling, the shares of images that are
+             better and worse by more than 0.005 dB, and the worst
+    things   the same within the things (COCO's masks)
+    ssim     structural similarity of luma, and what it is above downsampling
+    texels   share of the things' pixels that arrive as texels: a pixel under a square of side s counts (16 / s)^2
+    words    of the words that Tesseract reads in the full image how many it reads in their place (pages: of those drawn;
+             photos: whatever it reads)
+    faces    of the faces that OpenCV's cascades find in the full image how many they find again; people: by its HOG detector
+
+--floors: downsampling and the budget alone, at the shares and on as many images as FLOORS names, and whether its margins have
+fallen (ci/full). Exit: 0; 1 when they have; 77 without OpenCV or Pillow.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "tests", "python"))
+from common import need, np  # noqa: E402
+
+need("cv2", "PIL")
+import measures  # noqa: E402
+from drawing import PATCH, Drawing  # noqa: E402
+from images import DATA, SETS, Images  # noqa: E402
+from tables import ALONE, AS_MANY, CUT, Table, plot, sheet  # noqa: E402
+
+SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
+SEEDS = 3  # of random selections
+STRATEGIES = {
+    "grid": ["--strategy", "grid"],
+    "grid, overview .25": ["--overview", "0.25"],
+    "quadtree": ["--strategy", "quadtree"],
+    "quadtree 1,0,0": ["--strategy", "quadtree", "--weights", "1,0,0"],
+    "foveated": ["--strategy", "foveated"],
+    "budget": ["--strategy", "budget"],
+    "budget, emphasis": ["--strategy", "budget", "--emphasis"],
+}
+# Measured where --way names them.
+DIVERSITIES = ["0.1", "0.25", "0.5", "1"]
+FURTHER = {**{f"grid, overview {share}": ["--overview", f"0{share}"] for share in (".1", ".5")},
+           **{f"grid, diversity {d}": ["--strategy", "grid", "--diversity", d] for d in DIVERSITIES}}
+QUESTIONS = {"query": ["--strategy", "grid"], "query, overview .25": ["--overview", "0.25"], "budget, query": ["--strategy", "budget"]}
+FURTHER_QUESTIONS = {f"query, diversity {d}": ["--strategy", "grid", "--diversity", d] for d in DIVERSITIES}
+# What --floors demands: {(set, way, measure): least margins over downsampling (of words: least percentages) at SHARES}.
+FLOORS = {
+    ("coco", "budget", "all"): (0.1, 0.22, 0.45, 1.2, 3.0),
+    ("coco", "budget", "ssim"): (0, 0, 0, 0, 0),
+    ("coco", "budget, emphasis", "things"): (0.3, 0.45, 0.65, 1.6, 4.8),
+    ("small", "budget", "all"): (0.05, 0.14, 0.2, 0.5, 1.5),
+    ("small", "budget", "ssim"): (0, 0, 0, 0, 0),
+    ("pages", "budget", "words"): (8, 40, 78, 98, 99.5),
+}
+
+
+class Tool:
+    def __init__(self, options):
+        self.options = options
+
+    def select(self, item, count, words):
+        """The thumbnail's grid, (0, 0) where the strategy has none, and the squares (x, y, side) on it."""
+        asked = ["--features", item.question[0], "--feature-patch", "16", "--query", item.question[1]] if item.question else []
+        device = ["--device", self.options.device] if self.options.device else []
+        line = [self.options.tvlm, "select", item.path, "-k", str(count), *words, *asked, *device]
+        found = json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
+        grid = tuple(found.get("thumbnail", (0, 0)))
+        positions, cells = found["positions"], grid[0] * grid[1]
+        if not max(cells, 1) <= len(positions) <= count:
+            raise SystemExit(f"{item.name}: {len(positions)} positions for {count} patches, {cells} of them the thumbnail's")
+        return grid, [(p["x"], p["y"], p["size"]) for p in positions[cells:]]
+
+
+def things_of(item, picture):
+    return float(((picture - item.pixels) ** 2).mean(2)[item.mask].mean())
+
+
+class Measured:
+    """One image: what is known of it in full, and the figures of a picture of it."""
+
+    def __init__(self, item):
+        self.item, self.drawing, full = item, Drawing(item.pixels), item.pixels
+        photo = item.group in ("coco", "photos")
+        self.words = self.faces = self.people = None
+        if measures.can_read() and (item.words or item.group == "photos"):
+            known = item.words or [(text, x - 20, y - 10, x + 20, y + 10) for text, x, y in measures.read_words(full)
+                                   if len(text) > 2 and text.isalnum()]
+            read = measures.words_read(known, full)
+            self.words = [word for word, there in zip(known, read) if there] or None
+        if photo and max(full.shape) <= 2048:  # the detectors take minutes on larger ones
+            self.faces, self.people = measures.find_faces(full) or None, measures.find_people(full) or None
+
+    def figures(self, picture, texels):
+        item = self.item
+        out = {"all": measures.decibels(self.drawing.error(picture)), "ssim": measures.ssim(picture, item.pixels)}
+        if item.mask is not None:
+            out["things"] = measures.decibels(things_of(item, picture))
+            out["texels"] = 100 * float(texels[item.mask].mean())
+        if self.words:
+            out["words"] = int(measures.words_read(self.words, picture).sum()), len(self.words)
+        if self.faces:
+            out["faces"] = measures.found_again(self.faces, measures.find_faces(picture)), len(self.faces)
+        if self.people:
+            out["people"] = measures.found_again(self.people, measures.find_people(picture)), len(self.people)
+        return out
+
+
+def random_squares(drawing, count, seed):
+    order = np.random.default_rng(seed).permutation(drawing.columns * drawing.rows)[:count]
+    row, column = np.divmod(order, drawing.columns)
+    return [(PATCH * (c + 0.5), PATCH * (r + 0.5), float(PATCH)) for c, r in zip(column, row)]
+
+
+def cut_at_half(drawing, grid, squares):
+    """The first half of the positions, but never less than the thumbnail, and how many those are."""
+    cells = grid[0] * grid[1]
+    count = max((cells + len(squares)) // 2, cells)
+    return squares[:count - cells], count
+
+
+def wanted(way, options):
+    return options.way is None or way in options.way
+
+
+def ways(measured, tool, share, options):
+    """(name, patches, picture, texels) of every way."""
+    drawing, item = measured.drawing, measured.item
+    count = max(1, round(share * drawing.columns * drawing.rows))
+    picture, grid = drawing.downsampled(count)
+    yield "downsampling", *drawing.shown(grid, [])
+    usual, further = (QUESTIONS, FURTHER_QUESTIONS) if item.question else (STRATEGIES, FURTHER)
+    strategies = {**usual, **(further if options.way else {})}
+    for seed in range(1 if item.words else SEEDS) if wanted("random", options) else ():
+        yield "random", *drawing.shown((1, 1), random_squares(drawing, count, seed))
+    for name, words in strategies.items():
+        if not wanted(name, options):
+            continue
+        grid, squares = tool.select(item, count, words + [options.emphasis] * (words[-1] == "--emphasis"))
+        grid = grid if grid[0] else (1, 1)
+        yield name, *drawing.shown(grid, squares)
+        if name == "budget" and wanted(CUT, options) and not item.words:
+            kept, count_cut = cut_at_half(drawing, grid, squares)
+            yield CUT, *drawing.shown(grid, kept)
+            yield ALONE, *drawing.shown(grid, [])
+            again, squares = tool.select(item, count_cut, words)
+            yield AS_MANY, *drawing.shown(again, squares)
+
+
+def measure(item, options):
+    """[(way, share, figures)], and the pictures of the image that the sheet shows."""
+    measured, tool, rows, pictures = Measured(item), Tool(options), [], []
+    for share in options.share:
+        for name, picture, texels in ways(measured, tool, share, options):
+            rows.append((name, share, measured.figures(picture, texels)))
+            if options.sheet and share == options.sheet_share and item.name in options.sheet_images:
+                if name not in [n for n, _ in pictures]:
+                    pictures.append((name, picture.astype(np.uint8)))
+    return item.group, item.name, rows, pictures
+
+
+def gather(options, folder):
+    """A table for each set, and the sheet's pictures."""
+    tables, pictures, images = {}, {}, Images(folder)
+    have = os.path.isdir(os.path.join(DATA, "photos"))
+    if not have:
+        print(f"no {DATA}: pages only")
+    groups = [group for group in options.set if have or group == "pages"]
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        waiting = []
+        for group in groups:
+            items = images.questions() if group == "questions" else images.of(group)
+            waiting += [pool.submit(measure, item, options) for item in list(items)[:options.images]]
+        for job in concurrent.futures.as_completed(waiting):
+            group, name, rows, seen = job.result()
+            table = tables.setdefault(group, Table(group))
+            for way, share, figures in rows:
+                table.add(way, share, name, figures)
+            pictures.update({name: seen} if seen else {})
+            print(".", end="", file=sys.stderr, flush=True)
+    print(file=sys.stderr)
+    return {group: tables[group] for group in groups}, pictures
+
+
+def fallen(tables):
+    """Lines that say which figure fell."""
+    for (group, way, measured), floors in FLOORS.items():
+        for share, floor in zip(SHARES, floors) if group in tables else ():
+            found = tables[group].margin(way, share, measured)
+            if not found >= floor:
+                yield f"{group}, {way}, {measured} at {100 * share:.0f} %: {found:.4f}, which was at least {floor}"
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tvlm", default=os.path.join(HERE, "..", "build", "tools", "tvlm"))
+    parser.add_argument("--device")
+    parser.add_argument("--set", action="append", choices=SETS + ["questions"], help="default: all")
+    parser.add_argument("--share", action="append", type=float, help="of the patches; default: 0.02, 0.05, 0.1, 0.25, 0.5")
+    parser.add_argument("--way", action="append", choices=["random", CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
+                        help="beside downsampling; default: all but further shares of an overview, and diversity")
+    parser.add_argument("--images", type=int, help="at most so many of each set")
+    parser.add_argument("--emphasis", default="4", help="of the row \"budget, emphasis\", as --emphasis takes it (default: 4)")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--plot", metavar="FILE.png")
+    parser.add_argument("--sheet", metavar="FILE.png", help="what is seen of --sheet-images at --sheet-share, by each way")
+    parser.add_argument("--sheet-images", default="000000001268,letter", type=lambda text: text.split(","))
+    parser.add_argument("--sheet-share", default=0.10, type=float)
+    parser.add_argument("--json", metavar="FILE", help="writes all figures of all images")
+    parser.add_argument("--floors", action="store_true", help="only whether the budget is as good as it was")
+    options = parser.parse_args()
+    options.set = options.set or (sorted({group for group, _, _ in FLOORS}) if options.floors else SETS + ["questions"])
+    options.share = options.share or SHARES
+    options.way = sorted({way for _, way, _ in FLOORS}) if options.floors else options.way
+    return options
+
+
+def main():
+    options = parse()
+    with tempfile.TemporaryDirectory() as folder:
+        tables, pictures = gather(options, folder)
+    for table in tables.values():
+        table.print(options.share)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump({group: table.rows for group, table in tables.items()}, file)
+    if options.plot:
+        plot(tables, options.share, options.plot)
+    if options.sheet:
+        sheet(pictures, options.sheet)
+    fell = list(fallen(tables)) if options.floors else []
+    print("\n".join(fell))
+    return 1 if fell else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

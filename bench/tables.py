@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tables.py: the figures of budget.py as tables, as a plot, and its pictures on a sheet."""
+import cv2
+import numpy as np
+
+MEASURES = ["all", "things", "ssim", "texels", "words", "faces", "people"]
+COUNTED = ("words", "faces", "people")  # (found, of how many)
+PLAIN = "downsampling"
+CUT, ALONE, AS_MANY = "budget, cut at half", "its thumbnail alone", "a budget of as many"
+HIDDEN = (CUT, ALONE, AS_MANY)  # of which only a line tells
+TIE = {"all": 0.005, "things": 0.005, "ssim": 0.0005}
+SHOWN = {"coco": ["all", "things", "ssim"], "photos": ["all", "ssim", "words"], "small": ["all", "ssim"], "pages": ["words", "all"],
+         "questions": ["things", "all"]}
+NAMES = {"all": "PSNR over downsampling's, dB", "things": "the same within things, dB", "ssim": "SSIM over downsampling's",
+         "words": "words read, %"}
+
+
+class Table:
+    """rows[way][share][image]: figures, a list for several draws."""
+
+    def __init__(self, group):
+        self.group, self.rows = group, {}
+
+    def add(self, way, share, image, figures):
+        self.rows.setdefault(way, {}).setdefault(share, {}).setdefault(image, []).append(figures)
+
+    def each(self, way, share, measure):
+        """{image: figure}, a share in percent for what is counted."""
+        out = {}
+        for image, draws in self.rows[way][share].items():
+            values = [draw[measure] for draw in draws if measure in draw]
+            if values and measure in COUNTED:
+                values = [100 * found / of for found, of in values]
+            if values:
+                out[image] = float(np.mean(values))
+        return out
+
+    def mean(self, way, share, measure):
+        """Over images; of what is counted the images are pooled, but for the words of pages, each of which counts the same."""
+        if measure in COUNTED and self.group != "pages":
+            pairs = [draw[measure] for draws in self.rows[way][share].values() for draw in draws if measure in draw]
+            return 100 * sum(found for found, _ in pairs) / sum(of for _, of in pairs) if pairs else np.nan
+        each = list(self.each(way, share, measure).values())
+        return float(np.mean(each)) if each else np.nan
+
+    def margins(self, way, share, measure, over=PLAIN):
+        mine, plain = self.each(way, share, measure), self.each(over, share, measure)
+        return {image: mine[image] - plain[image] for image in mine}
+
+    def margin(self, way, share, measure):
+        """What --floors looks at: the mean margin over downsampling; of words the share read."""
+        return self.mean(way, share, measure) if measure == "words" else float(np.mean(list(self.margins(way, share, measure).values())))
+
+    def shown(self):
+        return [way for way in self.rows if way not in HIDDEN]
+
+    def print(self, shares):
+        images = len(next(iter(self.rows[PLAIN].values())))
+        print(f"\n==== {self.group}: {images} images")
+        there = [m for m in MEASURES if any(m in draw for draws in self.rows[PLAIN][shares[0]].values() for draw in draws)]
+        for measure in there:
+            counted = measure in COUNTED or measure == "texels"
+            digits = 4 if measure == "ssim" else 1 if counted else 2
+            print(f"\n{self.group}: {measure}" + (", %" if counted else ": mean, over downsampling (better/worse %, worst)"))
+            print(" " * 22 + "".join(f"{100 * share:.0f} %".rjust(9 if counted else 33) for share in shares))
+            for way in self.shown():
+                cells = []
+                for share in shares:
+                    mean = self.mean(way, share, measure)
+                    margins = np.array(list(self.margins(way, share, measure).values()))
+                    if counted or way == PLAIN:
+                        cells.append(f"{mean:.{digits}f}".rjust(9) + " " * (0 if counted else 24))
+                    else:
+                        better, worse = (100 * np.mean(sign * margins > TIE[measure]) for sign in (1, -1))
+                        cells.append(f"{mean:9.{digits}f} {margins.mean():+8.{digits}f} ({better:3.0f}/{worse:2.0f}, {margins.min():+.{max(2, digits - 1)}f})"
+                                     .rjust(33))
+                print(f"{way:22s}" + "".join(cells))
+        self.print_cuts(shares)
+
+    def print_cuts(self, shares):
+        """What a list that is cut at half loses beside one made for as many patches, and whether it is ever worse than the
+        thumbnail alone."""
+        if CUT in self.rows:
+            lost = [np.mean(list(self.margins(AS_MANY, share, "all", CUT).values())) for share in shares]
+            gained = [min(self.margins(CUT, share, "all", ALONE).values()) for share in shares]
+            print("\na budget's list cut at half: dB below one made for as many, mean: " + " ".join(f"{v:.2f}" for v in lost) +
+                  "; above its thumbnail alone, least: " + " ".join(f"{v:.2f}" for v in gained))
+
+
+def plot(tables, shares, path):
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+    except ImportError:
+        print("no plot: python3-matplotlib is not installed")
+        return
+    shown = [(group, measure) for group in tables for measure in SHOWN[group] if measure in ("all", "things", "words")
+             and (group != "photos" or measure == "all")]
+    figure, axes = plt.subplots(2, -(-len(shown) // 2), figsize=(5.2 * -(-len(shown) // 2), 8.4), squeeze=False)
+    for axis, (group, measure) in zip(axes.flat, shown):
+        for n, way in enumerate(tables[group].shown()):
+            figures = [tables[group].mean(way, share, measure) if measure == "words" else tables[group].margin(way, share, measure)
+                       for share in shares]
+            style = dict(color="black", linewidth=2) if way == PLAIN else dict(color=f"C{n}", marker="o", markersize=4,
+                                                                             linewidth=2.5 if way.startswith("budget") else 1)
+            axis.plot([100 * share for share in shares], figures, label=way, **style)
+        axis.set_xscale("log")
+        axis.set_xticks([100 * share for share in shares], [f"{100 * share:g}" for share in shares])
+        axis.set_xlabel("patches, % of all")
+        axis.set_title(f"{group}: {NAMES[measure]}", fontsize=10)
+        if measure != "words":
+            axis.set_ylim(-5, None)
+        axis.grid(alpha=0.3)
+    axes.flat[0].legend(fontsize=8)
+    for axis in list(axes.flat)[len(shown):]:
+        axis.set_visible(False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=80)
+    print(f"plot: {path}")
+
+
+def sheet(pictures, path, width=420, across=5):
+    """What is seen of each image by each way, with the way's name."""
+    lines = []
+    for seen in pictures.values():
+        tiles = []
+        for name, picture in seen:
+            tile = cv2.resize(np.ascontiguousarray(picture[..., ::-1]), (width, round(width * picture.shape[0] / picture.shape[1])),
+                              interpolation=cv2.INTER_AREA)
+            for ink, thick in (((0, 0, 0), 4), ((255, 255, 255), 1)):
+                cv2.putText(tile, name, (8, 22), cv2.FONT_HERSHEY_SIMPLEX, 0.6, ink, thick, cv2.LINE_AA)
+            tiles.append(tile)
+        tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % across)
+        lines += [np.hstack(tiles[i:i + across]) for i in range(0, len(tiles), across)]
+    if lines:
+        cv2.imwrite(path, np.vstack(lines))
+        print(f"sheet: {path}")
