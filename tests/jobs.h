@@ -30,6 +30,7 @@ static void count_errors(void *user, tvlm_log_level level, const char *message) 
 static const tvlm_log job_log = {count_errors, NULL};
 
 enum { WIDTH = 37, HEIGHT = 23, STACK_WIDTH = 33, STACK_HEIGHT = 21, K = 3, CHANNELS = 5 };
+enum { REASONS = 5 }; /* four channels of the default score, and the question */
 enum { FRAMES = 3, STREAM_WIDTH = 32, STREAM_HEIGHT = 20 };
 enum { TOKENS = 6, ROW_FLOATS = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 56 pixels */
 
@@ -48,6 +49,7 @@ typedef struct objects {
 
 typedef struct results {
     tvlm_position positions[K];
+    tvlm_reason reasons[K * REASONS];
     float texels[STACK_WIDTH * STACK_HEIGHT], samples[2 * 2], packed[9 * 7 * CHANNELS], best[2];
     int32_t indices[2];
     float scores[TOKENS], values[TOKENS * ROW_FLOATS], chosen[2 * ROW_FLOATS];
@@ -108,9 +110,10 @@ static tvlm_status search(objects *o, int which, tvlm_position *found) {
                                 0, &stack, NULL));
     TVLM_TRY(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
                                  tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2)));
-    TVLM_TRY(tvlm_select(stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
-                         tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE),
-                         &selection));
+    TVLM_TRY(tvlm_select(
+        stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
+        tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE, .diversity = 0.5),
+        &selection));
     const tvlm_position *positions = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, K);
     memcpy(found, positions, K * sizeof *positions);
@@ -281,12 +284,15 @@ static tvlm_status ask(objects *o, results *r) {
     int32_t count = 0;
     tvlm_selection_destroy(&o->selection);
     tvlm_packed_destroy(&o->packed);
-    TVLM_TRY(tvlm_select(o->stack, tvlm_query(.similarity = similarity, .columns = 3, .rows = 2),
-                         tvlm_select_params(.k = K, .score.stride = 4.0f, .min_distance = 5.0f),
-                         &o->selection));
+    const struct tvlm_query query = {.similarity = similarity, .columns = 3, .rows = 2};
+    const struct tvlm_select_params apart = {
+        .k = K, .score.stride = 4.0f, .min_distance = 5.0f, .diversity = 0.3};
+    TVLM_TRY(tvlm_select(o->stack, &query, &apart, &o->selection));
     const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
     assert_int_equal(count, K);
     memcpy(r->positions, positions, sizeof r->positions);
+    TVLM_TRY(tvlm_explain(o->stack, &query, &apart, o->selection, K * REASONS, r->reasons, &count));
+    assert_int_equal(count, REASONS);
     TVLM_TRY(
         tvlm_stack_read(o->stack, 0, tvlm_channel_find("edges"), 0, STACK_WIDTH * STACK_HEIGHT, r->texels));
     TVLM_TRY(tvlm_stack_sample(o->stack, points, 2, channels, 2, r->samples));
