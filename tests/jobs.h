@@ -79,6 +79,19 @@ static tvlm_status process(objects *o, results *r) {
     return tvlm_export_read(o->export, 7, sizeof r->scores, r->scores);
 }
 
+/* A budget of patches of 8 pixels. */
+static tvlm_status spend(objects *o, struct tvlm_select_params params) {
+    tvlm_selection *selection = NULL;
+    int32_t count = 0;
+    params.strategy = TVLM_STRATEGY_BUDGET;
+    params.patch = 8.0f;
+    TVLM_TRY(tvlm_select(o->stack, NULL, &params, &selection));
+    (void)tvlm_selection_positions(selection, &count);
+    tvlm_selection_destroy(&selection);
+    assert_true(count > 0);
+    return TVLM_OK;
+}
+
 /* Squares that cover the image, and a patch of each. */
 static tvlm_status cut(objects *o, results *r, tvlm_strategy strategy) {
     static const int32_t channel[1] = {TVLM_CHANNEL_R};
@@ -300,6 +313,9 @@ static tvlm_status ask(objects *o, results *r) {
     TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_QUADTREE));
     TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.share = 0.5f, .emphasis = 2.0f}));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.tolerance = 0.5f}));
+    TVLM_TRY(spend(o, (struct tvlm_select_params){.tolerance = TVLM_ZERO}));
     return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
 }
 
