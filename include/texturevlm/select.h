@@ -248,7 +248,7 @@ struct tvlm_select_params {
      * the thumbnail enlarged, and tiles on it from coarse to fine.
      *
      * The *loss* of a picture is its squared error of luma, and 1 - SSIM of luma (Wang et al. 2004), each over
-     * that of downsampling (the best thumbnail of k patches alone), weighed by the preset. Both are measured on
+     * that of downsampling (the thumbnail of k patches alone with the least squared error), weighed by the preset. Both are measured on
      * each tile of level 0, for some fifteen thumbnails and for levels 1 and 2, after they are enlarged. For each
      * thumbnail the tiles of least loss are found by a Lagrangian over the tree of tiles (Shoham & Gersho
      * 1988), and that thumbnail is taken whose choice loses least, of those that lose no more than

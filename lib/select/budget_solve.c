@@ -103,17 +103,13 @@ static void exchange(tvlm_budget_answer *a, tvlm_budget_answer *b) {
 
 /* ---- A number of patches ---- */
 
-/* The thumbnail that loses least alone: what downsampling is. Both parts count alike. */
+/* The thumbnail with the least squared error of those that are given all patches: what downsampling is at its
+ * best. */
 static int32_t downsampled(const tvlm_budget *budget) {
     const tvlm_budget_loss *const losses = budget->losses + TVLM_BUDGET_FIRST;
-    double least[TVLM_BUDGET_PARTS] = {losses[0].sums[0], losses[0].sums[1]}, weights[TVLM_BUDGET_PARTS];
     int32_t best = 0;
     for (int32_t i = 1; i < budget->alone; ++i)
-        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
-            least[p] = losses[i].sums[p] < least[p] ? losses[i].sums[p] : least[p];
-    weigh_parts(least, 0.5, weights);
-    for (int32_t i = 1; i < budget->alone; ++i)
-        if (weighed(weights, losses[i].sums) < weighed(weights, losses[best].sums)) best = i;
+        if (losses[i].sums[TVLM_BUDGET_ERROR] < losses[best].sums[TVLM_BUDGET_ERROR]) best = i;
     return best;
 }
 
