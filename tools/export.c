@@ -8,6 +8,7 @@
 
 #include "export_pictures.h"
 #include "json.h"
+#include "positions.h"
 #include "questions.h"
 #include "shared.h"
 #include "texturevlm/io.h"
@@ -210,7 +211,10 @@ static int read_tensor(struct job *job, int32_t index) {
                             .rank = found.rank,
                             .data = data};
     memcpy(tensor->shape, found.shape, sizeof found.shape);
-    return tool_status(job->tool, tvlm_export_read(job->export, index, found.bytes, data));
+    code = tool_status(job->tool, tvlm_export_read(job->export, index, found.bytes, data));
+    if (code == TOOL_DONE && strcmp(found.name, "scores") == 0)
+        code = scores_check(job->tool, data, found.bytes / sizeof(float));
+    return code;
 }
 
 static int write_tensors(struct job *job) {

@@ -3,10 +3,19 @@
 
 #include <math.h>
 
+static int refuse(struct tool *tool) {
+    return tool_fail(tool, "scores overflow: the weights are too large");
+}
+
 int positions_check(struct tool *tool, const tvlm_position *positions, int32_t count) {
     for (int32_t i = 0; i < count; ++i)
-        if (!isfinite(positions[i].score))
-            return tool_fail(tool, "scores overflow: the weights are too large");
+        if (!isfinite(positions[i].score)) return refuse(tool);
+    return TOOL_DONE;
+}
+
+int scores_check(struct tool *tool, const float *scores, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+        if (!isfinite(scores[i])) return refuse(tool);
     return TOOL_DONE;
 }
 

@@ -12,6 +12,7 @@
 
 /* Refuses scores that have overflowed: JSON has no number for them, and their order says nothing. */
 int positions_check(struct tool *tool, const tvlm_position *positions, int32_t count);
+int scores_check(struct tool *tool, const float *scores, size_t count);
 
 /* Writes "positions": [{"x", "y", "level", "score", "size", "height", "cell": [column, row], "axes"}, ...]. A
  * position has "height" only where it is no square, "cell" only where there is one, and "axes" where `axes` [count] is not NULL. With `flat` all stands on
