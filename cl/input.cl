@@ -5,7 +5,7 @@
  *
  * The grid is `shape` = (columns, rows, channels) of values in a buffer: the channels of a cell lie beside
  * each other, and rows begin `row_stride` bytes apart, the first at byte `offset`. Values are float, or half
- * where INPUT_HALF is 1. Both kernels run the same on GPUs and CPUs.
+ * where INPUT_HALF is 1. All kernels run the same on GPUs and CPUs.
  */
 // check-kernels: -DINPUT_HALF=0
 // check-kernels: -DINPUT_HALF=1
@@ -42,6 +42,23 @@ kernel void input_check(global const uchar *restrict data, const ulong offset, c
         if (!isfinite(value)) found = i;
     }
     if (found != TVLM_INPUT_NONE) atomic_min(first, y * width + found);
+}
+
+/* Makes *any 1 where a cell has a direction as a vector: it is not shorter than TVLM_FEATURE_FLOOR, and no
+ * value of it lies beyond TVLM_FEATURE_LIMIT. Work-item (x, y) looks at one cell. */
+kernel void input_directions(global const uchar *restrict data, const ulong offset, const ulong row_stride,
+                             const int4 shape, global int *restrict any) {
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= shape.x || y >= shape.y) return;
+    global const uchar *row = data + offset + y * row_stride;
+    float sum = 0.0f;
+    for (int i = 0; i < shape.z; ++i) {
+        float value = INPUT_LOAD(row, x * shape.z + i);
+        value = isfinite(value) ? value : 0.0f;
+        if (fabs(value) > TVLM_FEATURE_LIMIT) return;
+        sum += value * value;
+    }
+    if (sqrt(sum) >= TVLM_FEATURE_FLOOR) atomic_or(any, 1);
 }
 
 /* A value as the texture holds it, except that vectors are scaled later: 0 where it is not finite, then what

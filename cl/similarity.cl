@@ -174,6 +174,59 @@ similarity_cells(TEXTURE_IN(features), const int image, global const float *rest
 }
 #endif
 
+#define UNIT_GROUP 64
+
+/* The largest part of the group, which all of its work-items get. */
+inline float largest_of(float part, local float *parts) {
+    const int lane = get_local_id(0);
+    parts[lane] = part;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float most = parts[0];
+    for (int i = 1; i < UNIT_GROUP; ++i) most = max(most, parts[i]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return most;
+}
+
+/*
+ * Brings vectors to length 1: vectors[at + n * dimension ..], less `mean` where has_mean is 1, go to
+ * out[n * stride ..], with zeros behind each. One that is too short, or has a value that is not finite,
+ * becomes 0, and *bad the least number of such a vector. Components are divided by the largest before they
+ * are squared: squares of finite floats may overflow. Work-group n makes vector n.
+ */
+kernel __attribute__((reqd_work_group_size(UNIT_GROUP, 1, 1))) void
+unit_vectors(global const float *restrict vectors, const ulong at, const int dimension, const int stride,
+             global const float *restrict mean, const int has_mean, global float *restrict out,
+             global int *restrict bad) {
+    local float parts[UNIT_GROUP];
+    const int n = get_group_id(0), lane = get_local_id(0);
+    global const float *vector = vectors + at + (size_t)n * dimension;
+    float part = 0.0f;
+    for (int i = lane; i < dimension; i += UNIT_GROUP) {
+        const float value = has_mean ? vector[i] - mean[i] : vector[i];
+        part = isfinite(value) ? max(part, fabs(value)) : INFINITY;
+    }
+    const float largest = largest_of(part, parts);
+    const bool finite = isfinite(largest);
+    const float scale = finite && largest > 0.0f ? largest : 1.0f;
+    part = 0.0f;
+    for (int i = lane; finite && i < dimension; i += UNIT_GROUP) {
+        const float value = (has_mean ? vector[i] - mean[i] : vector[i]) / scale;
+        part += value * value;
+    }
+    parts[lane] = part;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float length = 0.0f;
+    for (int i = 0; i < UNIT_GROUP; ++i) length += parts[i];
+    length = sqrt(length);
+    const bool good = finite && length * scale >= TVLM_FEATURE_FLOOR;
+    for (int i = lane; i < stride; i += UNIT_GROUP) {
+        float unit = 0.0f;
+        if (good && i < dimension) unit = (has_mean ? vector[i] - mean[i] : vector[i]) / scale / length;
+        out[(size_t)n * stride + i] = unit;
+    }
+    if (lane == 0 && !good) atomic_min(bad, n);
+}
+
 /* Copies the vectors of one image to matrix[cell * dimension + component]. Work-item (x, y, n) copies
  * MATRIX_LAYERS layers of a cell. */
 kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension,

@@ -10,7 +10,11 @@
 #include <CL/cl.h>
 #include <string.h>
 
-static struct { int kernels, writes, reads, others, waits, memory; } commands;
+/* What was counted; `written` and `read` are bytes. */
+static struct {
+    int kernels, writes, reads, others, waits, memory;
+    size_t written, read;
+} commands;
 
 static inline void wait_if(cl_bool waits) {
     commands.waits += waits == CL_TRUE;
@@ -27,6 +31,7 @@ static cl_int counted_clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory
                                            size_t offset, size_t bytes, const void *host, cl_uint count,
                                            const cl_event *list, cl_event *event) {
     ++commands.writes;
+    commands.written += bytes;
     wait_if(waits);
     return clEnqueueWriteBuffer(queue, memory, waits, offset, bytes, host, count, list, event);
 }
@@ -35,6 +40,7 @@ static cl_int counted_clEnqueueReadBuffer(cl_command_queue queue, cl_mem memory,
                                           size_t bytes, void *host, cl_uint count, const cl_event *list,
                                           cl_event *event) {
     ++commands.reads;
+    commands.read += bytes;
     wait_if(waits);
     return clEnqueueReadBuffer(queue, memory, waits, offset, bytes, host, count, list, event);
 }

@@ -41,4 +41,14 @@ case $rc in
     0) grep -qxE '(image|buffer|mipmapped): 32 x 24 texels, 2 slices of four channels' "$work/out" || fail "own_context: $(cat "$work/out")" ;;
     *) fail "own_context ends with $rc" ;;
 esac
+
+# Eight of the twelve cells, as patches: each is red or blue all over, so that its first pixel tells which.
+rc=0
+"$programs/example_camera_to_patches" "$work/red.ppm" >"$work/out" || rc=$?
+case $rc in
+    77) echo "examples: camera_to_patches skipped, there is no OpenCL device" ;;
+    0) [ "$(grep -cxE '[0-7]: r (1.00 g 0.00 b 0.00|0.00 g 0.00 b 1.00)' "$work/out")" -eq 8 ] ||
+        fail "camera_to_patches: $(cat "$work/out")" ;;
+    *) fail "camera_to_patches ends with $rc" ;;
+esac
 echo "examples: passed"

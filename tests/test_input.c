@@ -96,6 +96,41 @@ static void conversions(const test_target *target, tvlm_device *reference) {
                 check_conversion(target, reference, sizes[i], channels[c], (i + c) % 2 == 0, mode, &random);
 }
 
+/* Whether any vector has a direction: none of zeros, of tiny, of huge and of no numbers, the last of which
+ * count as 0. */
+static void directions(const test_target *target, tvlm_device *reference) {
+    enum { CELLS = 6 };
+    static const struct {
+        float value[3];
+        bool has;
+    } vectors[] = {{{0, 0, 0}, false},        {{1e-16f, 0, 0}, false}, {{2e15f, 1, 0}, false},
+                   {{-FLT_MAX, 0, 0}, false}, {{NAN, 0, 0}, false},    {{NAN, 0, 1}, true},
+                   {{INFINITY, 2, 0}, true},  {{1e-14f, 0, 0}, true},  {{0, -9e14f, 0}, true}};
+    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; ++v)
+        for (int at = 0; at < CELLS; ++at) {
+            const tvlm_input input = {.columns = 3,
+                                      .rows = 2,
+                                      .channels = 3,
+                                      .offset = 8,
+                                      .row_stride = 40,
+                                      .mode = TVLM_INPUT_CLAMP};
+            float values[22] = {0};
+            bool any = !vectors[v].has, expected = any;
+            memcpy(values + 2 + at / 3 * 10 + at % 3 * 3, vectors[v].value, sizeof vectors[v].value);
+            values[11] = values[21] = values[0] = 5.0f; /* between the rows, behind and before them */
+            tvlm_buffer *got = test_buffer(target->device, sizeof values, values);
+            tvlm_buffer *known = test_buffer(reference, sizeof values, values);
+            assert_int_equal(target->device->backend->input_directions(target->device, got, &input, &any),
+                             TVLM_OK);
+            assert_int_equal(reference->backend->input_directions(reference, known, &input, &expected),
+                             TVLM_OK);
+            assert_int_equal(any, vectors[v].has);
+            assert_int_equal(expected, vectors[v].has);
+            target->device->backend->buffer_destroy(target->device, &got);
+            reference->backend->buffer_destroy(reference, &known);
+        }
+}
+
 /* Lengths that squares in float do not hold, and the zero vector. */
 static void extreme_vectors(const test_target *target, tvlm_device *reference) {
     static const float vectors[4][3] = {
@@ -121,6 +156,7 @@ static void test_conversion(void **state) {
     (void)state;
     test_on_targets(conversions);
     test_on_targets(extreme_vectors);
+    test_on_targets(directions);
 }
 
 /* ---- Stacks ---- */

@@ -108,6 +108,13 @@ static void test_null_of_questions(void **state) {
     REFUSES("scores is NULL", tvlm_score(o->stack, NULL, NULL, 1, NULL));
     REFUSES("scores is NULL", tvlm_topk(o->device, NULL, 1, 1, &n, NULL));
     REFUSES("indices is NULL", tvlm_topk(o->device, &number, 1, 1, NULL, NULL));
+    REFUSES("out is NULL", tvlm_score_opencl(o->stack, NULL, NULL, NULL, 0));
+    REFUSES("scores is NULL", tvlm_topk_opencl(o->device, NULL, 0, 1, 1, NULL, 0));
+    REFUSES("positions is NULL", tvlm_select_opencl(o->stack, NULL, NULL, NULL, 0, &n));
+    REFUSES("positions is NULL", tvlm_patches_extract_at_opencl(o->stack, NULL, 1, NULL, NULL, 0));
+    REFUSES("out is NULL", tvlm_patches_extract_at_opencl(o->stack, tvlm_memory(0), 1, NULL, NULL, 0));
+    REFUSES("none given", tvlm_select(o->stack, NULL, tvlm_select_params(.scores = tvlm_scores(0)),
+                                      (tvlm_selection *[1]){NULL}));
     REFUSES("positions is NULL", tvlm_patches_extract(o->stack, NULL, 1, NULL, 1, &number));
     REFUSES("out is NULL", tvlm_patches_extract(o->stack, &position, 1, NULL, 1, NULL));
     REFUSES("positions is NULL", tvlm_foveated_place(32, 32, NULL, &log_kept, 1, NULL, &n));

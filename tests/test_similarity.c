@@ -213,6 +213,80 @@ static void operations(const test_target *target, tvlm_device *reference) {
     test_pair_destroy(&pair);
 }
 
+/* ---- Vectors of any length ---- */
+
+/* The same on the device and on the reference; of a vector that is none, what number is told. */
+static void check_units(const test_target *target, tvlm_device *reference, const float *vectors,
+                        const float *mean, int32_t count, int32_t dimension, int32_t bad) {
+    const int32_t stride = dimension + 5;
+    const size_t bytes = (size_t)count * (size_t)dimension * sizeof(float);
+    const size_t out = (size_t)count * (size_t)stride;
+    tvlm_device *const devices[2] = {target->device, reference};
+    float *units[2];
+    for (int i = 0; i < 2; ++i) {
+        tvlm_device *const device = devices[i];
+        float *padded = malloc(bytes + 8);
+        int32_t found = -2;
+        units[i] = malloc(out * sizeof(float));
+        assert_true(padded != NULL && units[i] != NULL);
+        padded[0] = padded[1] = 1e9f;
+        memcpy(padded + 2, vectors, bytes);
+        tvlm_units asked = {
+            .vectors = test_buffer(device, bytes + 8, padded),
+            .out = test_buffer(device, out * sizeof(float), NULL),
+            .mean = mean != NULL ? test_buffer(device, (size_t)dimension * sizeof(float), mean) : NULL,
+            .offset = 8,
+            .count = count,
+            .dimension = dimension,
+            .stride = stride};
+        assert_int_equal(device->backend->unit_vectors(device, &asked, &found), TVLM_OK);
+        assert_int_equal(found, bad);
+        assert_int_equal(device->backend->unit_vectors(device, &asked, NULL), TVLM_OK);
+        test_buffer_take(device, &asked.out, out * sizeof(float), units[i]);
+        device->backend->buffer_destroy(device, &asked.vectors);
+        if (mean != NULL) device->backend->buffer_destroy(device, &asked.mean);
+        free(padded);
+    }
+    test_compare("unit vectors", units[0], units[1], out, 2e-6f, 3e-7f);
+    for (size_t i = 0; bad >= 0 && i < (size_t)stride; ++i)
+        assert_true(units[0][(size_t)bad * (size_t)stride + i] == 0.0f);
+    free(units[0]);
+    free(units[1]);
+}
+
+static void units(const test_target *target, tvlm_device *reference) {
+    static const int32_t dimensions[] = {1, 7, 64, 768, 1025};
+    static const float none[] = {0.0f, 1e-20f, NAN, INFINITY};
+    uint64_t random = 77;
+    for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; ++d) {
+        const int32_t dimension = dimensions[d];
+        const size_t all = 5 * (size_t)dimension;
+        float *vectors = malloc(all * sizeof *vectors), *mean = malloc((size_t)dimension * sizeof *mean);
+        assert_true(vectors != NULL && mean != NULL);
+        for (size_t i = 0; i < all; ++i) vectors[i] = 0.1f + test_random_unit(&random);
+        for (size_t i = 0; i < (size_t)dimension; ++i) mean[i] = test_random_unit(&random) - 1.0f;
+        /* Lengths whose squares a float does not hold. */
+        for (size_t i = 0; i < (size_t)dimension; ++i) vectors[i] *= 1e30f;
+        for (size_t i = (size_t)dimension; i < 2 * (size_t)dimension; ++i) vectors[i] *= 1e-12f;
+        check_units(target, reference, vectors, NULL, 5, dimension, -1);
+        check_units(target, reference, vectors, mean, 5, dimension, -1);
+        for (size_t n = 0; n < sizeof none / sizeof *none; ++n) {
+            for (size_t i = 3 * (size_t)dimension; i < 4 * (size_t)dimension; ++i) vectors[i] = 0.0f;
+            vectors[4 * (size_t)dimension - 1] = none[n];
+            check_units(target, reference, vectors, NULL, 5, dimension, 3);
+        }
+        for (size_t i = 0; i < (size_t)dimension; ++i) vectors[2 * (size_t)dimension + i] = mean[i];
+        check_units(target, reference, vectors, mean, 3, dimension, 2); /* nothing is left of it */
+        free(vectors);
+        free(mean);
+    }
+}
+
+static void test_units(void **state) {
+    (void)state;
+    test_on_targets(units);
+}
+
 static void both_operations(const test_target *target, tvlm_device *reference) {
     test_with_tunings(target, reference, operations);
 }
@@ -500,6 +574,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_definition),
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_units),
         cmocka_unit_test(test_reference_f32),
         cmocka_unit_test(test_reference_f16),
         cmocka_unit_test(test_targets),

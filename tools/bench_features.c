@@ -135,7 +135,8 @@ static tvlm_status run_cosines(struct bench *bench, int32_t unused) {
     tvlm_buffer *cosines;
     (void)unused;
     TVLM_TRY(tvlm_stack_features(f->stack, 0, &features));
-    return tvlm_stack_cosines(f->stack, &features, f->queries, QUERIES, DIMENSION, NULL, &cosines);
+    const tvlm_vectors asked = {.vectors = f->queries, .count = QUERIES, .dimension = DIMENSION};
+    return tvlm_stack_cosines(f->stack, &features, &asked, &cosines);
 }
 
 static tvlm_status run_basis(struct bench *bench, int32_t unused) {

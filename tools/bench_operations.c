@@ -12,7 +12,7 @@
 #include "select/budget_plan.h"
 #include "texturevlm/delta.h"
 
-enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, SOME_BYTES = 1 << 20, THUMBNAILS = 12 };
+enum { SIDE = 64, CELLS = SIDE * SIDE, PROBES = 8, UNITS = 16, SOME_BYTES = 1 << 20, THUMBNAILS = 12 };
 
 struct bench_operations {
     tvlm_texture *like_source; /* is like the source, but has one level */
@@ -22,6 +22,7 @@ struct bench_operations {
     tvlm_buffer *paths[2];     /* those of tvlm_warp, which begin in the middles of cells */
     tvlm_buffer *places;       /* BENCH_K footprints */
     tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
+    tvlm_buffer *zeros;        /* a ranking of BENCH_K candidates, all of which are the first */
     tvlm_buffer *some, *native, *losses;
     tvlm_budget_plan plan; /* of pictures of the source */
     float *rgba;
@@ -69,6 +70,7 @@ static tvlm_status make_textures(struct bench *bench, struct bench_operations *o
 
 static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o) {
     static float ones[CELLS], paths[CELLS][4];
+    static const int32_t zeros[BENCH_K][2];
     tvlm_footprint_place places[BENCH_K];
     const float width = (float)bench->stack->width, height = (float)bench->stack->height;
     for (int i = 0; i < CELLS; ++i) {
@@ -85,6 +87,7 @@ static tvlm_status make_buffers(struct bench *bench, struct bench_operations *o)
     for (int i = 0; i < 2; ++i) TVLM_TRY(upload(bench, sizeof paths, paths, &o->paths[i]));
     TVLM_TRY(upload(bench, sizeof places, places, &o->places));
     TVLM_TRY(bench->device->backend->buffer_create(bench->device, halved_bytes(bench), &o->halved));
+    TVLM_TRY(upload(bench, sizeof zeros, zeros, &o->zeros));
     TVLM_TRY(bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->some));
     return bench->device->backend->buffer_create(bench->device, SOME_BYTES, &o->native);
 }
@@ -116,7 +119,8 @@ void bench_operations_release(struct bench *bench) {
     struct bench_operations *const o = bench->operations;
     if (o == NULL) return;
     tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places,
-                                     &o->halved, &o->some,     &o->native,   &o->losses};
+                                     &o->zeros,  &o->halved,   &o->some,     &o->native,
+                                     &o->losses};
     tvlm_texture **const textures[] = {&o->like_source, &o->plane, &o->cells[0], &o->cells[1], &o->cells[2]};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
         bench->device->backend->buffer_destroy(bench->device, buffers[i]);
@@ -226,9 +230,50 @@ static tvlm_status run_pick(struct bench *bench, int32_t unused) {
 static tvlm_status run_check(struct bench *bench, int32_t unused) {
     const tvlm_input input = {
         .columns = SIDE, .rows = SIDE, .channels = 1, .row_stride = SIDE * sizeof(float)};
+    const tvlm_backend *const backend = bench->device->backend;
     int64_t first;
+    bool any;
     (void)unused;
-    return bench->device->backend->input_check(bench->device, bench->operations->floats, &input, &first);
+    TVLM_TRY(backend->input_check(bench->device, bench->operations->floats, &input, &first));
+    return backend->input_directions(bench->device, bench->operations->floats, &input, &any);
+}
+
+/* Sixteen vectors of ones. */
+static tvlm_status run_unit_vectors(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    const tvlm_units units = {.vectors = o->floats,
+                              .out = o->some,
+                              .count = UNITS,
+                              .dimension = CELLS / UNITS,
+                              .stride = CELLS / UNITS};
+    (void)unused;
+    return bench->device->backend->unit_vectors(bench->device, &units, NULL);
+}
+
+/* A ranking of zeros: the first cell again and again. */
+static tvlm_status run_place(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    const tvlm_placing placing = {.candidates = {.columns = SIDE, .rows = SIDE, .step_x = 1, .step_y = 1},
+                                  .width = SIDE,
+                                  .height = SIDE,
+                                  .scale_x = 1.0f,
+                                  .scale_y = 1.0f,
+                                  .out = o->some,
+                                  .looked = o->native};
+    (void)unused;
+    return bench->device->backend->place(bench->device, &placing, o->zeros, BENCH_K);
+}
+
+static tvlm_status run_patch_places(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    const tvlm_position_list list = {.positions = o->some,
+                                     .count = BENCH_K,
+                                     .side = 16,
+                                     .scale_x = 1.0f,
+                                     .scale_y = 1.0f,
+                                     .scale_size = 1.0f};
+    (void)unused;
+    return bench->device->backend->patch_places(bench->device, &list, o->native, NULL);
 }
 
 /* Compares the source with itself: nothing differs. */
@@ -328,7 +373,10 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
               (double)BENCH_K * bench->group_count * (PROBES * texel + 16.0));
     bench_add(stages, count, "pack", ", one image", run_pack_slot, 0, bench_pack_bytes(bench));
     bench_add(stages, count, "pick", "", run_pick, 0, 2.0 * texels * texel);
-    bench_add(stages, count, "check", "", run_check, 0, 4.0 * CELLS);
+    bench_add(stages, count, "check", "", run_check, 0, 8.0 * CELLS);
+    bench_add(stages, count, "unit vectors", "", run_unit_vectors, 0, 16.0 * CELLS);
+    bench_add(stages, count, "place 273", "", run_place, 0, BENCH_K * 64.0);
+    bench_add(stages, count, "patch places 273", "", run_patch_places, 0, BENCH_K * 80.0);
     bench_add(stages, count, "changed tiles", "", run_changed, 0, bench_source_bytes(bench));
     bench_add(stages, count, "planes", "", run_planes, 0,
               (double)halved_bytes(bench) + (double)bench->pixels.row_stride * bench->pixels.height);

@@ -427,7 +427,8 @@ static tvlm_status run_patches(struct bench *bench, int32_t unused) {
     if (count == 0)
         TVLM_TRY(tvlm_foveated_place(bench->stack->width, bench->stack->height, NULL, &bench->device->log,
                                      BENCH_K, positions, &count));
-    return tvlm_patches_into(bench->stack, positions, count, NULL, bench->patches, 0);
+    return tvlm_patches_into(bench->stack, &(tvlm_patches_at){.positions = positions}, count, NULL,
+                             bench->patches, 0);
 }
 
 double bench_source_bytes(const struct bench *bench) {

@@ -150,6 +150,23 @@ TVLM_API tvlm_status tvlm_device_get_info(const tvlm_device *device, tvlm_device
  */
 TVLM_API tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos, int32_t *count);
 
+/*
+ * What an application of its own OpenCL context (opencl.h) has in a buffer of that context: structs take it in
+ * place of an array of the host. Its values are read from byte_offset on, a multiple of 4, without gaps.
+ *
+ * Where the library has to refuse values, it looks at them on the device, and waits for what it finds: a few
+ * bytes. With `unchecked` nobody looks and nothing waits: the application answers for its values, and what it
+ * is said to be where they are not as they should be.
+ */
+struct _cl_mem; /* OpenCL's: cl_mem is a pointer to it. NOLINT(bugprone-reserved-identifier) */
+struct tvlm_memory {
+    struct _cl_mem *memory;
+    size_t byte_offset;
+    bool unchecked;
+    uint64_t reserved[3];
+};
+#define tvlm_memory(...) TVLM_PARAMS(tvlm_memory, __VA_ARGS__)
+
 /* Waits until all work of the device is done. */
 TVLM_API tvlm_status tvlm_device_finish(tvlm_device *device);
 

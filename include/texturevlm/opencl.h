@@ -157,7 +157,8 @@ TVLM_API tvlm_status tvlm_stream_send_opencl(tvlm_stream *stream, int32_t camera
 /*
  * As tvlm_stack_set_grid and tvlm_stack_set_user, with the grid in a buffer on the device, from byte_offset
  * on; input->data is not read. With replace_nonfinite the kernel that reads the buffer has been enqueued when
- * they return; without it, and for identifiers, they wait.
+ * they return; without it, and for identifiers, they wait. Whether any of the encoder's vectors has a
+ * direction that a question can be compared with is looked at only where they wait.
  */
 TVLM_API tvlm_status tvlm_stack_set_grid_opencl(tvlm_stack *stack, int32_t index, int32_t channel,
                                                 const struct tvlm_grid_input *input, cl_mem data,
@@ -185,6 +186,56 @@ TVLM_API tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_
 TVLM_API tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions,
                                                  int32_t count, const struct tvlm_patches_params *params,
                                                  cl_mem out, size_t byte_offset);
+
+/* ---- From the stack to the chosen patches ----
+ *
+ * What is asked comes in as struct tvlm_memory (device.h) too: a query's vectors (tvlm_query.vectors_in), and
+ * scores of one's own (tvlm_select_params.scores). With it, and with `unchecked`, a selection by the grid or
+ * the exhaustive strategy goes from the camera's buffer to the patches without the host: no value is copied to
+ * it or from it, and nothing waits.
+ */
+
+/*
+ * As tvlm_score (score.h), into a buffer on the device from byte_offset (a multiple of 4) on, by a copy on the
+ * device: the work that writes it has been enqueued when it returns. Errors: as there; ARGUMENT for a buffer
+ * that is too small.
+ */
+TVLM_API tvlm_status tvlm_score_opencl(tvlm_stack *stack, const struct tvlm_query *query,
+                                       const struct tvlm_score_params *params, cl_mem out,
+                                       size_t byte_offset);
+
+/*
+ * As tvlm_topk (score.h), from `n` floats in a buffer on the device into one. The ranking is `k` pairs of 8
+ * bytes, the best first: the index as an int, then the score as a float. Offsets are multiples of 4. The work
+ * has been enqueued when it returns; what does not begin at byte 0 is copied on the device. The buffers may
+ * not overlap. Errors: as there; ARGUMENT for a buffer that is too small.
+ */
+TVLM_API tvlm_status tvlm_topk_opencl(tvlm_device *device, cl_mem scores, size_t scores_offset, int32_t n,
+                                      int32_t k, cl_mem ranking, size_t ranking_offset);
+
+/*
+ * As tvlm_select (select.h), with the positions in a buffer on the device, from byte_offset (a multiple of 4)
+ * on. They lie there as the structs do, 48 bytes each: floats x, y, level, score, size, ints column, row, and
+ * five words that are 0. *count is how many there are; it may be NULL.
+ *
+ * The strategies grid and exhaustive, without min_distance and overview, choose on the device: the work has
+ * been enqueued when it returns. Coordinates are rounded as floats there: where the working image has not the
+ * size of the image, they may differ from tvlm_select's by a few units in the last place. All else chooses on
+ * the host, waits, and sends what it chose. Errors: as tvlm_select; ARGUMENT for a buffer that is too small,
+ * and for keep_scores, since there is no selection that could keep them.
+ */
+TVLM_API tvlm_status tvlm_select_opencl(tvlm_stack *stack, const struct tvlm_query *query,
+                                        const struct tvlm_select_params *params, cl_mem positions,
+                                        size_t byte_offset, int32_t *count);
+
+/*
+ * As tvlm_patches_extract_opencl, at positions in a buffer on the device, which lie there as
+ * tvlm_select_opencl writes them; of each only x, y and size are read. It waits for their check, unless they
+ * are `unchecked`: what is no position is then cut out at the upper left corner.
+ */
+TVLM_API tvlm_status tvlm_patches_extract_at_opencl(tvlm_stack *stack, const struct tvlm_memory *positions,
+                                                    int32_t count, const struct tvlm_patches_params *params,
+                                                    cl_mem out, size_t byte_offset);
 
 /* Where a family's texels are. */
 typedef struct tvlm_opencl_texture {

@@ -69,7 +69,15 @@ struct tvlm_query {
      * cosine, but not the same. What is taken off q is `mean`, not the mean of the basis.
      */
     const struct tvlm_basis *basis;
-    uint64_t reserved[4];
+
+    /*
+     * The vectors in memory of the device (device.h), [count * dimension] floats as above, in place of
+     * `vectors`: they are never copied to the host, but where a basis or a scorer's query_weights ask for
+     * their numbers, or the strategy is the cascade. With `unchecked`, a vector that is 0, or has a value that
+     * is not finite, is like nothing: its similarity is 0 everywhere.
+     */
+    const struct tvlm_memory *vectors_in;
+    uint64_t reserved[3];
 };
 #define tvlm_query(...) TVLM_PARAMS(tvlm_query, __VA_ARGS__)
 

@@ -114,6 +114,22 @@ TVLM_API tvlm_status tvlm_budget_preset_get_info(tvlm_budget_preset preset, tvlm
 #define TVLM_EMPHASIS_ASKED 32.0f
 
 /*
+ * Scores of one's own in place of those that the library computes: one for each candidate of the strategy, row
+ * after row. There are as many columns and rows as tvlm_score_size (score.h) says for the same `score`, with
+ * `dense` for the exhaustive strategy. They are finite; the larger a score, the better.
+ */
+struct tvlm_scores {
+    /* [rows * columns], read during the call only. */
+    const float *values;
+    /* Floats in memory of the device (device.h), in place of `values`; they are copied on the device, and come
+     * to the host only where the strategy works there. `unchecked`: NaN comes last, as in tvlm_topk. */
+    const struct tvlm_memory *values_in;
+    int32_t columns, rows;
+    uint64_t reserved[4];
+};
+#define tvlm_scores(...) TVLM_PARAMS(tvlm_scores, __VA_ARGS__)
+
+/*
  * Parameters of a selection. All zero means the defaults. A parameter of another strategy than the one that
  * is asked for is refused, not ignored.
  */
@@ -285,7 +301,15 @@ struct tvlm_select_params {
      * TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused. */
     int32_t emphasis_channel;
     tvlm_budget_preset preset;
-    uint32_t reserved[1];
+
+    /* ---- All strategies, once more ---- */
+
+    /* Scores of one's own, by which the strategy chooses, and which are kept wherever scores are. NULL: the
+     * library computes them. With them a query, `score.weights` and `score.scorer` are refused: these would
+     * change nothing. Where the foveated strategy has no fixation, it looks first where the mean over its grid
+     * is highest; a region of the cascade has the highest score of the cells that touch it. */
+    const struct tvlm_scores *scores;
+    uint64_t reserved[4];
 };
 #define tvlm_select_params(...) TVLM_PARAMS(tvlm_select_params, __VA_ARGS__)
 

@@ -283,6 +283,16 @@
 #define TVLM_INPUT_UNIT   1
 #define TVLM_INPUT_BINARY 2
 
+/* A tvlm_position (texturevlm/select.h) in memory: its words of 32 bits, and which of them holds what. */
+#define TVLM_POSITION_WORDS  12
+#define TVLM_POSITION_X      0
+#define TVLM_POSITION_Y      1
+#define TVLM_POSITION_LEVEL  2
+#define TVLM_POSITION_SCORE  3
+#define TVLM_POSITION_SIZE   4
+#define TVLM_POSITION_COLUMN 5
+#define TVLM_POSITION_ROW    6 /* the words behind it are 0 */
+
 /* In place of the index of the first value that is not finite: there is none. */
 #define TVLM_INPUT_NONE 0x7fffffff
 

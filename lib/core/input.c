@@ -65,6 +65,25 @@ int64_t tvlm_input_check(const tvlm_input *input, const void *data) {
     return -1;
 }
 
+static bool has_direction(const tvlm_input *input, const void *data, int32_t column, int32_t row) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < input->channels; ++i) {
+        const float value = tvlm_input_value(input, data, column, row, i);
+        if (!isfinite(value)) continue;
+        if (fabsf(value) > TVLM_FEATURE_LIMIT) return false;
+        sum += (double)value * (double)value;
+    }
+    return sqrt(sum) >= (double)TVLM_FEATURE_FLOOR;
+}
+
+/* This looks at one vector where that has a direction, as nearly all have. */
+bool tvlm_input_directions(const tvlm_input *input, const void *data) {
+    for (int32_t row = 0; row < input->rows; ++row)
+        for (int32_t column = 0; column < input->columns; ++column)
+            if (has_direction(input, data, column, row)) return true;
+    return false;
+}
+
 /* What a vector is divided by: its length, or 1 for the zero vector, which stays what it is. */
 static double length_of(const float *values, int32_t count) {
     double sum = 0;

@@ -34,6 +34,12 @@ float tvlm_input_value(const tvlm_input *input, const void *data, int32_t column
  * are finite. */
 int64_t tvlm_input_check(const tvlm_input *input, const void *data);
 
+/*
+ * Whether any cell has a direction as a vector: it is not shorter than TVLM_FEATURE_FLOOR, and has no value
+ * beyond TVLM_FEATURE_LIMIT, which would be clamped. Values that are not finite count as 0.
+ */
+bool tvlm_input_directions(const tvlm_input *input, const void *data);
+
 /* Converts one cell to what the texture holds: rgba[4 * layers]. Values that are not finite become 0. */
 void tvlm_input_convert(const tvlm_input *input, const void *data, int32_t column, int32_t row,
                         int32_t layers, float *rgba);

@@ -131,6 +131,29 @@ typedef struct tvlm_candidates {
 } tvlm_candidates;
 
 /*
+ * How a ranking of candidates becomes positions (texturevlm/select.h) in `out`, from byte out_offset on, as
+ * they lie in memory. Their centres in pixels of the working image go to looked[count][2], floats.
+ */
+typedef struct tvlm_placing {
+    tvlm_candidates candidates;
+    int32_t width, height;  /* of the working image */
+    float scale_x, scale_y; /* how many pixels of the image as it was handed in one of its pixels spans */
+    float level, size;      /* of all positions */
+    tvlm_buffer *out, *looked;
+    size_t out_offset;
+} tvlm_placing;
+
+/* Positions as tvlm_placing leaves them, from byte `offset` of a buffer on, and the patches that are cut out
+ * there: their side in texels, the scale of the image, and what they are read with. */
+typedef struct tvlm_position_list {
+    tvlm_buffer *positions;
+    size_t offset;
+    int32_t count, side, image;
+    float scale_x, scale_y, scale_size;
+    float highest_level;
+} tvlm_position_list;
+
+/*
  * A step of a scoring program, which adds up to four channels to one part (0 .. TVLM_SCORE_PARTS - 1):
  *
  *     part += sum over channels c and taps of min(cap[c], weight[tap][c] * value(c, tap))
@@ -286,6 +309,14 @@ typedef struct tvlm_features {
     int32_t dimension;    /* of the vectors: 4 * layers or up to 3 less; components behind it are 0 */
     int32_t index;        /* of the batch */
 } tvlm_features;
+
+/* Vectors that are brought to length 1: `count` of `dimension` floats, from byte `offset` of `vectors` on, less
+ * `mean` (dimension floats; NULL: nothing), go to out[count * stride], with zeros behind each. */
+typedef struct tvlm_units {
+    tvlm_buffer *vectors, *mean, *out;
+    size_t offset;
+    int32_t count, dimension, stride;
+} tvlm_units;
 
 /*
  * Vectors of an earlier frame in the next one: textures of one image, level 0, one size. Where each cell came

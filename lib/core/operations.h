@@ -145,6 +145,10 @@ typedef tvlm_status tvlm_input_operation(tvlm_device *device, tvlm_buffer *data,
 typedef tvlm_status tvlm_input_check_operation(tvlm_device *device, tvlm_buffer *data,
                                                const tvlm_input *input, int64_t *first);
 
+/* Finds whether any cell has a direction as a vector (tvlm_input_directions of core/input.h). Waits. */
+typedef tvlm_status tvlm_input_directions_operation(tvlm_device *device, tvlm_buffer *data,
+                                                    const tvlm_input *input, bool *any);
+
 /* ---- Families ---- */
 
 /* Makes level 0 of args->out for all its images. Each generated grid has an operation of its own, named in
@@ -215,6 +219,18 @@ typedef tvlm_status tvlm_score_add_operation(tvlm_device *device, tvlm_buffer *s
 typedef tvlm_status tvlm_topk_operation(tvlm_device *device, tvlm_buffer *scores, int32_t n, int32_t k,
                                         tvlm_buffer *result);
 
+/* Makes positions of a ranking, as topk leaves it: tvlm_placing says where they go. */
+typedef tvlm_status tvlm_place_operation(tvlm_device *device, const tvlm_placing *placing,
+                                         tvlm_buffer *ranking, int32_t count);
+
+/*
+ * Makes places to cut patches out of (patches) from positions: places[count]. *bad becomes the first position
+ * whose numbers are not finite, or whose size is not above 0, or -1, which waits; with `bad` NULL it does not
+ * wait. Such a position is cut out where the image begins, with a step of one pixel.
+ */
+typedef tvlm_status tvlm_patch_places_operation(tvlm_device *device, const tvlm_position_list *positions,
+                                                tvlm_buffer *places, int32_t *bad);
+
 /* Keeps out->width * out->height scores in component 0 of one image of `out`, brought to [0, 1] by the
  * smallest and the largest of those that are numbers (0 where all are equal, or none is). */
 typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *scores, int32_t image,
@@ -234,6 +250,13 @@ typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_textur
 
 /* The product of two matrices: tvlm_gemm says which. */
 typedef tvlm_status tvlm_gemm_operation(tvlm_device *device, const tvlm_gemm *gemm);
+
+/*
+ * Brings vectors to length 1. *bad becomes the first of them that has a value which is not finite, or is
+ * shorter than TVLM_FEATURE_FLOOR, or -1, which waits; with `bad` NULL it does not wait. Such a vector
+ * becomes 0.
+ */
+typedef tvlm_status tvlm_unit_vectors_operation(tvlm_device *device, const tvlm_units *units, int32_t *bad);
 
 /* Fills in features->inverse for that image. */
 typedef tvlm_status tvlm_feature_lengths_operation(tvlm_device *device, const tvlm_features *features);
@@ -324,6 +347,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(source_changed, "test_delta", "changed tiles")                                                         \
     X(input, "test_input", "features upload")                                                                \
     X(input_check, "test_input", "check")                                                                    \
+    X(input_directions, "test_input", "check")                                                               \
     X(remember_luma, "test_motion", "advance")                                                               \
     X(remember, "test_temporal", "advance")                                                                  \
     X(relevance, "test_temporal", "advance")                                                                 \
@@ -337,9 +361,12 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(score, "test_score", "score of cells")                                                                 \
     X(score_add, "test_stream", "score add")                                                                 \
     X(topk, "test_topk", "top 273 of 4096")                                                                  \
+    X(place, "test_positions", "place 273")                                                                  \
+    X(patch_places, "test_positions", "patch places 273")                                                    \
     X(keep_pass, "test_similarity", "keep pass")                                                             \
     X(losses, "test_losses", "losses of pictures")                                                           \
     X(gemm, "test_gemm", "100 queries")                                                                      \
+    X(unit_vectors, "test_similarity", "unit vectors")                                                       \
     X(feature_lengths, "test_similarity", "features lengths")                                                \
     X(feature_matrix, "test_similarity", "features matrix")                                                  \
     X(similarity, "test_similarity", "similarity")                                                           \

@@ -21,11 +21,12 @@ static tvlm_status check_vectors(const tvlm_stack *stack, const float *vectors, 
 /* Makes the cosines first and then a texture for them, so that most errors leave the old words. */
 static tvlm_status set_words(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                              int32_t dimension) {
+    const tvlm_vectors asked = {.vectors = vectors, .count = count, .dimension = dimension};
     tvlm_features features;
     tvlm_buffer *cosines;
     tvlm_texture *texture;
     TVLM_TRY(tvlm_stack_features(stack, index, &features));
-    TVLM_TRY(tvlm_stack_cosines(stack, &features, vectors, count, dimension, NULL, &cosines));
+    TVLM_TRY(tvlm_stack_cosines(stack, &features, &asked, &cosines));
     const tvlm_given size = {.columns = features.texture->width,
                              .rows = features.texture->height,
                              .layers = (count + 3) / 4,
@@ -58,6 +59,7 @@ tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *
 
 tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                             int32_t dimension, size_t capacity, float *out) {
+    const tvlm_vectors asked = {.vectors = vectors, .count = count, .dimension = dimension};
     tvlm_features features;
     tvlm_buffer *cosines;
     TVLM_NEED(NULL, stack);
@@ -69,7 +71,7 @@ tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vecto
     if (capacity / cells < (size_t)count)
         return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "room for %zu similarities; there are %d x %zu", capacity, (int)count, cells);
-    TVLM_TRY(tvlm_stack_cosines(stack, &features, vectors, count, dimension, NULL, &cosines));
+    TVLM_TRY(tvlm_stack_cosines(stack, &features, &asked, &cosines));
     tvlm_device *device = tvlm_stack_device(stack);
     return device->backend->buffer_read(device, cosines, 0, (size_t)count * cells * sizeof *out, out);
 }

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "export/inside.h"
+#include "stack/query.h"
 #include "stack/stack.h"
 #include "stack/upload.h"
 
@@ -84,7 +85,7 @@ tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input 
     for (int32_t frame = 0; status == TVLM_OK && frame < picture->frames; ++frame) {
         export->current = picture->first_image + frame;
         const bool asked =
-            queries != NULL && (queries[frame].similarity != NULL || queries[frame].vectors != NULL);
+            queries != NULL && (queries[frame].similarity != NULL || tvlm_query_has_vectors(&queries[frame]));
         status = score_frame(export, features != NULL ? &features[frame] : NULL,
                              asked ? &queries[frame] : NULL, picture, frame, &c);
         if (status == TVLM_OK) keep_best(export, picture, frame, &c);

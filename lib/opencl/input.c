@@ -43,6 +43,25 @@ tvlm_status tvlm_opencl_input_check(tvlm_device *base, tvlm_buffer *data, const 
     return TVLM_OK;
 }
 
+tvlm_status tvlm_opencl_input_directions(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
+                                         bool *any) {
+    opencl_device *device = (opencl_device *)base;
+    const size_t size[2] = {(size_t)input->columns, (size_t)input->rows};
+    cl_int found = 0;
+    cl_mem memory;
+    opencl_call call;
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
+    TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof found, &found));
+    TVLM_TRY(begin(device, "input_directions", TVLM_FORMAT_F32, data, input, &call));
+    tvlm_opencl_call_memory(&call, memory);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, NULL));
+    const cl_int error =
+        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    *any = found != 0;
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_opencl_input(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input, int32_t image,
                               tvlm_texture *out) {
     const float *low = input->low, *high = input->high, *fill = input->fill;

@@ -14,6 +14,13 @@ tvlm_status tvlm_reference_input_check(tvlm_device *device, tvlm_buffer *data, c
     return TVLM_OK;
 }
 
+tvlm_status tvlm_reference_input_directions(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
+                                            bool *any) {
+    (void)device;
+    *any = tvlm_input_directions(input, reference_data(data));
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_reference_input(tvlm_device *device, tvlm_buffer *data, const tvlm_input *input,
                                  int32_t image, tvlm_texture *out) {
     float rgba[TVLM_FEATURES_MAX];

@@ -41,6 +41,40 @@ tvlm_status tvlm_reference_feature_lengths(tvlm_device *device, const tvlm_featu
     return TVLM_OK;
 }
 
+/* The length of a vector less the mean; -1: a value is not finite. */
+static double length_less(const float *vector, const float *mean, int32_t dimension) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < dimension; ++i) {
+        const float value = mean != NULL ? vector[i] - mean[i] : vector[i];
+        if (!isfinite(value)) return -1.0;
+        sum += (double)value * (double)value;
+    }
+    return sqrt(sum);
+}
+
+tvlm_status tvlm_reference_unit_vectors(tvlm_device *device, const tvlm_units *units, int32_t *bad) {
+    const float *const vectors =
+        (const float *)(const void *)((const char *)reference_data(units->vectors) + units->offset);
+    const float *const mean = units->mean != NULL ? reference_data(units->mean) : NULL;
+    float *const out = reference_data(units->out);
+    int32_t first = -1;
+    (void)device;
+    for (int32_t n = 0; n < units->count; ++n) {
+        const float *const vector = vectors + (size_t)n * (size_t)units->dimension;
+        const double length = length_less(vector, mean, units->dimension);
+        const bool good = length >= (double)TVLM_FEATURE_FLOOR;
+        if (!good && first < 0) first = n;
+        for (int32_t i = 0; i < units->stride; ++i) {
+            double unit = 0.0;
+            if (good && i < units->dimension)
+                unit = (double)(mean != NULL ? vector[i] - mean[i] : vector[i]) / length;
+            out[(size_t)n * (size_t)units->stride + (size_t)i] = (float)unit;
+        }
+    }
+    if (bad != NULL) *bad = first;
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_features *features,
                                           tvlm_buffer *matrix) {
     const int32_t width = features->texture->width;

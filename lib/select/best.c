@@ -10,6 +10,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/cost.h"
+#include "select/own.h"
 #include "select/pick.h"
 #include "stack/frame.h"
 
@@ -45,6 +46,16 @@ static tvlm_status resolve(tvlm_best *best) {
 
 /* ---- Ranking ---- */
 
+/* Scores all candidates, and ranks them on the device: the best `wanted` of them. */
+static tvlm_status rank_there(const tvlm_best *best, int32_t wanted, tvlm_buffer **scores,
+                              tvlm_buffer **ranking) {
+    tvlm_stack *const stack = best->task->stack;
+    TVLM_TRY(tvlm_task_score(best->task, &best->candidates, false, scores));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, (size_t)wanted * sizeof(tvlm_ranked), ranking));
+    tvlm_device *const device = tvlm_stack_device(stack);
+    return device->backend->topk(device, *scores, best->count, wanted, *ranking);
+}
+
 tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranking *ranking,
                           tvlm_selection_report *report) {
     const tvlm_task *const task = best->task;
@@ -59,10 +70,11 @@ tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranki
     if (ranking->ranked == NULL)
         return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a ranking of %d",
                          (int)wanted);
-    TVLM_TRY(tvlm_score_enqueue(task->stack, task->query, score, &best->candidates, &ranking->scores));
-    TVLM_TRY(tvlm_stack_scratch(task->stack, TVLM_SCRATCH_RANKING, bytes, &result));
-    TVLM_TRY(backend->topk(tvlm_stack_device(task->stack), ranking->scores, best->count, wanted, result));
-    TVLM_TRY(tvlm_cost_of_score(task->stack, task->query, score, &best->candidates, &stage->bytes));
+    TVLM_TRY(rank_there(best, wanted, &ranking->scores, &result));
+    if (task->params.scores != NULL)
+        stage->bytes = (size_t)best->count * sizeof(float);
+    else
+        TVLM_TRY(tvlm_cost_of_score(task->stack, task->query, score, &best->candidates, &stage->bytes));
     return backend->buffer_read(tvlm_stack_device(task->stack), result, 0, bytes, ranking->ranked);
 }
 
@@ -81,13 +93,18 @@ static tvlm_status keep_positions(const tvlm_best *best, const tvlm_ranked *rank
     return TVLM_OK;
 }
 
+/* The level of all positions. */
+static float level_of(const tvlm_best *best) {
+    return fmaxf(0.0f, log2f(best->candidates.step_x / best->task->params.patch));
+}
+
 static tvlm_position position_of(const tvlm_best *best, const tvlm_ranked *ranked, const tvlm_scale *scale) {
     const float stride = best->candidates.step_x;
     double x, y;
     tvlm_candidate_centre(best->task->stack, &best->candidates, ranked->index, &x, &y);
     return (tvlm_position){.x = (float)(x * scale->x),
                            .y = (float)(y * scale->y),
-                           .level = fmaxf(0.0f, log2f(stride / best->task->params.patch)),
+                           .level = level_of(best),
                            .score = ranked->score,
                            .size = (float)(stride * scale->size),
                            .column = ranked->index % best->candidates.columns,
@@ -160,4 +177,30 @@ tvlm_status tvlm_choose_best(const tvlm_task *task, tvlm_rank_function *rank, tv
     free(ranking.ranked);
     tvlm_scoremap_free(&map);
     return status;
+}
+
+tvlm_status tvlm_best_into(const tvlm_task *task, tvlm_buffer *out, size_t offset, int32_t *count) {
+    tvlm_stack *const stack = task->stack;
+    tvlm_device *const device = tvlm_stack_device(stack);
+    const int32_t index = task->params.score.index;
+    const tvlm_scale scale = tvlm_scale_of(stack, index);
+    tvlm_best best = {.task = task};
+    tvlm_buffer *scores, *ranking;
+    TVLM_TRY(resolve(&best));
+    TVLM_TRY(tvlm_selection_fits(stack, best.k, out, offset));
+    TVLM_TRY(rank_there(&best, best.k, &scores, &ranking));
+    tvlm_placing placing = {.candidates = best.candidates,
+                            .width = tvlm_stack_width(stack),
+                            .height = tvlm_stack_height(stack),
+                            .scale_x = (float)scale.x,
+                            .scale_y = (float)scale.y,
+                            .level = level_of(&best),
+                            .size = (float)(best.candidates.step_x * scale.size),
+                            .out = out,
+                            .out_offset = offset};
+    TVLM_TRY(tvlm_stack_looked(stack, index, best.k, &placing.looked));
+    TVLM_TRY(device->backend->place(device, &placing, ranking, best.k));
+    tvlm_stack_mark_looked(stack, index, best.k);
+    *count = best.k;
+    return TVLM_OK;
 }

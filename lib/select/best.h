@@ -40,4 +40,8 @@ tvlm_rank_function tvlm_rank_all;
 /* Fills in a selection of the best candidates, by that ranking. */
 tvlm_status tvlm_choose_best(const tvlm_task *task, tvlm_rank_function *rank, tvlm_selection *selection);
 
+/* Writes the best candidates of a task without a distance and without an overview to `out` as positions, from
+ * byte `offset` on. It only enqueues, unless something that was handed in is to be checked. */
+tvlm_status tvlm_best_into(const tvlm_task *task, tvlm_buffer *out, size_t offset, int32_t *count);
+
 #endif

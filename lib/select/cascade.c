@@ -15,6 +15,7 @@
 #include "core/try.h"
 #include "select/cost.h"
 #include "select/guide.h"
+#include "select/own.h"
 #include "select/pass.h"
 #include "stack/frame.h"
 #include "stack/query.h"
@@ -522,7 +523,7 @@ static tvlm_status keep_scores(const cascade *c, tvlm_buffer **buffer) {
  * the means. */
 static tvlm_status prepare(cascade *c) {
     const int32_t index = c->params->score.index;
-    const bool vectors = c->query != NULL && c->query->vectors != NULL;
+    const bool vectors = c->query != NULL && tvlm_query_has_vectors(c->query);
     if (vectors) TVLM_TRY(tvlm_sparse_query_begin(c->stack, index, c->query, &c->sparse));
     c->vectors = vectors && reads_query(&c->program);
     TVLM_TRY(tvlm_query_upload(c->stack, index, vectors ? NULL : c->query));
@@ -540,7 +541,50 @@ static tvlm_status rank_cells(const cascade *c, tvlm_cascade_result *result) {
     return TVLM_OK;
 }
 
+/* ---- Scores that were handed in ---- */
+
+/* A region is as good as the best of its cells. */
+static tvlm_status take_own_regions(cascade *c, const float *own) {
+    TVLM_TRY(make_seen(c, &c->regions, c->guide->regions));
+    for (int32_t r = 0; r < c->regions.count; ++r) {
+        float best = -INFINITY;
+        for (int32_t i = c->guide->begins[r]; i < c->guide->begins[r + 1]; ++i)
+            best = fmaxf(best, own[c->guide->touched[i]]);
+        c->regions.scores[r] = best;
+    }
+    const size_t touched = (size_t)c->guide->begins[c->regions.count];
+    c->stages[0] = (tvlm_select_stage){
+        .name = "regions", .candidates = c->regions.count, .bytes = touched * sizeof *own};
+    return TVLM_OK;
+}
+
+static tvlm_status run_own(cascade *c, const float *own, tvlm_cascade_result *result) {
+    TVLM_TRY(tvlm_query_upload(c->stack, c->params->score.index, NULL));
+    TVLM_TRY(tvlm_guide_of(c->stack, c->params->score.index, c->grid, NULL, false, &c->guide));
+    TVLM_TRY(take_own_regions(c, own));
+    TVLM_TRY(rank_regions(c));
+    TVLM_TRY(list_cells(c));
+    for (int32_t n = 0; n < c->cells.count; ++n) c->cells.scores[n] = own[c->listed[n]];
+    c->stages[1] = (tvlm_select_stage){.name = "cells",
+                                       .candidates = c->cells.count,
+                                       .kept = c->k,
+                                       .bytes = (size_t)c->cells.count * sizeof *own};
+    add_bonus(c);
+    TVLM_TRY(rank_cells(c, result));
+    return keep_scores(c, &result->scores);
+}
+
+static tvlm_status run_with_own(cascade *c, tvlm_cascade_result *result) {
+    const float *scores;
+    float *owned;
+    tvlm_status status = tvlm_own_read(c->stack, c->params->scores, c->grid, &scores, &owned);
+    if (status == TVLM_OK) status = run_own(c, scores, result);
+    free(owned);
+    return status;
+}
+
 static tvlm_status run(cascade *c, tvlm_cascade_result *result) {
+    if (c->params->scores != NULL) return run_with_own(c, result);
     TVLM_TRY(prepare(c));
     TVLM_TRY(score_regions(c));
     TVLM_TRY(rank_regions(c));

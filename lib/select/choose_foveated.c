@@ -15,37 +15,76 @@
 /* Cells of the coarse map along the image's longer side. */
 #define COARSE_CELLS 16
 
-/* The centre of the best cell of the coarse map: of the query's part alone where there is a query. */
-static tvlm_status find_peak(const tvlm_task *task, float fixation[2]) {
+/* Scores the coarse map, and finds the best of its cells: of the query's part alone where there is a query. */
+static tvlm_status best_cell(const tvlm_task *task, const struct tvlm_score_params *coarse,
+                             const tvlm_candidates *cells, int32_t *cell) {
     static const float relevance[3] = {0.0f, 0.0f, 1.0f};
     tvlm_stack *const stack = task->stack;
     const tvlm_backend *const backend = tvlm_stack_device(stack)->backend;
     const bool asked = task->query != NULL;
-    const float longest =
-        (float)(tvlm_stack_width(stack) > tvlm_stack_height(stack) ? tvlm_stack_width(stack)
-                                                                   : tvlm_stack_height(stack));
-    const struct tvlm_score_params score = {.index = task->params.score.index,
-                                            .stride = fmaxf(1.0f, longest / (float)COARSE_CELLS),
-                                            .weights = asked ? relevance : task->params.score.weights,
-                                            .scorer = asked ? NULL : task->params.score.scorer};
-    tvlm_candidates cells;
+    struct tvlm_score_params score = *coarse;
     tvlm_buffer *buffer, *best;
     tvlm_ranked peak;
-    TVLM_TRY(tvlm_score_candidates(stack, &score, &cells));
-    TVLM_TRY(tvlm_score_enqueue(stack, task->query, &score, &cells, &buffer));
+    score.weights = asked ? relevance : task->params.score.weights;
+    score.scorer = asked ? NULL : task->params.score.scorer;
+    TVLM_TRY(tvlm_score_enqueue(stack, task->query, &score, cells, &buffer));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, sizeof peak, &best));
-    TVLM_TRY(backend->topk(tvlm_stack_device(stack), buffer, tvlm_candidate_count(&cells), 1, best));
+    TVLM_TRY(backend->topk(tvlm_stack_device(stack), buffer, tvlm_candidate_count(cells), 1, best));
     TVLM_TRY(backend->buffer_read(tvlm_stack_device(stack), best, 0, sizeof peak, &peak));
-    const int32_t column = peak.index % cells.columns, row = peak.index / cells.columns;
-    fixation[0] = (float)(0.5 * (tvlm_scoremap_corner(column, cells.step_x, tvlm_stack_width(stack)) +
-                                 tvlm_scoremap_corner(column + 1, cells.step_x, tvlm_stack_width(stack))));
-    fixation[1] = (float)(0.5 * (tvlm_scoremap_corner(row, cells.step_y, tvlm_stack_height(stack)) +
-                                 tvlm_scoremap_corner(row + 1, cells.step_y, tvlm_stack_height(stack))));
+    *cell = peak.index;
     return TVLM_OK;
 }
 
-/* The positions, without their scores. *peaked: the question was put to the image on the way. */
-static tvlm_status place(const tvlm_task *task, bool *peaked, tvlm_selection *selection) {
+/* Where cell c of the coarse map begins, across and down. */
+static double left_of(const tvlm_candidates *cells, const tvlm_stack *stack, int32_t c) {
+    return tvlm_scoremap_corner(c, cells->step_x, tvlm_stack_width(stack));
+}
+static double top_of(const tvlm_candidates *cells, const tvlm_stack *stack, int32_t c) {
+    return tvlm_scoremap_corner(c, cells->step_y, tvlm_stack_height(stack));
+}
+
+/* Finds the cell of the coarse map with the highest mean of scores that were handed in. */
+static int32_t highest_cell(const tvlm_stack *stack, const tvlm_candidates *cells, const tvlm_scoremap *map) {
+    double most = -INFINITY;
+    int32_t best = 0;
+    for (int32_t cell = 0; cell < tvlm_candidate_count(cells); ++cell) {
+        const int32_t column = cell % cells->columns, row = cell / cells->columns;
+        const double x0 = left_of(cells, stack, column), x1 = left_of(cells, stack, column + 1);
+        const double y0 = top_of(cells, stack, row), y1 = top_of(cells, stack, row + 1);
+        const double mean = tvlm_scoremap_sum(map, x0, y0, x1, y1) / ((x1 - x0) * (y1 - y0));
+        if (mean <= most) continue;
+        most = mean;
+        best = cell;
+    }
+    return best;
+}
+
+/* The centre of the best cell of a coarse map, which is made of the scores in `own` where these were handed
+ * in. */
+static tvlm_status find_peak(const tvlm_task *task, const tvlm_scoremap *own, float fixation[2]) {
+    tvlm_stack *const stack = task->stack;
+    const float longest =
+        (float)(tvlm_stack_width(stack) > tvlm_stack_height(stack) ? tvlm_stack_width(stack)
+                                                                   : tvlm_stack_height(stack));
+    const struct tvlm_score_params coarse = {.index = task->params.score.index,
+                                             .stride = fmaxf(1.0f, longest / (float)COARSE_CELLS)};
+    tvlm_candidates cells;
+    int32_t cell = 0;
+    TVLM_TRY(tvlm_score_candidates(stack, &coarse, &cells));
+    if (own != NULL)
+        cell = highest_cell(stack, &cells, own);
+    else
+        TVLM_TRY(best_cell(task, &coarse, &cells, &cell));
+    const int32_t column = cell % cells.columns, row = cell / cells.columns;
+    fixation[0] = (float)(0.5 * (left_of(&cells, stack, column) + left_of(&cells, stack, column + 1)));
+    fixation[1] = (float)(0.5 * (top_of(&cells, stack, row) + top_of(&cells, stack, row + 1)));
+    return TVLM_OK;
+}
+
+/* The positions, without their scores. `own`: the map of scores that were handed in; NULL: none were. *peaked:
+ * the question was put to the image on the way. */
+static tvlm_status place(const tvlm_task *task, const tvlm_scoremap *own, bool *peaked,
+                         tvlm_selection *selection) {
     const struct tvlm_select_params *const params = &task->params;
     const tvlm_stack *const stack = task->stack;
     const double patch = (double)params->patch,
@@ -64,7 +103,7 @@ static tvlm_status place(const tvlm_task *task, bool *peaked, tvlm_selection *se
                          (int)fmax(room, 1.0), patch);
     *peaked = params->fixation_count == 0;
     if (*peaked) {
-        TVLM_TRY(find_peak(task, peak));
+        TVLM_TRY(find_peak(task, own, peak));
         foveated.fixations = peak;
         foveated.fixation_count = 1;
     }
@@ -74,9 +113,12 @@ static tvlm_status place(const tvlm_task *task, bool *peaked, tvlm_selection *se
 }
 
 static tvlm_status choose(const tvlm_task *task, tvlm_scoremap *map, tvlm_selection *selection) {
+    const bool own = task->params.scores != NULL;
     bool peaked;
-    TVLM_TRY(place(task, &peaked, selection)); /* first: the scores that the image keeps are the map's */
-    TVLM_TRY(tvlm_squares_score(task, peaked, map));
+    if (own) TVLM_TRY(tvlm_squares_score(task, false, map));
+    /* Before other scores are made: those that the image keeps are the map's. */
+    TVLM_TRY(place(task, own ? map : NULL, &peaked, selection));
+    if (!own) TVLM_TRY(tvlm_squares_score(task, peaked, map));
     for (int32_t i = 0; i < selection->count; ++i) {
         tvlm_position *const p = &selection->positions[i];
         p->score = tvlm_scoremap_mean(map, (double)p->x, (double)p->y, (double)p->size);

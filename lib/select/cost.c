@@ -10,6 +10,7 @@
 #include "stack/embedding.h"
 #include "stack/features.h"
 #include "stack/grids.h"
+#include "stack/query.h"
 
 /* A layer of a texture is read once, however many channels of it a part has: whether a channel before place
  * `at` of the program lies in the same layer. */
@@ -78,7 +79,7 @@ tvlm_status tvlm_cost_of_score(tvlm_stack *stack, const struct tvlm_query *query
     if (status == TVLM_OK)
         *bytes = (size_t)tvlm_candidate_count(candidates) *
                  tvlm_cost_of_candidate(stack, params->index, &program, candidates->level);
-    if (status == TVLM_OK && query != NULL && query->vectors != NULL)
+    if (status == TVLM_OK && query != NULL && tvlm_query_has_vectors(query))
         status = answer_bytes(stack, params->index, query, bytes);
     tvlm_score_program_free(&program);
     return status;

@@ -185,6 +185,9 @@ static tvlm_status begin(explaining *e, int32_t *channel_count) {
 tvlm_status tvlm_explain_scores(const tvlm_explanation *explanation, int32_t *channel_count) {
     tvlm_device *const device = tvlm_stack_device(explanation->task->stack);
     explaining e = {.asked = explanation};
+    if (explanation->task->params.scores != NULL)
+        return tvlm_fail(log_of(&e), TVLM_ERROR_ARGUMENT,
+                         "scores of one's own cannot be explained: no channels made them");
     tvlm_status status = begin(&e, channel_count);
     if (status == TVLM_OK && explanation->capacity > 0 && e.term_count > 0) status = explain(&e);
     if (e.buffer != NULL) device->backend->buffer_destroy(device, &e.buffer);

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/features.h"
+#include "stack/query.h"
 
 static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer,
                                 const struct tvlm_query *query) {
@@ -40,15 +41,16 @@ static void add_matrix(const tvlm_scorer *scorer, const float *vectors, int32_t 
     }
 }
 
-tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer,
+tvlm_status tvlm_scorer_for_query(tvlm_device *device, const tvlm_scorer *scorer,
                                   const struct tvlm_query *query, tvlm_scorer *resolved, float **weights) {
+    const tvlm_log *const log = &device->log;
     TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
     *resolved = *scorer;
     if (resolved->taps == 0) resolved->taps = 1;
     scorer = resolved;
     *weights = NULL;
     if (scorer->query_weights == NULL || scorer->channel_count == 0 || query == NULL ||
-        query->vectors == NULL)
+        !tvlm_query_has_vectors(query))
         return TVLM_OK;
     TVLM_TRY(check_matrix(log, scorer, query));
     const int32_t count = query->count > 0 ? query->count : 1;
@@ -58,9 +60,13 @@ tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer
     tvlm_status status = TVLM_OK;
     if (made == NULL || vectors == NULL)
         status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %zu weights", all);
+    const float *asked;
+    float *owned = NULL;
+    if (status == TVLM_OK) status = tvlm_query_vectors(device, query, &asked, &owned);
     if (status == TVLM_OK)
-        status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", query->vectors, count,
-                                   query->dimension, query->mean, query->dimension, vectors);
+        status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", asked, count, query->dimension,
+                                   query->mean, query->dimension, vectors);
+    free(owned);
     if (status == TVLM_OK) {
         memcpy(made, scorer->weights, all * sizeof *made);
         add_matrix(scorer, vectors, count, made);

@@ -12,7 +12,7 @@
  * and the caller frees it; it is NULL where the query changes nothing. Errors: MEMORY; ARGUMENT where the
  * query has another dimension than the matrix.
  */
-tvlm_status tvlm_scorer_for_query(const tvlm_log *log, const tvlm_scorer *scorer,
+tvlm_status tvlm_scorer_for_query(tvlm_device *device, const tvlm_scorer *scorer,
                                   const struct tvlm_query *query, tvlm_scorer *resolved, float **weights);
 
 #endif

@@ -26,7 +26,9 @@ static const int32_t rgb[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
 
 typedef struct cutting {
     tvlm_stack *stack;
-    const tvlm_position *positions;
+    const tvlm_position *positions; /* NULL: those of the list are cut out */
+    tvlm_position_list list;
+    bool unchecked; /* the list */
     int32_t count, side;
     const int32_t *channels;
     int32_t channel_count;
@@ -85,6 +87,7 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
     return TVLM_OK;
 }
 
+/* `positions` NULL: they are on the device, and checked there. */
 static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                          const struct tvlm_patches_params *params, size_t capacity) {
     const tvlm_log *log = tvlm_stack_log(stack);
@@ -110,7 +113,7 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
     TVLM_TRY(check_norms(log, params));
     for (int32_t c = 0; params->channels != NULL && c < params->channel_count; ++c)
         TVLM_TRY(tvlm_stack_check_channel(stack, params->channels[c]));
-    for (int32_t i = 0; i < count; ++i) {
+    for (int32_t i = 0; positions != NULL && i < count; ++i) {
         const tvlm_position *p = &positions[i];
         if (!isfinite(p->x) || !isfinite(p->y) || !isfinite(p->size) || !(p->size > 0.0f))
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "position %d is %g,%g with a size of %g", (int)i,
@@ -153,6 +156,26 @@ static void place_batch(const cutting *c, int32_t first, int32_t count, int32_t 
                                .step_x = (float)across,
                                .step_y = (float)down};
     }
+}
+
+/* The same on the device, of positions that are there. */
+static tvlm_status place_list(const cutting *c, int32_t first, int32_t count, tvlm_buffer *places) {
+    tvlm_device *const device = tvlm_stack_device(c->stack);
+    tvlm_position_list list = c->list;
+    int32_t bad = -1;
+    list.offset += (size_t)first * sizeof(tvlm_position);
+    list.count = count;
+    TVLM_TRY(device->backend->patch_places(device, &list, places, c->unchecked ? NULL : &bad));
+    if (bad < 0) return TVLM_OK;
+    return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
+                     "position %d has a number that is not finite, or no size above 0", (int)(first + bad));
+}
+
+static tvlm_status send_batch(const cutting *c, int32_t first, int32_t count, int32_t image,
+                              tvlm_buffer *places) {
+    tvlm_device *const device = tvlm_stack_device(c->stack);
+    place_batch(c, first, count, image);
+    return device->backend->buffer_write(device, places, 0, (size_t)count * sizeof *c->places, c->places);
 }
 
 /* Hands over `count` rows of `part` bytes, which lie `row` bytes apart in the result, from byte `at` on. */
@@ -207,15 +230,16 @@ static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t f
 }
 
 static tvlm_status cut_all(const cutting *c, int32_t image) {
-    const tvlm_backend *backend = tvlm_stack_device(c->stack)->backend;
     TVLM_TRY(tvlm_stack_make(c->stack, image, tvlm_stack_grids_of(c->stack, c->channels, c->channel_count)));
     for (int32_t first = 0; first < c->count; first += c->batch) {
         const int32_t count = c->count - first < c->batch ? c->count - first : c->batch;
         const size_t bytes = (size_t)count * sizeof *c->places;
         tvlm_buffer *places;
-        place_batch(c, first, count, image);
         TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_POINTS, bytes, &places));
-        TVLM_TRY(backend->buffer_write(tvlm_stack_device(c->stack), places, 0, bytes, c->places));
+        if (c->positions != NULL)
+            TVLM_TRY(send_batch(c, first, count, image, places));
+        else
+            TVLM_TRY(place_list(c, first, count, places));
         for (int32_t channel = 0, taken; channel < c->channel_count; channel += taken) {
             tvlm_bundle bundle;
             tvlm_stack_bundle(c->stack, image, c->channels + channel, c->channel_count - channel, &bundle,
@@ -239,13 +263,29 @@ static tvlm_status reserve(cutting *c) {
     return tvlm_fail(tvlm_stack_log(c->stack), TVLM_ERROR_MEMORY, "no memory for %d patches", (int)c->count);
 }
 
+/* The positions on the device that are cut out of image `index`. */
+static tvlm_position_list list_of(const tvlm_stack *stack, const tvlm_patches_at *at, int32_t index,
+                                  int32_t side) {
+    const tvlm_original original = tvlm_stack_original(stack, index);
+    return (tvlm_position_list){.positions = at->list,
+                                .offset = at->list_offset,
+                                .side = side,
+                                .image = tvlm_stack_image_number(stack, index),
+                                .scale_x = (float)original.scale_x,
+                                .scale_y = (float)original.scale_y,
+                                .scale_size = (float)sqrt(original.scale_x * original.scale_y),
+                                .highest_level = (float)(tvlm_stack_levels(stack) - 1)};
+}
+
 /* Cuts into `out`, or into `there` from byte `offset` on, where there is room for `capacity` bytes. */
-static tvlm_status extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+static tvlm_status extract(tvlm_stack *stack, const tvlm_patches_at *at, int32_t count,
                            const struct tvlm_patches_params *params, size_t capacity, void *out,
                            tvlm_buffer *there, size_t offset) {
-    TVLM_TRY(check(stack, positions, count, params, capacity));
+    TVLM_TRY(check(stack, at->positions, count, params, capacity));
     cutting c = {.stack = stack,
-                 .positions = positions,
+                 .positions = at->positions,
+                 .list = list_of(stack, at, params->index, side_of(params)),
+                 .unchecked = at->unchecked,
                  .count = count,
                  .side = side_of(params),
                  .channels = params->channels != NULL ? params->channels : rgb,
@@ -276,10 +316,10 @@ tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positio
     if (count == 0) return TVLM_OK;
     TVLM_NEED(tvlm_stack_log(stack), positions);
     TVLM_NEED(tvlm_stack_log(stack), out);
-    return extract(stack, positions, count, params, capacity, out, NULL, 0);
+    return extract(stack, &(tvlm_patches_at){.positions = positions}, count, params, capacity, out, NULL, 0);
 }
 
-tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_patches_at *at, int32_t count,
                               const struct tvlm_patches_params *params, tvlm_buffer *there, size_t offset) {
     if (params == NULL) params = &defaults;
     if (count == 0) return TVLM_OK;
@@ -287,5 +327,5 @@ tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_position *positions,
         return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "patches from byte %zu of a cl_mem of %zu on; numbers have %zu", offset,
                          there->bytes, element_of(params));
-    return extract(stack, positions, count, params, there->bytes - offset, NULL, there, offset);
+    return extract(stack, at, count, params, there->bytes - offset, NULL, there, offset);
 }

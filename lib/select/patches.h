@@ -9,8 +9,17 @@
 #include "stack/stack.h"
 #include "texturevlm/patches.h"
 
+/* Where patches are cut out: positions on the host, or, where these are NULL, in a buffer from byte
+ * list_offset on. With `unchecked` those are not checked, which waits. */
+typedef struct tvlm_patches_at {
+    const tvlm_position *positions;
+    tvlm_buffer *list;
+    size_t list_offset;
+    bool unchecked;
+} tvlm_patches_at;
+
 /* tvlm_patches_extract into a buffer, from byte `offset` on. */
-tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
+tvlm_status tvlm_patches_into(tvlm_stack *stack, const tvlm_patches_at *at, int32_t count,
                               const struct tvlm_patches_params *params, tvlm_buffer *there, size_t offset);
 
 #endif

@@ -243,7 +243,7 @@ tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_q
     if (params->scorer == NULL) return three_part_program(log, params->weights, asked, p);
     if (params->weights != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weights and a scorer: a scorer has weights of its own");
-    TVLM_TRY(tvlm_scorer_for_query(log, params->scorer, query, &scorer, &weights));
+    TVLM_TRY(tvlm_scorer_for_query(tvlm_stack_device(stack), params->scorer, query, &scorer, &weights));
     const tvlm_status status = linear_program(stack, &scorer, asked, p);
     free(weights);
     return status;
@@ -300,6 +300,13 @@ static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candid
     return backend->score_add(tvlm_stack_device(stack), scores, bonus, count);
 }
 
+tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params *params,
+                              const tvlm_candidates *candidates, tvlm_buffer *scores) {
+    TVLM_TRY(add_bonus(stack, params->index, candidates, scores));
+    tvlm_stack_mark_scored(stack, params->index);
+    return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, scores) : TVLM_OK;
+}
+
 tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                            tvlm_score_program *p, tvlm_buffer *scores) {
     tvlm_device *device = tvlm_stack_device(stack);
@@ -312,9 +319,7 @@ static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params
                        const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
     TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
     TVLM_TRY(tvlm_score_map(stack, params->index, candidates, p, *scores));
-    TVLM_TRY(add_bonus(stack, params->index, candidates, *scores));
-    tvlm_stack_mark_scored(stack, params->index);
-    return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, *scores) : TVLM_OK;
+    return tvlm_score_finish(stack, params, candidates, *scores);
 }
 
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,

@@ -34,6 +34,11 @@ tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
                              const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                              tvlm_buffer **scores);
 
+/* What happens to scores that are in the stack's memory (tvlm_stack_scores), however they came there: what a
+ * stream adds, and what the image keeps of them. */
+tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params *params,
+                              const tvlm_candidates *candidates, tvlm_buffer *scores);
+
 /* ---- Programs ---- */
 
 /* A score as a program whose channels are not yet references: group g has channels[4 g .. 4 g + 3]. */

@@ -32,6 +32,15 @@ tvlm_status tvlm_selection_reserve(const tvlm_stack *stack, int32_t count, tvlm_
     return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %d positions", (int)count);
 }
 
+tvlm_status tvlm_selection_fits(const tvlm_stack *stack, int32_t count, const tvlm_buffer *out,
+                                size_t offset) {
+    const size_t bytes = (size_t)count * sizeof(tvlm_position);
+    if (offset <= out->bytes && bytes <= out->bytes - offset) return TVLM_OK;
+    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
+                     "%d positions are %zu bytes from byte %zu on, but the cl_mem has %zu", (int)count, bytes,
+                     offset, out->bytes);
+}
+
 void tvlm_selection_take_scores(const struct tvlm_select_params *params, tvlm_scoremap *map,
                                 tvlm_selection *selection) {
     if (!params->keep_scores) return;

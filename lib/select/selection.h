@@ -31,6 +31,10 @@ tvlm_status tvlm_selection_make(const tvlm_stack *stack, const struct tvlm_selec
 /* Makes room for `count` positions. */
 tvlm_status tvlm_selection_reserve(const tvlm_stack *stack, int32_t count, tvlm_selection *selection);
 
+/* Fails with a line unless `count` positions fit into a buffer from byte `offset` on. */
+tvlm_status tvlm_selection_fits(const tvlm_stack *stack, int32_t count, const tvlm_buffer *out,
+                                size_t offset);
+
 /* Hands the scores of a map over to the selection, where they are asked for. */
 void tvlm_selection_take_scores(const struct tvlm_select_params *params, tvlm_scoremap *map,
                                 tvlm_selection *selection);

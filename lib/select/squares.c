@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "select/own.h"
 #include "select/quadtree.h"
 #include "select/score.h"
 #include "stack/frame.h"
@@ -18,8 +19,7 @@ tvlm_status tvlm_squares_score(const tvlm_task *task, bool asked, tvlm_scoremap 
     tvlm_candidates cells;
     tvlm_buffer *scores;
     TVLM_TRY(tvlm_score_candidates(task->stack, params, &cells));
-    TVLM_TRY(
-        (asked ? tvlm_score_again : tvlm_score_enqueue)(task->stack, task->query, params, &cells, &scores));
+    TVLM_TRY(tvlm_task_score(task, &cells, asked, &scores));
     TVLM_TRY(tvlm_scoremap_read(task->stack, &cells, scores, map));
     return tvlm_scoremap_sum_up(task->stack, map);
 }

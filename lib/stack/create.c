@@ -181,6 +181,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     free(s->chunks);
     for (int32_t i = 0; s->frames != NULL && i < s->images; ++i) {
         backend->buffer_destroy(s->device, &s->frames[i].scores);
+        backend->buffer_destroy(s->device, &s->frames[i].looked);
         free(s->frames[i].positions);
     }
     backend->texture_destroy(s->device, &s->relevance);

@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "core/wrap.h"
 #include "stack/bundle.h"
 #include "stack/features.h"
 #include "stack/grids.h"
@@ -143,37 +144,74 @@ tvlm_status tvlm_unit_vectors(const tvlm_log *log, const char *what, const float
     return TVLM_OK;
 }
 
-/* Sends the vectors of questions to the device, scaled to unit length. */
-static tvlm_status send_vectors(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
-                                int32_t count, int32_t dimension, const float *mean, int32_t stride,
-                                tvlm_buffer **buffer) {
+/* Brings vectors of the host to unit length, and sends them to the device. */
+static tvlm_status send_units(tvlm_stack *stack, const tvlm_vectors *v, int32_t stride, size_t bytes,
+                              tvlm_buffer *buffer) {
     const tvlm_log *log = &stack->device->log;
-    const size_t bytes = (size_t)count * (size_t)stride * sizeof(float);
-    if (dimension != features->dimension)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "queries of %d dimensions, but the features have %d",
-                         (int)dimension, (int)features->dimension);
-    float *units = tvlm_allocate((size_t)count, (size_t)stride * sizeof *units);
-    if (units == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
-    tvlm_status status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", vectors, count, dimension,
-                                           mean, stride, units);
-    if (status == TVLM_OK) status = tvlm_stack_scratch(stack, TVLM_SCRATCH_QUERIES, bytes, buffer);
+    float *units = tvlm_allocate(bytes, 1);
+    if (units == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)v->count);
+    tvlm_status status = tvlm_unit_vectors(log, v->count > 1 ? "query" : "the query", v->vectors, v->count,
+                                           v->dimension, v->mean, stride, units);
     if (status == TVLM_OK)
-        status = stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, units);
+        status = stack->device->backend->buffer_write(stack->device, buffer, 0, bytes, units);
     free(units);
     return status;
 }
 
+/* Sends the mean, where there is one. */
+static tvlm_status send_mean(tvlm_stack *stack, const tvlm_vectors *v, tvlm_buffer **mean) {
+    const size_t bytes = (size_t)v->dimension * sizeof *v->mean;
+    *mean = NULL;
+    if (v->mean == NULL) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, mean));
+    return stack->device->backend->buffer_write(stack->device, *mean, 0, bytes, v->mean);
+}
+
+/* Does the same with vectors that are on the device. */
+static tvlm_status make_units(tvlm_stack *stack, const tvlm_vectors *v, int32_t stride, tvlm_buffer *buffer) {
+    tvlm_device *const device = stack->device;
+    const size_t bytes = (size_t)v->count * (size_t)v->dimension * sizeof(float);
+    tvlm_units units = {.out = buffer,
+                        .offset = v->memory->byte_offset,
+                        .count = v->count,
+                        .dimension = v->dimension,
+                        .stride = stride};
+    int32_t bad = -1;
+    TVLM_TRY(send_mean(stack, v, &units.mean));
+    TVLM_TRY(tvlm_wrap(device, "the query's vectors", v->memory, bytes, false, &units.vectors));
+    const tvlm_status status =
+        device->backend->unit_vectors(device, &units, v->memory->unchecked ? NULL : &bad);
+    device->backend->buffer_destroy(device, &units.vectors);
+    if (status != TVLM_OK || bad < 0) return status;
+    return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
+                     "query %d is a zero vector%s, or has a value that is not finite", (int)bad,
+                     v->mean != NULL ? ", less the mean" : "");
+}
+
+/* Makes the vectors of questions unit vectors on the device, `stride` floats from one to the next. */
+static tvlm_status units_of(tvlm_stack *stack, const tvlm_features *features, const tvlm_vectors *v,
+                            int32_t stride, tvlm_buffer **buffer) {
+    const size_t bytes = (size_t)v->count * (size_t)stride * sizeof(float);
+    if (v->dimension != features->dimension)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "queries of %d dimensions, but the features have %d", (int)v->dimension,
+                         (int)features->dimension);
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_QUERIES, bytes, buffer));
+    return v->memory != NULL ? make_units(stack, v, stride, *buffer)
+                             : send_units(stack, v, stride, bytes, *buffer);
+}
+
 /* ---- Cosines ---- */
 
-tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
-                               int32_t count, int32_t dimension, const float *mean, tvlm_buffer **cosines) {
+tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features, const tvlm_vectors *vectors,
+                               tvlm_buffer **cosines) {
     const tvlm_backend *backend = stack->device->backend;
-    const int32_t cells = cells_of(features);
+    const int32_t cells = cells_of(features), count = vectors->count, dimension = vectors->dimension;
     tvlm_buffer *queries, *matrix;
     if (count > INT32_MAX / cells || count > INT32_MAX / features->dimension)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d queries at once are too many",
                          (int)count);
-    TVLM_TRY(send_vectors(stack, features, vectors, count, dimension, mean, dimension, &queries));
+    TVLM_TRY(units_of(stack, features, vectors, dimension, &queries));
     TVLM_TRY(tvlm_stack_features_matrix(stack, features, &matrix));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_COSINES, (size_t)count * (size_t)cells * sizeof(float),
                                 cosines));
@@ -192,16 +230,14 @@ tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features,
     return backend->cosines(stack->device, features, *cosines, count);
 }
 
-tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
-                                  int32_t count, int32_t dimension, const float *mean, int32_t how,
-                                  tvlm_texture *out) {
+tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *features,
+                                  const tvlm_vectors *vectors, int32_t how, tvlm_texture *out) {
     const tvlm_backend *backend = stack->device->backend;
     tvlm_buffer *buffer;
-    if (count > 1) {
-        TVLM_TRY(tvlm_stack_cosines(stack, features, vectors, count, dimension, mean, &buffer));
-        return backend->maps(stack->device, buffer, count, how, features->image, out);
+    if (vectors->count > 1) {
+        TVLM_TRY(tvlm_stack_cosines(stack, features, vectors, &buffer));
+        return backend->maps(stack->device, buffer, vectors->count, how, features->image, out);
     }
-    TVLM_TRY(
-        send_vectors(stack, features, vectors, 1, dimension, mean, 4 * features->texture->layers, &buffer));
+    TVLM_TRY(units_of(stack, features, vectors, 4 * features->texture->layers, &buffer));
     return backend->similarity(stack->device, features, buffer, out);
 }

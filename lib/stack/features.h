@@ -27,22 +27,30 @@ tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *f
 tvlm_status tvlm_unit_vectors(const tvlm_log *log, const char *what, const float *vectors, int32_t count,
                               int32_t dimension, const float *mean, int32_t stride, float *out);
 
+/* The vectors of a question: [count * dimension] on the host, or in memory of the device where `memory` is not
+ * NULL; less `mean` [dimension] where that is not NULL. */
+typedef struct tvlm_vectors {
+    const float *vectors;
+    const struct tvlm_memory *memory;
+    const float *mean;
+    int32_t count, dimension;
+} tvlm_vectors;
+
 /*
- * Computes the cosines of all cells with each of `count` vectors by one SGEMM: cosines[query * cells + cell].
- * The buffer is scratch memory of the stack. It fails with ARGUMENT if `dimension` is not that of the
- * features, or if tvlm_unit_vectors does.
+ * Computes the cosines of all cells with each vector by one SGEMM: cosines[query * cells + cell]. The buffer
+ * is scratch memory of the stack. It fails with ARGUMENT if the dimension is not that of the features, or if
+ * tvlm_unit_vectors does.
  */
-tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
-                               int32_t count, int32_t dimension, const float *mean, tvlm_buffer **cosines);
+tvlm_status tvlm_stack_cosines(tvlm_stack *stack, const tvlm_features *features, const tvlm_vectors *vectors,
+                               tvlm_buffer **cosines);
 
 /*
  * Writes the cosines with one vector, or the largest or the mean (TVLM_MAPS_*) of the cosines with several,
  * to component 0 of `out` for the features' image. `out` has the features' size. The errors are those of
  * tvlm_stack_cosines.
  */
-tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *features, const float *vectors,
-                                  int32_t count, int32_t dimension, const float *mean, int32_t how,
-                                  tvlm_texture *out);
+tvlm_status tvlm_stack_similarity(tvlm_stack *stack, const tvlm_features *features,
+                                  const tvlm_vectors *vectors, int32_t how, tvlm_texture *out);
 
 /* ---- Inside lib/stack ---- */
 

@@ -46,15 +46,43 @@ static tvlm_status reserve_positions(const tvlm_stack *stack, tvlm_frame *frame,
 tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions) {
     tvlm_frame *frame = &stack->frames[index];
     frame->position_count = 0;
+    frame->positions_there = false;
     TVLM_TRY(reserve_positions(stack, frame, count));
     frame->position_count = count;
     *positions = frame->positions;
     return TVLM_OK;
 }
 
-const float *tvlm_stack_positions(const tvlm_stack *stack, int32_t index, int32_t *count) {
-    *count = stack->frames[index].position_count;
-    return stack->frames[index].positions;
+tvlm_status tvlm_stack_looked(tvlm_stack *stack, int32_t index, int32_t count, tvlm_buffer **buffer) {
+    const tvlm_backend *backend = stack->device->backend;
+    tvlm_frame *frame = &stack->frames[index];
+    const size_t bytes = (size_t)count * 2 * sizeof(float);
+    frame->position_count = 0;
+    if (frame->looked == NULL || frame->looked->bytes < bytes) {
+        backend->buffer_destroy(stack->device, &frame->looked);
+        TVLM_TRY(backend->buffer_create(stack->device, bytes, &frame->looked));
+    }
+    *buffer = frame->looked;
+    return TVLM_OK;
+}
+
+void tvlm_stack_mark_looked(tvlm_stack *stack, int32_t index, int32_t count) {
+    stack->frames[index].position_count = count;
+    stack->frames[index].positions_there = true;
+}
+
+tvlm_status tvlm_stack_positions(tvlm_stack *stack, int32_t index, const float **positions, int32_t *count) {
+    tvlm_frame *frame = &stack->frames[index];
+    const size_t bytes = (size_t)frame->position_count * 2 * sizeof *frame->positions;
+    if (frame->positions_there && bytes > 0) {
+        TVLM_TRY(reserve_positions(stack, frame, frame->position_count));
+        TVLM_TRY(
+            stack->device->backend->buffer_read(stack->device, frame->looked, 0, bytes, frame->positions));
+        frame->positions_there = false;
+    }
+    *count = frame->position_count;
+    *positions = frame->positions;
+    return TVLM_OK;
 }
 
 void tvlm_stack_set_bonus(tvlm_stack *stack, int32_t index, const float *bonus, int32_t columns,

@@ -20,8 +20,13 @@ tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index);
 /* Makes room for `count` selected positions of image `index`, which the caller fills in: x, y in pixels of
  * the working image. It belongs to the stack. */
 tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions);
-/* Returns those positions, and how many they are. */
-const float *tvlm_stack_positions(const tvlm_stack *stack, int32_t index, int32_t *count);
+/* Hands out device memory for as many, which belongs to the stack: positions that were selected there. None
+ * are remembered before they are marked. */
+tvlm_status tvlm_stack_looked(tvlm_stack *stack, int32_t index, int32_t count, tvlm_buffer **buffer);
+/* Says that the work that writes them is enqueued. */
+void tvlm_stack_mark_looked(tvlm_stack *stack, int32_t index, int32_t count);
+/* Hands out those positions, and how many they are. Waits for positions that are on the device. */
+tvlm_status tvlm_stack_positions(tvlm_stack *stack, int32_t index, const float **positions, int32_t *count);
 
 /* Sets what is added to the scores of the candidates of image `index`: [rows * columns]; NULL: nothing. The
  * memory stays the caller's, and must be valid until another bonus is set. */

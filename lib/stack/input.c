@@ -374,27 +374,18 @@ static tvlm_status write_ids(job *j) {
     return status;
 }
 
-/*
- * Whether a vector has a direction: it is not zero, and none of its values is clamped. Values that are not
- * finite count as 0, as they do on the device.
- */
-static bool has_direction(const job *j, int32_t column, int32_t row) {
-    double sum = 0.0;
-    for (int32_t i = 0; i < j->input.channels; ++i) {
-        const float value = tvlm_input_value(&j->input, j->data, column, row, i);
-        if (!isfinite(value)) continue;
-        if (fabsf(value) > TVLM_FEATURE_LIMIT) return false;
-        sum += (double)value * (double)value;
-    }
-    return sqrt(sum) >= (double)TVLM_FEATURE_FLOOR;
-}
-
-/* This looks at one vector where that has a direction, as nearly all have. */
-static bool any_has_direction(const job *j) {
-    for (int32_t row = 0; row < j->input.rows; ++row)
-        for (int32_t column = 0; column < j->input.columns; ++column)
-            if (has_direction(j, column, row)) return true;
-    return false;
+/* Notes features without any direction, so that questions to them can be refused. A buffer is looked at only
+ * where its values are, since that waits. */
+static tvlm_status note_directions(const job *j) {
+    tvlm_stack *const stack = j->stack;
+    tvlm_stack_image *const image = &stack->originals[j->index];
+    bool any = true;
+    if (j->data != NULL)
+        any = tvlm_input_directions(&j->input, j->data);
+    else if (!j->replace_nonfinite)
+        TVLM_TRY(stack->device->backend->input_directions(stack->device, j->buffer, &j->input, &any));
+    if (!any) image->pointless = image->changes[TVLM_GRID_FEATURES];
+    return TVLM_OK;
 }
 
 /* Sets the camera that came with the grid. Without intrinsics its field of view is 53 degrees along the
@@ -422,8 +413,7 @@ static tvlm_status put(tvlm_stack *stack, int32_t index, const input_kind *kind,
     if (kind->identifier) return write_ids(&j);
     TVLM_TRY(check_finite(&j));
     TVLM_TRY(write_grid(&j));
-    if (kind->grid == TVLM_GRID_FEATURES && j.data != NULL && !any_has_direction(&j))
-        stack->originals[index].pointless = stack->originals[index].changes[TVLM_GRID_FEATURES];
+    if (kind->grid == TVLM_GRID_FEATURES) TVLM_TRY(note_directions(&j));
     if (kind->in->camera) set_camera(&j, input);
     return TVLM_OK;
 }

@@ -90,6 +90,8 @@ typedef struct tvlm_frame {
 
     float *positions; /* [position_capacity][2]: x, y in pixels of the working image */
     int32_t position_count, position_capacity;
+    tvlm_buffer *looked;  /* the same on the device, NULL until positions were selected there */
+    bool positions_there; /* whether the positions are those in `looked` */
 } tvlm_frame;
 
 /* The question that query_similarity answers: stack/query.h. */

@@ -8,6 +8,7 @@
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
+#include "core/wrap.h"
 #include "stack/embedding.h"
 #include "stack/features.h"
 #include "stack/grids.h"
@@ -48,13 +49,16 @@ static tvlm_status check_vectors(const tvlm_log *log, const struct tvlm_query *q
 
 static tvlm_status check_query(const tvlm_log *log, const struct tvlm_query *query) {
     TVLM_CHECK_RESERVED(log, tvlm_query, query);
-    if (query->similarity == NULL && query->vectors == NULL)
+    if (query->vectors != NULL && query->vectors_in != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with vectors on the host and on the device");
+    const bool vectors = tvlm_query_has_vectors(query);
+    if (query->similarity == NULL && !vectors)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query without similarities and without vectors");
-    if (query->similarity != NULL && query->vectors != NULL)
+    if (query->similarity != NULL && vectors)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with vectors");
     if (query->similarity != NULL && query->basis != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query with similarities and with a basis");
-    if (query->vectors == NULL && query->count != 0)
+    if (!vectors && query->count != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a query of %d vectors, but none given",
                          (int)query->count);
     return query->similarity != NULL ? check_map(log, query) : check_vectors(log, query);
@@ -84,7 +88,7 @@ static tvlm_status prepare(tvlm_stack *stack, int32_t index, const struct tvlm_q
                   .extent_x = (float)stack->width,
                   .extent_y = (float)stack->height};
     TVLM_TRY(check_query(&stack->device->log, query));
-    if (query->vectors == NULL) return TVLM_OK;
+    if (!tvlm_query_has_vectors(query)) return TVLM_OK;
     const tvlm_stack_image *image = &stack->originals[index];
     if ((image->given & TVLM_GRID_BIT(TVLM_GRID_FEATURES)) != 0 &&
         image->pointless == image->changes[TVLM_GRID_FEATURES])
@@ -165,16 +169,51 @@ static int32_t vector_count(const struct tvlm_query *query) {
     return query->count > 0 ? query->count : 1; /* NOLINT(clang-analyzer-*): here a query has vectors */
 }
 
+tvlm_status tvlm_query_vectors(tvlm_device *device, const struct tvlm_query *query, const float **vectors,
+                               float **owned) {
+    tvlm_buffer *buffer = NULL;
+    size_t bytes;
+    *owned = NULL;
+    *vectors = query->vectors;
+    if (query->vectors_in == NULL) return TVLM_OK;
+    if (!tvlm_multiply((size_t)vector_count(query), (size_t)query->dimension * sizeof **owned, &bytes))
+        return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "queries larger than the address space");
+    TVLM_TRY(tvlm_wrap(device, "the query's vectors", query->vectors_in, bytes, false, &buffer));
+    *vectors = *owned = tvlm_allocate(bytes, 1);
+    tvlm_status status = TVLM_OK;
+    if (*owned == NULL)
+        status =
+            tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)vector_count(query));
+    if (status == TVLM_OK)
+        status = device->backend->buffer_read(device, buffer, query->vectors_in->byte_offset, bytes, *owned);
+    device->backend->buffer_destroy(device, &buffer);
+    return status;
+}
+
+/* Makes the query's vectors unit vectors on the host, `stride` floats from one to the next. */
+static tvlm_status units_on_host(tvlm_stack *stack, const struct tvlm_query *query, int32_t stride,
+                                 float *units) {
+    const tvlm_log *log = &stack->device->log;
+    const int32_t count = vector_count(query);
+    const float *vectors;
+    float *owned;
+    tvlm_status status = tvlm_query_vectors(stack->device, query, &vectors, &owned);
+    if (status == TVLM_OK)
+        status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", vectors, count, query->dimension,
+                                   query->mean, stride, units);
+    free(owned);
+    return status;
+}
+
 /* Computes the coordinates of the query's vectors along its basis: [count * features.dimension]. */
-static tvlm_status make_coordinates(const tvlm_log *log, const answer *a, float *coordinates) {
+static tvlm_status make_coordinates(tvlm_stack *stack, const answer *a, float *coordinates) {
     const struct tvlm_query *query = a->query;
     const int32_t count = vector_count(query);
     struct tvlm_basis_params basis;
     float *units = tvlm_allocate((size_t)count, (size_t)query->dimension * sizeof *units);
-    if (units == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
-    const tvlm_status status =
-        tvlm_unit_vectors(log, count > 1 ? "query" : "the query", query->vectors, count, query->dimension,
-                          query->mean, query->dimension, units);
+    if (units == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
+    const tvlm_status status = units_on_host(stack, query, query->dimension, units);
     (void)tvlm_basis_get_params(query->basis, &basis);
     if (status == TVLM_OK) to_coordinates(&basis, units, count, a->features.dimension, coordinates);
     free(units);
@@ -186,7 +225,7 @@ static tvlm_status answer_embedded(tvlm_stack *stack, const answer *a, int32_t c
     const tvlm_log *log = &stack->device->log;
     float *coordinates = tvlm_allocate((size_t)count, (size_t)a->features.dimension * sizeof *coordinates);
     if (coordinates == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)count);
-    tvlm_status status = make_coordinates(log, a, coordinates);
+    tvlm_status status = make_coordinates(stack, a, coordinates);
     if (status == TVLM_OK)
         status = tvlm_stack_embedded_similarity(stack, &a->features, coordinates, count, how, texture);
     free(coordinates);
@@ -200,8 +239,12 @@ static tvlm_status write_answer(tvlm_stack *stack, tvlm_texture *texture, int32_
     const int32_t count = vector_count(query);
     const int32_t how = query->combine == TVLM_COMBINE_MEAN ? TVLM_MAPS_MEAN : TVLM_MAPS_MAX;
     if (query->basis != NULL) return answer_embedded(stack, a, count, how, texture);
-    return tvlm_stack_similarity(stack, &a->features, query->vectors, count, query->dimension, query->mean,
-                                 how, texture);
+    const tvlm_vectors vectors = {.vectors = query->vectors,
+                                  .memory = query->vectors_in,
+                                  .mean = query->mean,
+                                  .count = count,
+                                  .dimension = query->dimension};
+    return tvlm_stack_similarity(stack, &a->features, &vectors, how, texture);
 }
 
 /* Writes all images of a fresh texture, or, in one that is used again, the image that is asked about now and
@@ -264,9 +307,8 @@ tvlm_status tvlm_sparse_query_begin(tvlm_stack *stack, int32_t index, const stru
     sparse->vectors = tvlm_allocate((size_t)sparse->count, (size_t)sparse->stride * sizeof *sparse->vectors);
     if (sparse->vectors == NULL)
         return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)sparse->count);
-    if (query->basis != NULL) return make_coordinates(log, &a, sparse->vectors);
-    return tvlm_unit_vectors(log, sparse->count > 1 ? "query" : "the query", query->vectors, sparse->count,
-                             query->dimension, query->mean, sparse->stride, sparse->vectors);
+    if (query->basis != NULL) return make_coordinates(stack, &a, sparse->vectors);
+    return units_on_host(stack, query, sparse->stride, sparse->vectors);
 }
 
 void tvlm_sparse_query_end(tvlm_sparse_query *sparse) {

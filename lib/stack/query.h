@@ -17,6 +17,16 @@
  */
 tvlm_status tvlm_query_upload(tvlm_stack *stack, int32_t index, const struct tvlm_query *query);
 
+/* Whether a query has vectors, on the host or on the device. */
+static inline bool tvlm_query_has_vectors(const struct tvlm_query *query) {
+    return query->vectors != NULL || query->vectors_in != NULL;
+}
+
+/* The query's vectors on the host. Where they are on the device, they are read into *owned, which waits; the
+ * caller frees it, also after an error. */
+tvlm_status tvlm_query_vectors(tvlm_device *device, const struct tvlm_query *query, const float **vectors,
+                               float **owned);
+
 /* ---- Some of the cells ---- */
 
 /* A question whose answer is wanted for only some of the cells. */

@@ -133,7 +133,10 @@ size_t tvlm_stack_bytes(const tvlm_stack *stack) {
     for (int32_t i = 0; i < stack->chunk_count; ++i)
         for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
             bytes += buffer_bytes(stack->chunks[i].products[product]);
-    for (int32_t i = 0; i < stack->images; ++i) bytes += buffer_bytes(stack->frames[i].scores);
+    for (int32_t i = 0; i < stack->images; ++i) {
+        bytes += buffer_bytes(stack->frames[i].scores);
+        bytes += buffer_bytes(stack->frames[i].looked);
+    }
     for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) bytes += buffer_bytes(stack->scratch[i]);
     return bytes;
 }

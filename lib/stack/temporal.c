@@ -127,6 +127,8 @@ static tvlm_status take_positions(tvlm_stack *stack, int32_t index,
 static tvlm_status upload_positions(tvlm_stack *stack, int32_t index, tvlm_buffer **buffer) {
     const tvlm_frame *frame = &stack->frames[index];
     const size_t bytes = (size_t)frame->position_count * 2 * sizeof *frame->positions;
+    *buffer = frame->looked;
+    if (frame->positions_there && bytes > 0) return TVLM_OK;
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, bytes, buffer));
     if (bytes == 0) return TVLM_OK;
     return stack->device->backend->buffer_write(stack->device, *buffer, 0, bytes, frame->positions);

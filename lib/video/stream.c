@@ -393,7 +393,7 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
     if (chosen.score.index != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "image %d of a camera; its index is 0",
                          (int)chosen.score.index);
-    if (chosen.score.scorer == NULL && chosen.score.weights == NULL)
+    if (chosen.score.scorer == NULL && chosen.score.weights == NULL && chosen.scores == NULL)
         chosen.score.scorer = stream->params.scorer;
     TVLM_TRY(tvlm_stream_make_bonus(stream, camera, &chosen));
     return tvlm_select(camera->stack, query, &chosen, selection);

@@ -15,7 +15,8 @@
 
 tvlm_status tvlm_stream_keep_positions(stream_camera *camera) {
     int32_t count;
-    const float *positions = tvlm_stack_positions(camera->stack, 0, &count);
+    const float *positions;
+    TVLM_TRY(tvlm_stack_positions(camera->stack, 0, &positions, &count));
     if (count > camera->former_capacity) {
         float *made = tvlm_allocate((size_t)count, 2 * sizeof *made);
         if (made == NULL)
