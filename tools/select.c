@@ -18,6 +18,7 @@
 #include "select_layout.h"
 #include "select_outputs.h"
 #include "select_patches.h"
+#include "select_scores.h"
 #include "select_stack.h"
 #include "shared.h"
 #include "strategies.h"
@@ -40,6 +41,7 @@ typedef struct select_options {
     patch_options patches;
     const char *patch_scores;
     int cover;
+    option_list scores;
     int anisotropic;
     budget_options budget;
     question_options questions;
@@ -88,6 +90,10 @@ static const option_spec specs[] = {
     {0, OPTION_PATTERN, "patch-scores", offsetof(select_options, patch_scores), "FILE.npy",
      "the score of every cell of the grid (--stride), row after row as an encoder numbers its "
      "patches: float32 [cells]",
+     0, 0, NULL},
+    {0, OPTION_INPUTS, "scores", offsetof(select_options, scores), "FILE.npy",
+     "scores of your own to choose by: rows x columns of the candidates, or as --patch-scores writes "
+     "them; given once for each image",
      0, 0, NULL},
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
      "\"axes\" of each position: two diameters of an ellipse of its size, long where the image "
@@ -164,6 +170,7 @@ struct job {
     draw_grid grid;
     struct canvas overlay, heatmap;
     select_array patches, patch_scores;
+    own_scores scores;
     tvlm_footprint *axes;
     explained explained;
 };
@@ -242,9 +249,14 @@ static int find_positions(struct run *run, struct job *job) {
         .diversity = (double)options->diversity.value,
         .overview = options->placing.overview.value,
         .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
+        .scores = options->scores.count > 0 ? &job->scores.scores : NULL,
     };
     budget_params(&options->budget, &run->emphasis, &params);
     tvlm_selection_info info;
+    if (options->scores.count > 0)
+        code = own_scores_read(run->tool, options->scores.values[job->number], job->stack, &params.score,
+                               &job->scores);
+    if (code != TOOL_DONE) return code;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
     if (code == TOOL_DONE && options->explain != NULL) code = explain(run, job, &params);
     if (code != TOOL_DONE) return code;
@@ -428,6 +440,7 @@ static void release_answer(struct job *job) {
     select_array_release(&job->patches);
     select_array_release(&job->patch_scores);
     explained_release(&job->explained);
+    own_scores_release(&job->scores);
     free(job->axes);
     job->axes = NULL;
     tvlm_selection_destroy(&job->selection);
@@ -560,6 +573,25 @@ static int budget_layout(struct tool *tool, struct run *run) {
     return code;
 }
 
+/* Refuses what scores of one's own would leave without effect. */
+static int check_scores(struct tool *tool, const select_options *options, int images) {
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {
+        {"query", options->questions.query != NULL},
+        {"features", options->questions.features.count > 0},
+        {"weights", options->weighing.weights.given},
+        {"scorer", options->weighing.scorer != NULL},
+        {"explain", options->explain != NULL},
+    };
+    if (options->scores.count == 0) return TOOL_DONE;
+    for (size_t i = 0; i < sizeof others / sizeof *others; ++i)
+        if (others[i].given) return tool_usage(tool, "--scores and --%s exclude each other", others[i].name);
+    if (options->scores.count == images) return TOOL_DONE;
+    return tool_usage(tool, "--scores is given for %d of %d images", (int)options->scores.count, images);
+}
+
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
     const select_options *const options = values;
     struct run run = {.tool = tool,
@@ -571,6 +603,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if ((code = stack_options_check(tool, &options->stacks)) != TOOL_DONE) return code;
     if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
+    if ((code = check_scores(tool, options, operand_count)) != TOOL_DONE) return code;
     if ((code = explain_check(tool, options->explain)) != TOOL_DONE) return code;
     if ((code = budget_check(tool, &options->budget, options->placing.k.given, &run.emphasis)) != TOOL_DONE)
         return code;
@@ -592,6 +625,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
         code = questions_scorer(tool, &options->questions, options->weighing.scorer, &run.scorer);
         if (code == TOOL_DONE)
             code = scorer_layout(tool, options->weighing.scorer, run.scorer, run.layout, sizeof run.layout);
+    } else if (options->scores.count > 0) {
+        snprintf(run.layout, sizeof run.layout, "r,g,b"); /* nothing is computed from it */
     } else {
         parts_layout(&options->weighing.weights, options->questions.query != NULL, run.layout,
                      sizeof run.layout);
@@ -628,6 +663,7 @@ const tool_command select_command = {
         "--size or --max-side say otherwise, or it is larger than the device, or its memory, can hold; a warning says so.\n"
         "A file that is named twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says\n"
         "how often.\n"
+        "--scores takes the place of the score: the strategy chooses by your numbers, the larger the better.\n"
         "With --features and --query the score has its third part, the cosine of the features with the query; a query\n"
         "of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures out-q0.png, ...\n"
         "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one number\n"

@@ -237,6 +237,30 @@ json quad.json '20 < len(d["positions"]) <= 50 and all(len(p["axes"]) == 2 and l
 succeeds "${select[@]}" "$photo" -k 20 -o grid.json --patches p.npy --patch-size 14 --patch-scores s.npy
 is "p.npy has 20 patches" grep -aq "(20, 3, 14, 14)" p.npy
 is "s.npy has a score a cell" grep -aq "(260,)" s.npy
+echo "== scores of one's own"
+own=("${select[@]}" "$photo" -k 20)
+succeeds "${own[@]}" -o own.json --scores s.npy --patch-scores again.npy
+json own.json 'd["layout"] == "r,g,b" and d["positions"] == json.load(open("grid.json"))["positions"]'
+same "scores that went in and out" s.npy again.npy
+fours() { local i; for ((i = 0; i < $1; ++i)); do printf '%s' "$2"; done; }
+npy "$work/in/peak.npy" '<f4' '(13, 20)' "$(fours 127 "$zero")$one$(fours 132 "$zero")"
+npy "$work/in/half.npy" '<f2' '(13, 20)' "$(fours 127 '\0\0')\0\074$(fours 132 '\0\0')"
+npy "$work/in/turned.npy" '<f4' '(20, 13)' "$(fours 260 "$zero")"
+npy "$work/in/holed.npy" '<f4' '(13, 20)' "$(fours 127 "$zero")$nan$(fours 132 "$zero")"
+for strategy in grid foveated quadtree cascade; do
+    succeeds "${own[@]}" --strategy $strategy -o own.json --scores "$work/in/peak.npy"
+    json own.json 'abs(d["positions"][0]["x"] - 120) <= d["positions"][0]["size"] / 2 and abs(d["positions"][0]["y"] - 104) <= d["positions"][0]["size"] / 2'
+done
+succeeds "${own[@]}" -o half.json --scores "$work/in/half.npy"
+json half.json 'd["positions"][0]["cell"] == [7, 6] and d["positions"][0]["score"] == 1'
+refused 1 'turned.npy: --scores takes 13 x 20 numbers.* has 20 x 13' "${own[@]}" -o no.json --scores "$work/in/turned.npy"
+refused 1 'holed.npy: --scores: value 127 is not finite' "${own[@]}" -o no.json --scores "$work/in/holed.npy"
+refused 1 'none.npy' "${own[@]}" -o no.json --scores none.npy
+refused 1 'takes 200 x 320 numbers' "${own[@]}" --strategy exhaustive -o no.json --scores "$work/in/peak.npy"
+refused 2 'given for 1 of 2 images' "${own[@]}" "$photo" -o no.json --scores s.npy
+refused 2 '--scores and --weights exclude' "${own[@]}" --weights 1,0,0 --scores s.npy
+refused 2 '--scores and --query exclude' "${own[@]}" --query s.npy --scores s.npy
+rm -f own.json half.json again.npy
 patches=("${select[@]}" "$photo" -k 2 -o no.json --patches p.npy)
 for norm in clip siglip; do
     succeeds "${patches[@]}" --patch-norm $norm
