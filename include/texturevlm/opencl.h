@@ -219,8 +219,8 @@ TVLM_API tvlm_status tvlm_topk_opencl(tvlm_device *device, cl_mem scores, size_t
  * five words that are 0. *count is how many there are; it may be NULL.
  *
  * The strategies grid and exhaustive, without min_distance and overview, choose on the device: the work has
- * been enqueued when it returns. Coordinates are rounded as floats there: where the working image has not the
- * size of the image, they may differ from tvlm_select's by a few units in the last place. All else chooses on
+ * been enqueued when it returns. Coordinates are rounded as floats there: where cells are not whole pixels of
+ * the image, they may differ from tvlm_select's by a few units in the last place. All else chooses on
  * the host, waits, and sends what it chose. Errors: as tvlm_select; ARGUMENT for a buffer that is too small,
  * and for keep_scores, since there is no selection that could keep them.
  */
