@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_interop_out.c: what comes out into memory of the device equals what comes out on the host: scores,
- * rankings, positions, patches at them; and questions whose vectors are there. The buffers are a device's own,
+ * rankings, positions, patches at them, exports; and questions whose vectors are there. The buffers are a device's own,
  * handed in as an application's.
  */
 #include "stack/frame.h"
@@ -362,6 +362,46 @@ static void check_questions(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* ---- Exports ---- */
+
+/* Every tensor of two pictures, as it is read to the host. */
+static void check_export(tvlm_device *device, tvlm_format format) {
+    static const tvlm_export_model models[] = {TVLM_EXPORT_QWEN2_VL, TVLM_EXPORT_CLIP};
+    uint64_t seed = 57;
+    uint8_t *pixels = test_random_pixels(&seed, 60, 90, 3);
+    const tvlm_image images[2] = {u8_image(pixels, 60, 90, 3), u8_image(pixels, 90, 60, 3)};
+    for (size_t m = 0; m < sizeof models / sizeof *models; ++m) {
+        tvlm_export *exported = NULL;
+        const struct tvlm_export_params params = {
+            .model = models[m], .format = format, .side = m > 0 ? 56 : 0, .patch = m > 0 ? 14 : 0};
+        assert_int_equal(tvlm_export_create(device, &params, &exported), TVLM_OK);
+        assert_int_equal(tvlm_export_run(exported, images, 2, NULL, NULL), TVLM_OK);
+        for (int32_t i = 0; i < tvlm_export_tensor_count(exported); ++i) {
+            tvlm_export_tensor tensor;
+            assert_int_equal(tvlm_export_get_tensor(exported, i, &tensor), TVLM_OK);
+            unsigned char *expected = malloc(tensor.bytes), *got = malloc(tensor.bytes);
+            assert_true(expected != NULL && got != NULL);
+            assert_int_equal(tvlm_export_read(exported, i, tensor.bytes, expected), TVLM_OK);
+            tvlm_buffer *out = behind_offset(device, tensor.bytes, NULL);
+            cl_mem memory = handle_of(device, out);
+            assert_int_equal(tvlm_export_read_opencl(exported, i, memory, OFFSET), TVLM_OK);
+            refused(tvlm_export_read_opencl(exported, i, memory, OFFSET + BEYOND * 64), TVLM_ERROR_ARGUMENT,
+                    tensor.name);
+            refused(tvlm_export_read_opencl(exported, i, NULL, 0), TVLM_ERROR_ARGUMENT, "data is NULL");
+            take(device, &out, OFFSET, tensor.bytes, got);
+            assert_memory_equal(got, expected, tensor.bytes);
+            free(expected);
+            free(got);
+        }
+        tvlm_buffer *none = test_buffer(device, 16, NULL);
+        refused(tvlm_export_read_opencl(exported, 99, handle_of(device, none), 0), TVLM_ERROR_ARGUMENT,
+                "no tensor 99");
+        device->backend->buffer_destroy(device, &none);
+        tvlm_export_destroy(&exported);
+    }
+    free(pixels);
+}
+
 /* ---- Features without a direction ---- */
 
 static void check_pointless(tvlm_device *device, tvlm_format format) {
@@ -389,7 +429,7 @@ static void check_pointless(tvlm_device *device, tvlm_format format) {
 
 static void all_of_it(const test_target *target, tvlm_device *reference) {
     static device_check *const checks[] = {check_scores,  check_ranking,   check_selections, check_remembered,
-                                           check_patches, check_questions, check_pointless};
+                                           check_patches, check_questions, check_export,     check_pointless};
     (void)reference;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) checks[i](target->device, target->format);
 }

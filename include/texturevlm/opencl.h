@@ -268,6 +268,15 @@ TVLM_API tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, 
 TVLM_API tvlm_status tvlm_export_get_opencl(tvlm_export *exported, int32_t picture, cl_mem *values,
                                             cl_mem *selected);
 
+/*
+ * As tvlm_export_read (export.h), into a buffer on the device, from byte_offset (a multiple of 4) on. Both
+ * pixel_values are copied on the device, one picture's part behind the other's, and the work has been
+ * enqueued when it returns; the small tensors are sent. Who wants no copy takes tvlm_export_get_opencl.
+ * Errors: as there; ARGUMENT for a buffer that is too small.
+ */
+TVLM_API tvlm_status tvlm_export_read_opencl(tvlm_export *exported, int32_t index, cl_mem data,
+                                             size_t byte_offset);
+
 #ifdef __cplusplus
 }
 #endif

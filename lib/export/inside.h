@@ -77,6 +77,9 @@ tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input 
 tvlm_status tvlm_export_share(tvlm_export *export);
 tvlm_status tvlm_export_choose(tvlm_export *export, export_picture *picture);
 
+/* tensors.c: tvlm_export_read into memory of the device, by a copy there where the tensor is there. */
+tvlm_status tvlm_export_read_there(tvlm_export *export, int32_t index, const struct tvlm_memory *memory);
+
 /* patches.c: enqueues what makes pixel_values, and those of the chosen tokens. */
 tvlm_status tvlm_export_patches(tvlm_export *export, export_picture *picture);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interop.c: the public function of texturevlm/opencl.h that concerns exports. It is the only file of this
+ * interop.c: the public functions of texturevlm/opencl.h that concern exports. It is the only file of this
  * folder that includes an OpenCL header, and it does not call OpenCL: handles pass through the backend as
  * void *.
  */
@@ -27,4 +27,11 @@ tvlm_status tvlm_export_get_opencl(tvlm_export *export, int32_t picture, cl_mem 
                          "there is no picture %d; the last run had %d", (int)picture, (int)export->count);
     TVLM_TRY(hand_out(export->device, export->pictures[picture].values, values));
     return hand_out(export->device, export->pictures[picture].selected, selected);
+}
+
+tvlm_status tvlm_export_read_opencl(tvlm_export *export, int32_t index, cl_mem data, size_t byte_offset) {
+    TVLM_NEED(NULL, export);
+    TVLM_ENTER(export->device);
+    TVLM_NEED(&export->device->log, data);
+    return tvlm_export_read_there(export, index, tvlm_memory(.memory = data, .byte_offset = byte_offset));
 }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "core/check.h"
+#include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "core/wrap.h"
 #include "export/inside.h"
 
 typedef enum kind { VALUES, GRIDS, INDICES, SELECTED, POSITIONS, IMAGES, CHOSEN_SCORES, SCORES, KINDS } kind;
@@ -81,16 +83,24 @@ static tvlm_status read_buffer(tvlm_export *export, tvlm_buffer *buffer, size_t 
     return export->device->backend->buffer_read(export->device, buffer, 0, floats * sizeof(float), begin);
 }
 
-/* Reads a picture's part of a tensor of floats. *to moves behind it. */
-static tvlm_status read_floats(tvlm_export *export, const export_picture *picture, kind what, float **to) {
+/* The buffer that holds a picture's part of VALUES or SELECTED, and how many floats that is. NULL: the tensor
+ * is on the host. */
+static tvlm_buffer *part_of(const tvlm_export *export, const export_picture *picture, kind what,
+                            size_t *floats) {
     const tvlm_export_processor *p = &export->processor;
     const size_t token = 3 * (size_t)p->temporal * (size_t)(p->patch * p->patch * p->merge * p->merge);
+    const size_t planes = 3 * (size_t)p->side * (size_t)p->side;
+    const size_t all = is_qwen(export) ? (size_t)picture->info.tokens * token : planes;
+    *floats = what == VALUES ? all : (size_t)picture->info.selected * token;
+    return what == VALUES ? picture->values : what == SELECTED ? picture->selected : NULL;
+}
+
+/* Reads a picture's part of a tensor of floats. *to moves behind it. */
+static tvlm_status read_floats(tvlm_export *export, const export_picture *picture, kind what, float **to) {
     const size_t tokens = (size_t)picture->info.tokens, selected = (size_t)picture->info.selected;
-    if (what == VALUES) {
-        const size_t planes = 3 * (size_t)p->side * (size_t)p->side;
-        return read_buffer(export, picture->values, is_qwen(export) ? tokens * token : planes, to);
-    }
-    if (what == SELECTED) return read_buffer(export, picture->selected, selected * token, to);
+    size_t floats;
+    tvlm_buffer *const part = part_of(export, picture, what, &floats);
+    if (part != NULL) return read_buffer(export, part, floats, to);
     if (what == SCORES) {
         memcpy(*to, picture->scores, tokens * sizeof **to);
         *to += tokens;
@@ -148,4 +158,44 @@ tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity
             TVLM_TRY(read_floats(export, &export->pictures[i], what, &floats));
     }
     return TVLM_OK;
+}
+
+/* ---- Into memory of the device ---- */
+
+/* Copies the pictures' parts of a tensor one behind the other. */
+static tvlm_status copy_parts(tvlm_export *export, kind what, tvlm_buffer *out, size_t at) {
+    for (int32_t i = 0; i < export->count; ++i) {
+        size_t floats;
+        tvlm_buffer *const part = part_of(export, &export->pictures[i], what, &floats);
+        TVLM_TRY(
+            export->device->backend->buffer_copy(export->device, part, 0, out, at, floats * sizeof(float)));
+        at += floats * sizeof(float);
+    }
+    return TVLM_OK;
+}
+
+/* Sends a tensor that is on the host. */
+static tvlm_status send(tvlm_export *export, const tvlm_export_tensor *tensor, int32_t index,
+                        tvlm_buffer *out, size_t at) {
+    void *const data = tvlm_allocate(tensor->bytes, 1);
+    if (data == NULL)
+        return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for %s", tensor->name);
+    tvlm_status status = tvlm_export_read(export, index, tensor->bytes, data);
+    if (status == TVLM_OK)
+        status = export->device->backend->buffer_write(export->device, out, at, tensor->bytes, data);
+    free(data);
+    return status;
+}
+
+tvlm_status tvlm_export_read_there(tvlm_export *export, int32_t index, const struct tvlm_memory *memory) {
+    tvlm_export_tensor tensor;
+    tvlm_buffer *out = NULL;
+    TVLM_TRY(tvlm_export_get_tensor(export, index, &tensor));
+    TVLM_TRY(tvlm_wrap(export->device, tensor.name, memory, tensor.bytes, true, &out));
+    const kind what = kind_of(export, index);
+    const tvlm_status status = what == VALUES || what == SELECTED
+                                   ? copy_parts(export, what, out, memory->byte_offset)
+                                   : send(export, &tensor, index, out, memory->byte_offset);
+    export->device->backend->buffer_destroy(export->device, &out);
+    return status;
 }
