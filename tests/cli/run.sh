@@ -249,7 +249,7 @@ npy "$work/in/turned.npy" '<f4' '(20, 13)' "$(fours 260 "$zero")"
 npy "$work/in/holed.npy" '<f4' '(13, 20)' "$(fours 127 "$zero")$nan$(fours 132 "$zero")"
 for strategy in grid foveated quadtree cascade; do
     succeeds "${own[@]}" --strategy $strategy -o own.json --scores "$work/in/peak.npy"
-    json own.json 'abs(d["positions"][0]["x"] - 120) <= d["positions"][0]["size"] / 2 and abs(d["positions"][0]["y"] - 104) <= d["positions"][0]["size"] / 2'
+    json own.json 'abs(d["positions"][0]["x"] - 120) <= d["positions"][0]["size"] and abs(d["positions"][0]["y"] - 104) <= d["positions"][0]["size"]'
 done
 succeeds "${own[@]}" -o half.json --scores "$work/in/half.npy"
 json half.json 'd["positions"][0]["cell"] == [7, 6] and d["positions"][0]["score"] == 1'
