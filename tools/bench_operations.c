@@ -118,9 +118,8 @@ tvlm_status bench_operations_prepare(struct bench *bench) {
 void bench_operations_release(struct bench *bench) {
     struct bench_operations *const o = bench->operations;
     if (o == NULL) return;
-    tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places,
-                                     &o->zeros,  &o->halved,   &o->some,     &o->native,
-                                     &o->losses};
+    tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places, &o->zeros,
+                                     &o->halved, &o->some,     &o->native,   &o->losses};
     tvlm_texture **const textures[] = {&o->like_source, &o->plane, &o->cells[0], &o->cells[1], &o->cells[2]};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
         bench->device->backend->buffer_destroy(bench->device, buffers[i]);

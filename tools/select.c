@@ -254,7 +254,7 @@ static int find_positions(struct run *run, struct job *job) {
     budget_params(&options->budget, &run->emphasis, &params);
     tvlm_selection_info info;
     if (options->scores.count > 0)
-        code = own_scores_read(run->tool, options->scores.values[job->number], job->stack, &params.score,
+        code = own_scores_read(run->tool, options->scores.values[job->number], job->stack, &params,
                                &job->scores);
     if (code != TOOL_DONE) return code;
     code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
@@ -579,10 +579,8 @@ static int check_scores(struct tool *tool, const select_options *options, int im
         const char *name;
         bool given;
     } others[] = {
-        {"query", options->questions.query != NULL},
-        {"features", options->questions.features.count > 0},
-        {"weights", options->weighing.weights.given},
-        {"scorer", options->weighing.scorer != NULL},
+        {"query", options->questions.query != NULL},  {"features", options->questions.features.count > 0},
+        {"weights", options->weighing.weights.given}, {"scorer", options->weighing.scorer != NULL},
         {"explain", options->explain != NULL},
     };
     if (options->scores.count == 0) return TOOL_DONE;

@@ -2,9 +2,11 @@
 #include "select_scores.h"
 
 int own_scores_read(struct tool *tool, const char *path, const tvlm_stack *stack,
-                    const struct tvlm_score_params *params, own_scores *own) {
+                    const struct tvlm_select_params *params, own_scores *own) {
+    struct tvlm_score_params score = params->score;
     int32_t columns = 0, rows = 0;
-    int code = tool_status(tool, tvlm_score_size(stack, params, &columns, &rows));
+    if (params->strategy == TVLM_STRATEGY_BUDGET) score.stride = params->patch; /* its tiles of level 0 */
+    int code = tool_status(tool, tvlm_score_size(stack, &score, &columns, &rows));
     if (code == TOOL_DONE) code = vectors_read(tool, "--scores", path, &own->file);
     if (code != TOOL_DONE) return code;
     const vector_file *const file = &own->file;

@@ -16,7 +16,7 @@ typedef struct own_scores {
 /* Reads the scores of a file for the candidates of those parameters: rows x columns, or all of them row after
  * row, as --patch-scores writes them. The caller releases them, also after an error. */
 int own_scores_read(struct tool *tool, const char *path, const tvlm_stack *stack,
-                    const struct tvlm_score_params *params, own_scores *own);
+                    const struct tvlm_select_params *params, own_scores *own);
 void own_scores_release(own_scores *own);
 
 #endif

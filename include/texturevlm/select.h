@@ -293,12 +293,12 @@ struct tvlm_select_params {
      * above them (tvlm_selection_duplicates). */
     float tolerance;
     /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
-     * emphasis_channel says. 0: no emphasis; with a query or a scorer, and without a channel,
+     * emphasis_channel says. 0: no emphasis; with a query, a scorer or scores, and without a channel,
      * TVLM_EMPHASIS_ASKED. TVLM_ZERO: none either way. */
     float emphasis;
-    /* The channel that is m: its value in its range. 0: the scorer's score where there is a scorer, else the
-     * relevance to the query where there is one, each over its range in the image, else
-     * TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused. */
+    /* The channel that is m: its value in its range. 0: the `scores` of one's own where there are some, else
+     * the scorer's score where there is a scorer, else the relevance to the query where there is one, each over
+     * its range in the image, else TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused. */
     int32_t emphasis_channel;
     tvlm_budget_preset preset;
 
@@ -307,7 +307,8 @@ struct tvlm_select_params {
     /* Scores of one's own, by which the strategy chooses, and which are kept wherever scores are. NULL: the
      * library computes them. With them a query, `score.weights` and `score.scorer` are refused: these would
      * change nothing. Where the foveated strategy has no fixation, it looks first where the mean over its grid
-     * is highest; a region of the cascade has the highest score of the cells that touch it. */
+     * is highest; a region of the cascade has the highest score of the cells that touch it. For the budget
+     * there is one for each tile of level 0, and they say what matters (`emphasis`). */
     const struct tvlm_scores *scores;
     uint64_t reserved[4];
 };

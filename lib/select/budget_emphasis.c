@@ -7,14 +7,16 @@
 #include "core/check.h"
 #include "core/try.h"
 #include "select/budget.h"
+#include "select/own.h"
 #include "select/score.h"
 #include "texturevlm/input.h"
 
 /* What m is made of. */
-typedef enum meaning { MEANS_CHANNEL, MEANS_SCORER, MEANS_QUERY } meaning;
+typedef enum meaning { MEANS_CHANNEL, MEANS_SCORES, MEANS_SCORER, MEANS_QUERY } meaning;
 
 static meaning meaning_of(const tvlm_task *task) {
     if (task->params.emphasis_channel != 0) return MEANS_CHANNEL;
+    if (task->params.scores != NULL) return MEANS_SCORES;
     if (task->params.score.scorer != NULL) return MEANS_SCORER;
     return task->query != NULL ? MEANS_QUERY : MEANS_CHANNEL;
 }
@@ -56,6 +58,11 @@ tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores) {
     if (m == MEANS_SCORER) params.scorer = task->params.score.scorer;
     if (m == MEANS_QUERY) params.weights = relevance;
     TVLM_TRY(tvlm_score_candidates(task->stack, &params, &cells));
+    if (m == MEANS_SCORES) {
+        tvlm_task own = *task;
+        own.params.score = params;
+        return tvlm_task_score(&own, &cells, false, scores);
+    }
     return tvlm_score_enqueue(task->stack, task->query, &params, &cells, scores);
 }
 

@@ -247,6 +247,8 @@ npy "$work/in/peak.npy" '<f4' '(13, 20)' "$(fours 127 "$zero")$one$(fours 132 "$
 npy "$work/in/half.npy" '<f2' '(13, 20)' "$(fours 127 '\0\0')\0\074$(fours 132 '\0\0')"
 npy "$work/in/turned.npy" '<f4' '(20, 13)' "$(fours 260 "$zero")"
 npy "$work/in/holed.npy" '<f4' '(13, 20)' "$(fours 127 "$zero")$nan$(fours 132 "$zero")"
+succeeds "${select[@]}" "$photo" -k 60 --strategy budget -o own.json --scores "$work/in/peak.npy"
+json own.json '(lambda p: "height" not in p and p["x"] == 120 and p["y"] == 104 and p["size"] == 16)(next(p for p in d["positions"] if "height" not in p))'
 for strategy in grid foveated quadtree cascade; do
     succeeds "${own[@]}" --strategy $strategy -o own.json --scores "$work/in/peak.npy"
     json own.json 'abs(d["positions"][0]["x"] - 120) <= d["positions"][0]["size"] and abs(d["positions"][0]["y"] - 104) <= d["positions"][0]["size"]'
