@@ -57,7 +57,7 @@ tvlm_status tvlm_opencl_input_directions(tvlm_device *base, tvlm_buffer *data, c
     TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, NULL));
     const cl_int error =
         clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
     *any = found != 0;
     return TVLM_OK;
 }

@@ -48,7 +48,7 @@ tvlm_status tvlm_opencl_patch_places(tvlm_device *base, const tvlm_position_list
     if (bad == NULL) return TVLM_OK;
     const cl_int error =
         clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(&base->log, error, "clEnqueueReadBuffer");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
     *bad = found == TVLM_INPUT_NONE ? -1 : found;
     return TVLM_OK;
 }

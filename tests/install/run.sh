@@ -122,7 +122,13 @@ for age in older newer; do
     cp -r "$(dirname "$header")" "$work/$age/texturevlm"
 done
 sed -i 's/^    float compactness;.*/    uint32_t reserved_then;/' "$work/older/texturevlm/stack.h"
-sed -i '/^struct tvlm_stack_params {/,/^};/s/^    uint64_t reserved\[4\];/    int64_t newest;\n    uint64_t reserved[3];/' \
+awk '/^struct tvlm_stack_params {/ { inside = 1 } inside && match($0, /^    uint[0-9]+_t reserved\[[0-9]+\];/) {
+    inside = 0
+    split($0, part, /[][]/)
+    print "    " $1 " newest;"
+    if (part[2] > 1) print "    " $1 " reserved[" part[2] - 1 "];"
+    next
+} { print }' "$header" >\
     "$work/newer/texturevlm/stack.h"
 size=$("$cc" -std=c11 "${flags[@]}" "$here/growth.c" -o "$work/growth" "${shared[@]}" && LD_LIBRARY_PATH=$lib "$work/growth")
 for age in older newer; do
