@@ -450,6 +450,48 @@ static void test_devices(void **state) {
     if (test_for_each_target(same_as_reference) == 0) skip();
 }
 
+/* One read, whatever is asked, and all pictures in one operation: of six launches (lib/opencl/losses.c). */
+static struct {
+    const tvlm_backend *real;
+    int reads, measured;
+} counted;
+
+static tvlm_status count_read(tvlm_device *device, tvlm_buffer *buffer, size_t offset, size_t bytes,
+                              void *host) {
+    ++counted.reads;
+    return counted.real->buffer_read(device, buffer, offset, bytes, host);
+}
+
+static tvlm_status count_losses(tvlm_device *device, const tvlm_texture *source, const tvlm_budget_plan *plan,
+                                tvlm_buffer *losses, size_t offset) {
+    ++counted.measured;
+    return counted.real->losses(device, source, plan, losses, offset);
+}
+
+static void test_reads(void **state) {
+    static const struct tvlm_select_params cases[] = {
+        {.k = 58}, {.k = 58, .emphasis = 3.0f}, {.tolerance = 0.2f}};
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
+    tvlm_backend hooked = *device->backend;
+    (void)state;
+    hooked.buffer_read = count_read;
+    hooked.losses = count_losses;
+    counted.real = device->backend;
+    device->backend = &hooked;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        tvlm_selection_info info;
+        counted.reads = counted.measured = 0;
+        tvlm_selection *selection = budget(stack, &cases[i], &info);
+        assert_int_equal(counted.reads, 1);
+        assert_int_equal(counted.measured, 1);
+        tvlm_selection_destroy(&selection);
+    }
+    device->backend = counted.real;
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 /* ---- Refusals ---- */
 
 static void test_refusals(void **state) {
@@ -496,6 +538,7 @@ int main(void) {
         cmocka_unit_test(test_preset_info),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
         cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices),
+        cmocka_unit_test(test_reads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
