@@ -41,6 +41,12 @@ bool test_quick(void) {
     return quick != NULL && quick[0] != '\0' && strcmp(quick, "0") != 0;
 }
 
+int test_every(void) {
+    const char *every = getenv("TVLM_TEST_EVERY");
+    const int n = every != NULL ? atoi(every) : 0;
+    return n > 0 ? n : 1;
+}
+
 /*
  * Whether ci/test leaves a combination out. It runs float in buffers and half in images: these are each
  * storage and each format once, with half the kernels to compile. ci/full runs all.

@@ -39,6 +39,10 @@ bool test_small(void);
  * all. */
 bool test_quick(void);
 
+/* Of the allocations or calls that a test lets fail, one by one, every how many-th it tries: $TVLM_TEST_EVERY, 1 where
+ * that is not set. */
+int test_every(void);
+
 /* One device under test in one storage and format. */
 typedef struct test_target {
     tvlm_device *device;

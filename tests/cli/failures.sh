@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # failures.sh TVLM SCENE LAYER COMMAND: what a command does when the n-th call of OpenCL fails (layer/layer.h), once, and
 # from then on, as of a device that is unplugged: it ends with the same results, or with exit code 1, one line and no
-# file. With --fallback a device that is lost changes no result, and costs one warning. With TVLM_TEST_QUICK some n, else
-# every n.
+# file. With --fallback a device that is lost changes no result, and costs one warning. It tries every n, with
+# TVLM_TEST_EVERY=N every N-th, with TVLM_TEST_QUICK some.
 layer=$(realpath -e "$3") && command=$4 || exit 1
 set -- "$1" "$2"
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -92,7 +92,7 @@ numbers() {
     if [ "$quick" = 1 ]; then
         echo $((1 + (${#command} * 37 + $1) * calls / 400 % calls))
     else
-        seq "$calls"
+        seq 1 "${TVLM_TEST_EVERY:-1}" "$calls"
     fi
 }
 
