@@ -364,7 +364,7 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cull_distance = -1.0f);
     REFUSED(NULL, "from edges", .strategy = TVLM_STRATEGY_CASCADE, .cull_distance = NAN);
     REFUSED(NULL, "only 90 candidates", .strategy = TVLM_STRATEGY_CASCADE, .k = CELLS + 1);
-    REFUSED(NULL, "there is no strategy", .strategy = (tvlm_strategy)6);
+    REFUSED(NULL, "there is no strategy", .strategy = (tvlm_strategy)99);
     refused(
         tvlm_select(stack, tvlm_query(.vectors = vector, .dimension = DIMENSION + 1), &cascade, &selection),
         TVLM_ERROR_ARGUMENT, "11 dimensions, but the features have 10");
