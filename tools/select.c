@@ -602,7 +602,6 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if ((code = stack_options_check(tool, &options->stacks)) != TOOL_DONE) return code;
     if ((code = check_strategy(tool, options)) != TOOL_DONE) return code;
     if ((code = check_scores(tool, options, operand_count)) != TOOL_DONE) return code;
-    if ((code = explain_check(tool, options->explain)) != TOOL_DONE) return code;
     if ((code = budget_check(tool, &options->budget, options->placing.k.given, &run.emphasis)) != TOOL_DONE)
         return code;
     if ((code = patches_read(tool, &options->patches, &run.patches)) != TOOL_DONE) return code;
@@ -615,7 +614,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (options->basis.components.given && options->basis.name == NULL)
         return tool_usage(tool, "--components needs --basis");
     if ((code = questions_read(tool, &options->questions, operand_count, &run.questions)) != TOOL_DONE ||
-        (code = note_outputs(&run, operand_count, operands)) != TOOL_DONE) {
+        (code = note_outputs(&run, operand_count, operands)) != TOOL_DONE ||
+        (code = explain_check(tool, options->explain)) != TOOL_DONE) {
         questions_release(&run.questions);
         return code;
     }

@@ -88,6 +88,7 @@ while read -r command kind output; do
     while read -r other kind_of_other second; do
         [[ $other == "$command" && $second != "$output" && $kind != input* && $kind_of_other != input* ]] || continue
         [[ $command == video || $command == pca ]] && continue # these take no two
+        [[ $kind == folder || $kind_of_other == folder ]] && continue
         apart "$command $output $second" "$command" "$output" "$second"
     done <"$work/files"
 done <"$work/files"
