@@ -344,14 +344,20 @@ static void write_selection(struct run *run, const struct job *job) {
     json_close(json);
 }
 
+/* The name of an output of this image and query. */
+static int name_output(const struct run *run, const char *pattern, const struct job *job,
+                       char path[SELECT_PATH_SIZE]) {
+    return select_output_name(run->tool, pattern, job->path, run->several,
+                              run->questions.several ? job->query_number : -1, path);
+}
+
 static int write_picture(struct run *run, const char *pattern, const struct job *job,
                          const struct canvas *canvas) {
     char path[SELECT_PATH_SIZE];
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    int code = select_output_name(run->tool, pattern, job->path, run->several,
-                                  run->questions.several ? job->query_number : -1, path);
+    int code = name_output(run, pattern, job, path);
     if (code == TOOL_DONE)
         code = tool_status(
             run->tool, tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
@@ -378,8 +384,7 @@ static int write_array(struct run *run, const char *pattern, const struct job *j
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    int code = select_output_name(run->tool, pattern, job->path, run->several,
-                                  run->questions.several ? job->query_number : -1, path);
+    int code = name_output(run, pattern, job, path);
     if (code == TOOL_DONE)
         code = tool_status(run->tool, tvlm_npy_write(path, array->type, array->rank, array->shape,
                                                      array->data, &run->tool->log));
@@ -392,8 +397,7 @@ static int write_explained(struct run *run, const char *pattern, struct job *job
     const char *const subject = run->tool->subject;
     if (pattern == NULL) return TOOL_DONE;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    int code = select_output_name(run->tool, pattern, job->path, run->several,
-                                  run->questions.several ? job->query_number : -1, path);
+    int code = name_output(run, pattern, job, path);
     if (code == TOOL_DONE) code = explain_write(run->tool, path, &job->explained);
     run->tool->subject = subject;
     return code;

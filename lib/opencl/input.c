@@ -23,41 +23,37 @@ static tvlm_status begin(opencl_device *device, const char *name, tvlm_format fo
     return TVLM_OK;
 }
 
-tvlm_status tvlm_opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
-                                    int64_t *first) {
-    opencl_device *device = (opencl_device *)base;
-    const size_t values = (size_t)input->columns * (size_t)input->channels;
-    const size_t size[2] = {(values + CHECK_SPAN - 1) / CHECK_SPAN, (size_t)input->rows};
-    cl_int found = TVLM_INPUT_NONE;
+/* Runs a kernel that looks for something in what was handed in, and reads what it found: *found is at first what it
+ * is where there is nothing. */
+static tvlm_status look(opencl_device *device, const char *name, tvlm_buffer *data, const tvlm_input *input,
+                        const size_t size[2], cl_int *found) {
     cl_mem memory;
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
-    TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof found, &found));
-    TVLM_TRY(begin(device, "input_check", TVLM_FORMAT_F32, data, input, &call));
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof *found, &memory));
+    TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof *found, found));
+    TVLM_TRY(begin(device, name, TVLM_FORMAT_F32, data, input, &call));
     tvlm_opencl_call_memory(&call, memory);
     TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, NULL));
     const cl_int error =
-        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
+        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof *found, found, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueReadBuffer");
+}
+
+tvlm_status tvlm_opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
+                                    int64_t *first) {
+    const size_t values = (size_t)input->columns * (size_t)input->channels;
+    const size_t size[2] = {(values + CHECK_SPAN - 1) / CHECK_SPAN, (size_t)input->rows};
+    cl_int found = TVLM_INPUT_NONE;
+    TVLM_TRY(look((opencl_device *)base, "input_check", data, input, size, &found));
     *first = found == TVLM_INPUT_NONE ? -1 : found;
     return TVLM_OK;
 }
 
 tvlm_status tvlm_opencl_input_directions(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,
                                          bool *any) {
-    opencl_device *device = (opencl_device *)base;
     const size_t size[2] = {(size_t)input->columns, (size_t)input->rows};
     cl_int found = 0;
-    cl_mem memory;
-    opencl_call call;
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
-    TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof found, &found));
-    TVLM_TRY(begin(device, "input_directions", TVLM_FORMAT_F32, data, input, &call));
-    tvlm_opencl_call_memory(&call, memory);
-    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, NULL));
-    const cl_int error =
-        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
+    TVLM_TRY(look((opencl_device *)base, "input_directions", data, input, size, &found));
     *any = found != 0;
     return TVLM_OK;
 }
