@@ -158,7 +158,8 @@ TVLM_API tvlm_status tvlm_device_list(int32_t capacity, tvlm_device_info *infos,
  * bytes. With `unchecked` nobody looks and nothing waits: the application answers for its values, and what it
  * is said to be where they are not as they should be.
  */
-struct _cl_mem; /* OpenCL's: cl_mem is a pointer to it. NOLINT(bugprone-reserved-identifier) */
+/* OpenCL's own: cl_mem is a pointer to it. */
+struct _cl_mem; /* NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 struct tvlm_memory {
     struct _cl_mem *memory;
     size_t byte_offset;

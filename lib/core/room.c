@@ -5,7 +5,8 @@
  */
 #include "core/room.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,15 +23,22 @@ static uint64_t less(uint64_t limit, uint64_t used) {
     return limit == NO_LIMIT ? NO_LIMIT : limit > used ? limit - used : 0;
 }
 
+/* Finds the number that a text begins with. *end is what follows it, the text itself where there is none. */
+static uint64_t number_at(const char *text, uint64_t otherwise, char **end) {
+    errno = 0;
+    const unsigned long long number = strtoull(text, end, 10);
+    return *end != text && errno == 0 ? number : otherwise;
+}
+
 /* Finds the number behind a word at the beginning of a line; "" finds that of the first line. */
 static uint64_t number_in(const char *path, const char *word, uint64_t otherwise) {
-    char line[256];
+    char line[256], *end;
     uint64_t number = otherwise;
     const size_t length = strlen(word);
     FILE *const file = fopen(path, "r");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
         if (strncmp(line, word, length) != 0) continue;
-        (void)sscanf(line + length, "%" SCNu64, &number); /* "max" leaves it as it is */
+        number = number_at(line + length, otherwise, &end); /* "max" is no number */
         break;
     }
     if (file != NULL) fclose(file);
@@ -41,9 +49,10 @@ static uint64_t number_in(const char *path, const char *word, uint64_t otherwise
 static void sizes(uint64_t *all, uint64_t *data) {
     const long page = sysconf(_SC_PAGESIZE);
     FILE *const file = fopen("/proc/self/statm", "r");
+    char line[256] = "", *at = line;
     uint64_t fields[6] = {0};
-    for (int i = 0; file != NULL && i < 6; ++i)
-        if (fscanf(file, "%" SCNu64, &fields[i]) != 1) break;
+    if (file != NULL && fgets(line, sizeof line, file) == NULL) line[0] = '\0';
+    for (int i = 0; i < 6; ++i) fields[i] = number_at(at, 0, &at);
     if (file != NULL) fclose(file);
     *all = fields[0] * (uint64_t)(page > 0 ? page : 0);
     *data = fields[5] * (uint64_t)(page > 0 ? page : 0);
