@@ -41,27 +41,36 @@ kernel void place(global const int2 *restrict ranking, const int count, const in
 /* Floats beyond it are no positions. */
 #define FAR 1e6f
 
+/* How far apart the texels of a patch are that stretches over `size` pixels of the image, where one of step 1 does
+ * over `span`: a patch of whole pixels has a step of exactly 1, however a device divides. */
+inline float step_of(float size, float span) {
+    return size == span ? 1.0f : min(size / span, FAR);
+}
+
 /*
  * Work-item i makes the two entries of places (patches.cl) of position i. shape = (scale_x, scale_y of the
- * image, pixels of the image that a patch of step 1 is wide, the highest level). A position that is none is
- * cut out where the image begins, and *bad becomes the least number of such a position.
+ * image, pixels of the image that a square patch of step 1 is wide, the highest level). The texels of a square
+ * are as far apart along both sides, those of a rectangle, which has a height, as its sides say. A position
+ * that is none is cut out where the image begins, and *bad becomes the least number of such a position.
  */
 kernel void patch_places(global const int *restrict positions, const ulong first, const int count,
-                         const float4 shape, const int image, global float4 *restrict places,
+                         const float4 shape, const int side, const int image, global float4 *restrict places,
                          global int *restrict bad) {
     const int i = get_global_id(0);
     if (i >= count) return;
     global const int *from = positions + first + (size_t)i * TVLM_POSITION_WORDS;
     float x = as_float(from[TVLM_POSITION_X]), y = as_float(from[TVLM_POSITION_Y]);
-    float size = as_float(from[TVLM_POSITION_SIZE]);
-    if (!(isfinite(x) && isfinite(y) && isfinite(size) && size > 0.0f)) {
+    float size = as_float(from[TVLM_POSITION_SIZE]), height = as_float(from[TVLM_POSITION_HEIGHT]);
+    if (!(isfinite(x) && isfinite(y) && isfinite(size) && size > 0.0f && isfinite(height) &&
+          height >= 0.0f)) {
         atomic_min(bad, i);
-        x = y = 0.0f;
+        x = y = height = 0.0f;
         size = shape.z;
     }
-    /* A patch of whole pixels has a step of exactly 1, however a device divides. */
-    const float step = size == shape.z ? 1.0f : min(size / shape.z, FAR);
-    const float level = step > 1.0f ? min(log2(step), shape.w) : 0.0f;
+    const bool square = height == 0.0f;
+    const float across = step_of(size, square ? shape.z : shape.x * side);
+    const float down = square ? across : step_of(height, shape.y * side);
+    const float step = max(across, down), level = step > 1.0f ? min(log2(step), shape.w) : 0.0f;
     places[2 * i] = (float4)(clamp(x / shape.x, -FAR, FAR), clamp(y / shape.y, -FAR, FAR), level, image);
-    places[2 * i + 1] = (float4)(step, step, 0.0f, 0.0f);
+    places[2 * i + 1] = (float4)(across, down, 0.0f, 0.0f);
 }

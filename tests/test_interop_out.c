@@ -231,6 +231,21 @@ static void check_patches(tvlm_device *device, tvlm_format format) {
     take(device, &out, OFFSET, BYTES, got);
     assert_memory_equal(got, expected, BYTES); /* whole pixels: to the bit */
 
+    /* Rectangles, which the cells of a budget's thumbnail are, between two levels. */
+    for (int i = 3; i < K; i += 5) some[i].height = 40.0f;
+    assert_int_equal(tvlm_patches_extract(stack, some, K, &params, BYTES, expected), TVLM_OK);
+    assert_int_equal(device->backend->buffer_write(device, at, OFFSET, sizeof some, some), TVLM_OK);
+    out = behind_offset(device, BYTES, NULL);
+    assert_int_equal(
+        tvlm_patches_extract_at_opencl(stack, &there, K, &params, handle_of(device, out), OFFSET), TVLM_OK);
+    take(device, &out, OFFSET, BYTES, got);
+    for (size_t i = 0; i < BYTES; i += sizeof(float)) {
+        float values[2];
+        memcpy(&values[0], got + i, sizeof(float));
+        memcpy(&values[1], expected + i, sizeof(float));
+        assert_float_equal(values[0], values[1], 1e-4f);
+    }
+
     out = behind_offset(device, BYTES, NULL);
     to = handle_of(device, out);
     refused(tvlm_patches_extract_at_opencl(stack, &there, K + BEYOND, &params, to, 0), TVLM_ERROR_ARGUMENT,

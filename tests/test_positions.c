@@ -121,8 +121,9 @@ static void check_places(const test_target *target, tvlm_device *reference, cons
         assert_true(is_same(got[i].at.y, expected[i].at.y));
         assert_true(fabsf(got[i].at.level - expected[i].at.level) <= tolerance * 8.0f);
         assert_true(got[i].at.image == expected[i].at.image);
-        assert_true(is_same(got[i].step_x, expected[i].step_x) && got[i].step_y == got[i].step_x);
-        if (positions[i].size == (float)how->side && how->scale_size == 1.0f)
+        assert_true(is_same(got[i].step_x, expected[i].step_x) && is_same(got[i].step_y, expected[i].step_y));
+        if (positions[i].height == 0.0f) assert_true(got[i].step_y == got[i].step_x);
+        if (positions[i].size == (float)how->side && how->scale_size == 1.0f && positions[i].height == 0.0f)
             assert_true(got[i].step_x == 1.0f && got[i].at.level == 0.0f); /* copied to the bit */
     }
     assert_int_equal(patch_places(target->device, how, bytes, sizeof bytes, true, got), -2);
@@ -145,14 +146,18 @@ static void list_places(const test_target *target, tvlm_device *reference) {
                                                 .scale_y = 2.9f,
                                                 .scale_size = 3.1f,
                                                 .highest_level = 2.0f}};
-    static const float bad[][3] = {{NAN, 1, 1}, {1, INFINITY, 1}, {1, 1, NAN},
-                                   {1, 1, 0},   {1, 1, -4},       {1, 1, INFINITY}};
+    static const float bad[][4] = {{NAN, 1, 1, 0}, {1, INFINITY, 1, 0}, {1, 1, NAN, 0},
+                                   {1, 1, 0, 0},   {1, 1, -4, 0},       {1, 1, INFINITY, 0},
+                                   {1, 1, 1, NAN}, {1, 1, 1, -2},       {1, 1, 1, INFINITY}};
     tvlm_position positions[COUNT] = {{0}};
     uint64_t random = 6;
     for (int i = 0; i < COUNT; ++i) {
         positions[i].x = 300.0f * test_random_unit(&random) - 20.0f;
         positions[i].y = i == 7 ? -FLT_MAX : 200.0f * test_random_unit(&random);
         positions[i].size = i % 3 == 0 ? 14.0f : i == 8 ? FLT_MAX : 1.0f + 90.0f * test_random_unit(&random);
+        positions[i].height = i % 4 != 1   ? 0.0f
+                              : i % 3 == 0 ? 28.0f
+                                           : 1.0f + 90.0f * test_random_unit(&random);
     }
     for (int i = 0; i < 2; ++i) check_places(target, reference, positions, &lists[i], -1);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
@@ -162,6 +167,7 @@ static void list_places(const test_target *target, tvlm_device *reference) {
             wrong[n].x = bad[i][0];
             wrong[n].y = bad[i][1];
             wrong[n].size = bad[i][2];
+            wrong[n].height = bad[i][3];
         }
         check_places(target, reference, wrong, &lists[0], 20);
     }

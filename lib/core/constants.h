@@ -291,7 +291,8 @@
 #define TVLM_POSITION_SCORE  3
 #define TVLM_POSITION_SIZE   4
 #define TVLM_POSITION_COLUMN 5
-#define TVLM_POSITION_ROW    6 /* the words behind it are 0 */
+#define TVLM_POSITION_ROW    6 /* the words behind it are 0 of a cell */
+#define TVLM_POSITION_HEIGHT 7
 
 /* In place of the index of the first value that is not finite: there is none. */
 #define TVLM_INPUT_NONE 0x7fffffff

@@ -225,7 +225,7 @@ typedef tvlm_status tvlm_place_operation(tvlm_device *device, const tvlm_placing
 
 /*
  * Makes places to cut patches out of (patches) from positions: places[count]. *bad becomes the first position
- * whose numbers are not finite, or whose size is not above 0, or -1, which waits; with `bad` NULL it does not
+ * whose numbers are not finite, whose size is not above 0, or whose height is below 0, or -1, which waits; with `bad` NULL it does not
  * wait. Such a position is cut out where the image begins, with a step of one pixel.
  */
 typedef tvlm_status tvlm_patch_places_operation(tvlm_device *device, const tvlm_position_list *positions,

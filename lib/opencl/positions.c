@@ -41,6 +41,7 @@ tvlm_status tvlm_opencl_patch_places(tvlm_device *base, const tvlm_position_list
     tvlm_opencl_call_int(&call, list->count);
     tvlm_opencl_call_float4(&call, list->scale_x, list->scale_y, list->scale_size * (float)list->side,
                             list->highest_level);
+    tvlm_opencl_call_int(&call, list->side);
     tvlm_opencl_call_int(&call, list->image);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
     tvlm_opencl_call_memory(&call, memory);

@@ -58,19 +58,26 @@ tvlm_status tvlm_reference_patch_places(tvlm_device *device, const tvlm_position
         float p[TVLM_POSITION_WORDS];
         memcpy(p, positions + (size_t)i * sizeof p, sizeof p);
         double x = (double)p[TVLM_POSITION_X], y = (double)p[TVLM_POSITION_Y],
-               size = (double)p[TVLM_POSITION_SIZE];
-        if (!isfinite(x) || !isfinite(y) || !isfinite(size) || !(size > 0.0)) {
+               size = (double)p[TVLM_POSITION_SIZE], height = (double)p[TVLM_POSITION_HEIGHT];
+        if (!isfinite(x) || !isfinite(y) || !isfinite(size) || !(size > 0.0) || !isfinite(height) ||
+            height < 0.0) {
             if (first < 0) first = i;
-            x = y = 0.0;
+            x = y = height = 0.0;
             size = span;
         }
-        const double step = fmin(size / span, FAR);
-        out[i] = (tvlm_patch_place){.at = {between(x / (double)list->scale_x, -FAR, FAR),
-                                           between(y / (double)list->scale_y, -FAR, FAR),
-                                           between(log2(step), 0.0, (double)list->highest_level),
-                                           (float)list->image},
-                                    .step_x = (float)step,
-                                    .step_y = (float)step};
+        double across = size / span, down = across;
+        if (height > 0.0) {
+            across = size / (double)list->scale_x / list->side;
+            down = height / (double)list->scale_y / list->side;
+        }
+        across = fmin(across, FAR);
+        down = fmin(down, FAR);
+        out[i] = (tvlm_patch_place){
+            .at = {between(x / (double)list->scale_x, -FAR, FAR),
+                   between(y / (double)list->scale_y, -FAR, FAR),
+                   between(log2(fmax(across, down)), 0.0, (double)list->highest_level), (float)list->image},
+            .step_x = (float)across,
+            .step_y = (float)down};
     }
     if (bad != NULL) *bad = first;
     return TVLM_OK;

@@ -168,7 +168,8 @@ static tvlm_status place_list(const cutting *c, int32_t first, int32_t count, tv
     TVLM_TRY(device->backend->patch_places(device, &list, places, c->unchecked ? NULL : &bad));
     if (bad < 0) return TVLM_OK;
     return tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT,
-                     "position %d has a number that is not finite, or no size above 0", (int)(first + bad));
+                     "position %d has a number that is not finite, no size above 0, or a height below 0",
+                     (int)(first + bad));
 }
 
 static tvlm_status send_batch(const cutting *c, int32_t first, int32_t count, int32_t image,
