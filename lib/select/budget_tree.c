@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/memory.h"
+#include "select/heap.h"
 
 enum { LEAVES = TVLM_BUDGET_LEAVES, CHILDREN = TVLM_BUDGET_CHILDREN };
 
@@ -160,93 +161,88 @@ void tvlm_budget_square(const tvlm_budget_losses *losses, const tvlm_budget_choi
 /* ---- One by one ---- */
 
 /*
- * A heap of tiles, the largest gain on top; of equal ones the finer, and the first in the image. What a tile
- * gains becomes less as others are chosen, hardly ever more: a gain is computed again when its tile comes up
- * (lazy greedy: Minoux 1978).
+ * Tiles that wait to be chosen: the largest gain comes first, of equal ones the finer, and then the first in the
+ * image. What a tile gains becomes less as others are chosen, hardly ever more: a gain is computed again when
+ * its tile comes up (lazy greedy: Minoux 1978).
  */
-typedef struct heap {
+typedef struct waiting {
     const tvlm_budget_tree *tree;
     tvlm_budget_tile *tiles;
-    int32_t count;
-} heap;
+    tvlm_heap heap; /* indices of `tiles` */
+} waiting;
 
-static bool comes_before(const heap *h, const tvlm_budget_tile *a, const tvlm_budget_tile *b) {
+static bool comes_before(const void *user, int32_t one, int32_t other) {
+    const waiting *const w = user;
+    const tvlm_budget_tile *const a = &w->tiles[one], *const b = &w->tiles[other];
     if (a->gain != b->gain) return a->gain > b->gain;
     if (a->level != b->level) return a->level < b->level;
-    return h->tree->tile_of[tvlm_budget_first(a->level, a->number)] <
-           h->tree->tile_of[tvlm_budget_first(b->level, b->number)];
+    return w->tree->tile_of[tvlm_budget_first(a->level, a->number)] <
+           w->tree->tile_of[tvlm_budget_first(b->level, b->number)];
 }
 
-static void sink(heap *h, int32_t i) {
-    const tvlm_budget_tile tile = h->tiles[i];
-    for (int32_t child = 2 * i + 1; child < h->count; child = 2 * i + 1) {
-        if (child + 1 < h->count && comes_before(h, &h->tiles[child + 1], &h->tiles[child])) ++child;
-        if (!comes_before(h, &h->tiles[child], &tile)) break;
-        h->tiles[i] = h->tiles[child];
-        i = child;
-    }
-    h->tiles[i] = tile;
-}
-
-static void drop_top(heap *h) {
-    h->tiles[0] = h->tiles[--h->count];
-    if (h->count > 0) sink(h, 0);
-}
-
-/* Puts tiles that are not in `choice` into the heap: of `among`, or, where that is NULL, all that have a part
- * of the image in them. */
-static bool fill_heap(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
-                      const tvlm_budget_choice *choice, const tvlm_budget_choice *among, heap *h) {
-    *h = (heap){.tree = tree};
-    h->tiles = tvlm_allocate((size_t)tree->places + (size_t)tree->places / 2, sizeof *h->tiles);
-    if (h->tiles == NULL) return false;
+/* Lets tiles wait that are not in `choice`: those of `among`, or, where that is NULL, all that have a part of
+ * the image in them. What it allocates is freed by stop_waiting, also where it fails. */
+static bool let_wait(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
+                     const tvlm_budget_choice *choice, const tvlm_budget_choice *among, waiting *w) {
+    const size_t most = (size_t)tree->places + (size_t)tree->places / 2;
+    *w = (waiting){tree, tvlm_allocate(most, sizeof *w->tiles), {comes_before, w, NULL, 0}};
+    w->heap.items = tvlm_allocate(most, sizeof *w->heap.items);
+    if (w->tiles == NULL || w->heap.items == NULL) return false;
     for (int32_t level = 0; level < losses->levels; ++level)
         for (int32_t i = 0; i < count_of(tree, level); ++i)
             if (!choice->chosen[level][i] && tree->tile_of[tvlm_budget_first(level, i)] >= 0 &&
-                (among == NULL || among->chosen[level][i]))
-                h->tiles[h->count++] = (tvlm_budget_tile){gain_of(losses, choice, level, i), level, i};
-    for (int32_t i = h->count / 2; i-- > 0;) sink(h, i);
+                (among == NULL || among->chosen[level][i])) {
+                const int32_t at = w->heap.count++;
+                w->tiles[at] = (tvlm_budget_tile){gain_of(losses, choice, level, i), level, i};
+                w->heap.items[at] = at;
+            }
+    tvlm_heap_order_all(&w->heap);
     return true;
 }
 
-/* Chooses `count` tiles of the heap, and lists them where `order` is not NULL. */
-static void take(const tvlm_budget_losses *losses, heap *h, int32_t count, tvlm_budget_choice *choice,
+static void stop_waiting(waiting *w) {
+    free(w->tiles);
+    free(w->heap.items);
+}
+
+/* Chooses `count` of the tiles that wait, and lists them where `order` is not NULL. */
+static void take(const tvlm_budget_losses *losses, waiting *w, int32_t count, tvlm_budget_choice *choice,
                  tvlm_budget_tile *order) {
-    while (count > 0 && h->count > 0) {
-        tvlm_budget_tile *const top = &h->tiles[0];
+    while (count > 0 && w->heap.count > 0) {
+        tvlm_budget_tile *const top = &w->tiles[w->heap.items[0]];
         const double gain = gain_of(losses, choice, top->level, top->number);
         const bool less = gain < top->gain;
         top->gain = gain;
         if (less) {
-            sink(h, 0);
+            tvlm_heap_sink_top(&w->heap);
             continue;
         }
         if (order != NULL) *order++ = *top;
         choice->chosen[top->level][top->number] = 1;
         ++choice->count;
         --count;
-        drop_top(h);
+        tvlm_heap_pop(&w->heap);
     }
 }
 
 bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                       tvlm_budget_choice *choice) {
-    heap h = {0};
+    waiting w;
     if (choice->count >= n) return true;
-    if (!fill_heap(tree, losses, choice, NULL, &h)) return false;
-    take(losses, &h, n - choice->count, choice, NULL);
-    free(h.tiles);
-    return true;
+    const bool made = let_wait(tree, losses, choice, NULL, &w);
+    if (made) take(losses, &w, n - choice->count, choice, NULL);
+    stop_waiting(&w);
+    return made;
 }
 
 bool tvlm_budget_order(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
                        const tvlm_budget_choice *choice, tvlm_budget_tile *order) {
     tvlm_budget_choice none;
-    heap h = {0};
+    waiting w = {0};
     bool made = tvlm_budget_choice_make(tree, &none);
-    made = made && fill_heap(tree, losses, &none, choice, &h);
-    if (made) take(losses, &h, choice->count, &none, order);
-    free(h.tiles);
+    made = made && let_wait(tree, losses, &none, choice, &w);
+    if (made) take(losses, &w, choice->count, &none, order);
+    stop_waiting(&w);
     tvlm_budget_choice_free(&none);
     return made;
 }

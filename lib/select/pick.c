@@ -12,6 +12,7 @@
 
 #include "core/memory.h"
 #include "core/try.h"
+#include "select/heap.h"
 #include "select/likeness.h"
 #include "select/spacing.h"
 
@@ -21,9 +22,8 @@ typedef struct picking {
     float diversity;
     tvlm_likeness likeness;
     tvlm_spacing spacing; /* where there is a least distance */
-    int32_t *heap;        /* [left] places in the ranking, the most worth on top */
-    int32_t left;
-    float *worth;    /* [count] when it was last looked at */
+    tvlm_heap left;       /* places in the ranking, the most worth on top */
+    float *worth;         /* [count] when it was last looked at */
     int32_t *looked; /* [count] to how many of the chosen it was compared */
     float *nearest;  /* [count] the largest likeness among those */
     int32_t *chosen; /* [k] places in the ranking */
@@ -32,17 +32,17 @@ typedef struct picking {
 
 static bool allocate(picking *p) {
     const size_t count = (size_t)p->from->count;
-    p->heap = tvlm_allocate(count, sizeof *p->heap);
+    p->left.items = tvlm_allocate(count, sizeof *p->left.items);
     p->worth = tvlm_allocate(count, sizeof *p->worth);
     p->looked = tvlm_allocate(count, sizeof *p->looked);
     p->nearest = tvlm_allocate(count, sizeof *p->nearest);
     p->chosen = tvlm_allocate((size_t)(p->k > 0 ? p->k : 1), sizeof *p->chosen);
-    return p->heap != NULL && p->worth != NULL && p->looked != NULL && p->nearest != NULL &&
+    return p->left.items != NULL && p->worth != NULL && p->looked != NULL && p->nearest != NULL &&
            p->chosen != NULL;
 }
 
 static void release(picking *p) {
-    free(p->heap);
+    free(p->left.items);
     free(p->worth);
     free(p->looked);
     free(p->nearest);
@@ -51,30 +51,10 @@ static void release(picking *p) {
     tvlm_spacing_free(&p->spacing);
 }
 
-/* ---- The heap ---- */
-
 /* Of equal ones the better ranked comes first. */
-static bool comes_before(const picking *p, int32_t a, int32_t b) {
+static bool comes_before(const void *user, int32_t a, int32_t b) {
+    const picking *const p = user;
     return p->worth[a] > p->worth[b] || (p->worth[a] == p->worth[b] && a < b);
-}
-
-static void sift_down(picking *p) {
-    int32_t at = 0;
-    for (;;) {
-        int32_t first = at;
-        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < p->left; ++child)
-            if (comes_before(p, p->heap[child], p->heap[first])) first = child;
-        if (first == at) return;
-        const int32_t moved = p->heap[at];
-        p->heap[at] = p->heap[first];
-        p->heap[first] = moved;
-        at = first;
-    }
-}
-
-static void take_top(picking *p) {
-    p->heap[0] = p->heap[--p->left];
-    sift_down(p);
 }
 
 /* ---- Choosing ---- */
@@ -101,14 +81,14 @@ static bool far_enough(picking *p, int32_t candidate) {
 }
 
 static tvlm_status choose(picking *p) {
-    while (p->left > 0 && p->count < p->k) {
-        const int32_t top = p->heap[0];
+    while (p->left.count > 0 && p->count < p->k) {
+        const int32_t top = p->left.items[0];
         if (p->looked[top] < p->count) {
             TVLM_TRY(look(p, top));
-            sift_down(p);
+            tvlm_heap_sink_top(&p->left);
             continue;
         }
-        take_top(p);
+        tvlm_heap_pop(&p->left);
         if (far_enough(p, top)) p->chosen[p->count++] = top;
     }
     return TVLM_OK;
@@ -135,16 +115,16 @@ static tvlm_status begin(picking *p, float distance) {
                                  tvlm_stack_width(stack), tvlm_stack_height(stack), p->k > 0 ? p->k : 1);
     if (!made)
         return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_MEMORY, "no memory for %d positions", (int)p->k);
-    p->left = from->count;
-    for (int32_t i = 0; i < p->left; ++i) {
-        p->heap[i] = i; /* the ranking is in order, and so a heap */
+    for (int32_t i = 0; i < from->count; ++i) {
+        p->left.items[i] = i;
         TVLM_TRY(look(p, i));
     }
+    p->left.count = from->count; /* the ranking is in order, and so a heap */
     return p->diversity > 0.0f ? tvlm_likeness_make(from, &p->likeness) : TVLM_OK;
 }
 
 tvlm_status tvlm_pick(const tvlm_pick_from *from, int32_t k, float distance, float diversity, int32_t *kept) {
-    picking p = {.from = from, .k = k, .diversity = diversity};
+    picking p = {.from = from, .k = k, .diversity = diversity, .left = {comes_before, &p, NULL, 0}};
     tvlm_status status = begin(&p, distance);
     if (status == TVLM_OK) status = choose(&p);
     if (status == TVLM_OK) status = deliver(&p);

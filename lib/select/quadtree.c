@@ -4,50 +4,23 @@
 #include <math.h>
 
 #include "core/memory.h"
+#include "select/heap.h"
 
-/*
- * Leaves that may still be cut are a heap: the index of the heaviest first, of equals the lower. What was cut
- * leaves its place to the first of its quarters.
- */
+/* What was cut leaves its place to the first of its quarters. */
 typedef struct tree {
     double width, height, smallest;
     tvlm_mass_function *mass;
     const void *user;
     tvlm_leaf *leaves;
     int32_t count, k;
-    int32_t *heap;
-    int32_t waiting;
+    tvlm_heap waiting; /* the indices of leaves that may still be cut, the heaviest first */
 } tree;
 
-static bool heavier(const tree *t, int32_t a, int32_t b) {
+/* Of equals the lower index comes first. */
+static bool heavier(const void *user, int32_t a, int32_t b) {
+    const tree *const t = user;
     const double p = t->leaves[a].mass, q = t->leaves[b].mass;
     return p != q ? p > q : a < b;
-}
-
-static void swap(tree *t, int32_t a, int32_t b) {
-    const int32_t kept = t->heap[a];
-    t->heap[a] = t->heap[b];
-    t->heap[b] = kept;
-}
-
-static void push(tree *t, int32_t leaf) {
-    int32_t at = t->waiting++;
-    t->heap[at] = leaf;
-    for (; at > 0 && heavier(t, t->heap[at], t->heap[(at - 1) / 2]); at = (at - 1) / 2)
-        swap(t, at, (at - 1) / 2);
-}
-
-static int32_t pop(tree *t) {
-    const int32_t heaviest = t->heap[0];
-    t->heap[0] = t->heap[--t->waiting];
-    for (int32_t at = 0;;) {
-        int32_t best = at;
-        for (int32_t child = 2 * at + 1; child <= 2 * at + 2 && child < t->waiting; ++child)
-            if (heavier(t, t->heap[child], t->heap[best])) best = child;
-        if (best == at) return heaviest;
-        swap(t, at, best);
-        at = best;
-    }
 }
 
 static tvlm_leaf make_leaf(const tree *t, double x, double y, double side) {
@@ -58,7 +31,7 @@ static tvlm_leaf make_leaf(const tree *t, double x, double y, double side) {
 /* Puts a leaf into a place. It waits to be cut if it may be. */
 static void keep(tree *t, int32_t place, tvlm_leaf leaf) {
     t->leaves[place] = leaf;
-    if (leaf.mass > 0.0 && leaf.side >= 2.0 * t->smallest) push(t, place);
+    if (leaf.mass > 0.0 && leaf.side >= 2.0 * t->smallest) tvlm_heap_push(&t->waiting, place);
 }
 
 /* Only quarters that begin inside the image count: one, two or four. */
@@ -77,9 +50,10 @@ static void grow(tree *t) {
     while (side < fmax(t->width, t->height)) side *= 2.0;
     t->count = 1;
     keep(t, 0, make_leaf(t, 0.0, 0.0, side));
-    while (t->waiting > 0) {
+    while (t->waiting.count > 0) {
         tvlm_leaf quarters[4];
-        const int32_t place = pop(t), count = quarters_of(t, &t->leaves[place], quarters);
+        const int32_t place = tvlm_heap_pop(&t->waiting);
+        const int32_t count = quarters_of(t, &t->leaves[place], quarters);
         if (t->count + count - 1 > t->k) continue; /* a lighter one may have fewer quarters */
         keep(t, place, quarters[0]);
         for (int32_t i = 1; i < count; ++i) keep(t, t->count++, quarters[i]);
@@ -88,11 +62,11 @@ static void grow(tree *t) {
 
 bool tvlm_quadtree(double width, double height, double smallest, int32_t k, tvlm_mass_function *mass,
                    const void *user, tvlm_leaf *leaves, int32_t *count) {
-    tree t = {width, height, smallest, mass, user, leaves, 0, k, NULL, 0};
-    t.heap = tvlm_allocate((size_t)k, sizeof *t.heap);
-    if (t.heap == NULL) return false;
+    tree t = {width, height, smallest, mass, user, leaves, 0, k, {heavier, &t, NULL, 0}};
+    t.waiting.items = tvlm_allocate((size_t)k, sizeof *t.waiting.items);
+    if (t.waiting.items == NULL) return false;
     grow(&t);
-    free(t.heap);
+    free(t.waiting.items);
     *count = t.count;
     return true;
 }
