@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "core/colour.h"
 #include "core/memory.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
@@ -15,23 +16,10 @@ typedef struct lab_level {
     reference_lab *texels;
 } lab_level;
 
-/* The linear value of an encoded sRGB component. */
-static double linear(double encoded) {
-    if (encoded <= (double)TVLM_SRGB_KNEE) return encoded / (double)TVLM_SRGB_SLOPE;
-    return pow((encoded + (double)TVLM_SRGB_OFFSET) / (1 + (double)TVLM_SRGB_OFFSET),
-               (double)TVLM_SRGB_GAMMA);
-}
-
-static double lab_curve(double t) {
-    return t > (double)TVLM_LAB_EPSILON ? cbrt(t) : (double)TVLM_LAB_SLOPE * t + (double)TVLM_LAB_OFFSET;
-}
-
 reference_lab tvlm_reference_lab(const float rgb[3]) {
-    const double r = linear(rgb[0]), g = linear(rgb[1]), b = linear(rgb[2]);
-    const double x = lab_curve((double)TVLM_XYZ_XR * r + (double)TVLM_XYZ_XG * g + (double)TVLM_XYZ_XB * b);
-    const double y = lab_curve((double)TVLM_XYZ_YR * r + (double)TVLM_XYZ_YG * g + (double)TVLM_XYZ_YB * b);
-    const double z = lab_curve((double)TVLM_XYZ_ZR * r + (double)TVLM_XYZ_ZG * g + (double)TVLM_XYZ_ZB * b);
-    return (reference_lab){116 * y - 16, 500 * (x - y), 200 * (y - z)};
+    double lab[3];
+    tvlm_lab(rgb, lab);
+    return (reference_lab){lab[0], lab[1], lab[2]};
 }
 
 static lab_level lab_level_make(const tvlm_texture *source, int32_t level, int32_t slice) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/colour.h"
 #include "core/memory.h"
 #include "core/try.h"
 #include "select/vectors.h"
@@ -22,23 +23,11 @@
 
 /* ---- Colours ---- */
 
-static double linear(double encoded) {
-    if (encoded <= (double)TVLM_SRGB_KNEE) return encoded / (double)TVLM_SRGB_SLOPE;
-    return pow((encoded + (double)TVLM_SRGB_OFFSET) / (1.0 + (double)TVLM_SRGB_OFFSET),
-               (double)TVLM_SRGB_GAMMA);
-}
-
-static double lab_curve(double t) {
-    return t > (double)TVLM_LAB_EPSILON ? cbrt(t) : (double)TVLM_LAB_SLOPE * t + (double)TVLM_LAB_OFFSET;
-}
-
 static void colour_vector(const float rgb[3], float vector[COLOUR_DIMENSION]) {
-    const double r = linear((double)rgb[0]), g = linear((double)rgb[1]), b = linear((double)rgb[2]);
-    const double x = lab_curve((double)TVLM_XYZ_XR * r + (double)TVLM_XYZ_XG * g + (double)TVLM_XYZ_XB * b);
-    const double y = lab_curve((double)TVLM_XYZ_YR * r + (double)TVLM_XYZ_YG * g + (double)TVLM_XYZ_YB * b);
-    const double z = lab_curve((double)TVLM_XYZ_ZR * r + (double)TVLM_XYZ_ZG * g + (double)TVLM_XYZ_ZB * b);
-    const double lab[COLOUR_DIMENSION] = {116.0 * y - 16.0 - COLOUR_MIDDLE, 500.0 * (x - y), 200.0 * (y - z),
-                                          COLOUR_CONSTANT};
+    double lab[COLOUR_DIMENSION] = {0};
+    tvlm_lab(rgb, lab);
+    lab[0] -= COLOUR_MIDDLE;
+    lab[3] = COLOUR_CONSTANT;
     double squares = 0.0;
     for (int i = 0; i < COLOUR_DIMENSION; ++i) squares += lab[i] * lab[i];
     for (int i = 0; i < COLOUR_DIMENSION; ++i) vector[i] = (float)(lab[i] / sqrt(squares));
