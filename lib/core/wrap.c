@@ -2,6 +2,7 @@
 #include "core/wrap.h"
 
 #include "core/check.h"
+#include "core/memory.h"
 #include "core/try.h"
 
 tvlm_status tvlm_wrap(tvlm_device *device, const char *what, const struct tvlm_memory *memory, size_t bytes,
@@ -23,5 +24,24 @@ tvlm_status tvlm_wrap(tvlm_device *device, const char *what, const struct tvlm_m
         tvlm_fail(&device->log, TVLM_ERROR_ARGUMENT, "%s: %zu bytes from byte %zu on, but the cl_mem has %zu",
                   what, bytes, offset, made->bytes);
     device->backend->buffer_destroy(device, &made);
+    return status;
+}
+
+tvlm_status tvlm_wrap_read(tvlm_device *device, const char *what, const struct tvlm_memory *memory,
+                           size_t bytes, void **host) {
+    tvlm_buffer *buffer = NULL;
+    *host = NULL;
+    TVLM_TRY(tvlm_wrap(device, what, memory, bytes, false, &buffer));
+    void *const made = tvlm_allocate(bytes, 1);
+    tvlm_status status = TVLM_OK;
+    if (made == NULL)
+        status = tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %s (%zu bytes)", what, bytes);
+    if (status == TVLM_OK)
+        status = device->backend->buffer_read(device, buffer, memory->byte_offset, bytes, made);
+    device->backend->buffer_destroy(device, &buffer);
+    if (status == TVLM_OK)
+        *host = made;
+    else
+        free(made);
     return status;
 }

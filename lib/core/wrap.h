@@ -15,4 +15,9 @@
 tvlm_status tvlm_wrap(tvlm_device *device, const char *what, const struct tvlm_memory *memory, size_t bytes,
                       bool written, tvlm_buffer **buffer);
 
+/* Reads `bytes` of the memory from its offset on to the host: *host, which the caller frees. It fails as
+ * tvlm_wrap does, then with *host NULL. */
+tvlm_status tvlm_wrap_read(tvlm_device *device, const char *what, const struct tvlm_memory *memory,
+                           size_t bytes, void **host);
+
 #endif

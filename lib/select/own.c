@@ -104,21 +104,12 @@ tvlm_status tvlm_own_read(tvlm_stack *stack, const struct tvlm_scores *own, cons
                           const float **scores, float **owned) {
     tvlm_device *const device = tvlm_stack_device(stack);
     const size_t bytes = (size_t)tvlm_candidate_count(candidates) * sizeof **owned;
-    tvlm_buffer *there = NULL;
+    void *read = NULL;
     *owned = NULL;
     *scores = own->values;
     TVLM_TRY(check_shape(&device->log, own, candidates));
     if (own->values_in == NULL) return check_values(&device->log, *scores, candidates);
-    TVLM_TRY(tvlm_wrap(device, "scores", own->values_in, bytes, false, &there));
-    *scores = *owned = tvlm_allocate(bytes, 1);
-    tvlm_status status = TVLM_OK;
-    if (*owned == NULL)
-        status =
-            tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %zu scores", bytes / sizeof **owned);
-    if (status == TVLM_OK)
-        status = device->backend->buffer_read(device, there, own->values_in->byte_offset, bytes, *owned);
-    device->backend->buffer_destroy(device, &there);
-    if (status == TVLM_OK && !own->values_in->unchecked)
-        status = check_values(&device->log, *scores, candidates);
-    return status;
+    TVLM_TRY(tvlm_wrap_read(device, "scores", own->values_in, bytes, &read));
+    *scores = *owned = read;
+    return own->values_in->unchecked ? TVLM_OK : check_values(&device->log, *scores, candidates);
 }

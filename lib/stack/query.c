@@ -171,23 +171,16 @@ static int32_t vector_count(const struct tvlm_query *query) {
 
 tvlm_status tvlm_query_vectors(tvlm_device *device, const struct tvlm_query *query, const float **vectors,
                                float **owned) {
-    tvlm_buffer *buffer = NULL;
+    void *read = NULL;
     size_t bytes;
     *owned = NULL;
     *vectors = query->vectors;
     if (query->vectors_in == NULL) return TVLM_OK;
     if (!tvlm_multiply((size_t)vector_count(query), (size_t)query->dimension * sizeof **owned, &bytes))
         return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "queries larger than the address space");
-    TVLM_TRY(tvlm_wrap(device, "the query's vectors", query->vectors_in, bytes, false, &buffer));
-    *vectors = *owned = tvlm_allocate(bytes, 1);
-    tvlm_status status = TVLM_OK;
-    if (*owned == NULL)
-        status =
-            tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %d queries", (int)vector_count(query));
-    if (status == TVLM_OK)
-        status = device->backend->buffer_read(device, buffer, query->vectors_in->byte_offset, bytes, *owned);
-    device->backend->buffer_destroy(device, &buffer);
-    return status;
+    TVLM_TRY(tvlm_wrap_read(device, "the query's vectors", query->vectors_in, bytes, &read));
+    *vectors = *owned = read;
+    return TVLM_OK;
 }
 
 /* Makes the query's vectors unit vectors on the host, `stride` floats from one to the next. */
