@@ -227,6 +227,13 @@ void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer);
  * wait. */
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
                               const void *host);
+/* buffer.c: reads from memory, after all that was enqueued before. */
+tvlm_status tvlm_opencl_read(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, void *host);
+/* buffer.c: the least number that a kernel finds, by atomic_min on an int of scratch[SCRATCH_C]. Begin puts
+ * TVLM_INPUT_NONE there; end waits and gives what is there, or -1 where nothing was found. With `least` NULL
+ * nobody asks: the kernel has its int, and neither moves a byte. */
+tvlm_status tvlm_opencl_least_begin(opencl_device *device, const int32_t *least, cl_mem *memory);
+tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t *least);
 void tvlm_opencl_staging_release(opencl_device *device);
 /* Gives scratch[which], which then has at least so many bytes. */
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);

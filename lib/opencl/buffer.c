@@ -183,11 +183,29 @@ tvlm_status tvlm_opencl_buffer_arrive(tvlm_device *base, tvlm_buffer *buffer) {
 
 tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,
                                     void *host) {
-    opencl_device *device = (opencl_device *)base;
+    return tvlm_opencl_read((opencl_device *)base, ((opencl_buffer *)buffer)->memory, offset, bytes, host);
+}
+
+tvlm_status tvlm_opencl_read(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, void *host) {
     if (bytes == 0) return TVLM_OK;
-    const cl_int error = clEnqueueReadBuffer(device->queue, ((opencl_buffer *)buffer)->memory, CL_TRUE,
-                                             offset, bytes, host, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
+    const cl_int error =
+        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, offset, bytes, host, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueReadBuffer");
+}
+
+tvlm_status tvlm_opencl_least_begin(opencl_device *device, const int32_t *least, cl_mem *memory) {
+    const cl_int none = TVLM_INPUT_NONE;
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof none, memory));
+    if (least == NULL) return TVLM_OK;
+    return tvlm_opencl_write(device, *memory, 0, sizeof none, &none);
+}
+
+tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t *least) {
+    cl_int found = TVLM_INPUT_NONE;
+    if (least == NULL) return TVLM_OK;
+    TVLM_TRY(tvlm_opencl_read(device, memory, 0, sizeof found, &found));
+    *least = found == TVLM_INPUT_NONE ? -1 : found;
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t from_offset, tvlm_buffer *to,

@@ -34,9 +34,7 @@ static tvlm_status look(opencl_device *device, const char *name, tvlm_buffer *da
     TVLM_TRY(begin(device, name, TVLM_FORMAT_F32, data, input, &call));
     tvlm_opencl_call_memory(&call, memory);
     TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, NULL));
-    const cl_int error =
-        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof *found, found, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueReadBuffer");
+    return tvlm_opencl_read(device, memory, 0, sizeof *found, found);
 }
 
 tvlm_status tvlm_opencl_input_check(tvlm_device *base, tvlm_buffer *data, const tvlm_input *input,

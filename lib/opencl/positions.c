@@ -30,11 +30,9 @@ tvlm_status tvlm_opencl_patch_places(tvlm_device *base, const tvlm_position_list
                                      int32_t *bad) {
     opencl_device *device = (opencl_device *)base;
     const size_t size = (size_t)list->count;
-    cl_int found = TVLM_INPUT_NONE;
     cl_mem memory;
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
-    if (bad != NULL) TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof found, &found));
+    TVLM_TRY(tvlm_opencl_least_begin(device, bad, &memory));
     TVLM_TRY(begin(device, "patch_places", &call));
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)list->positions)->memory);
     tvlm_opencl_call_ulong(&call, list->offset / sizeof(cl_int));
@@ -46,10 +44,5 @@ tvlm_status tvlm_opencl_patch_places(tvlm_device *base, const tvlm_position_list
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
     tvlm_opencl_call_memory(&call, memory);
     TVLM_TRY(tvlm_opencl_call_run(&call, 1, &size, NULL));
-    if (bad == NULL) return TVLM_OK;
-    const cl_int error =
-        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
-    *bad = found == TVLM_INPUT_NONE ? -1 : found;
-    return TVLM_OK;
+    return tvlm_opencl_least_end(device, memory, bad);
 }

@@ -76,11 +76,9 @@ tvlm_status tvlm_opencl_unit_vectors(tvlm_device *base, const tvlm_units *units,
     const tvlm_buffer *mean =
         units->mean != NULL ? units->mean : units->vectors; /* read where there is one */
     const size_t group = UNIT_GROUP, size = (size_t)units->count * group;
-    cl_int found = TVLM_INPUT_NONE;
     cl_mem memory;
     opencl_call call;
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, sizeof found, &memory));
-    if (bad != NULL) TVLM_TRY(tvlm_opencl_write(device, memory, 0, sizeof found, &found));
+    TVLM_TRY(tvlm_opencl_least_begin(device, bad, &memory));
     TVLM_TRY(tvlm_opencl_call_begin(device, "similarity.cl", "unit_vectors", TVLM_FORMAT_F32, "", &call));
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)units->vectors)->memory);
     tvlm_opencl_call_ulong(&call, units->offset / sizeof(float));
@@ -91,12 +89,7 @@ tvlm_status tvlm_opencl_unit_vectors(tvlm_device *base, const tvlm_units *units,
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)units->out)->memory);
     tvlm_opencl_call_memory(&call, memory);
     TVLM_TRY(tvlm_opencl_call_run(&call, 1, &size, &group));
-    if (bad == NULL) return TVLM_OK;
-    const cl_int error =
-        clEnqueueReadBuffer(device->queue, memory, CL_TRUE, 0, sizeof found, &found, 0, NULL, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueReadBuffer");
-    *bad = found == TVLM_INPUT_NONE ? -1 : found;
-    return TVLM_OK;
+    return tvlm_opencl_least_end(device, memory, bad);
 }
 
 tvlm_status tvlm_opencl_feature_matrix(tvlm_device *device, const tvlm_features *features,

@@ -99,7 +99,8 @@ tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, c
     cl_mem flags;
     opencl_call call;
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, bytes, &flags));
-    cl_int error = clEnqueueFillBuffer(device->queue, flags, &none, sizeof none, 0, bytes, 0, NULL, NULL);
+    const cl_int error =
+        clEnqueueFillBuffer(device->queue, flags, &none, sizeof none, 0, bytes, 0, NULL, NULL);
     if (error != CL_SUCCESS) return tvlm_opencl_fail(base, error, "clEnqueueFillBuffer");
     TVLM_TRY(begin(device, NULL, "source_changed", pixels, layout, image, source->format, &call));
     tvlm_opencl_call_int(&call, side);
@@ -108,6 +109,5 @@ tvlm_status tvlm_opencl_source_changed(tvlm_device *base, tvlm_buffer *pixels, c
     tvlm_opencl_call_float(&call, threshold);
     tvlm_opencl_call_memory(&call, flags);
     TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, group));
-    error = clEnqueueReadBuffer(device->queue, flags, CL_TRUE, 0, bytes, changed, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "reading which tiles changed");
+    return tvlm_opencl_read(device, flags, 0, bytes, changed);
 }
