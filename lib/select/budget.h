@@ -79,6 +79,9 @@ typedef struct tvlm_budget {
     tvlm_budget_preset preset; /* never AUTO once the pictures are measured */
 } tvlm_budget;
 
+/* Says that there is no memory for what a budget needs a tile; returns TVLM_ERROR_MEMORY. */
+tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
+
 /* Measures all pictures: fills in `losses`, and finds the preset that AUTO means. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
 

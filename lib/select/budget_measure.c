@@ -6,7 +6,7 @@
 #include "core/try.h"
 #include "select/budget.h"
 
-static tvlm_status no_memory(const tvlm_budget *budget) {
+tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget) {
     return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
                      "no memory for a budget over %d tiles", (int)budget->tiles);
 }
@@ -42,7 +42,7 @@ static tvlm_status enqueue(const tvlm_budget *budget, tvlm_buffer *losses) {
         tvlm_budget_plan plan;
         if (!tvlm_budget_plan_make(budget->source, image, budget->patch, sizes + done,
                                    picture_count(budget) - done, &plan))
-            return no_memory(budget);
+            return tvlm_budget_no_memory(budget);
         const tvlm_status status = device->backend->losses(device, budget->source, &plan, losses,
                                                            2 * (size_t)done * (size_t)budget->tiles);
         done += plan.count;
@@ -60,7 +60,7 @@ static tvlm_status read_values(tvlm_budget *budget) {
     const bool emphasised = tvlm_budget_emphasis(task) > 0.0;
     tvlm_buffer *values, *scores;
     budget->values = tvlm_allocate(losses + tiles, sizeof *budget->values);
-    if (budget->values == NULL) return no_memory(budget);
+    if (budget->values == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(
         tvlm_stack_scratch(task->stack, TVLM_SCRATCH_RANKING, (losses + tiles) * sizeof(float), &values));
     TVLM_TRY(enqueue(budget, values));
@@ -119,7 +119,7 @@ tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
     const size_t places = (size_t)budget->tree.places, tiles = (size_t)budget->tiles;
     const int32_t count = picture_count(budget);
     budget->memory = tvlm_allocate(TVLM_BUDGET_PARTS * places * (size_t)count, sizeof *budget->memory);
-    if (budget->memory == NULL) return no_memory(budget);
+    if (budget->memory == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(read_values(budget));
     if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
     float *const scores = budget->values + 2 * tiles * (size_t)count;

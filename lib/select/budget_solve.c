@@ -210,8 +210,7 @@ static tvlm_status with_memory(const tvlm_budget *budget, int32_t n, double tole
     free(s.places);
     if (made) return TVLM_OK;
     tvlm_budget_answer_free(answer);
-    return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
-                     "no memory for a budget over %d tiles", (int)budget->tiles);
+    return tvlm_budget_no_memory(budget);
 }
 
 tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer) {

@@ -103,17 +103,12 @@ static tvlm_status keep_positions(const tvlm_budget *budget, const tvlm_scale *s
     return TVLM_OK;
 }
 
-static tvlm_status no_memory(const tvlm_budget *budget) {
-    return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_MEMORY,
-                     "no memory for a budget over %d tiles", (int)budget->tiles);
-}
-
 /* What the thumbnail loses of each tile, where that is asked for. */
 static tvlm_status keep_scores(const tvlm_budget *budget, const float *under, double whole,
                                tvlm_selection *selection) {
     if (!budget->task->params.keep_scores) return TVLM_OK;
     selection->scores = tvlm_allocate((size_t)budget->tiles, sizeof *selection->scores);
-    if (selection->scores == NULL) return no_memory(budget);
+    if (selection->scores == NULL) return tvlm_budget_no_memory(budget);
     selection->score_columns = budget->tree.columns;
     selection->score_rows = budget->tree.rows;
     for (int32_t i = 0; under != NULL && i < budget->tree.places; ++i)
@@ -133,7 +128,7 @@ static tvlm_status deliver_all(const tvlm_budget *budget, const int32_t *origin,
     TVLM_TRY(tvlm_selection_reserve(budget->task->stack, kept, selection));
     if (kept < budget->tiles) {
         selection->duplicates = tvlm_allocate((size_t)(budget->tiles - kept), sizeof *selection->duplicates);
-        if (selection->duplicates == NULL) return no_memory(budget);
+        if (selection->duplicates == NULL) return tvlm_budget_no_memory(budget);
         selection->duplicate_count = budget->tiles - kept;
     }
     for (int32_t i = 0; i < budget->tiles; ++i)
@@ -148,7 +143,7 @@ static tvlm_status deliver_all(const tvlm_budget *budget, const int32_t *origin,
 
 static tvlm_status leave_out_equal(const tvlm_budget *budget, tvlm_selection *selection) {
     int32_t *const origin = tvlm_allocate((size_t)budget->tiles, sizeof *origin);
-    if (origin == NULL) return no_memory(budget);
+    if (origin == NULL) return tvlm_budget_no_memory(budget);
     tvlm_status status = tvlm_budget_equal(budget, origin);
     if (status == TVLM_OK) status = deliver_all(budget, origin, selection);
     free(origin);
@@ -180,7 +175,8 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
     const int32_t cells = tvlm_budget_patches(grid), tiles = answer->choice.count;
     const tvlm_budget_losses losses = tvlm_budget_weigh(budget, answer->grid, answer->weights, places);
     double whole = 0.0;
-    if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order)) return no_memory(budget);
+    if (!tvlm_budget_order(&budget->tree, &losses, &answer->choice, order))
+        return tvlm_budget_no_memory(budget);
     for (int32_t i = 0; i < budget->tree.places; ++i) whole += (double)losses.under[i];
     TVLM_TRY(tvlm_selection_reserve(budget->task->stack, cells + tiles, selection));
     place_thumbnail(budget, &scale, grid, selection->positions);
@@ -195,11 +191,11 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
 
 /* Finds the answer to n patches, or to a tolerance where n is 0, and delivers it. A tolerance that takes all
  * patches needs no thumbnail. */
-static tvlm_status find(tvlm_budget *budget, int32_t n, tvlm_selection *selection) {
+static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     tvlm_budget_answer answer;
-    TVLM_TRY(n > 0 ? tvlm_budget_solve(budget, n, &answer)
-                   : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
+    TVLM_TRY(budget->n > 0 ? tvlm_budget_solve(budget, budget->n, &answer)
+                           : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
     if (tvlm_budget_patches(&budget->grids[answer.grid]) + answer.choice.count >= budget->tiles) {
         tvlm_budget_answer_free(&answer);
         return deliver_all(budget, NULL, selection);
@@ -207,7 +203,7 @@ static tvlm_status find(tvlm_budget *budget, int32_t n, tvlm_selection *selectio
     float *const places = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *places);
     tvlm_budget_tile *const order = tvlm_allocate((size_t)answer.choice.count, sizeof *order);
     tvlm_status status = TVLM_OK;
-    if (places == NULL || order == NULL) status = no_memory(budget);
+    if (places == NULL || order == NULL) status = tvlm_budget_no_memory(budget);
     if (status == TVLM_OK) status = deliver(budget, &answer, places, order, selection);
     free(order);
     free(places);
@@ -221,7 +217,7 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     int32_t n = 0;
     if (!tvlm_budget_tree_make((budget->source->width + budget->patch - 1) / budget->patch,
                                (budget->source->height + budget->patch - 1) / budget->patch, &budget->tree))
-        return no_memory(budget);
+        return tvlm_budget_no_memory(budget);
     budget->tiles = budget->tree.columns * budget->tree.rows;
     if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
     if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
@@ -232,7 +228,7 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
                                : tvlm_budget_ladder(budget->source->width, budget->source->height,
                                                     budget->patch, budget->tiles, budget->grids);
     TVLM_TRY(tvlm_budget_measure(budget));
-    return find(budget, n, selection);
+    return find(budget, selection);
 }
 
 tvlm_status tvlm_explain_budget(const tvlm_explanation *explanation, int32_t *channel_count) {

@@ -24,10 +24,10 @@ typedef struct picking {
     tvlm_spacing spacing; /* where there is a least distance */
     tvlm_heap left;       /* places in the ranking, the most worth on top */
     float *worth;         /* [count] when it was last looked at */
-    int32_t *looked; /* [count] to how many of the chosen it was compared */
-    float *nearest;  /* [count] the largest likeness among those */
-    int32_t *chosen; /* [k] places in the ranking */
-    int32_t count;   /* of the chosen */
+    int32_t *looked;      /* [count] to how many of the chosen it was compared */
+    float *nearest;       /* [count] the largest likeness among those */
+    int32_t *chosen;      /* [k] places in the ranking */
+    int32_t count;        /* of the chosen */
 } picking;
 
 static bool allocate(picking *p) {
