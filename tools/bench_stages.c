@@ -298,19 +298,23 @@ static tvlm_status run_pack(struct bench *bench, int32_t unused) {
     return bench->device->backend->pack(bench->device, &bench->bundle, bench->refs, 0.0f, bench->packed);
 }
 
-static tvlm_status select_all(struct bench *bench) {
+static tvlm_status select_all(struct bench *bench, tvlm_strategy strategy) {
+    const struct tvlm_select_params params = {.strategy = strategy};
     tvlm_selection *selection = NULL;
-    const tvlm_status status = tvlm_select(bench->stack, NULL, NULL, &selection);
+    const tvlm_status status = tvlm_select(bench->stack, NULL, &params, &selection);
     tvlm_selection_destroy(&selection);
     return status;
 }
 
 /* Selects, from pixels on the device to positions on the host. The families that are read are made anew, but
- * not where the question is asked `again`. */
-static tvlm_status run_select(struct bench *bench, int32_t again) {
-    if (again == 0)
-        TVLM_TRY(tvlm_stack_source_from_buffer(bench->stack, 0, bench->pixel_buffer, &bench->pixels));
-    return select_all(bench);
+ * not in `again`. */
+static tvlm_status run_select(struct bench *bench, int32_t strategy) {
+    TVLM_TRY(tvlm_stack_source_from_buffer(bench->stack, 0, bench->pixel_buffer, &bench->pixels));
+    return select_all(bench, (tvlm_strategy)strategy);
+}
+
+static tvlm_status run_select_again(struct bench *bench, int32_t strategy) {
+    return select_all(bench, (tvlm_strategy)strategy);
 }
 
 /* Makes a frame the previous one: what is relevant in it, where it was looked at, and its luma are
@@ -448,6 +452,7 @@ static double select_bytes(const struct bench *bench) {
 
 int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]) {
     tvlm_texture *const *const grids = bench->chunk->grids;
+    const tvlm_texture *const source = grids[TVLM_GRID_SOURCE];
     const int32_t cells = 0, dense = 1;
     int32_t count = 0;
     bench_add(stages, &count, "copy", "", run_copy, 0, 2.0 * (double)bench->copy_from->bytes);
@@ -470,9 +475,13 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "patches 273, device", "", run_patches, 0,
               2.0 * BENCH_K * PATCH_FLOATS * sizeof(float));
     bench_add(stages, &count, "pack", "", run_pack, 0, bench_pack_bytes(bench));
-    bench_add(stages, &count, "select, uploaded", "", run_select, 0, select_bytes(bench));
-    bench_add(stages, &count, "select, again", "", run_select, 1,
+    bench_add(stages, &count, "select, uploaded", "", run_select, TVLM_STRATEGY_GRID, select_bytes(bench));
+    bench_add(stages, &count, "select, again", "", run_select_again, TVLM_STRATEGY_GRID,
               score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
+    bench_add(stages, &count, "budget, uploaded", "", run_select, TVLM_STRATEGY_BUDGET,
+              bench_source_bytes(bench) + 2.0 * all_levels(source));
+    bench_add(stages, &count, "budget, again", "", run_select_again, TVLM_STRATEGY_BUDGET,
+              all_levels(source));
     bench_add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
     bench_add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
     bench_add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));
