@@ -70,14 +70,25 @@ INLINED void filter(global const float *entry, global const float *from, const i
     }
 }
 
-/* The same for at most RUN of them: where there are RUN, the compiler knows the length of the loops. */
+/* The same for 16 values beside each other, which stay in registers. */
+INLINED float16 filter_16(global const float *entry, global const float *from, const int stride) {
+    const int count = (int)entry[1];
+    global const float *line = from + (int)entry[0] * stride;
+    float16 sums = 0.0f;
+    for (int n = 0; n < count; ++n, line += stride) sums += entry[TVLM_BUDGET_HEAD + n] * vload16(0, line);
+    return sums;
+}
+
+/* The same for at most RUN of them. */
 INLINED int filter_run(global const float *entry, global const float *from, const int stride, const int left,
                        float *sums) {
-    if (left >= RUN)
-        filter(entry, from, stride, RUN, sums);
-    else
-        filter(entry, from, stride, left, sums);
-    return min(left, RUN);
+    const int made = min(left, RUN);
+    int done = 0;
+#if RUN > 1
+    for (; done + 16 <= made; done += 16) vstore16(filter_16(entry, from + done, stride), 0, sums + done);
+#endif
+    filter(entry, from + done, stride, made - done, sums + done);
+    return made;
 }
 
 /*
@@ -143,8 +154,8 @@ kernel void losses_enlarge_rows(global const int *restrict pictures, global cons
 
 /* ---- Losses ---- */
 
-/* What is known of a tile, whatever the picture: of each block the mean of luma less that of the tile's first
- * pixel, and the mean of its square; then the first pixel. */
+/* What is known of a tile, whatever the picture: the mean of luma less that of the tile's first pixel of each
+ * block, the mean of its square of each, and the first pixel. */
 #define KNOWN (2 * COUNT + 1)
 
 /* How many pixels of the block that begins at x, y lie in the image. */
@@ -170,16 +181,19 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
                 sum += value;
                 squares += value * value;
             }
-        known[2 * b] = sum / pixels;
-        known[2 * b + 1] = squares / pixels;
+        known[b] = sum / pixels;
+        known[COUNT + b] = squares / pixels;
     }
     known[2 * COUNT] = first;
 }
 
+/* A value of each block of a tile, row after row. */
+typedef float16 blocks;
+
 /* Sums over the pixels of each block: of the picture less the tile's first pixel, of its square, and of its
  * product with the image (less the same); and of the squared error. */
 typedef struct sums {
-    float y[COUNT], yy[COUNT], xy[COUNT], error[COUNT];
+    blocks y, yy, xy, error;
 } sums;
 
 /* What a row of a tile's blocks is compared with: the image, the picture that is enlarged along its columns, and
@@ -191,39 +205,75 @@ typedef struct band {
     float first;
 } band;
 
-/* Adds up a row of blocks, of which `length` pixels lie in the image. */
-INLINED void add_blocks(const band *a, const int left, const int length, const int block, sums *s) {
-    float y[SIDE], yy[SIDE], xy[SIDE], error[SIDE], enlarged[SIDE];
-    for (int i = 0; i < SIDE; ++i) y[i] = yy[i] = xy[i] = error[i] = 0.0f;
-    for (int row = a->top; row < a->bottom; ++row) {
-        global const float *image = a->image + row * a->width + left;
-        filter(entry_of(a->table, a->axis, row), a->picture + left, a->width, length, enlarged);
-        for (int i = 0; i < length; ++i) {
-            const float value = clamp(enlarged[i], 0.0f, 1.0f), away = image[i] - value;
-            const float p = image[i] - a->first, q = value - a->first;
-            error[i] += away * away;
-            y[i] += q;
-            yy[i] += q * q;
-            xy[i] += p * q;
+#if RUN > 1
+/* The columns of a tile, in whole vectors: those beyond the tile are read, and not used. */
+#define PIECES ((SIDE + 15) / 16)
+
+/* Adds up a row of blocks, all of it in the image: of each column so many rows. */
+INLINED void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
+    for (int piece = 0; piece < PIECES; ++piece) {
+        const int x = left + piece * 16;
+        float16 sum_y = 0.0f, sum_yy = 0.0f, sum_xy = 0.0f, sum_error = 0.0f;
+        for (int row = a->top; row < a->bottom; ++row) {
+            const float16 enlarged = filter_16(entry_of(a->table, a->axis, row), a->picture + x, a->width);
+            const float16 image = vload16(0, a->image + row * a->width + x);
+            const float16 value = clamp(enlarged, 0.0f, 1.0f), away = image - value;
+            const float16 p = image - a->first, q = value - a->first;
+            sum_error += away * away;
+            sum_y += q;
+            sum_yy += q * q;
+            sum_xy += p * q;
         }
-    }
-    for (int b = 0; b < TVLM_BUDGET_BLOCKS; ++b) {
-        float4 sum = 0.0f;
-        for (int i = b * BLOCK; i < (b + 1) * BLOCK; ++i) sum += (float4)(y[i], yy[i], xy[i], error[i]);
-        s->y[block + b] = sum.x;
-        s->yy[block + b] = sum.y;
-        s->xy[block + b] = sum.z;
-        s->error[block + b] = sum.w;
+        vstore16(sum_y, piece, y);
+        vstore16(sum_yy, piece, yy);
+        vstore16(sum_xy, piece, xy);
+        vstore16(sum_error, piece, error);
     }
 }
 
-/* Adds up a row of blocks, a block at a time: what suits GPUs, whose work-items have few registers. */
-inline void add_each_block(const band *a, const int left, const int length, const int block, sums *s) {
-    for (int b = 0; b < TVLM_BUDGET_BLOCKS; ++b) {
+/* The sums over columns of blocks: columns[row of blocks][column]. */
+INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
+#if BLOCK == 4
+    const float16 a = vload16(0, columns[0]), b = vload16(0, columns[1]), c = vload16(0, columns[2]),
+                  d = vload16(0, columns[3]);
+    return (blocks)(a.s048c, b.s048c, c.s048c, d.s048c) + (blocks)(a.s159d, b.s159d, c.s159d, d.s159d) +
+           (blocks)(a.s26ae, b.s26ae, c.s26ae, d.s26ae) + (blocks)(a.s37bf, b.s37bf, c.s37bf, d.s37bf);
+#else
+    float made[COUNT];
+    for (int b = 0; b < COUNT; ++b) {
+        const float *from = columns[b / TVLM_BUDGET_BLOCKS] + b % TVLM_BUDGET_BLOCKS * BLOCK;
+        float sum = 0.0f;
+        for (int i = 0; i < BLOCK; ++i) sum += from[i];
+        made[b] = sum;
+    }
+    return vload16(0, made);
+#endif
+}
+
+/* Adds up a tile that lies in the image as a whole. */
+INLINED void add_whole(band *a, const int left, sums *s) {
+    float y[TVLM_BUDGET_BLOCKS][PIECES * 16], yy[TVLM_BUDGET_BLOCKS][PIECES * 16];
+    float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[TVLM_BUDGET_BLOCKS][PIECES * 16];
+    for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j, a->top += BLOCK) {
+        a->bottom = a->top + BLOCK;
+        add_columns(a, left, y[j], yy[j], xy[j], error[j]);
+    }
+    *s = (sums){add_up(y), add_up(yy), add_up(xy), add_up(error)};
+}
+#endif
+
+/* Adds up a tile a block at a time: at a border, and on GPUs, whose work-items have few registers. */
+inline void add_each_block(band *a, const int left, const int length, const int height, sums *s) {
+    const int top = a->top;
+    float y[COUNT], yy[COUNT], xy[COUNT], error[COUNT];
+    for (int b = 0; b < COUNT; ++b) {
+        const int from = left + b % TVLM_BUDGET_BLOCKS * BLOCK;
         float4 sum = 0.0f;
+        a->top = min(top + b / TVLM_BUDGET_BLOCKS * BLOCK, height);
+        a->bottom = min(a->top + BLOCK, height);
         for (int row = a->top; row < a->bottom; ++row) {
             global const float *entry = entry_of(a->table, a->axis, row);
-            for (int i = left + b * BLOCK; i < left + min((b + 1) * BLOCK, length); ++i) {
+            for (int i = from; i < min(from + BLOCK, left + length); ++i) {
                 float enlarged;
                 filter(entry, a->picture + i, a->width, 1, &enlarged);
                 const float image = a->image[row * a->width + i], value = clamp(enlarged, 0.0f, 1.0f);
@@ -231,21 +281,50 @@ inline void add_each_block(const band *a, const int left, const int length, cons
                 sum += (float4)(q, q * q, p * q, away * away);
             }
         }
-        s->y[block + b] = sum.x;
-        s->yy[block + b] = sum.y;
-        s->xy[block + b] = sum.z;
-        s->error[block + b] = sum.w;
+        y[b] = sum.x;
+        yy[b] = sum.y;
+        xy[b] = sum.z;
+        error[b] = sum.w;
     }
+    *s = (sums){vload16(0, y), vload16(0, yy), vload16(0, xy), vload16(0, error)};
 }
 
-/* The means of a window over its `pixels`: of the image (x), of the picture (y), of squares and products. */
-inline float dissimilarity(const float x, const float xx, const float y, const float yy, const float xy,
-                           const float first) {
-    const float variance_x = max(xx - x * x, 0.0f), variance_y = max(yy - y * y, 0.0f);
-    const float covariance = xy - x * y, mean_x = x + first, mean_y = y + first;
+/* Sums over the window of 2 x 2 blocks that begins at each block; of the last row and column they mean nothing. */
+inline blocks window_sums(const blocks v) {
+    return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
+}
+
+/* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. */
+inline blocks dissimilarity(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
+                            const float first) {
+    const blocks variance_x = max(xx - x * x, 0.0f), variance_y = max(yy - y * y, 0.0f);
+    const blocks covariance = xy - x * y, mean_x = x + first, mean_y = y + first;
     return 1.0f - (2.0f * mean_x * mean_y + TVLM_BUDGET_C1) * (2.0f * covariance + TVLM_BUDGET_C2) /
                       ((mean_x * mean_x + mean_y * mean_y + TVLM_BUDGET_C1) *
                        (variance_x + variance_y + TVLM_BUDGET_C2));
+}
+
+/* The mean of 1 - SSIM over the windows that have pixels. x0, y0: the first pixel of the tile. */
+inline float mean_dissimilarity(global const float *known, const sums *s, const int x0, const int y0,
+                                const int width, const int height) {
+    const int16 column = (int16)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
+    const int16 row = (int16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    const blocks own = convert_float16(clamp(width - x0 - column * BLOCK, 0, BLOCK) *
+                                       clamp(height - y0 - row * BLOCK, 0, BLOCK));
+    const blocks all = window_sums(own), pixels = max(all, 1.0f);
+    const blocks lost =
+        dissimilarity(window_sums(own * vload16(0, known)) / pixels,
+                      window_sums(own * vload16(1, known)) / pixels, window_sums(s->y) / pixels,
+                      window_sums(s->yy) / pixels, window_sums(s->xy) / pixels, known[2 * COUNT]);
+    float of_windows[COUNT], counts[COUNT], sum = 0.0f, windows = 0.0f;
+    vstore16(all > 0.0f ? lost : 0.0f, 0, of_windows);
+    vstore16(all > 0.0f ? (blocks)1.0f : (blocks)0.0f, 0, counts);
+    for (int j = 0; j < STARTS; ++j)
+        for (int i = 0; i < STARTS; ++i) {
+            sum += of_windows[j * TVLM_BUDGET_BLOCKS + i];
+            windows += counts[j * TVLM_BUDGET_BLOCKS + i];
+        }
+    return sum / windows;
 }
 
 /* Compares. Work-item (column, row) looks at that tile and writes its two losses. */
@@ -257,44 +336,23 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     const int column = get_global_id(0), row = get_global_id(1);
     if (column >= columns || row >= rows) return;
     global const float *known = luma + tiles + (row * columns + column) * KNOWN;
-    const int left = column * SIDE, length = min(SIDE, width - left);
+    const int left = column * SIDE, top = row * SIDE;
+    const int length = min(SIDE, width - left), high = min(SIDE, height - top);
     sums s;
     band a = {luma,  between + picture[TVLM_BUDGET_BETWEEN],
               table, picture + TVLM_BUDGET_ENLARGE_Y,
-              width, 0,
+              width, top,
               0,     known[2 * COUNT]};
-    for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j) {
-        a.top = min(row * SIDE + j * BLOCK, height);
-        a.bottom = min(a.top + BLOCK, height);
 #if RUN > 1
-        if (length == SIDE) {
-            add_blocks(&a, left, SIDE, j * TVLM_BUDGET_BLOCKS, &s);
-            continue;
-        }
+    if (length == SIDE && high == SIDE)
+        add_whole(&a, left, &s);
+    else
 #endif
-        add_each_block(&a, left, length, j * TVLM_BUDGET_BLOCKS, &s);
-    }
-
-    float error = 0.0f, sum = 0.0f, windows = 0.0f;
-    for (int b = 0; b < COUNT; ++b) error += s.error[b];
-    for (int n = 0; n < STARTS * STARTS; ++n) {
-        float pixels = 0.0f, x = 0.0f, xx = 0.0f, y = 0.0f, yy = 0.0f, xy = 0.0f;
-        for (int i = 0; i < TVLM_BUDGET_WINDOW * TVLM_BUDGET_WINDOW; ++i) {
-            const int at_x = n % STARTS + i % TVLM_BUDGET_WINDOW, at_y = n / STARTS + i / TVLM_BUDGET_WINDOW;
-            const int b = at_y * TVLM_BUDGET_BLOCKS + at_x;
-            const float own = pixels_of(left + at_x * BLOCK, row * SIDE + at_y * BLOCK, width, height);
-            pixels += own;
-            x += own * known[2 * b];
-            xx += own * known[2 * b + 1];
-            y += s.y[b];
-            yy += s.yy[b];
-            xy += s.xy[b];
-        }
-        if (pixels == 0.0f) continue;
-        sum += dissimilarity(x / pixels, xx / pixels, y / pixels, yy / pixels, xy / pixels, a.first);
-        windows += 1.0f;
-    }
+        add_each_block(&a, left, length, height, &s);
+    float of_blocks[COUNT], error = 0.0f;
+    vstore16(s.error, 0, of_blocks);
+    for (int b = 0; b < COUNT; ++b) error += of_blocks[b];
     const ulong at = offset + 2 * (((ulong)get_global_id(2) * rows + row) * columns + column);
     losses[at] = error;
-    losses[at + 1] = (float)(length * min(SIDE, height - row * SIDE)) * sum / windows;
+    losses[at + 1] = (float)(length * high) * mean_dissimilarity(known, &s, left, top, width, height);
 }

@@ -13,6 +13,9 @@ enum { RUN_VALUES = 32, GROUP_OUTPUTS = 16 };
 /* The floats that are known of a tile: KNOWN of cl/losses.cl. */
 enum { KNOWN = 2 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 1 };
 
+/* What is read of a picture beyond its last texel, and not used: of a tile's columns whole vectors are read. */
+enum { BEYOND = 16 };
+
 /* One set of launches: what the kernels share, and the largest sizes that they run over. */
 typedef struct work {
     opencl_device *device;
@@ -66,7 +69,8 @@ static tvlm_status prepare(work *w) {
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_A, pictures, &w->pictures));
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_B, table, &w->table));
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_C, (luma + known) * sizeof(cl_float), &w->luma));
-    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_D, plan->between_texels * sizeof(cl_float), &w->between));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_D, (plan->between_texels + BEYOND) * sizeof(cl_float),
+                                 &w->between));
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_E, plan->picture_texels * sizeof(cl_float), &w->texels));
     TVLM_TRY(tvlm_opencl_write(w->device, w->pictures, 0, pictures, plan->pictures));
     return tvlm_opencl_write(w->device, w->table, 0, table, plan->table);
