@@ -28,6 +28,7 @@ static void test_reference_device(void **state) {
         const tvlm_device_info *info = test_device_info(device);
         assert_string_equal(info->name, "reference");
         assert_int_equal(info->type, TVLM_DEVICE_REFERENCE);
+        assert_string_equal(info->driver, tvlm_version());
         /* By name it is not known which number it has: no driver is asked. */
         assert_int_equal(info->index, i == 2 ? count - 1 : -1);
         assert_int_equal(tvlm_device_finish(device), TVLM_OK);

@@ -9,6 +9,7 @@
 
 #include "core/memory.h"
 #include "reference/reference.h"
+#include "texturevlm/version.h"
 
 void tvlm_reference_destroy(tvlm_device *device) {
     free(device);
@@ -99,7 +100,7 @@ static tvlm_device_info describe(void) {
                              .storage = TVLM_STORAGE_BUFFER};
     snprintf(info.name, sizeof info.name, "reference");
     snprintf(info.platform, sizeof info.platform, "texturevlm");
-    snprintf(info.driver, sizeof info.driver, "0.1.0");
+    snprintf(info.driver, sizeof info.driver, "%s", tvlm_version());
     snprintf(info.version, sizeof info.version, "C11");
     snprintf(info.storage_reason, sizeof info.storage_reason, "plain C");
     return info;
