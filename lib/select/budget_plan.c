@@ -80,16 +80,27 @@ static int32_t made_from(const tvlm_texture *source, const tvlm_budget_size *siz
     return level;
 }
 
-/* One axis of a picture: its entries go to the table from `used` on, or are only counted (table NULL). */
+/* The axes of pictures, which many share: where each stands in the table. Entries go there from `used` on, or
+ * are only counted (floats NULL). */
+typedef struct known_axis {
+    int32_t source, size;
+    tvlm_budget_axis axis;
+} known_axis;
+
 typedef struct table {
     float *floats;
     double *exact;
     size_t used, most; /* floats; taps of one place */
+    known_axis *axes;  /* [4 a picture] */
+    int32_t axis_count;
 } table;
 
 static tvlm_budget_axis add_axis(table *t, int32_t source, int32_t size) {
+    for (int32_t i = 0; i < t->axis_count; ++i)
+        if (t->axes[i].source == source && t->axes[i].size == size) return t->axes[i].axis;
     const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(source, size)};
     const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
+    t->axes[t->axis_count++] = (known_axis){source, size, axis};
     for (int32_t o = 0; t->floats != NULL && o < size; ++o)
         write_entry(source, size, o, t->exact, t->floats + t->used + (size_t)o * stride);
     t->used += (size_t)size * stride;
@@ -131,6 +142,7 @@ static void add_pictures(const tvlm_texture *source, const tvlm_budget_size *siz
     plan->count = 0;
     plan->between_texels = plan->picture_texels = 0;
     t->used = 0;
+    t->axis_count = 0;
     while (plan->count < count && add_picture(source, &sizes[plan->count], t, plan, &pictures[plan->count]))
         ;
     plan->table_floats = t->used;
@@ -145,14 +157,18 @@ bool tvlm_budget_plan_make(const tvlm_texture *source, int32_t image, int32_t pa
                                .columns = (source->width + patch - 1) / patch,
                                .rows = (source->height + patch - 1) / patch,
                                .pictures = pictures};
-    if (pictures == NULL) return false;
-    add_pictures(source, sizes, count, &t, plan, pictures);
-    t.floats = tvlm_allocate(t.used, sizeof *t.floats);
-    t.exact = tvlm_allocate(t.most, sizeof *t.exact);
-    plan->table = t.floats;
-    const bool made = t.floats != NULL && t.exact != NULL;
+    t.axes = tvlm_allocate(4 * (size_t)count, sizeof *t.axes);
+    bool made = pictures != NULL && t.axes != NULL;
+    if (made) {
+        add_pictures(source, sizes, count, &t, plan, pictures);
+        t.floats = tvlm_allocate(t.used, sizeof *t.floats);
+        t.exact = tvlm_allocate(t.most, sizeof *t.exact);
+        plan->table = t.floats;
+        made = t.floats != NULL && t.exact != NULL;
+    }
     if (made) add_pictures(source, sizes, count, &t, plan, pictures);
     free(t.exact);
+    free(t.axes);
     if (!made) tvlm_budget_plan_free(plan);
     return made;
 }
