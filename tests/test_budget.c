@@ -77,8 +77,9 @@ static void test_tree(void **state) {
         tvlm_budget_choice choice, other;
         draw_tree(&t, &random);
         assert_true(tvlm_budget_choice_make(&t.tree, &choice) && tvlm_budget_choice_make(&t.tree, &other));
+        double price = 0.0; /* then each is a guess at the next */
         for (int32_t n = 0; n <= 16; ++n, ++all) {
-            tvlm_budget_choose(&t.tree, &t.losses, n, &choice);
+            tvlm_budget_choose(&t.tree, &t.losses, n, &price, &choice);
             assert_true(choice.count <= n);
             assert_true(tvlm_budget_fill(&t.tree, &t.losses, n, &choice));
             assert_int_equal(choice.count, n);
@@ -104,10 +105,10 @@ static void test_order(void **state) {
         small_tree t;
         tvlm_budget_choice choice;
         tvlm_budget_tile order[16];
-        double whole = 0.0, gains = 0.0;
+        double whole = 0.0, gains = 0.0, price = 0.0;
         draw_tree(&t, &random);
         assert_true(tvlm_budget_choice_make(&t.tree, &choice));
-        tvlm_budget_choose(&t.tree, &t.losses, 9, &choice);
+        tvlm_budget_choose(&t.tree, &t.losses, 9, &price, &choice);
         assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
         for (int i = 0; i < 16; ++i) whole += (double)t.under[i];
         for (int32_t i = 0; i < choice.count; ++i) {

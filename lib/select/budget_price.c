@@ -107,32 +107,72 @@ static double highest_price(const tvlm_budget_tree *tree, const float *under) {
     return highest * (1.0 + 1e-6) + (double)FLT_MIN;
 }
 
-/* The most steps of the search; how many tiles may be missing: a 256th; and the lowest price that is tried, of
- * the highest. */
+/* The most steps of the search; how many tiles may be missing: a 256th; the lowest price that is tried, of the
+ * highest; and prices that are as good as equal. */
 enum { STEPS = 32, MISSING = 256 };
 #define LOWEST 1e-9
+#define EQUAL  1.0005
 
-/* Finds a low price at which no more than n tiles are bought. */
-static float find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n) {
-    double high = highest_price(tree, losses->under), low = high * LOWEST;
-    purchase p = {losses, (float)low, NULL};
-    if (buy(tree, &p) <= n) return p.price;
-    for (int step = 0; step < STEPS && high > low * 1.0005; ++step) {
-        const double middle = sqrt(low * high);
-        p.price = (float)middle;
-        const int32_t tiles = buy(tree, &p);
-        *(tiles <= n ? &high : &low) = middle;
-        if (tiles <= n && tiles >= n - n / MISSING) break;
+/* How far from a guess the price is looked for first; and from which ratio on tiles fall with the price in nearly a
+ * straight line. */
+#define NEAR     1.25
+#define STRAIGHT 2.0
+
+/* Two prices: at `low` more than n tiles are bought, at `high` no more. */
+typedef struct bracket {
+    double low, high;
+    int32_t many, few; /* how many there */
+} bracket;
+
+/* The price to try next. The search halves the ratio of the prices, and, once they are near, every other time
+ * goes to where the straight line between them has the number that is wanted. */
+static double between(const bracket *b, int32_t n, int step) {
+    const double wanted = n - 0.5 * (n / MISSING);
+    if (step % 2 == 1 || b->high > STRAIGHT * b->low) return sqrt(b->low * b->high);
+    return b->low + (b->high - b->low) * (b->many - wanted) / (b->many - b->few);
+}
+
+/* Where a price is looked for around a guess, before all of the bracket is. */
+static double around(const bracket *b, double guess) {
+    const double next = b->high <= guess ? b->high / NEAR : b->low * NEAR;
+    return next > b->low && next < b->high ? next : sqrt(b->low * b->high);
+}
+
+static int32_t buy_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price) {
+    const purchase p = {losses, (float)price, NULL};
+    return buy(tree, &p);
+}
+
+/* Finds a low price at which no more than n tiles are bought. It is found soonest where it is near `guess`. */
+static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                         double guess) {
+    bracket b = {.high = highest_price(tree, losses->under)};
+    b.low = b.high * LOWEST;
+    b.many = buy_at(tree, losses, b.low);
+    if (b.many <= n) return b.low;
+    double next = guess > b.low && guess < b.high ? guess : sqrt(b.low * b.high);
+    for (int step = 0; step < STEPS && b.high > b.low * EQUAL; ++step) {
+        const int32_t tiles = buy_at(tree, losses, next);
+        if (tiles <= n) {
+            b.high = next;
+            b.few = tiles;
+            if (tiles >= n - n / MISSING) break;
+        } else {
+            b.low = next;
+            b.many = tiles;
+        }
+        next = step < 2 && guess > 0.0 ? around(&b, guess) : between(&b, n, step);
     }
-    return (float)high;
+    return b.high;
 }
 
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
-                        tvlm_budget_choice *choice) {
+                        double *price, tvlm_budget_choice *choice) {
     const size_t places = (size_t)tree->places;
     memset(choice->chosen[0], 0, places + places / 4 + places / 16);
     choice->count = 0;
     if (n <= 0) return;
-    const purchase p = {losses, find_price(tree, losses, n), choice};
+    *price = find_price(tree, losses, n, *price);
+    const purchase p = {losses, (float)*price, choice};
     choice->count = buy(tree, &p);
 }

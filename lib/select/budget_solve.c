@@ -63,12 +63,18 @@ static double part_lost(const tvlm_budget *budget, int32_t grid, int part, const
 
 /* ---- Trying ---- */
 
+/* How much structure counts where tiles are chosen. Each is tried: neither part may be lost more of than by
+ * downsampling, and which of the two is the tighter limit depends on the image. */
+static const double structures[] = {0.0, 0.3, 0.6, 0.8};
+enum { STRUCTURES = sizeof structures / sizeof *structures };
+
 /* A search: what has been found, what is being tried, and the memory for that. */
 typedef struct search {
     const tvlm_budget *budget;
     tvlm_budget_answer *best, *tried;
     float *places;
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
+    double prices[STRUCTURES + 1];     /* of a tile, the last that was found with each weight of structure */
 } search;
 
 static void add_up(const search *s, tvlm_budget_answer *answer) {
@@ -77,12 +83,13 @@ static void add_up(const search *s, tvlm_budget_answer *answer) {
     answer->lost = weighed(s->weights, answer->parts);
 }
 
-/* Tries a thumbnail with at most so many tiles, which are chosen by the weights of tried->weights. */
-static void try_grid(const search *s, int32_t grid, int32_t tiles) {
+/* Tries a thumbnail with at most so many tiles, which are chosen by the weights of tried->weights, at about
+ * that price. */
+static void try_grid(const search *s, int32_t grid, int32_t tiles, double *price) {
     tvlm_budget_answer *const tried = s->tried;
     const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, tried->weights, s->places);
     tried->grid = grid;
-    tvlm_budget_choose(&s->budget->tree, &losses, tiles, &tried->choice);
+    tvlm_budget_choose(&s->budget->tree, &losses, tiles, price, &tried->choice);
     add_up(s, tried);
 }
 
@@ -113,21 +120,16 @@ static int32_t downsampled(const tvlm_budget *budget) {
     return best;
 }
 
-/* How much structure counts where tiles are chosen. Each is tried: neither part may be lost more of than by
- * downsampling, and which of the two is the tighter limit depends on the image. */
-static const double structures[] = {0.0, 0.3, 0.6, 0.8};
-
 /* What either part may lose of what downsampling loses: what is predicted is right to about that. */
 #define SAFE 0.99
 
 static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) {
-    const size_t count = sizeof structures / sizeof *structures;
     const double own = structure_of(s->budget);
     /* A preset's own comes last, where it is beyond the others. */
-    for (size_t i = 0; i <= count; ++i) {
-        if (i == count && own <= structures[count - 1]) break;
-        weigh_parts(down, i < count ? structures[i] : own, s->tried->weights);
-        try_grid(s, grid, tiles);
+    for (size_t i = 0; i <= STRUCTURES; ++i) {
+        if (i == STRUCTURES && own <= structures[STRUCTURES - 1]) break;
+        weigh_parts(down, i < STRUCTURES ? structures[i] : own, s->tried->weights);
+        try_grid(s, grid, tiles, &s->prices[i]);
         if (s->tried->lost < s->best->lost && s->tried->parts[0] <= SAFE * down[0] &&
             s->tried->parts[1] <= SAFE * down[1])
             exchange(s->tried, s->best);
@@ -153,11 +155,11 @@ static bool solve(search *s, int32_t n) {
 
 /* The least number of tiles, below `most`, with which a thumbnail loses no more than that; `most`: there is
  * none. */
-static bool least_tiles(const search *s, int32_t grid, double tolerance, int32_t most, int32_t *least) {
+static bool least_tiles(search *s, int32_t grid, double tolerance, int32_t most, int32_t *least) {
     int32_t low = 0, high = most;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        try_grid(s, grid, middle);
+        try_grid(s, grid, middle, &s->prices[0]);
         if (!fill(s, s->tried, middle, true)) return false;
         if (s->tried->lost <= tolerance)
             high = middle;
@@ -184,7 +186,7 @@ static bool solve_tolerance(search *s, double tolerance) {
         tiles = least;
         patches = own + least;
     }
-    try_grid(s, best, tiles);
+    try_grid(s, best, tiles, &s->prices[0]);
     if (!fill(s, s->tried, tiles, true)) return false;
     exchange(s->tried, s->best);
     return true;

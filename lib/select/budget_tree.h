@@ -77,9 +77,11 @@ typedef struct tvlm_budget_tile {
  * Chooses at most n tiles of least loss: those that a Lagrangian finds at a price per tile at which hardly
  * fewer than n are chosen (Shoham & Gersho 1988), bottom-up over the tree (a tile's square shows nothing of
  * its own, itself, tiles in it, or itself under tiles in it; Chou, Lookabaugh & Gray 1989).
+ * *price is a guess at that price, 0 where there is none, and becomes the price; an image's thumbnails have
+ * prices that are alike.
  */
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
-                        tvlm_budget_choice *choice);
+                        double *price, tvlm_budget_choice *choice);
 
 /* Adds the tiles of the largest gain, one by one, until there are n, at most columns * rows. Of equal ones
  * it takes the finer, and the first in the image. False: no memory. */
