@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""binding.py COMPILER OUTPUT: writes the C of the extension module texturevlm._binding.
+
+cffi takes its declarations from the public headers as the compiler's preprocessor leaves them, and from glue.h. They are
+plain C11 on purpose, so that nothing has to be written down a second time here.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import cffi
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+HEADERS = ["texturevlm/texturevlm.h", "texturevlm/io.h", "texturevlm/io_basis.h", "texturevlm/io_scorer.h", "draw.h", "glue.h"]
+
+
+def preprocess(compiler: str, *options: str) -> str:
+    """Returns what the compiler's preprocessor makes of the headers, without those of the system, whose types cffi knows."""
+    with tempfile.TemporaryDirectory() as empty:
+        for name in ("stdbool.h", "stddef.h", "stdint.h", "stdlib.h", "string.h"):
+            pathlib.Path(empty, name).touch()
+        includes = "".join(f'#include "{header}"\n' for header in HEADERS)
+        return subprocess.run(
+            [compiler, "-E", "-P", "-undef", "-nostdinc", "-DTVLM_STATIC=", "-DTVLM_DECLARATIONS=", *options,
+             "-I", empty, "-I", str(ROOT / "include"), "-I", str(ROOT / "tools"), "-I", str(HERE), "-"],
+            input=includes, capture_output=True, text=True, check=True).stdout
+
+
+def constants(compiler: str) -> str:
+    """Returns the macros that stand for whole numbers."""
+    lines = preprocess(compiler, "-dM").splitlines()
+    return "\n".join(line for line in sorted(lines) if re.fullmatch(r"#define TVLM_\w+ \d+", line))
+
+
+def main() -> None:
+    compiler, output = sys.argv[1:]
+    ffi = cffi.FFI()
+    ffi.cdef(preprocess(compiler) + "\n" + constants(compiler))
+    ffi.set_source("texturevlm._binding", "".join(f'#include "{header}"\n' for header in HEADERS))
+    ffi.emit_c_code(output)
+
+
+main()

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices, processes, threads, and what is released when."""
+import concurrent.futures
+import gc
+import re
+
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+NO_OPENCL = {"OCL_ICD_VENDORS": "/nonexistent", "TVLM_DEVICE": ""}
+
+
+def test_devices_end_with_the_reference():
+    found = tv.devices()
+    assert found[-1]["type"] == "reference" and [one["index"] for one in found] == list(range(len(found)))
+
+
+def test_without_opencl_the_reference_answers_with_one_warning(run):
+    told = run("""
+import os; os.environ.pop("TVLM_DEVICE", None)
+import numpy as np, texturevlm as tv
+image = np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)
+for _ in range(3):
+    print(len(tv.select(image, 4, strategy="grid")), tv.Stack(image)._device.type)
+""", **NO_OPENCL)
+    assert told.count("4 reference") == 3
+    assert told.count("TexturevlmWarning") == 1 and "texturevlm[pocl]" in told and "<string>:6" in told
+
+
+def test_a_device_is_named_and_closed(photo):
+    with tv.Device("reference") as device:
+        assert device.type == "reference" and "reference" in repr(device)
+        stack = tv.Stack(photo, device=device, max_side=64)
+        selection = stack.select(5, strategy="grid")
+    with pytest.raises(tv.Error, match="device is closed"):
+        stack.select(5)
+    with pytest.raises(tv.Error, match="device is closed"):
+        tv.select(photo, device=device)
+    assert selection.xy.shape == (5, 2) and np.isfinite(selection.scores).all()
+    stack.close()
+    with pytest.raises(tv.NoDeviceError, match="no such card"):
+        tv.Device("no such card")
+    with pytest.raises(TypeError, match="device is 'reference'"):
+        tv.select(photo, device="reference")
+
+
+def test_a_closed_stack_is_named(photo):
+    stack = tv.Stack(photo)
+    stack.close()
+    stack.close()
+    with pytest.raises(tv.Error, match="stack is closed"):
+        stack.select()
+
+
+def test_fork_after_use_is_one_clear_line(run):
+    told = run("""
+import os, warnings, numpy as np, texturevlm as tv
+warnings.simplefilter("ignore")
+image = np.zeros((64, 64, 3), np.uint8)
+stack = tv.Stack(image)
+tv.devices()
+child = os.fork()
+if child == 0:
+    for task in (lambda: stack.select(1), lambda: tv.select(image, 1), tv.devices):
+        try:
+            task()
+        except tv.Error as error:
+            print("REFUSED", type(error).__name__, error, flush=True)
+    del stack
+    os._exit(0)
+os.waitpid(child, 0)
+print("parent", len(stack.select(1)))
+""")
+    assert len(re.findall("REFUSED DeviceError this process was forked.*spawn", told)) == 3 and "parent 1" in told
+
+
+def test_fork_before_use_is_fine(run):
+    assert "child 1" in run("""
+import os, warnings, numpy as np, texturevlm as tv
+warnings.simplefilter("ignore")
+child = os.fork()
+if child == 0:
+    print("child", len(tv.select(np.zeros((64, 64, 3), np.uint8), 1)), flush=True)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""")
+
+
+def test_threads_share_a_device(photo):
+    pictures = [np.roll(photo, 16 * i, 1) for i in range(12)]
+    alone = [tv.select(picture, 20, strategy="grid").xy.copy() for picture in pictures]
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        together = list(pool.map(lambda picture: tv.select(picture, 20, strategy="grid").xy, pictures * 3))
+    for i, found in enumerate(together):
+        np.testing.assert_array_equal(found, alone[i % 12])
+
+
+def test_threads_share_a_stack(photo):
+    with tv.Stack(photo) as stack:
+        alone = stack.select(20, strategy="grid").xy
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for found in pool.map(lambda _: stack.select(20, strategy="grid").xy, range(40)):
+                np.testing.assert_array_equal(found, alone)
+
+
+def test_errors_stay_with_their_thread(photo):
+    def fail(i):
+        with pytest.raises(tv.Error, match=f"k is {10000 + i}"):
+            tv.select(photo, 10000 + i, strategy="grid")
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(fail, range(40)))
+
+
+def test_the_gil_is_released_during_work(photo):
+    """Another thread counts on while this one is in the library."""
+    import threading
+    import time
+    counts, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    with tv.Device("reference") as device:
+        stack = tv.Stack(np.tile(photo, (2, 2, 1)), device=device)
+        thread.start()
+        before, started = counts[0], time.perf_counter()
+        stack.read("saliency")  # one call
+        spent, counted = time.perf_counter() - started, counts[0] - before
+        done.set()
+    thread.join()
+    assert spent > 0.02 and counted > spent / 0.01, (spent, counted)
+
+
+def test_nothing_stays_behind(photo):
+    """What was made from a device is released with its last reference."""
+    owner = tv.Stack(photo)._device._owner
+    gc.collect()
+    before = len(owner.alive)
+    for _ in range(20):
+        tv.select(photo, 5, strategy="grid")
+        tv.channels(photo, "r", level=3)
+        stack = tv.Stack(photo)
+        with pytest.raises(tv.Error):
+            stack.read("r", 30)
+        del stack
+    gc.collect()
+    assert len(owner.alive) == before and not owner.dead
+
+
+def test_the_tool_comes_with_the_package(run):
+    import subprocess
+    import sys
+    found = subprocess.run([sys.executable, "-m", "texturevlm", "--version"], capture_output=True, text=True)
+    assert found.returncode == 0 and tv.__version__ in found.stdout
+    assert subprocess.run([sys.executable, "-m", "texturevlm", "select"], capture_output=True).returncode == 2
+
+
+def test_a_call_costs_less_than_50_microseconds_more_than_the_librarys(photo):
+    """Of many calls the fastest: the machine may be busy with other things."""
+    import time
+
+    from texturevlm._binding import ffi, lib
+    scores = np.zeros(64, "f4")
+    device = tv.Stack(photo)._device
+    indices, values = ffi.new("int32_t[4]"), ffi.new("float[4]")
+    pointer = ffi.cast("float *", scores.ctypes.data)
+
+    def fastest(task):
+        def once():
+            started = time.perf_counter()
+            task()
+            return time.perf_counter() - started
+        return min(once() for _ in range(400))
+
+    with tv.Stack(photo[:64, :64]) as stack:
+        box, params = ffi.new("tvlm_selection **"), ffi.new("struct tvlm_select_params *", {"k": 4, "strategy": 1})
+
+        def bare():
+            lib.tvlm_select(stack._pointer, ffi.NULL, params, box)
+            lib.tvlm_selection_destroy(box)
+
+        extra = fastest(lambda: stack.select(4, strategy="grid")) - fastest(bare)
+        assert extra < 50e-6, extra
+    extra = fastest(lambda: tv.topk(scores, 4)) - fastest(
+        lambda: lib.tvlm_topk(device._owner.pointer, pointer, 64, 4, indices, values))
+    assert extra < 50e-6, extra

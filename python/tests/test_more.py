@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bases, fitting, pictures, and the tensors of vision-language models."""
+import struct
+import subprocess
+import sys
+import zlib
+
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+
+def rows(png):
+    """The bytes of an RGB PNG's pixels that begin after its rows' filters are undone; only filters 0 .. 4 are known."""
+    position, data, size = 8, b"", None
+    while position < len(png):
+        length, kind = struct.unpack(">I4s", png[position:position + 8])
+        if kind == b"IHDR":
+            size = struct.unpack(">II", png[position + 8:position + 16])
+        if kind == b"IDAT":
+            data += png[position + 8:position + 8 + length]
+        position += length + 12
+    return size, zlib.decompress(data)
+
+
+def test_a_basis_is_the_singular_vectors(photo, tmp_path):
+    random = np.random.default_rng(2)
+    vectors = (random.normal(size=(300, 5)) @ random.normal(size=(5, 24))).astype("f4")
+    basis = tv.Basis.train([vectors[:100], vectors[100:]], 5)
+    _, _, v = np.linalg.svd(vectors, full_matrices=False)
+    np.testing.assert_allclose(np.abs(np.sum(basis.components * v[:5], axis=1)), 1, atol=1e-4)
+    assert basis.k == 5 and basis.dimension == 24 and not basis.centred and basis.variance.sum() == pytest.approx(1, abs=1e-4)
+    np.testing.assert_allclose(basis.project(vectors), vectors @ basis.components.T, atol=1e-4)
+    basis.save(tmp_path / "b.safetensors")
+    np.testing.assert_array_equal(tv.Basis.load(tmp_path / "b.safetensors").components, basis.components)
+    np.testing.assert_array_equal(tv.Basis(basis.components, mean=np.ones(24)).mean, np.ones(24, "f4"))
+    assert tv.Basis.train(vectors, 3, centred=True, method="range_finder").centred
+
+
+def test_a_basis_of_an_image_answers_as_its_features(photo):
+    random = np.random.default_rng(3)
+    features = (random.normal(size=(300, 6)) @ random.normal(size=(6, 32))).astype("f4").reshape(15, 20, 32)
+    query = features[4, 5]
+    with tv.Stack(photo) as stack:
+        stack.set_features(features)
+        exact = stack.select(20, query=query, strategy="grid")
+        basis = tv.Basis.of_image(stack, 6)
+        stack.embed(basis)
+        near = stack.select(20, query=tv.Query(query, basis=basis), strategy="grid")
+    assert len(set(exact.indices) & set(near.indices)) >= 18
+
+
+def test_fit_learns_what_matters(photo):
+    share = np.zeros((15, 20), "f4")
+    share[:, 10:] = 1  # the right half
+    scorer = tv.fit([photo], [share], channels=["x", "y"])
+    assert scorer.weights["x"] > 10 * abs(scorer.weights["y"])
+    assert (tv.select(photo, 150, scorer=scorer, strategy="grid").cell[:, 0] >= 10).all()
+    mask = np.zeros(photo.shape[:2], bool)
+    mask[:, 160:] = True
+    again = tv.fit([tv.Stack(photo)], [mask], channels="x,y")
+    assert again.weights["x"] == scorer.weights["x"]
+    with pytest.raises(tv.Error, match="object"):
+        tv.fit([photo], [np.ones((15, 20))])
+    with pytest.raises(tv.Error, match="15 x 20 cells"):
+        tv.fit([photo], [np.ones((3, 3))])
+
+
+@pytest.mark.parametrize("options, arguments", [
+    ({"k": 40, "strategy": "grid"}, ["-k", "40", "--strategy", "grid"]),
+    ({"k": 40, "strategy": "quadtree"}, ["-k", "40", "--strategy", "quadtree"]),
+    ({"k": 40, "strategy": "budget"}, ["-k", "40", "--strategy", "budget"])])
+def test_show_is_the_overlay_of_the_tool(ten_photos, tmp_path, options, arguments):
+    path = ten_photos[2]
+    subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), *arguments, "--overlay", str(tmp_path / "o.png"),
+                    "-o", str(tmp_path / "o.json")], check=True)
+    selection = tv.select(path, **options)
+    from texturevlm._show import _title
+    picture = tv.show(path, selection, title=f"{path.stem}: {_title(selection)}")
+    assert rows(picture._repr_png_()) == rows((tmp_path / "o.png").read_bytes())
+    picture.save(tmp_path / "again.png")
+    assert (tmp_path / "again.png").read_bytes() == picture._repr_png_()
+    with pytest.raises(tv.Error, match="10 x 10 pixels"):
+        tv.show(np.zeros((10, 10), "u1"), selection)
+
+
+@pytest.mark.parametrize("model", ["qwen3-vl", "qwen2-vl", "llava", "siglip"])
+def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model):
+    path = ten_photos[0]
+    tensors = tv.export(path, model, budget=20)
+    subprocess.run([sys.executable, "-m", "texturevlm", "export", str(path), "--for", model, "--budget", "20",
+                    "-o", str(tmp_path / "t.safetensors")], check=True)
+    data = (tmp_path / "t.safetensors").read_bytes()
+    import json
+    size = struct.unpack("<Q", data[:8])[0]
+    header = json.loads(data[8:8 + size])
+    header.pop("__metadata__", None)
+    assert set(header) == set(tensors)
+    for name, about in header.items():
+        begin, end = about["data_offsets"]
+        assert list(tensors[name].shape) == about["shape"] and tensors[name].tobytes() == data[8 + size + begin:8 + size + end], name
+    assert len(tensors["selected_indices"]) == 20
+
+
+def test_export_takes_several_images_and_videos(photo):
+    tensors = tv.export([photo, photo[:120]], "qwen2-vl", all=True)
+    assert tensors["image_grid_thw"].shape == (2, 3) and len(tensors["selected_indices"]) == len(tensors["scores"])
+    video = tv.export([photo] * 4, "qwen2.5-vl", video=True, budget=10)
+    assert video["video_grid_thw"][0, 0] == 2 and "pixel_values_videos" in video
+    with pytest.raises(tv.Error, match="there is no model"):
+        tv.export(photo, "qwen9")

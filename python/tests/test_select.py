@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tv.select: what it answers, and that it is what the tool answers."""
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+
+def of_tool(path, *options):
+    """The tool's positions: x, y, level, score and size of each, as floats."""
+    found = subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), *options], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    positions = json.loads(found.stdout)["positions"]
+    return np.array([[p["x"], p["y"], p["level"], p["score"], p["size"]] for p in positions], np.float32)
+
+
+def of_python(selection):
+    return np.column_stack([selection.xy, selection.level, selection.scores, selection.size])
+
+
+def test_equals_the_tool_to_the_bit_on_ten_photos(ten_photos):
+    for path in ten_photos:
+        np.testing.assert_array_equal(of_python(tv.select(path)), of_tool(path), err_msg=str(path))
+
+
+@pytest.mark.parametrize("options, arguments", [
+    ({"k": 40, "strategy": "budget"}, ["-k", "40", "--strategy", "budget"]),
+    ({"share": 0.25, "strategy": "budget", "preset": "document"}, ["--share", "0.25", "--strategy", "budget", "--preset", "document"]),
+    ({"tolerance": 0.5, "strategy": "budget"}, ["--tolerance", "0.5", "--strategy", "budget"]),
+    ({"tolerance": 0, "strategy": "budget"}, ["--tolerance", "0", "--strategy", "budget"]),
+    ({"emphasis": 8, "emphasis_channel": "text", "strategy": "budget", "k": 50},
+     ["--emphasis", "8:text", "--strategy", "budget", "-k", "50"]),
+    ({"k": 60, "overview": 0.25, "strategy": "grid"}, ["-k", "60", "--overview", "0.25", "--strategy", "grid"]),
+    ({"k": 30, "strategy": "foveated", "fixations": [[100, 50]], "e0": 0.3},
+     ["-k", "30", "--strategy", "foveated", "--fixation", "100,50", "--e0", "0.3"]),
+    ({"k": 64, "strategy": "quadtree"}, ["-k", "64", "--strategy", "quadtree"]),
+    ({"k": 20, "strategy": "exhaustive", "level": 2, "min_distance": 9},
+     ["-k", "20", "--strategy", "exhaustive", "--level", "2", "--min-distance", "9"]),
+    ({"k": 20, "strategy": "cascade", "keep_regions": 5}, ["-k", "20", "--strategy", "cascade", "--keep-regions", "5"]),
+    ({"k": 25, "weights": [1, 0, 0], "stride": 20, "strategy": "grid"}, ["-k", "25", "--weights", "1,0,0", "--stride", "20", "--strategy", "grid"]),
+    ({"k": 25, "diversity": 0.5, "max_side": 150, "strategy": "grid"},
+     ["-k", "25", "--diversity", "0.5", "--max-side", "150", "--strategy", "grid"]),
+])
+def test_every_option_means_what_it_means_to_the_tool(ten_photos, options, arguments):
+    path = ten_photos[0]
+    np.testing.assert_array_equal(of_python(tv.select(path, **options)), of_tool(path, *arguments))
+
+
+def test_scores_and_features_are_those_of_the_tool(ten_photos, tmp_path):
+    path, random = ten_photos[1], np.random.default_rng(1)
+    features = random.normal(size=(9, 11, 24)).astype(np.float32)
+    query = random.normal(size=24).astype(np.float32)
+    np.save(tmp_path / "F.npy", features)
+    np.save(tmp_path / "Q.npy", query)
+    options = ["--features", str(tmp_path / "F.npy"), "--query", str(tmp_path / "Q.npy"), "--strategy", "grid"]
+    asked = tv.select(path, 50, features=features, query=query, strategy="grid")
+    np.testing.assert_array_equal(of_python(asked), of_tool(path, "-k", "50", *options))
+    assert not np.array_equal(asked.xy, tv.select(path, 50, strategy="grid").xy)
+    with tv.Session() as session:
+        for hits in range(2):
+            again = session.select(path, 50, features=features, query=query, strategy="grid")
+            np.testing.assert_array_equal(of_python(again), of_python(asked))
+            assert session.info["hits"] == hits
+    map_of = tv.scores(path)
+    own = tv.select(path, 50, scores=map_of, strategy="grid")
+    np.testing.assert_array_equal(own.xy, tv.select(path, 50, strategy="grid").xy)
+
+
+def test_views_are_of_the_library_and_outlive_it(photo):
+    selection = tv.select(photo, 30, strategy="grid", keep_scores=True)
+    xy, scores = selection.xy, selection.score_map
+    assert xy.shape == (30, 2) and xy.dtype == np.float32 and not xy.flags.owndata and not xy.flags.writeable
+    kept = xy.copy(), scores.copy()
+    del selection
+    assert np.array_equal(xy, kept[0]) and np.array_equal(scores, kept[1])
+
+
+def test_indices_and_mask_name_the_cells(photo):
+    selection = tv.select(photo, 30, strategy="grid", keep_scores=True)
+    rows, columns = selection.grid
+    assert (rows, columns) == (15, 20) == selection.score_map.shape
+    np.testing.assert_array_equal(selection.indices, selection.cell[:, 1] * columns + selection.cell[:, 0])
+    np.testing.assert_array_equal(selection.score_map.reshape(-1)[selection.indices], selection.scores)
+    np.testing.assert_array_equal(np.flatnonzero(selection.mask), np.sort(selection.indices))
+    assert selection.mask.sum() == len(selection) == 30
+
+
+def test_a_budget_covers_what_its_tiles_say(photo):
+    selection = tv.select(photo, 90, strategy="budget")
+    columns, rows = selection.thumbnail
+    assert columns * rows == selection.first > 0 and (selection.indices[:selection.first] == -1).all()
+    assert selection.loss <= selection.loss_downsampled and selection.preset in ("general", "document")
+    covered = np.zeros(selection.mask.shape, bool)
+    for (x, y), size in zip(selection.xy[selection.first:], selection.size[selection.first:]):
+        left, top, cells = int((x - size / 2) // 16), int((y - size / 2) // 16), int(size // 16)
+        covered[top:top + cells, left:left + cells] = True
+    np.testing.assert_array_equal(selection.mask, covered)
+
+
+def test_a_quadtree_covers_everything(photo):
+    assert tv.select(photo, 60, strategy="quadtree").mask.all()
+
+
+def test_duplicates_are_tiles_that_are_equal():
+    picture = np.tile(np.random.default_rng(3).integers(0, 255, (16, 16, 3), np.uint8), (4, 4, 1))
+    selection = tv.select(picture, tolerance=0, strategy="budget")
+    assert len(selection) == 1 and len(selection.duplicates) == 15
+
+
+def test_lists_give_lists(photo):
+    found = tv.select([photo, photo[:100]], 10, strategy="grid")
+    assert [len(one) for one in found] == [10, 10] and found[1].height_of_image == 100
+    assert tv.select([]) == []
+
+
+def test_a_plain_call_takes_the_default(photo):
+    assert tv.select(photo, 40).strategy == tv.select(photo, 40, strategy="default").strategy
+
+
+def test_stages_say_what_was_looked_at(photo):
+    stages = tv.select(photo, 10, strategy="cascade").stages
+    assert [stage["name"] for stage in stages] == ["regions", "cells"] and stages[1]["kept"] == 10

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Channels, patches, scores, flow, the largest of many; stacks and sessions."""
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+
+def test_channels_are_the_pixels(photo):
+    r, g, b = tv.channels(photo, "r,g,b")
+    np.testing.assert_allclose(np.stack([r, g, b], axis=2), photo / 255, atol=1e-6)
+    assert tv.channels(photo, ["r", "edges"], level=1).shape == (2, 120, 160)
+    assert tv.channels(photo, "saliency", size=(32, 24)).shape == (1, 24, 32)
+    assert tv.channels(photo, level=3).shape == (40, 30, 40)
+
+
+def test_patches_are_the_pixels_under_the_cells(photo):
+    selection = tv.select(photo, 12, strategy="grid")
+    cut = tv.patches(photo, selection)
+    for (column, row), patch in zip(selection.cell, cut):
+        pixels = photo[16 * row:16 * row + 16, 16 * column:16 * column + 16]
+        np.testing.assert_allclose(patch, np.moveaxis(pixels, 2, 0) / np.float32(255), atol=1e-6)
+    at = np.column_stack([selection.xy, selection.size])
+    np.testing.assert_array_equal(tv.patches(photo, at), cut)
+    normal = tv.patches(photo, at, mean=[0.5] * 3, deviation=[0.25] * 3, dtype="float16")
+    np.testing.assert_allclose(normal, (cut - 0.5) / 0.25, atol=2e-3)
+    assert tv.patches(photo, at, channels="edges,text", side=8, border="reflect").shape == (12, 2, 8, 8)
+
+
+def test_scores_are_what_a_selection_chooses_by(photo):
+    scores = tv.scores(photo)
+    selection = tv.select(photo, 20, strategy="grid")
+    best, values = tv.topk(scores, 20)
+    np.testing.assert_array_equal(best, selection.indices)
+    np.testing.assert_array_equal(values, selection.scores)
+    assert tv.scores(photo, level=3).shape == (30, 40)
+    scorer = tv.Scorer({"r": 2.0, "edges": -1.0}, bias=0.5)
+    cells = tv.Stack(photo).sample(selection.xy, "r,edges", level=4)
+    np.testing.assert_allclose(tv.scores(photo, scorer=scorer).reshape(-1)[selection.indices],
+                               0.5 + 2 * cells[:, 0] - cells[:, 1], atol=1e-5)
+
+
+def test_topk_is_numpys():
+    values = np.random.default_rng(0).normal(size=(30, 40)).astype("f4")
+    values[3, 4] = np.nan
+    best, found = tv.topk(values, 1200)
+    order = np.argsort(-values.reshape(-1), kind="stable")
+    np.testing.assert_array_equal(best, order)
+    np.testing.assert_array_equal(found, values.reshape(-1)[order])
+
+
+def test_flow_finds_a_shift(photo):
+    moved = np.roll(photo, (2, 4), (0, 1))
+    flow = tv.flow(moved, photo)
+    assert flow.shape == (120, 160, 3)
+    inner = flow[20:-20, 20:-20]
+    np.testing.assert_allclose(np.median(inner[..., 0]), -4, atol=0.3)
+    np.testing.assert_allclose(np.median(inner[..., 1]), -2, atol=0.3)
+    assert tv.flow(photo, photo, full=True).shape == (240, 320, 3)
+    with pytest.raises(tv.Error, match="size"):
+        tv.flow(photo, photo[:100])
+
+
+def test_a_stack_answers_again_and_again(photo):
+    with tv.Stack(photo, layout="full40") as stack:
+        assert stack.size == stack.image_size == (320, 240) and stack.levels == 9 and len(stack.layout) == 40
+        first = stack.select(30, strategy="grid")
+        np.testing.assert_array_equal(first.xy, tv.select(photo, 30, strategy="grid").xy)
+        np.testing.assert_array_equal(stack.read("saliency").shape, (stack.read("saliency").shape))
+        assert stack.read("r", 2).shape == (60, 80) and stack.labels().shape == (240, 320)
+        points = np.float32([[10.5, 20.5], [100.5, 50.5]])
+        np.testing.assert_allclose(stack.sample(points, "r,g,b"), photo[[20, 50], [10, 100]] / 255, atol=1e-6)
+        assert stack.bytes > 0 and stack.has("r") and not stack.has("depth")
+        stack.set_image(photo[::-1])
+        assert not np.array_equal(stack.select(30, strategy="grid").xy, first.xy)
+
+
+def test_what_is_handed_in_is_read(photo):
+    random = np.random.default_rng(5)
+    with tv.Stack(photo, layout="r,g,b") as stack:
+        depth = random.uniform(1, 5, (24, 32)).astype("f4")
+        stack.set_grid("depth", depth)
+        np.testing.assert_array_equal(stack.read("depth"), depth)
+        stack.set_plane("heat", depth, low=0, high=3)
+        np.testing.assert_array_equal(stack.read("heat"), np.minimum(depth, 3))
+        features = random.normal(size=(15, 20, 8)).astype("f2")
+        stack.set_features(features, patch=16)
+        vectors = random.normal(size=(2, 8)).astype("f4")
+        cosines = stack.similarity(vectors)
+        f = features.astype("f4") / np.linalg.norm(features.astype("f4"), axis=2, keepdims=True)
+        v = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        np.testing.assert_allclose(cosines, np.einsum("rcd,nd->nrc", f, v), atol=2e-3)
+        stack.clear("depth")
+        assert not stack.has("depth")
+        stack.set_labels(np.arange(12).reshape(3, 4))
+        assert len(np.unique(stack.labels())) == 12
+        assert stack.select(20, query=tv.Query(similarity=np.eye(6)), strategy="grid").strategy == "grid"
+
+
+def test_delta_updates_give_what_a_whole_image_gives(photo):
+    changed = photo.copy()
+    changed[40:60, 100:140] = 0
+    with tv.Stack(photo) as stack:
+        stack.update_image(photo)
+        stack.select(10, strategy="grid")
+        stack.advance()
+        report = stack.update_image(changed)
+        assert 0 < report["changed"] < report["tiles"] and not report["whole"]
+        np.testing.assert_array_equal(stack.channels("r,edges,text"), tv.channels(changed, "r,edges,text"))
+        assert stack.read("motion").max() > 0
+        stack.forget()
+        assert stack.read("motion").max() == 0
+
+
+def test_a_session_keeps_stacks(photo):
+    with tv.Session(cache_bytes=1 << 30) as session:
+        first = session.select(photo, 10, strategy="grid")
+        again = session.select(photo.copy(), 20, strategy="grid")
+        session.select(photo[:100], 10, strategy="grid")
+        info = session.info
+        assert (info["hits"], info["misses"], info["stacks"]) == (1, 2, 2) and info["cache_bytes"] == 1 << 30
+        np.testing.assert_array_equal(again.xy[:10], first.xy)
+    with pytest.raises(tv.Error, match="session is closed"):
+        session.select(photo)
+
+
+def test_a_scorer_is_kept_in_a_file(photo, tmp_path):
+    weights = {"edges": 0.5, "saliency": np.arange(9).reshape(3, 3)}
+    tv.Scorer(weights, bias=1, similarity=2).save(tmp_path / "s.safetensors")
+    again = tv.Scorer.load(tmp_path / "s.safetensors")
+    assert again.bias == 1 and again.similarity == 2 and again.weights["edges"][1, 1] == 0.5
+    np.testing.assert_array_equal(again.weights["saliency"], weights["saliency"])
+    np.testing.assert_array_equal(tv.scores(photo, scorer=tmp_path / "s.safetensors"), tv.scores(photo, scorer=again))
+
+
+def test_layouts_have_names():
+    assert tv.layouts()["visual12"] and len(tv.layouts()["full40"]) == 40

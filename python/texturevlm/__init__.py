@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""texturevlm decides where a vision-language model should look, before its encoder runs.
+
+    import texturevlm as tv
+
+    selection = tv.select("photo.jpg", k=273)        # the positions that matter, the best first
+    selection.xy, selection.size, selection.scores   # NumPy views: centres and sides in pixels
+    tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
+
+One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `topk`, `export`, `fit`, `show`, `devices`. What is kept
+from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
+after frame), `Device`. What is asked and answered: `Query`, `Scorer`, `Basis`, `Selection`. Errors are `Error`, which is a
+`ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
+
+Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
+inside this package, on OpenCL where there is any, else by its reference in plain C; the GIL is released meanwhile.
+`python -m texturevlm` is its tool, `tvlm`. The document: doc/python.md in the project's repository.
+"""
+from ._basis import Basis, fit
+from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError,
+                    NoDeviceError, OutOfMemoryError, TexturevlmWarning)
+from ._device import Device, devices
+from ._functions import channels, flow, layouts, patches, scores, select, topk
+from ._options import Query, Scorer
+from ._selection import Selection
+from ._show import Picture, export, show
+from ._stack import Session, Stack
+from ._video import VideoStream
+from ._binding import ffi as _ffi, lib as _lib
+
+__version__: str = _ffi.string(_lib.tvlm_version()).decode()
+__all__ = [
+    "ArgumentError", "ArgumentTypeError", "Basis", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
+    "MissingFileError", "NoDeviceError", "OutOfMemoryError", "Picture", "Query", "Scorer", "Selection", "Session", "Stack",
+    "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "layouts", "patches", "scores", "select",
+    "show", "topk",
+]

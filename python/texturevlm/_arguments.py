@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python's arguments as the library's numbers, arrays and parameters; each that does not fit is named in one line."""
+from __future__ import annotations
+
+import difflib
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, Callable
+
+import numpy as np
+
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, LOG, call, text
+
+Array = Any  # np.ndarray: its type parameters differ between NumPy's versions
+
+
+# ---- Single values ----
+
+def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
+    """A whole number of low .. high."""
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{name} is {short(value)}, not a whole number") from None
+    if not low <= number <= high:
+        raise ArgumentError(f"{name} is {short(number)}; it must be {low} .. {high}")
+    return number
+
+
+def real(name: str, value: Any, low: float = -math.inf, above: bool = False) -> float:
+    """A number of `low` or more (`above`: of more than `low`), which a float can hold."""
+    try:
+        if isinstance(value, (str, bytes, bool)):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"{name} is {short(value)}, not a number") from None
+    except OverflowError:
+        raise ArgumentError(f"{name} is too large") from None
+    if not abs(number) <= 3.4028234e38:
+        raise ArgumentError(f"{name} is {number}; it must be a finite number")
+    if number < low or (above and number <= low):
+        raise ArgumentError(f"{name} is {number}; it must be {'above' if above else 'at least'} {low:g}")
+    return number
+
+
+def flag(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentTypeError(f"{name} is {short(value)}, neither True nor False")
+    return bool(value)
+
+
+def choice(name: str, value: Any, names: Sequence[str]) -> int:
+    """The place of a name among those that there are."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} is {short(value)}, not one of {', '.join(names)}")
+    if value not in names:
+        near = difflib.get_close_matches(value, names, 1)
+        raise ArgumentError(f"there is no {name} {short(value)}; it is one of {', '.join(names)}"
+                            + (f" (do you mean {near[0]}?)" if near else ""))
+    return names.index(value)
+
+
+def chars(name: str, value: Any) -> bytes:
+    """A string as the library takes it."""
+    if not isinstance(value, str):
+        raise ArgumentTypeError(f"{name} is {short(value)}, not a string")
+    if "\0" in value:
+        raise ArgumentError(f"{name} has a zero character in it")
+    return value.encode("utf-8", "surrogateescape")
+
+
+def short(value: Any) -> str:
+    """A value for an error's line: of any length, and perhaps with newlines in it."""
+    try:
+        line = " ".join(repr(value).split())
+    except Exception:  # somebody's own repr
+        line = ""
+    return line if 0 < len(line) <= 60 else f"of type {type(value).__name__}"
+
+
+def known(options: dict[str, Any], names: Iterable[str]) -> None:
+    """Refuses an option of another name."""
+    allowed = sorted(names)
+    for name in options:
+        if name not in allowed:
+            near = difflib.get_close_matches(name, allowed, 1)
+            raise ArgumentTypeError(f"there is no option {name!r}" + (f" (do you mean {near[0]!r}?)" if near else
+                                                                      f"; there are {', '.join(allowed)}"))
+
+
+# ---- Arrays ----
+
+def host(name: str, value: Any) -> Array:
+    """Any array-like on the host as a NumPy array, without a copy where it has one of NumPy's protocols or DLPack."""
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array_interface__"):
+            return np.from_dlpack(value.detach() if hasattr(value, "detach") else value)
+        return np.asarray(value)
+    except Exception as error:  # whatever the other library raises
+        raise ArgumentTypeError(f"{name}: {short(value)} cannot be read as an array: {short(str(error))}") from None
+
+
+def values(name: str, value: Any, ranks: tuple[int, ...], halves: bool = False) -> Array:
+    """Numbers as a C-contiguous array of float32 (or float16, where that is taken) of one of those ranks."""
+    array = host(name, value)
+    if array.dtype.kind not in "fiub":
+        raise ArgumentTypeError(f"{name} has the dtype {array.dtype}, not one of numbers")
+    if array.ndim not in ranks:
+        wanted = " or ".join(str(rank) for rank in ranks)
+        raise ArgumentError(f"{name} has {array.ndim} dimensions, not {wanted}")
+    if array.size > 2**31 - 1:
+        raise ArgumentError(f"{name} has {array.size} values, more than 2^31 - 1")
+    kind = np.float16 if halves and array.dtype == np.float16 else np.float32
+    with np.errstate(over="ignore"):
+        return np.asarray(array, dtype=kind, order="C")
+
+
+def floats(array: Array) -> Any:
+    """A pointer to an array that values() or numpy.empty made. It is valid while the array lives."""
+    return ffi.cast("float *", array.__array_interface__["data"][0])
+
+
+def pairs(name: str, value: Any) -> Array:
+    """Points [n, 2]; a single one is taken for a list of one."""
+    array = values(name, value, (1, 2))
+    if array.shape[-1] != 2:
+        raise ArgumentError(f"{name} has the shape {array.shape}, not (n, 2): x and y of each")
+    return array.reshape(-1, 2)
+
+
+# ---- Channels ----
+
+def channels(value: Any, stack: Any = None) -> list[int]:
+    """The numbers of channels: of a list of names, or of one string as the tool takes it ("r,g,b", or a layout)."""
+    if not isinstance(value, (str, list, tuple)):
+        raise ArgumentTypeError(f"channels are {short(value)}, not names: \"edges\", or [\"r\", \"g\", \"b\"]")
+    names = value if isinstance(value, str) else ",".join(_name(item) for item in value)
+    count = ffi.new("int32_t *")
+    line = chars("channels", names)
+
+    def parse(capacity: int, numbers: Any) -> None:
+        if stack is None:
+            call(lib.tvlm_layout_parse, line, LOG, capacity, numbers, count)
+        else:
+            call(lib.tvlm_stack_parse, stack, line, capacity, numbers, count)
+
+    parse(0, ffi.NULL)
+    numbers = ffi.new("int32_t[]", max(count[0], 1))
+    parse(count[0], numbers)
+    return list(numbers[0:count[0]])
+
+
+def _name(item: Any) -> str:
+    if not isinstance(item, str) or "," in item:
+        raise ArgumentTypeError(f"a channel is {short(item)}, not a name")
+    return item
+
+
+def channel(value: Any, stack: Any = None) -> int:
+    """The number of one channel."""
+    numbers = channels([value], stack)
+    if len(numbers) != 1:
+        raise ArgumentError(f"{value!r} is a layout; one channel is wanted")
+    return numbers[0]
+
+
+def channel_names(numbers: Iterable[int], stack: Any = None) -> list[str]:
+    info = ffi.new("tvlm_channel_info *")
+    names = []
+    for number in numbers:
+        if stack is None:
+            call(lib.tvlm_channel_get_info, number, info)
+        else:
+            call(lib.tvlm_stack_get_channel_info, stack, number, info)
+        names.append(text(info.name))
+    return names
+
+
+# ---- Names of enumerations ----
+
+def names_of(name: Callable[[int], Any], first: int = 0) -> list[str]:
+    """All names of an enumeration, by the function that gives them, which answers with the first one or "unknown" beyond."""
+    names: list[str] = []
+    for i in range(first, first + 64):
+        pointer = name(i)
+        word = text(pointer) if pointer != ffi.NULL else "unknown"
+        if word == "unknown" or word in names:
+            break
+        names.append(word)
+    return names

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: which there are, and opening one."""
+from __future__ import annotations
+
+import atexit
+import os
+import threading
+from typing import Any
+
+from . import _opencl
+from ._arguments import chars, choice, flag, short
+from ._binding import ffi, lib
+from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, owners, text, warn
+
+TYPES = ["gpu", "cpu", "other", "reference"]
+STORAGES = ["auto", "image", "buffer", "mipmapped"]
+FORMATS = ["auto", "f16", "f32"]
+
+_SLOW = ("no OpenCL device answers, so the reference does: plain C, exact and slow. For a faster one, "
+         "`pip install 'texturevlm[pocl]'` (any CPU), or install your GPU's OpenCL driver (Debian: pocl-opencl-icd, "
+         "intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd)")
+
+_used_in = 0  # the process that has first asked a driver for anything
+_default: Device | None = None
+_default_lock = threading.Lock()
+
+
+def _ask_drivers() -> None:
+    """Notes that drivers are loaded, and refuses what was forked since: their threads are not there any more."""
+    global _used_in
+    if _used_in not in (0, os.getpid()):
+        raise DeviceError("this process was forked from one that had used OpenCL, which no driver survives: start workers "
+                          "by spawn (multiprocessing.get_context(\"spawn\")), or use texturevlm in the workers only")
+    _used_in = os.getpid()
+    _opencl.find()
+
+
+def _described(info: Any) -> dict[str, Any]:
+    return {
+        "index": info.index,
+        "type": TYPES[info.type],
+        "name": text(info.name),
+        "platform": text(info.platform),
+        "driver": text(info.driver),
+        "version": text(info.version),
+        "memory_bytes": info.memory_bytes,
+        "allocation_max": info.allocation_max,
+        "local_bytes": info.local_bytes,
+        "compute_units": info.compute_units,
+        "images": bool(info.images),
+        "storage": STORAGES[info.storage],
+        "storage_reason": text(info.storage_reason),
+        "self_tests": [{"name": text(test.name), "passed": bool(test.passed), "detail": text(test.detail)}
+                       for test in info.self_tests[0:info.self_test_count]],
+    }
+
+
+def devices() -> list[dict[str, Any]]:
+    """Lists the devices of this machine, the reference last: plain C on the CPU, which is always there.
+
+    Nothing is opened. Each is a dict with ``index``, ``type`` (``"gpu"``, ``"cpu"``, ``"other"`` or ``"reference"``), ``name``,
+    ``platform``, ``driver``, ``memory_bytes`` and more; ``tvlm devices`` also runs their self-tests.
+    """
+    _ask_drivers()
+    count = ffi.new("int32_t *")
+    call(lib.tvlm_device_list, 0, ffi.NULL, count)
+    infos = ffi.new("tvlm_device_info[]", count[0])
+    call(lib.tvlm_device_list, count[0], infos, count)
+    return [_described(info) for info in infos]
+
+
+class Device:
+    """A device that is open.
+
+    Parameters:
+        name: its index, a part of its name, of its platform's or its driver's (``"pocl"``), or ``"reference"``.
+            None: ``$TVLM_DEVICE``, else the first GPU, else the first CPU, else any OpenCL device.
+        storage: how texels are stored: ``"auto"``, ``"image"``, ``"buffer"`` or ``"mipmapped"``.
+        fallback: where no OpenCL device is there, or the driver fails, open another one, at last the reference, with a warning.
+        cache_dir: where compiled programs are kept. None: the user's cache; ``""``: nowhere.
+
+    All calls that take no device share one, which is opened as by ``Device(fallback=True)`` when it is first needed.
+
+    A device is for one thread at a time: its lock sees to that, and the GIL is released while it works, so that threads may
+    share it; devices of their own work beside each other. A process that was forked after a device was opened cannot use
+    any: start workers by ``spawn``, or use texturevlm in them only.
+
+    Errors: `Error`: ``no_device`` (none of that name; the line says which there are), ``device`` (a kernel does not build),
+    ``unsupported`` (a storage that does not pass the self-test).
+    """
+
+    def __init__(self, name: str | int | None = None, *, storage: str = "auto", fallback: bool = False,
+                 cache_dir: str | os.PathLike[str] | None = None) -> None:
+        self._owner = Owner()
+        word = str(name) if isinstance(name, int) and not isinstance(name, bool) else name
+        keep = [chars("name", word) if word is not None else b"",
+                chars("cache_dir", os.fspath(cache_dir)) if cache_dir is not None else b""]
+        boxes = [ffi.new("char[]", item) for item in keep]
+        params = ffi.new("struct tvlm_device_params *", {
+            "name": boxes[0] if word is not None else ffi.NULL,
+            "storage": choice("storage", storage, STORAGES),
+            "cache_dir": boxes[1] if cache_dir is not None else ffi.NULL,
+            "fallback": flag("fallback", fallback),
+            "log": LOG,
+        })
+        if word != "reference":
+            _ask_drivers()
+        box = ffi.new("tvlm_device **")
+
+        def take() -> None:
+            self._owner.pointer = box[0]
+            owners.add(self._owner)
+
+        lines: list[str] = []
+        call(lib.tvlm_device_open, params, box, made=take, told=lines.append)
+        info = ffi.new("tvlm_device_info *")
+        call(lib.tvlm_device_get_info, box[0], info)
+        self.info: dict[str, Any] = _described(info)
+        if lines and self.type == "reference":
+            why = "" if lines[0].startswith("no OpenCL") else f" ({lines[0]})"
+            lines = [_SLOW + why]
+        for line in lines:
+            warn(line)
+
+    @property
+    def name(self) -> str:
+        """Its name, as its driver says it."""
+        return str(self.info["name"])
+
+    @property
+    def type(self) -> str:
+        """``"gpu"``, ``"cpu"``, ``"other"`` or ``"reference"``."""
+        return str(self.info["type"])
+
+    def _call(self, function: Any, *arguments: Any, made: Any = None) -> Any:
+        """Calls a function that needs the device, or what was made from it."""
+        with self._owner.lock:
+            self._owner.check()
+            return call(function, *arguments, made=made)
+
+    def finish(self) -> None:
+        """Waits until all work of the device is done."""
+        self._call(lib.tvlm_device_finish, self._owner.pointer)
+
+    def close(self) -> None:
+        """Releases all that was made from the device, and the device. Its stacks cannot be used any more."""
+        self._owner.close()
+
+    def __enter__(self) -> Device:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        owner = getattr(self, "_owner", None)
+        if owner is not None:
+            owner.close()
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Device {self.name!r} ({self.type})>"
+
+
+def open_default() -> Device:
+    """The device of this process that all calls share which name none."""
+    global _default
+    with _default_lock:
+        if _default is None or _default._owner.pointer is None or _default._owner.process != os.getpid():
+            _default = Device(fallback=True)
+        return _default
+
+
+def device_of(device: Any) -> Device:
+    """The device that an argument names."""
+    if device is None:
+        return open_default()
+    if isinstance(device, Device):
+        return device
+    raise ArgumentTypeError(f"device is {short(device)}, not a texturevlm.Device")
+
+
+atexit.register(close_all)

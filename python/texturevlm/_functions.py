@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The calls that need no object: one image, one answer."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ._arguments import Array, flag, floats, integer, known, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, Handle
+from ._device import Device, device_of
+from ._image import image_of, is_list
+from ._options import SELECT, STACK, Choosing
+from ._selection import Selection
+from ._stack import SCORED, Stack
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+    from ._options import SelectOptions, StackOptions
+
+    class _Options(SelectOptions, StackOptions, total=False):
+        pass
+
+
+def _split(options: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options of the choice, and those of the stack."""
+    known(options, SELECT + STACK)
+    stack = {name: value for name, value in options.items() if name in STACK and value is not None}
+    return {name: value for name, value in options.items() if name in SELECT}, stack
+
+
+def select(image: Any, k: int | None = None, *, share: float | None = None, tolerance: float | None = None,
+           preset: str | None = None, query: Any = None, features: Any = None, overview: float | None = None,
+           strategy: str | None = None, feature_patch: float | None = None, device: Device | None = None, copy: bool = False,
+           **options: Unpack[_Options]) -> Any:
+    """Selects the positions of an image that matter.
+
+        selection = texturevlm.select("photo.jpg")
+        selection.xy, selection.scores       # 273 centres in pixels, the best first
+
+    Parameters:
+        image: a NumPy array (H, W), (H, W, C) or (C, H, W) of uint8, uint16 or float (0 .. 1), with C = 1 gray, 2 gray + alpha, 3
+            RGB, 4 RGBA (a shape that fits both is taken for (H, W, C)); a PIL image; a path (JPEG, PNG, BMP, PPM, PGM, turned
+            by its EXIF orientation, which PIL leaves to you: PIL.ImageOps.exif_transpose); a tensor on the CPU (DLPack); or a
+            list of these, which gives a list of selections. (H, W, C) of uint8, uint16 or float32 is not copied before its
+            upload, whatever the distance of its rows; all else is copied once. Alpha is composited on white, NaN is 0.
+        k: how many positions; None: 273, or as many as there are cells.
+        share, tolerance: in place of k, for ``budget``: the share of all patches (0 .. 1]; or the fewest patches that lose at
+            most that share (0 .. 1) of what a thumbnail of one patch loses; 0: nothing is lost.
+        preset: for ``budget``: ``"auto"``, ``"general"``, ``"document"`` or ``"screen"``.
+        query: what is looked for: vectors [D] or [N, D] of an encoder's text side, or a `Query`.
+        features: the encoder's own vectors [rows, columns, D], of a list of images a list; `feature_patch`: pixels a cell
+            covers, where the grid does not cover the image exactly.
+        overview: the share of k, 0 .. 1, that shows the whole image coarsely and comes first.
+        strategy: ``"grid"``, ``"foveated"``, ``"quadtree"``, ``"exhaustive"``, ``"cascade"`` or ``"budget"``; None: the library's default,
+            as in ``tvlm select``.
+        device: a `Device`; None: the one that all calls share.
+        copy: brings a tensor that is not on the CPU there; it is refused otherwise.
+
+    Further options, by keyword, of the choice (include/texturevlm/select.h says more of each):
+        stride: side of a cell in pixels (16). patch: side of the encoder's patch (16). min_distance: between positions.
+        fixations: [n, 2], for ``foveated``: x, y in the image's pixels; e0, arrangement: how squares grow, and start.
+        level: for ``exhaustive``. keep_regions, cull_distance, cover: for ``cascade``. diversity: 0 .. 1.
+        emphasis, emphasis_channel: for ``budget``: how much a channel counts.
+        weights: 3 numbers: information, perspective, participation. scorer: a `Scorer`, or its file.
+        scores: numbers of your own to choose by, one for each candidate: [rows, columns].
+        keep_scores: keeps `Selection.score_map`.
+    and of the image's stack: layout, size, max_side, format, fixation, clusters, compactness, memory_max (see `Stack`).
+
+    The result is that of ``tvlm select`` with the same options, to the bit.
+
+    Errors: `Error`, which is also `ValueError` (a number outside its range, a shape, NaN where none may be), `TypeError` (a type or
+    an unknown option), `FileNotFoundError` or `MemoryError`. It names what is wrong; nothing is left behind.
+    """
+    given = {"k": k, "share": share, "tolerance": tolerance, "preset": preset, "query": query, "overview": overview,
+             "strategy": strategy, **options}
+    choice, stack = _split(given)
+    flag("copy", copy)
+    if is_list(image):
+        if features is not None and (not is_list(features) or len(features) != len(image)):
+            raise ArgumentError(f"there are {len(image)} images: features must be a list of as many arrays")
+        each = features if features is not None else [None] * len(image)
+        return [_select_one(one, choice, stack, own, feature_patch, device, copy) for one, own in zip(image, each)]
+    return _select_one(image, choice, stack, features, feature_patch, device, copy)
+
+
+def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any], features: Any, feature_patch: Any,
+                device: Any, copy: bool) -> Selection:
+    chosen = Choosing(choice)
+    picture = image_of(image, copy)
+    if features is not None:
+        features = values("features", features, (3,), halves=True)
+    with Stack(picture, device=device, **{"layout": SCORED, **stack_options}) as stack:
+        if features is not None:
+            stack.set_features(features, patch=feature_patch)
+        return stack._select(chosen)
+
+
+def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
+             device: Device | None = None, copy: bool = False, **options: Unpack[StackOptions]) -> Array:
+    """float32 [C, height, width]: channels of an image, at the size of a level (0 is full size), or at `size`.
+
+        edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
+
+    Parameters:
+        image: as in `select`.
+        names: names of channels, or one string: ``"r,g,b"``, or a layout's name, such as ``"full40"`` (None). doc/channels.md
+            defines each channel, its range and unit.
+        level: 0 .. the coarsest; a fraction lies between two. `size`: (width, height) in place of a level's.
+        options: those of `Stack`.
+
+    Errors: `ArgumentError` (no such channel, with the nearest name; a level beyond the last).
+    """
+    with Stack(image, device=device, copy=copy, **options) as stack:
+        return stack.channels(names, level=level, size=size)
+
+
+def patches(image: Any, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
+            dtype: Any = np.float32, border: str = "clamp", device: Device | None = None, copy: bool = False,
+            **options: Unpack[StackOptions]) -> Array:
+    """[n, C, side, side]: squares cut out around positions, ready for an encoder.
+
+    Parameters:
+        image: as in `select`.
+        positions: a `Selection` of the image, or float [n, 3]: x, y and size of each, in the image's pixels.
+        side: texels, 1 .. 1024. Where a position's size is `side`, they are the image's pixels to the bit.
+        channels: None: r, g, b, 0 .. 1. mean, deviation: [C], taken off, and divided by.
+        dtype: float32 or float16. border: ``"clamp"`` or ``"reflect"``, beyond the image.
+
+    Errors: `ArgumentError` (a position that is not finite, a size of 0, a deviation of 0).
+    """
+    with Stack(image, device=device, copy=copy, **{"layout": "r,g,b", **options}) as stack:
+        return stack.patches(positions, side=side, channels=channels, mean=mean, deviation=deviation, dtype=dtype, border=border)
+
+
+def scores(image: Any, query: Any = None, *, features: Any = None, stride: float | None = None, weights: Any = None,
+           scorer: Any = None, level: int | None = None, device: Device | None = None, copy: bool = False,
+           **options: Unpack[StackOptions]) -> Array:
+    """float32 [rows, columns]: how much each cell of `stride` (16) pixels of an image matters; with `level`, each texel of that
+    level. The default score lies in 0 .. 1; a scorer's has any range. Parameters and errors as in `select`."""
+    with Stack(image, device=device, copy=copy, **{"layout": SCORED, **options}) as stack:
+        if features is not None:
+            stack.set_features(features)
+        return stack.scores(query, stride=stride, weights=weights, scorer=scorer, level=level)
+
+
+def flow(image: Any, other: Any, *, full: bool = False, device: Device | None = None, copy: bool = False) -> Array:
+    """float32 [rows, columns, 3]: dense optical flow from `image` to `other`, which have one size.
+
+    Of each texel: u (to the right) and v (down), in pixels of the images, to where its place is in `other`; and a confidence of
+    0 .. 1. The grid has half the images' size, with ``full=True`` all of it, and covers the whole image (texturevlm/flow.h says how
+    far motion is found). For what moved in a video, `image` is the present frame and `other` the one before.
+
+    Errors: `ArgumentError` (images of different sizes).
+    """
+    with Stack(image, device=device, copy=copy, layout="r,g,b") as a, Stack(other, device=device, copy=copy, layout="r,g,b") as b:
+        owner = a._device._owner
+        params = ffi.new("struct tvlm_flow_params *", {"full": flag("full", full)})
+        with owner.lock:
+            handle = Handle(owner, "flow")
+            a._device._call(lib.tvlm_flow_compute, a._pointer, 0, b._pointer, 0, params, handle.box, made=handle.take)
+            info = ffi.new("tvlm_flow_info *")
+            a._device._call(lib.tvlm_flow_get_info, handle.pointer, info)
+            out = np.empty((info.height, info.width, 3), np.float32)
+            a._device._call(lib.tvlm_flow_read, handle.pointer, out.size, floats(out))
+            handle.close()
+    return out
+
+
+def topk(scores: Any, k: int, *, device: Device | None = None) -> tuple[Array, Array]:
+    """The k largest of any numbers, the best first: their places in the flattened array (int32 [k]), and their values (float32).
+    Of equal ones the first comes first; NaN comes last. Errors: `ArgumentError` (k of more than there are)."""
+    array = host_flat(scores)
+    count = integer("k", k, 1, max(array.size, 1))
+    if not array.size:
+        raise ArgumentError("scores have no values")
+    target = device_of(device)
+    indices, found = np.empty(count, np.int32), np.empty(count, np.float32)
+    with target._owner.lock:
+        target._call(lib.tvlm_topk, target._owner.pointer, floats(array), array.size, count,
+                     ffi.cast("int32_t *", indices.__array_interface__["data"][0]), floats(found))
+    return indices, found
+
+
+def host_flat(scores: Any) -> Array:
+    """Numbers of any shape as float32, one after the other."""
+    return values("scores", scores, tuple(range(33))).reshape(-1)
+
+
+def layouts() -> dict[str, list[str]]:
+    """The layouts by name, each with the names of its channels."""
+    from . import _names
+    from ._arguments import channel_names, channels as numbers
+    return {name: channel_names(numbers(name)) for name in _names.LAYOUTS}

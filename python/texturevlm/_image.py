@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images, in all the forms in which Python has them, as the library's tvlm_image."""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from ._arguments import Array, chars, host, short
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, LOG, call, error_of, owned
+
+_TYPES = {"uint8": lib.TVLM_PIXEL_U8, "uint16": lib.TVLM_PIXEL_U16, "float32": lib.TVLM_PIXEL_F32}
+_ON_HOST = (1, 3)  # DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned
+_PLANAR = {"L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "F": "F", "I": "I", "I;16": "I;16"}  # PIL's, taken as they are
+
+
+class Image:
+    """An image as the library takes it: `c` is valid while this object lives.
+
+    `array` is the NumPy array behind it, None for a file's; `copied` says whether that is another one than was handed in.
+    `source` is what was handed in where it is a tensor: what is answered can go to its device.
+    """
+
+    __slots__ = ("c", "array", "copied", "source")
+
+    def __init__(self, c: Any, array: Array | None, copied: bool, source: Any = None) -> None:
+        self.c, self.array, self.copied, self.source = c, array, copied, source
+
+    @property
+    def width(self) -> int:
+        return int(self.c.width)
+
+    @property
+    def height(self) -> int:
+        return int(self.c.height)
+
+
+def is_list(value: Any) -> bool:
+    """Whether it stands for several images."""
+    return isinstance(value, (list, tuple))
+
+
+def image_of(value: Any, copy: bool = False) -> Image:
+    """Reads an image. See texturevlm.select for what is taken."""
+    if isinstance(value, Image):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return _load(os.fspath(value))
+    if hasattr(value, "mode") and hasattr(value, "getbands"):
+        return _of_array(_of_pil(value), None, True)
+    source = None
+    if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
+        source = value
+        value = _to_host(value, copy)
+    if is_list(value) or not (isinstance(value, np.ndarray) or hasattr(value, "__array_interface__")
+                              or hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
+        raise ArgumentTypeError(f"an image is {short(value)}: it must be an array (H, W), (H, W, C) or (C, H, W), a PIL image, "
+                                "a path, or a tensor")
+    return _of_array(host("an image", value), source, False)
+
+
+def _load(path: Any) -> Image:
+    if not isinstance(path, str):
+        path = os.fsdecode(path)
+    name = chars("a path", path)
+    box = ffi.new("tvlm_image **")
+    call(lib.tvlm_image_load, name, LOG, box, path=path)
+    return Image(owned(box[0], "image"), None, False)
+
+
+def _of_pil(image: Any) -> Any:
+    if 0 in image.size:
+        raise ArgumentError(f"an image has {image.size[0]} x {image.size[1]} pixels")
+    if image.mode in _PLANAR:
+        array = np.asarray(image)
+        return array.astype(np.uint16) if image.mode == "I" and array.min() >= 0 and array.max() <= 65535 else array
+    has_alpha = image.mode in ("PA", "La", "RGBa") or "transparency" in getattr(image, "info", {})
+    return np.asarray(image.convert("RGBA" if has_alpha else "RGB"))
+
+
+def _to_host(tensor: Any, copy: bool) -> Any:
+    """A tensor's memory as the CPU reads it."""
+    device = tensor.__dlpack_device__()
+    if int(device[0]) in _ON_HOST:
+        return tensor
+    where = getattr(tensor, "device", f"device {device}")
+    if not copy:
+        raise ArgumentError(f"the image is on {where}, whose memory OpenCL does not share: it must come to the CPU first. "
+                            "copy=True does that, as image.cpu() does")
+    return tensor.detach().cpu() if hasattr(tensor, "cpu") else np.from_dlpack(tensor, device="cpu", copy=True)
+
+
+def _of_array(array: Any, source: Any, copied: bool) -> Image:
+    given = array
+    if array.dtype.hasobject or array.dtype.kind not in "uf":
+        raise ArgumentTypeError(f"an image has the dtype {array.dtype}; it must be uint8, uint16 or a float of 0 to 1")
+    if array.dtype.name not in ("uint8", "uint16", "float16", "float32", "float64", "longdouble", "float128"):
+        raise ArgumentTypeError(f"an image has the dtype {array.dtype}; it must be uint8, uint16 or a float of 0 to 1")
+    if array.ndim == 2:
+        array = array[:, :, None]
+    elif array.ndim == 3 and not 1 <= array.shape[2] <= 4 and 1 <= array.shape[0] <= 4:
+        array = np.moveaxis(array, 0, 2)
+    elif array.ndim == 4 and array.shape[0] == 1:
+        raise ArgumentError(f"an image has the shape {array.shape}: a batch of one is image[0]; several are a list")
+    if array.ndim != 3 or not 1 <= array.shape[2] <= 4:
+        raise ArgumentError(f"an image has the shape {given.shape}; it must be (H, W), (H, W, C) or (C, H, W), with C = 1 .. 4")
+    height, width, channels = array.shape
+    if not (1 <= height < 2**31 and 1 <= width < 2**31):
+        raise ArgumentError(f"an image has {width} x {height} pixels")
+    if not _is_taken(array):
+        kind = np.float32 if array.dtype.kind == "f" else array.dtype.newbyteorder("=")
+        with np.errstate(over="ignore"):
+            array = np.ascontiguousarray(array, dtype=kind)
+        copied = True
+    c = ffi.new("tvlm_image *", {
+        "pixels": ffi.cast("void *", array.__array_interface__["data"][0]),
+        "width": width, "height": height, "channels": channels, "type": _TYPES[array.dtype.name],
+        "row_stride": array.strides[0] if height > 1 else 0,
+    })
+    return Image(c, array, copied, source)
+
+
+def _is_taken(array: Any) -> bool:
+    """Whether the library reads these pixels where they are: any stride from row to row, none between pixels and channels."""
+    height, width, channels = array.shape
+    size = array.itemsize
+    return (array.dtype.name in _TYPES and array.dtype.isnative and array.flags.aligned
+            and (channels == 1 or array.strides[2] == size)
+            and (width == 1 or array.strides[1] == channels * size)
+            and (height == 1 or array.strides[0] >= width * channels * size))
+
+
+def write_png(path: str, array: Array) -> None:
+    """Writes RGB bytes [H, W, 3], C-contiguous, as a PNG."""
+    height, width, channels = array.shape
+    status = lib.tvlm_png_write(chars("path", path), width, height, channels,
+                                ffi.cast("uint8_t *", array.__array_interface__["data"][0]), LOG)
+    if status != lib.TVLM_OK:
+        raise error_of(status)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names of the library's enumerations, asked of the library."""
+from __future__ import annotations
+
+from typing import Any
+
+from ._arguments import names_of
+from ._binding import ffi, lib
+
+
+def _preset_name(preset: int) -> Any:
+    info = ffi.new("tvlm_budget_preset_info *")
+    return info.name if lib.tvlm_budget_preset_get_info(preset, info) == lib.TVLM_OK else ffi.NULL
+
+
+def _find(find: Any, name: str) -> int:
+    return int(find(name.encode()))
+
+
+# The default has the name of what it means, so that it is left out here.
+STRATEGIES = names_of(lib.tvlm_strategy_name, first=1)
+PRESETS = names_of(_preset_name)
+ARRANGEMENTS = ["sunflower", "log-polar"]
+COMBINATIONS = ["max", "mean"]
+REDUCTIONS = ["mean", "max", "min", "mode"]
+BORDERS = ["clamp", "reflect"]
+USES = names_of(lib.tvlm_stream_use_name)
+MODELS = names_of(lib.tvlm_export_model_name)
+LAYOUTS = names_of(lib.tvlm_layout_name)
+
+
+def strategy(name: str) -> int:
+    """The number of a strategy, which stands in STRATEGIES."""
+    return _find(lib.tvlm_strategy_find, name)

@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked, and how positions are chosen, as the library's parameters."""
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _names
+from ._arguments import Array, channel, chars, choice, flag, floats, integer, known, pairs, real, short, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned, text
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict
+    from ._basis import Basis
+
+    class SelectOptions(TypedDict, total=False):
+        """The options of texturevlm.select that say how positions are chosen."""
+
+        k: int | None
+        share: float | None
+        tolerance: float | None
+        preset: str | None
+        query: Any
+        overview: float | None
+        strategy: str | None
+        stride: float | None
+        patch: float | None
+        level: int | None
+        min_distance: float | None
+        fixations: Any
+        e0: float | None
+        arrangement: str | None
+        keep_regions: int | None
+        cull_distance: float | None
+        cover: bool
+        diversity: float | None
+        emphasis: float | None
+        emphasis_channel: str | None
+        weights: Any
+        scorer: Scorer | str | os.PathLike[str] | None
+        scores: Any
+        keep_scores: bool
+        keep_pass: bool
+
+    class StackOptions(TypedDict, total=False):
+        """The options of texturevlm.Stack that say how an image is worked on."""
+
+        layout: Any
+        size: tuple[int, int] | None
+        max_side: int | None
+        format: str
+        fixation: tuple[float, float] | None
+        clusters: int | None
+        compactness: float | None
+        memory_max: int | None
+
+
+SELECT = ("k share tolerance preset query overview strategy stride patch level min_distance fixations e0 arrangement "
+          "keep_regions cull_distance cover diversity emphasis emphasis_channel weights scorer scores keep_scores "
+          "keep_pass").split()
+STACK = "layout size max_side format fixation clusters compactness memory_max".split()
+
+
+class Scorer:
+    """A linear scorer: a weight for each of any channels, in place of the score's three parts.
+
+    ``Scorer(weights={"saliency": 1.0, "text": 2.0}, bias=0.0, similarity=0.0)`` makes one, `Scorer.load` reads one, and
+    `texturevlm.fit` learns one. A weight is a number, or a 3 x 3 array: of a cell's neighbourhood.
+    """
+
+    def __init__(self, weights: dict[str, Any], *, bias: float = 0.0, similarity: float = 0.0) -> None:
+        if not isinstance(weights, dict) or not weights:
+            raise ArgumentTypeError(f"weights are {short(weights)}, not a dict of channels and their weights")
+        numbers = [channel(name) for name in weights]
+        arrays = [values(f"the weight of {name}", weight, (0, 2)) for name, weight in weights.items()]
+        taps = 9 if any(array.ndim == 2 for array in arrays) else 1
+        rows = np.zeros((len(arrays), taps), np.float32)
+        for row, array in zip(rows, arrays):
+            if array.ndim == 2 and array.shape != (3, 3):
+                raise ArgumentError(f"a weight has the shape {array.shape}; it must be a number, or 3 x 3")
+            row[:] = array.reshape(-1) if array.ndim == 2 else 0
+            row[taps // 2] = array if array.ndim == 0 else row[taps // 2]
+        self._keep = (ffi.new("int32_t[]", numbers), rows)
+        self._pointer = ffi.new("struct tvlm_scorer *", {
+            "channel_count": len(numbers), "channels": self._keep[0], "taps": taps, "weights": floats(rows),
+            "bias": real("bias", bias), "similarity_weight": real("similarity", similarity)})
+
+    @classmethod
+    def _of(cls, pointer: Any, keep: Any = None) -> Scorer:
+        scorer = cls.__new__(cls)
+        scorer._pointer, scorer._keep = pointer, keep
+        return scorer
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Scorer:
+        """Reads a scorer's file (.safetensors), as `tvlm fit` writes them."""
+        box = ffi.new("tvlm_scorer **")
+        name = os.fspath(path)
+        call(lib.tvlm_scorer_load, chars("path", name), LOG, box, path=name)
+        return cls._of(owned(box[0], "scorer"))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it, for `load` and for ``tvlm select --scorer``. The file appears whole or not at all."""
+        call(lib.tvlm_scorer_save, chars("path", os.fspath(path)), self._pointer, LOG)
+
+    @property
+    def weights(self) -> dict[str, Any]:
+        """Each channel's weight: a float, or float32 [3, 3]."""
+        scorer, info, found = self._pointer, ffi.new("tvlm_channel_info *"), {}
+        taps = max(scorer.taps, 1)
+        for i in range(scorer.channel_count):
+            call(lib.tvlm_channel_get_info, scorer.channels[i], info)
+            row = list(scorer.weights[i * taps:(i + 1) * taps])
+            found[text(info.name)] = row[0] if taps == 1 else np.array(row, np.float32).reshape(3, 3)
+        return found
+
+    @property
+    def bias(self) -> float:
+        return float(self._pointer.bias)
+
+    @property
+    def similarity(self) -> float:
+        """The weight of what a query finds."""
+        return float(self._pointer.similarity_weight)
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Scorer of {', '.join(self.weights)}>"
+
+
+class Query:
+    """A question to images: vectors of an encoder's text side, or a map of similarities that was made elsewhere.
+
+    Parameters:
+        vectors: float [D] or [N, D], of any lengths but 0. The score of a cell is the cosine of its features with the vector,
+            of several the largest (``combine="max"``) or their mean (``"mean"``). The image needs ``features`` of D components.
+        similarity: float [rows, columns] over the whole image, clamped to -1 .. 1, in place of vectors.
+        mean: float [D], taken off each vector first.
+        basis: a `Basis`: answers from the image's embedding in it (`Stack.embed`) in place of its features.
+
+    Errors: `ArgumentError` where a value is not finite or a vector is 0, when it is asked.
+    """
+
+    def __init__(self, vectors: Any = None, *, similarity: Any = None, mean: Any = None, combine: str = "max",
+                 basis: Basis | None = None) -> None:
+        if (vectors is None) == (similarity is None):
+            raise ArgumentError("a query has either vectors or a map of similarities")
+        fields: dict[str, Any] = {"combine": choice("combine", combine, _names.COMBINATIONS)}
+        keep: list[Any] = []
+        if vectors is not None:
+            array = values("query", vectors, (1, 2))
+            if array.size == 0:
+                raise ArgumentError("query has no values")
+            count, dimension = array.shape if array.ndim == 2 else (1, array.shape[0])
+            fields.update(vectors=floats(array), count=count, dimension=dimension)
+            keep.append(array)
+        if similarity is not None:
+            array = values("similarity", similarity, (2,))
+            fields.update(similarity=floats(array), columns=array.shape[1], rows=array.shape[0])
+            keep.append(array)
+        if mean is not None:
+            array = values("mean", mean, (1,))
+            if array.shape[0] != fields.get("dimension", array.shape[0]):
+                raise ArgumentError(f"mean has {array.shape[0]} components, the query {fields['dimension']}")
+            fields["mean"] = floats(array)
+            keep.append(array)
+        if basis is not None:
+            from ._basis import Basis
+            if not isinstance(basis, Basis):
+                raise ArgumentTypeError(f"basis is {short(basis)}, not a texturevlm.Basis")
+            fields["basis"] = basis._pointer
+            keep.append(basis)
+        self._keep = keep
+        self._pointer = ffi.new("struct tvlm_query *", fields)
+
+
+def query_of(query: Any) -> Any:
+    """The library's query, and what it must live as long as."""
+    if query is None:
+        return ffi.NULL, None
+    if not isinstance(query, Query):
+        query = Query(query)
+    return query._pointer, query
+
+
+def scorer_of(value: Any) -> Scorer:
+    if isinstance(value, Scorer):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        return Scorer.load(value)
+    raise ArgumentTypeError(f"scorer is {short(value)}, neither a texturevlm.Scorer nor a path")
+
+
+def strategy_number(name: Any) -> int:
+    if name is None or name == "default":
+        return int(lib.TVLM_STRATEGY_DEFAULT)
+    return 1 + choice("strategy", name, _names.STRATEGIES)
+
+
+class Choosing:
+    """How positions are chosen: a tvlm_select_params, and the arrays that it points to.
+
+    0 means the default to the library where 0 itself means nothing, so that None is left out here and 0 is refused.
+    """
+
+    def __init__(self, options: dict[str, Any], stack: Any = None) -> None:
+        self.keep: list[Any] = []
+        self.fixations: Array | None = None
+        self.scores: Array | None = None
+        given = {name: value for name, value in options.items() if value is not None}
+        self.query, kept = query_of(given.pop("query", None))
+        self.keep.append(kept)
+        self.c = ffi.new("struct tvlm_select_params *")
+        for name, value in given.items():
+            self._set(name, value, stack)
+        self.c.strategy = strategy_number(given.get("strategy"))
+        if self.c.strategy == lib.TVLM_STRATEGY_EXHAUSTIVE:
+            self.c.score.dense = True
+
+    def _set(self, name: str, value: Any, stack: Any) -> None:
+        c = self.c
+        if name in ("k", "keep_regions"):
+            setattr(c, name, integer(name, value, 1))
+        elif name == "level":
+            c.score.level = integer(name, value, 0, 31)
+        elif name in ("share", "patch", "e0", "cull_distance"):
+            setattr(c, name, real(name, value, 0.0, above=True))
+        elif name == "stride":
+            c.score.stride = real(name, value, 0.0, above=True)
+        elif name in ("overview", "min_distance", "diversity"):
+            setattr(c, name, real(name, value, 0.0))
+        elif name in ("tolerance", "emphasis"):
+            setattr(c, name, real(name, value, 0.0) or -1.0)  # TVLM_ZERO stands for 0
+        elif name == "preset":
+            c.preset = choice(name, value, _names.PRESETS)
+        elif name == "arrangement":
+            c.arrangement = choice(name, value, _names.ARRANGEMENTS)
+        elif name in ("cover", "keep_scores"):
+            setattr(c, name, flag(name, value))
+        elif name == "keep_pass":
+            c.score.keep_pass = flag(name, value)
+        elif name == "emphasis_channel":
+            c.emphasis_channel = channel(value, stack)
+        elif name == "weights":
+            array = values(name, value, (1,))
+            if array.shape[0] != 3:
+                raise ArgumentError(f"weights are {array.shape[0]} numbers, not 3: information, perspective, participation")
+            self.keep.append(array)
+            c.score.weights = floats(array)
+        elif name == "scorer":
+            scorer = scorer_of(value)
+            self.keep.append(scorer)
+            c.score.scorer = scorer._pointer
+        elif name == "fixations":
+            self.fixations = pairs(name, value)
+        elif name == "scores":
+            self.scores = values(name, value, (1, 2))
+
+    def place(self, image: tuple[int, int], working: tuple[int, int]) -> None:
+        """Brings fixations from the image's pixels into those that are worked on."""
+        if self.fixations is None:
+            return
+        inside = (self.fixations >= 0) & (self.fixations <= np.float32(image))
+        if not inside.all():
+            x, y = self.fixations[~inside.all(axis=1)][0]
+            raise ArgumentError(f"the fixation {x:g}, {y:g} lies outside the image's {image[0]} x {image[1]} pixels")
+        scaled = np.minimum(self.fixations * np.float32(working) / np.float32(image), np.float32(working))
+        scaled = np.ascontiguousarray(scaled, dtype=np.float32)
+        self.keep.append(scaled)
+        self.c.fixations, self.c.fixation_count = floats(scaled), scaled.shape[0]
+
+    def hand_in(self, rows: int, columns: int) -> None:
+        """Hands in scores of one's own, which are one for each candidate."""
+        if self.scores is None:
+            return
+        if self.scores.shape not in ((rows, columns), (rows * columns,)):
+            raise ArgumentError(f"scores have the shape {self.scores.shape}; there are {rows} x {columns} candidates")
+        own = ffi.new("struct tvlm_scores *", {"values": floats(self.scores), "columns": columns, "rows": rows})
+        self.keep.append(own)
+        self.c.scores = own
+
+
+def choosing(options: dict[str, Any], stack: Any = None) -> Choosing:
+    known(options, SELECT)
+    return Choosing(options, stack)
+
+
+class StackParams:
+    """How an image is worked on: a tvlm_stack_params, and what it points to."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.keep: list[Any] = []
+        self.c = ffi.new("struct tvlm_stack_params *")
+        for name, value in options.items():
+            if value is None:
+                continue
+            if name == "layout":
+                if not isinstance(value, (str, list, tuple)):
+                    raise ArgumentTypeError(f"layout is {short(value)}, not a layout's name or names of channels")
+                names = value if isinstance(value, str) else ",".join(map(str, value))
+                self.keep.append(ffi.new("char[]", chars(name, names)))
+                self.c.layout = self.keep[-1]
+            elif name == "size":
+                array = values(name, value, (1,))
+                if array.shape[0] != 2:
+                    raise ArgumentError(f"size is {short(value)}, not width and height")
+                self.c.width, self.c.height = (integer(name, int(side), 1) for side in array)
+            elif name == "max_side":
+                self.c.max_side = integer(name, value, 1)
+            elif name == "format":
+                from ._device import FORMATS
+                self.c.format = choice(name, value, FORMATS)
+            elif name == "fixation":
+                self.keep.append(pairs(name, value))
+                if self.keep[-1].shape[0] != 1:
+                    raise ArgumentError("fixation is one x and one y")
+                self.c.fixation = floats(self.keep[-1])
+            elif name == "clusters":
+                self.c.clusters = integer(name, value, 1, 2048)
+            elif name == "compactness":
+                self.c.compactness = real(name, value, 0.0, above=True)
+            elif name == "memory_max":
+                self.c.memory_max = integer(name, value, 1, 2**63)

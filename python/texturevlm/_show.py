@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures of selections, as the tool draws them; and the tensors of vision-language models."""
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import Any
+
+import numpy as np
+
+from . import _names
+from ._arguments import Array, chars, choice, flag, floats, integer, short, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
+from ._device import FORMATS, Device, device_of
+from ._image import image_of, is_list, write_png
+from ._options import Query, scorer_of
+from ._selection import Selection
+from ._stack import _grid_input
+
+
+class Picture:
+    """A picture: shown by notebooks (`_repr_png_`), written by `save`, and `array`: uint8 [height, width, 3]."""
+
+    def __init__(self, array: Array) -> None:
+        self.array = array
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as a PNG. The file appears whole or not at all."""
+        write_png(os.fspath(path), self.array)
+
+    def _repr_png_(self) -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "picture.png")
+            self.save(path)
+            with open(path, "rb") as file:
+                return file.read()
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Picture of {self.array.shape[1]} x {self.array.shape[0]}>"
+
+
+def show(image: Any, selection: Selection, *, title: str = "", copy: bool = False) -> Picture:
+    """Draws a selection over its image, as ``tvlm select --overlay`` does: cells framed in the colours of their ranks, squares of
+    different sizes, or a budget's thumbnail and tiles.
+
+    Errors: `ArgumentError` (the image has another size than the selection's; a side above 32767).
+    """
+    if not isinstance(selection, Selection):
+        raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
+    picture = image_of(image, flag("copy", copy))
+    if (picture.width, picture.height) != (selection.width, selection.height_of_image):
+        raise ArgumentError(f"the image has {picture.width} x {picture.height} pixels, the selection's "
+                            f"{selection.width} x {selection.height_of_image}")
+    canvas = ffi.new("struct canvas *")
+    count = ffi.new("int32_t *")
+    positions = lib.tvlm_selection_positions(selection._pointer, count)
+    words = chars("title", title or _title(selection))
+    if selection.strategy == "budget":
+        done = lib.draw_budget(picture.c, *selection.thumbnail, positions + selection.first, count[0] - selection.first, words,
+                               canvas)
+    elif selection.cell[0, 0] < 0:
+        done = lib.draw_squares(picture.c, positions, count[0], selection.strategy != "foveated", words, canvas)
+    else:
+        grid = ffi.new("draw_grid *", {"columns": selection.grid[1], "rows": selection.grid[0], "step_x": selection._stride[0],
+                                       "step_y": selection._stride[1]})
+        done = lib.draw_overlay(picture.c, grid, positions, count[0], words, canvas)
+    if not done:
+        raise OutOfMemoryError("no memory for the picture, or a side above 32767 pixels")
+    try:
+        shape = (canvas.height, canvas.width, 3)
+        return Picture(np.frombuffer(ffi.buffer(canvas.rgb, int(np.prod(shape))), np.uint8).reshape(shape).copy())
+    finally:
+        lib.canvas_release(canvas)
+
+
+def _title(selection: Selection) -> str:
+    if selection.strategy == "budget":
+        columns, rows = selection.thumbnail
+        return f"{columns} x {rows} thumbnail, {len(selection) - selection.first} tiles"
+    if selection.cell[0, 0] < 0:
+        return f"{len(selection)} squares"
+    return f"{len(selection)} of {selection.grid[0] * selection.grid[1]} cells"
+
+
+def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
+           min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None, patch: int | None = None,
+           features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
+           device: Device | None = None, copy: bool = False) -> dict[str, Array]:
+    """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
+
+    Parameters:
+        images: one, or a list, as in `select`; with `video` the frames of one video.
+        model: ``"qwen3-vl"``, ``"qwen2.5-vl"``, ``"qwen2-vl"``, ``"llava"``, ``"siglip"`` or ``"clip"``.
+        budget: how many tokens are selected at most, over all images; None: a quarter. all: every token.
+        min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
+        features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
+        weights, scorer, format: as in `select`.
+
+    Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
+    ``selected_indices``, ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores``, ``scores``.
+    """
+    several = is_list(images)
+    pictures = [image_of(image, flag("copy", copy)) for image in (images if several else [images])]
+    if not pictures:
+        raise ArgumentError("there are no images")
+    params = ffi.new("struct tvlm_export_params *", {
+        "model": choice("model", model, _names.MODELS), "all": flag("all", all), "video": flag("video", video),
+        "format": choice("format", format, FORMATS)})
+    for name, value in (("budget", budget), ("min_pixels", min_pixels), ("max_pixels", max_pixels), ("side", side), ("patch", patch)):
+        if value is not None:
+            setattr(params, name, integer(name, value, 1))
+    keep: list[Any] = []
+    if weights is not None:
+        keep.append(values("weights", weights, (1,)))
+        if keep[-1].shape[0] != 3:
+            raise ArgumentError(f"weights are {keep[-1].shape[0]} numbers, not 3")
+        params.score.weights = floats(keep[-1])
+    if scorer is not None:
+        keep.append(scorer_of(scorer))
+        params.score.scorer = keep[-1]._pointer
+    array = ffi.new("tvlm_image[]", [picture.c[0] for picture in pictures])
+    grids = _each("features", features, several, len(pictures))
+    asked = _each("queries", queries, several, len(pictures))
+    grid_array = query_array = ffi.NULL
+    if grids is not None:
+        grid_array = ffi.new("struct tvlm_grid_input[]", len(pictures))
+        for i, grid in enumerate(grids):
+            if grid is not None:
+                keep.append(values("features", grid, (3,), halves=True))
+                grid_array[i] = _grid_input(keep[-1])[0]
+    if asked is not None:
+        query_array = ffi.new("struct tvlm_query[]", len(pictures))
+        for i, query in enumerate(asked):
+            if query is not None:
+                keep.append(query if isinstance(query, Query) else Query(query))
+                query_array[i] = keep[-1]._pointer[0]
+    target = device_of(device)
+    with target._owner.lock:
+        handle = Handle(target._owner, "export")
+        target._call(lib.tvlm_export_create, target._owner.pointer, params, handle.box, made=handle.take)
+        try:
+            target._call(lib.tvlm_export_run, handle.pointer, array, len(pictures), grid_array, query_array)
+            return dict(_tensor(target, handle, i) for i in range(lib.tvlm_export_tensor_count(handle.pointer)))
+        finally:
+            handle.close()
+
+
+def _each(name: str, value: Any, several: bool, count: int) -> list[Any] | None:
+    """What was given for each image."""
+    if value is None:
+        return None
+    if not several:
+        return [value]
+    if not is_list(value) or len(value) != count:
+        raise ArgumentError(f"there are {count} images: {name} must be a list of as many")
+    return list(value)
+
+
+def _tensor(device: Device, handle: Handle, index: int) -> tuple[str, Array]:
+    about = ffi.new("tvlm_export_tensor *")
+    device._call(lib.tvlm_export_get_tensor, handle.pointer, index, about)
+    out = np.empty(tuple(about.shape[0:about.rank]), np.int64 if about.integer else np.float32)
+    device._call(lib.tvlm_export_read, handle.pointer, index, out.nbytes,
+                 ffi.cast("void *", out.__array_interface__["data"][0]))
+    return text(about.name), out

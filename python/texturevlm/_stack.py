@@ -1,0 +1,497 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stacks: everything that is known about an image; and sessions, which keep them."""
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _names
+from ._arguments import (Array, channel, channel_names, channels, chars, choice, flag, floats, host, integer, known, pairs, real,
+                         short, values)
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, Handle
+from ._device import Device, device_of
+from ._image import Image, image_of
+from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
+from ._selection import Selection
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+    from ._basis import Basis
+    from ._options import SelectOptions, StackOptions
+
+# What the score of a selection reads; a channel more is made where something else is read.
+SCORED = "edges,saliency,eccentricity,entropy"
+
+
+class Stack:
+    """Everything that is known about one image, made once and read by every question.
+
+    Parameters:
+        image: in any form that texturevlm.select takes.
+        device: a `Device`; None: the one that all calls share.
+        layout: the channels that `channels` gives: the name of a layout, or names of channels. Any other is made when it is
+            read.
+        size, max_side: the size (width, height) at which the image is worked on, or how long its sides may be there. None:
+            the image's own, or what the device can hold, with a warning.
+        format: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU.
+        fixation: x, y from which eccentricity is measured, in pixels of the working image. None: the centre.
+        clusters, compactness: how many regions there are to be (50), and how compact (10).
+        memory_max: how many bytes of the device's memory it may take.
+
+    A channel's values are read by `channels` (several, at one size), `read` (one, at its own size) and `sample` (at points).
+    """
+
+    def __init__(self, image: Any, *, device: Device | None = None, copy: bool = False,
+                 **options: Unpack[StackOptions]) -> None:
+        known(dict(options), STACK)
+        params = StackParams(dict(options))
+        picture = image_of(image, flag("copy", copy))
+        self._device = device_of(device)
+        self._handle = Handle(self._device._owner, "stack")
+        self._device._call(lib.tvlm_stack_create_for_image, self._device._owner.pointer, picture.c, params.c, self._handle.box,
+                           made=self._handle.take)
+        self._note(picture)
+
+    def _note(self, picture: Image) -> None:
+        self._image_size = (picture.width, picture.height)
+        self._source = picture.source
+        info = ffi.new("tvlm_stack_info *")
+        self._call(lib.tvlm_stack_get_info, info)
+        self._working = (info.width, info.height)
+        self._levels = info.levels
+
+    @classmethod
+    def _wrap(cls, device: Device, handle: Any, picture: Image) -> Stack:
+        """A stack that belongs to a session or a stream."""
+        stack = cls.__new__(cls)
+        stack._device, stack._handle = device, handle
+        stack._note(picture)
+        return stack
+
+    @property
+    def _pointer(self) -> Any:
+        return self._handle.pointer
+
+    def _call(self, function: Any, *arguments: Any, made: Any = None) -> Any:
+        with self._device._owner.lock:
+            return self._device._call(function, self._pointer, *arguments, made=made)
+
+    # ---- What it is ----
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height of the working image."""
+        return self._working
+
+    @property
+    def image_size(self) -> tuple[int, int]:
+        """Width and height of the image as it was handed in."""
+        return self._image_size
+
+    @property
+    def levels(self) -> int:
+        """How many levels the image has: each is half as large as the one before; level 0 is the working image."""
+        return int(self._levels)
+
+    @property
+    def bytes(self) -> int:
+        """All device memory that it takes now."""
+        with self._device._owner.lock:
+            return int(lib.tvlm_stack_bytes(self._pointer))
+
+    @property
+    def layout(self) -> list[str]:
+        """The names of the layout's channels."""
+        with self._device._owner.lock:
+            count = ffi.new("int32_t *")
+            numbers = lib.tvlm_stack_channels(self._pointer, count)
+            return channel_names(list(numbers[0:count[0]]), self._pointer)
+
+    def has(self, name: str) -> bool:
+        """Whether anything stands behind a channel: pixels, or what was handed in. Where nothing does, it is 0 everywhere."""
+        answer = ffi.new("bool *")
+        self._call(lib.tvlm_stack_has_channel, 0, self._channel(name), answer)
+        return bool(answer[0])
+
+    def _channel(self, name: str) -> int:
+        with self._device._owner.lock:
+            return channel(name, self._pointer)
+
+    # ---- Pixels ----
+
+    def set_image(self, image: Any, *, copy: bool = False) -> None:
+        """Puts another image in. One of another size is resampled to the working size."""
+        picture = image_of(image, flag("copy", copy))
+        self._call(lib.tvlm_stack_set_image, 0, picture.c)
+        self._note(picture)
+
+    def set_fixation(self, x: float, y: float) -> None:
+        """Moves the place from which eccentricity is measured, in pixels of the working image."""
+        self._call(lib.tvlm_stack_set_fixation, real("x", x), real("y", y))
+
+    # ---- What is handed in ----
+
+    def set_grid(self, name: str, grid: Any, *, cell: float | None = None, camera: tuple[float, float, float, float] | None = None,
+                 replace_nonfinite: bool = False) -> None:
+        """Hands in a channel, or a family: attention, gaze, depth, masks, embeddings, features, flow (texturevlm/input.h).
+
+        Parameters:
+            name: ``"attention"``, ``"depth"``, ``"embedding_0"``, ``"feature_0"``, ``"flow_u"``, ``"saliency"``, ...
+            grid: float32 or float16 [rows, columns], or [rows, columns, channels], over the whole image. All other numbers
+                become float32.
+            cell: how many pixels of the working image a cell covers, where the grid does not cover all of it exactly.
+            camera: with depth: fx, fy, cx, cy in pixels of the working image.
+            replace_nonfinite: NaN and infinite values become 0; they are refused otherwise.
+        """
+        array = values(name if isinstance(name, str) else "a grid", grid, (2, 3), halves=True)
+        with self._device._owner.lock:
+            self._call(lib.tvlm_stack_set_grid, 0, self._channel(name), _grid_input(array, cell, camera, replace_nonfinite))
+
+    def set_plane(self, name: str, grid: Any, *, low: float = 0.0, high: float = 0.0, reduce: str = "mean",
+                  cell: float | None = None) -> None:
+        """Hands in a channel of your own, float [rows, columns]: `name` then stands for it wherever channels are named.
+
+        Values are clamped to low .. high (both 0: they are not); `reduce` (``"mean"``, ``"max"``, ``"min"``, ``"mode"``) makes the
+        coarser levels.
+        """
+        array = values("a plane", grid, (2,), halves=True)
+        self._call(lib.tvlm_stack_set_user, 0, chars("name", name), real("low", low), real("high", high),
+                   choice("reduce", reduce, _names.REDUCTIONS), _grid_input(array, cell), ffi.NULL)
+
+    def set_features(self, features: Any, *, patch: float | None = None) -> None:
+        """Hands in an encoder's own vectors, float [rows, columns, D], one for each cell of a grid over the image; `patch`: how
+        many pixels of the image as it was handed in a cell covers, where the grid does not cover all of it exactly."""
+        cell = None if patch is None else real("feature_patch", patch, 0.0, above=True) * self._working[0] / self._image_size[0]
+        array = values("features", features, (3,), halves=True)
+        self._call(lib.tvlm_stack_set_grid, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array, cell))
+
+    def set_labels(self, labels: Any | None) -> None:
+        """Divides the image as an int array [rows, columns] says (by SAM, or any segmenter) in place of SLIC; None: SLIC again."""
+        if labels is None:
+            self._call(lib.tvlm_stack_set_labels, 0, ffi.NULL, 0, 0, 0)
+            return
+        array = host("labels", labels)
+        if array.dtype.kind not in "iub" or array.ndim != 2:
+            raise ArgumentError(f"labels have the dtype {array.dtype} and {array.ndim} dimensions; they must be whole numbers in 2")
+        if array.size and (int(array.min()) < -2**31 or int(array.max()) >= 2**31):
+            raise ArgumentError("labels do not fit into 32 bits")
+        array = np.ascontiguousarray(array, dtype=np.int32)
+        self._call(lib.tvlm_stack_set_labels, 0, ffi.cast("int32_t *", array.__array_interface__["data"][0]), array.shape[1],
+                   array.shape[0], 0)
+
+    def clear(self, name: str) -> None:
+        """Takes back what was handed in for a channel."""
+        self._call(lib.tvlm_stack_clear_grid, 0, self._channel(name))
+
+    def embed(self, basis: Basis) -> None:
+        """Makes the coordinates of the features in `basis` the image's embedding, for queries with ``basis=``."""
+        from ._basis import Basis
+        if not isinstance(basis, Basis):
+            raise ArgumentTypeError(f"basis is {short(basis)}, not a texturevlm.Basis")
+        self._call(lib.tvlm_stack_embed, 0, basis._pointer)
+
+    # ---- What it answers ----
+
+    def select(self, k: int | None = None, **options: Unpack[SelectOptions]) -> Selection:
+        """The positions that matter. See texturevlm.select for the options."""
+        chosen = choosing({"k": k, **options}, None)
+        return self._select(chosen)
+
+    def _select(self, chosen: Choosing) -> Selection:
+        with self._device._owner.lock:
+            return answer(self._device, self._pointer, chosen, self._image_size, self._working, self._source)
+
+    def scores(self, query: Any = None, *, stride: float | None = None, weights: Any = None, scorer: Any = None,
+               level: int | None = None, keep_pass: bool = False) -> Array:
+        """float32 [rows, columns]: how much each cell of `stride` (16) pixels matters; with `level`, each texel of that level."""
+        options = {"query": query, "stride": stride, "weights": weights, "scorer": scorer, "keep_pass": keep_pass, "level": level}
+        if level is not None:
+            options["strategy"] = "exhaustive"
+        chosen = choosing({name: value for name, value in options.items() if value is not None})
+        columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
+        params = ffi.addressof(chosen.c, "score")
+        with self._device._owner.lock:
+            self._call(lib.tvlm_score_size, params, columns, rows)
+            out = np.empty((rows[0], columns[0]), np.float32)
+            self._call(lib.tvlm_score, chosen.query, params, out.size, floats(out))
+        return out
+
+    def channels(self, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None) -> Array:
+        """float32 [C, height, width]: channels, all at the size of a level of the image, or at `size` (width, height).
+
+        `names`: one string as ``"r,g,b"`` or a layout's name, or a list of names; None: the stack's layout.
+        """
+        with self._device._owner.lock:
+            numbers = channels(names, self._pointer) if names is not None else []
+            array = ffi.new("int32_t[]", numbers) if numbers else ffi.NULL
+            params = ffi.new("struct tvlm_pack_params *", {
+                "channels": array, "channel_count": len(numbers), "level": real("level", level, 0.0)})
+            if size is not None:
+                sides = StackParams({"size": size}).c
+                params.width, params.height = sides.width, sides.height
+            handle = Handle(self._device._owner, "packed")
+            self._call(lib.tvlm_stack_pack, params, handle.box, made=handle.take)
+            width, height, count = (ffi.new("int32_t *") for _ in range(3))
+            self._device._call(lib.tvlm_packed_size, handle.pointer, width, height, count)
+            out = np.empty((count[0], height[0], width[0]), np.float32)
+            self._device._call(lib.tvlm_packed_read, handle.pointer, 0, out.size, floats(out))
+            handle.close()
+        return out
+
+    def read(self, name: str, level: int = 0) -> Array:
+        """float32 [height, width]: a channel at its own size, at a level of its own."""
+        number, depth = self._channel(name), integer("level", level)
+        width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
+        with self._device._owner.lock:
+            self._call(lib.tvlm_stack_channel_size, number, depth, width, height)
+            out = np.empty((height[0], width[0]), np.float32)
+            self._call(lib.tvlm_stack_read, 0, number, depth, out.size, floats(out))
+        return out
+
+    def sample(self, points: Any, names: Any = None, *, level: Any = 0) -> Array:
+        """float32 [n, C]: channels at points [n, 2] in pixels of the working image, at a level (one for all, or [n])."""
+        at = pairs("points", points)
+        levels = np.broadcast_to(values("level", level, (0, 1)), at.shape[:1]) if np.ndim(level) in (0, 1) else None
+        if levels is None:
+            raise ArgumentError("level is neither a number nor a list of them")
+        rows = np.zeros((at.shape[0], 4), np.float32)
+        rows[:, :2], rows[:, 2] = at, levels
+        with self._device._owner.lock:
+            numbers = channels(names, self._pointer) if names is not None else channels(self.layout, self._pointer)
+            out = np.empty((at.shape[0], len(numbers)), np.float32)
+            if out.size:
+                self._call(lib.tvlm_stack_sample, ffi.cast("tvlm_sample_point *", floats(rows)), at.shape[0],
+                           ffi.new("int32_t[]", numbers), len(numbers), floats(out))
+        return out
+
+    def patches(self, positions: Any, *, side: int = 16, channels: Any = None, mean: Any = None, deviation: Any = None,
+                dtype: Any = np.float32, border: str = "clamp") -> Array:
+        """Squares around positions, ready for an encoder. See texturevlm.patches."""
+        numbers, keep = [], []
+        half = np.dtype(dtype) == np.float16
+        if not half and np.dtype(dtype) != np.float32:
+            raise ArgumentTypeError(f"dtype is {dtype}; it must be float32 or float16")
+        params = ffi.new("struct tvlm_patches_params *", {
+            "side": integer("side", side, 1, 1024), "border": choice("border", border, _names.BORDERS),
+            "format": lib.TVLM_FORMAT_F16 if half else lib.TVLM_FORMAT_F32})
+        pointer, count, kept = _positions(positions)
+        with self._device._owner.lock:
+            numbers = _numbers(channels, self._pointer)
+            if numbers:
+                keep.append(ffi.new("int32_t[]", numbers))
+                params.channels, params.channel_count = keep[-1], len(numbers)
+            for name, value in (("mean", mean), ("deviation", deviation)):
+                if value is not None:
+                    array = values(name, value, (1,))
+                    if array.shape[0] != (len(numbers) or 3):
+                        raise ArgumentError(f"{name} has {array.shape[0]} values; there are {len(numbers) or 3} channels")
+                    keep.append(array)
+                    setattr(params, name, floats(array))
+            out = np.empty((count, len(numbers) or 3, params.side, params.side), np.float16 if half else np.float32)
+            if count:
+                self._call(lib.tvlm_patches_extract, pointer, count, params, out.nbytes,
+                           ffi.cast("void *", out.__array_interface__["data"][0]))
+        return out
+
+    def similarity(self, vectors: Any) -> Array:
+        """float32 [N, rows, columns]: the cosines of the features with vectors [N, D]."""
+        array = values("vectors", vectors, (1, 2))
+        array = array.reshape(-1, array.shape[-1]) if array.size else array.reshape(0, 1)
+        if not array.size:
+            raise ArgumentError("vectors have no values")
+        width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
+        with self._device._owner.lock:
+            self._call(lib.tvlm_stack_channel_size, lib.TVLM_CHANNEL_FEATURE_0, 0, width, height)
+            out = np.empty((array.shape[0], height[0], width[0]), np.float32)
+            self._call(lib.tvlm_similarity, 0, floats(array), array.shape[0], array.shape[1], out.size, floats(out))
+        return out
+
+    def labels(self) -> Array:
+        """int32 [height, width]: the region of every pixel of the working image."""
+        out = np.empty((self._working[1], self._working[0]), np.int32)
+        self._call(lib.tvlm_stack_labels, 0, out.size, ffi.cast("int32_t *", out.__array_interface__["data"][0]))
+        return out
+
+    # ---- From frame to frame ----
+
+    def update_image(self, image: Any, *, threshold: float = 0.0, copy: bool = False) -> dict[str, Any]:
+        """Puts the next frame of a video in, where only what changed is uploaded and made again. Tiles that differ by
+        more than `threshold` (0 .. 1) changed. `VideoStream` does this by itself. Gives what was found: ``tiles``, ``changed``,
+        ``whole``, ``bytes_uploaded``."""
+        picture = image_of(image, flag("copy", copy))
+        params = ffi.new("struct tvlm_update_params *", {"threshold": real("threshold", threshold, 0.0)})
+        report = ffi.new("tvlm_delta_report *")
+        self._call(lib.tvlm_stack_update_image, 0, picture.c, params, report)
+        self._note(picture)
+        return {"tiles": report.tiles, "changed": report.changed, "whole": bool(report.whole),
+                "bytes_uploaded": report.bytes_uploaded}
+
+    def advance(self) -> None:
+        """Makes the present image the previous one: motion and what was looked at are then told from it."""
+        self._call(lib.tvlm_stack_advance, 0, ffi.NULL)
+
+    def forget(self) -> None:
+        """Forgets the previous image, as after a cut."""
+        self._call(lib.tvlm_stack_forget, 0)
+
+    def close(self) -> None:
+        """Releases it. Selections that were made from it stay."""
+        self._handle.close()
+
+    def __enter__(self) -> Stack:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Stack of {self._working[0]} x {self._working[1]} on {self._device.name!r}>"
+
+
+def _numbers(names: Any, stack: Any) -> list[int]:
+    return channels(names, stack) if names is not None else []
+
+
+def _grid_input(array: Array, cell: float | None = None, camera: Any = None, replace: bool = False) -> Any:
+    fields: dict[str, Any] = {
+        "data": ffi.cast("void *", array.__array_interface__["data"][0]), "rows": array.shape[0], "columns": array.shape[1],
+        "channels": array.shape[2] if array.ndim == 3 else 1,
+        "type": lib.TVLM_VALUE_F16 if array.dtype == np.float16 else lib.TVLM_VALUE_F32,
+        "replace_nonfinite": flag("replace_nonfinite", replace)}
+    if 0 in array.shape:
+        raise ArgumentError(f"a grid has the shape {array.shape}: there is nothing in it")
+    if cell is not None:
+        fields["cell"] = real("cell", cell, 0.0, above=True)
+    if camera is not None:
+        numbers = values("camera", camera, (1,))
+        if numbers.shape[0] != 4:
+            raise ArgumentError("camera is fx, fy, cx, cy")
+        fields.update(zip(("fx", "fy", "cx", "cy"), map(float, numbers)))
+    return ffi.new("struct tvlm_grid_input *", fields)
+
+
+def _positions(positions: Any) -> tuple[Any, int, Any]:
+    """Positions as the library takes them: a selection's, or x, y and size of each [n, 3]."""
+    if isinstance(positions, Selection):
+        count = ffi.new("int32_t *")
+        return lib.tvlm_selection_positions(positions._pointer, count), len(positions), positions
+    array = values("positions", positions, (2,))
+    if array.shape[1] != 3:
+        raise ArgumentError(f"positions have the shape {array.shape}; they are a Selection, or (n, 3): x, y and size of each")
+    rows = ffi.new("tvlm_position[]", max(array.shape[0], 1))
+    for row, (x, y, size) in zip(rows, array):
+        row.x, row.y, row.size = x, y, size
+    return rows, array.shape[0], rows
+
+
+def answer(device: Device, stack: Any, chosen: Choosing, image: tuple[int, int], working: tuple[int, int], source: Any,
+           choose: Any = None) -> Selection:
+    """Selects by `choose` (default: tvlm_select), under the device's lock, which the caller has."""
+    columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
+
+    def cells(strategy: int) -> tuple[int, int]:
+        """The grid of the candidates; a budget's are its tiles of level 0."""
+        score = ffi.new("struct tvlm_score_params *", chosen.c.score)
+        if strategy == lib.TVLM_STRATEGY_BUDGET:
+            score.stride, score.dense, score.keep_pass = chosen.c.patch, False, False
+            score.weights = score.scorer = ffi.NULL
+        device._call(lib.tvlm_score_size, stack, score, columns, rows)
+        return rows[0], columns[0]
+
+    chosen.place(image, working)
+    if chosen.scores is not None:
+        chosen.hand_in(*cells(chosen.c.strategy))
+    box = ffi.new("tvlm_selection **")
+    made: list[Selection] = []
+
+    def take() -> None:
+        made.append(Selection(box[0], working, (1.0, 1.0), (0, 0), source))
+
+    if choose is None:
+        device._call(lib.tvlm_select, stack, chosen.query, chosen.c, box, made=take)
+    else:
+        choose(chosen, box, take)
+    selection = made[0]
+    selection.grid = cells(selection._info.strategy)
+    if chosen.c.score.dense:
+        selection._stride = (image[0] / selection.grid[1], image[1] / selection.grid[0])
+    else:
+        budget = selection._info.strategy == lib.TVLM_STRATEGY_BUDGET
+        side = (chosen.c.patch if budget else chosen.c.score.stride) or 16.0
+        selection._stride = (side * image[0] / working[0], side * image[1] / working[1])
+    return selection
+
+
+class Session:
+    """Keeps stacks from question to question: for many questions about many images.
+
+        session = tv.Session()
+        for image, query in questions:
+            selection = session.select(image, query=query, features=features_of(image))
+
+    A stack is found again by its image's content, with all that was made for it and handed in. Where stacks take more than
+    `cache_bytes` of the device's memory (None: half of it), the one that was asked for longest ago goes first.
+    """
+
+    def __init__(self, *, device: Device | None = None, cache_bytes: int | None = None) -> None:
+        params = ffi.new("struct tvlm_session_params *")
+        if cache_bytes is not None:
+            params.cache_bytes = integer("cache_bytes", cache_bytes, 1, 2**63)
+        self._device = device_of(device)
+        self._handle = Handle(self._device._owner, "session")
+        self._device._call(lib.tvlm_session_create, self._device._owner.pointer, params, self._handle.box,
+                           made=self._handle.take)
+
+    def select(self, image: Any, k: int | None = None, *, features: Any = None, feature_patch: float | None = None,
+               copy: bool = False, stack: StackOptions | None = None, **options: Unpack[SelectOptions]) -> Selection:
+        """The positions of an image that matter, as texturevlm.select; `stack`: options of `Stack` for the image."""
+        chosen = choosing({"k": k, **options})
+        stack_options: dict[str, Any] = {"layout": SCORED, **(stack or {})}
+        known(stack_options, STACK)
+        params = StackParams(stack_options)
+        picture = image_of(image, flag("copy", copy))
+        array = None if features is None else values("features", features, (3,), halves=True)
+        key = b"" if array is None else hashlib.sha256(repr((array.shape, array.dtype, feature_patch)).encode()
+                                                       + array.tobytes()).digest()
+        box = ffi.new("tvlm_stack **")
+        with self._device._owner.lock:
+            self._device._call(lib.tvlm_session_stack, self._handle.pointer, picture.c, params.c, key or ffi.NULL, len(key),
+                               box, ffi.NULL)
+            found = Stack._wrap(self._device, _Lent(box[0]), picture)
+            if array is not None and not found.has("feature_0"):
+                found.set_features(array, patch=feature_patch)
+            try:
+                return found._select(chosen)
+            finally:
+                lib.tvlm_session_trim(self._handle.pointer)
+
+    @property
+    def info(self) -> dict[str, int]:
+        """``hits``, ``misses`` and ``evictions`` so far; ``stacks`` that are kept, and their ``bytes`` of at most ``cache_bytes``."""
+        info = ffi.new("tvlm_session_info *")
+        with self._device._owner.lock:
+            self._device._call(lib.tvlm_session_get_info, self._handle.pointer, info)
+        return {name: int(getattr(info, name)) for name in ("hits", "misses", "evictions", "stacks", "bytes", "cache_bytes")}
+
+    def close(self) -> None:
+        """Releases it and all its stacks."""
+        self._handle.close()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class _Lent:
+    """A handle that another one owns."""
+
+    def __init__(self, pointer: Any) -> None:
+        self.pointer = pointer
+
+    def close(self) -> None:
+        """Nothing: its owner releases it."""

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Video: a stream of frames, each of which keeps what it can from the one before."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _names
+from ._arguments import Array, choice, flag, floats, host, integer, pairs, real, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, Handle
+from ._device import Device, device_of
+from ._image import Image, image_of
+from ._options import StackParams, choosing, scorer_of
+from ._selection import Selection
+from ._stack import Stack, _grid_input, _Lent, answer
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+    from ._options import SelectOptions
+
+
+class VideoStream:
+    """Takes in a video frame by frame. Only what changed is uploaded and made again.
+
+        stream = tv.VideoStream()
+        for frame in frames:
+            report = stream.update(frame)
+            selection = stream.select(64)
+
+    Parameters:
+        use: ``"moving"`` (a moving camera), ``"still"`` (a still one: what changes counts most), ``"screen"`` (documents and screens:
+            text counts most, nothing moves) or ``"gaze"`` (what was looked at counts most). None: no preset.
+        size: (width, height) at which frames are worked on; None: the first frame's.
+        device: a `Device`; None: the one that all calls share.
+        keyframe_interval: frames from one that is made anew to the next (30). cut: how different a frame is that begins
+            another scene (0.3; above 1: none is). flow: False: nothing is moved along.
+        threshold: 0 .. 1: a tile of the frame changed where a value differs by more (0).
+        saliency_share, cluster_share: saliency and regions are kept until so much of the frame has changed.
+        steadiness: what is added to the score of what was selected in the last frame (0.15).
+        scorer: a `Scorer`, or its file, for selections that bring none.
+    """
+
+    def __init__(self, use: str | None = None, *, size: tuple[int, int] | None = None, device: Device | None = None,
+                 keyframe_interval: int | None = None, cut: float | None = None, flow: bool = True,
+                 threshold: float | None = None, saliency_share: float | None = None, cluster_share: float | None = None,
+                 steadiness: float | None = None, scorer: Any = None) -> None:
+        params = ffi.new("struct tvlm_stream_params *")
+        if use is not None:
+            lib.tvlm_stream_preset(choice("use", use, _names.USES), params)
+        if not flag("flow", flow):
+            params.no_flow = True
+        if keyframe_interval is not None:
+            params.keyframe_interval = integer("keyframe_interval", keyframe_interval, 1)
+        for name, value in (("cut", cut), ("steadiness", steadiness)):
+            if value is not None:
+                setattr(params, name, real(name, value, 0.0) or -1.0)  # TVLM_ZERO stands for 0
+        for name, value in (("threshold", threshold), ("saliency_share", saliency_share), ("cluster_share", cluster_share)):
+            if value is not None:
+                setattr(params.update, name, real(name, value, 0.0))
+        self._scorer = scorer_of(scorer) if scorer is not None else None
+        if self._scorer is not None:
+            params.scorer = self._scorer._pointer
+        self._params = params
+        self._device = device_of(device)
+        self._handle: Handle | None = None
+        self._size: tuple[int, int] | None = None
+        if size is not None:
+            sides = StackParams({"size": size}).c
+            self._size = (sides.width, sides.height)
+        self._picture: Image | None = None
+        self._grid = (0, 0)
+
+    def _pointer(self) -> Any:
+        if self._handle is None or self._picture is None:
+            raise ArgumentError("no frame was taken in yet: update() comes first")
+        return self._handle.pointer
+
+    def update(self, frame: Any, *, keyframe: bool = False, fixations: Any = None, flow: Any = None,
+               copy: bool = False) -> dict[str, Any]:
+        """Takes in the next frame, in any form that texturevlm.select takes. All frames have one size.
+
+        Parameters:
+            keyframe: make everything anew. fixations: [n, 2], what was looked at since the last frame, in its pixels; None: what
+                was selected. flow: float [rows, columns, 2 or 3], from this frame to the last one, in place of the library's.
+
+        Gives what was found: ``frame`` (its number), ``keyframe``, ``cut``, ``flow``, ``tiles`` and how many of them ``changed``,
+        ``difference`` from the last frame (0 .. 1), and ``needs``: the share of the features' cells that should come from the
+        encoder again (`needs` has the mask), or all of them (``needs_all``).
+
+        Errors: `ArgumentError` (another size; fixations that are not finite), and it is as if the frame never came.
+        """
+        picture = image_of(frame, flag("copy", copy))
+        push = ffi.new("struct tvlm_push_params *", {"keyframe": flag("keyframe", keyframe)})
+        keep: list[Any] = []
+        if fixations is not None:
+            keep.append(pairs("fixations", fixations))
+            push.fixations, push.fixation_count = floats(keep[-1]), keep[-1].shape[0]
+        if flow is not None:
+            array = values("flow", flow, (3,), halves=True)
+            keep += [array, _grid_input(array)]
+            push.flow = keep[-1]
+        report = ffi.new("tvlm_stream_report *")
+        with self._device._owner.lock:
+            if self._handle is None:
+                width, height = self._size or self._fit(picture)
+                handle = Handle(self._device._owner, "stream")
+                self._device._call(lib.tvlm_stream_create, self._device._owner.pointer, width, height, self._params, handle.box,
+                                   made=handle.take)
+                self._handle, self._working = handle, (width, height)
+            self._device._call(lib.tvlm_stream_push, self._handle.pointer, 0, picture.c, push, report)
+            self._picture = picture
+            self._grid = (report.rows, report.columns)
+        return {"frame": report.frame, "keyframe": bool(report.keyframe), "cut": bool(report.cut), "flow": bool(report.flow),
+                "tiles": report.tiles, "changed": report.changed, "difference": report.difference, "needs": report.needs,
+                "needs_all": bool(report.needs_all)}
+
+    def _fit(self, picture: Image) -> tuple[int, int]:
+        self._device._owner.check()
+        width, height = ffi.new("int32_t *", picture.width), ffi.new("int32_t *", picture.height)
+        self._device._call(lib.tvlm_stack_fit, self._device._owner.pointer, ffi.NULL, width, height)
+        return width[0], height[0]
+
+    def select(self, k: int | None = None, **options: Unpack[SelectOptions]) -> Selection:
+        """The positions of the present frame that matter, with the options of texturevlm.select. With the strategy ``grid`` those
+        stay that were selected in the last frame, where they are still good."""
+        chosen = choosing({"k": k, **options})
+        with self._device._owner.lock:
+            stream, picture = self._pointer(), self._picture
+            assert picture is not None
+
+            def choose(asked: Any, box: Any, take: Any) -> None:
+                self._device._call(lib.tvlm_stream_select, stream, 0, asked.query, asked.c, box, made=take)
+
+            return answer(self._device, lib.tvlm_stream_stack(stream, 0), chosen, (picture.width, picture.height), self._working,
+                          picture.source, choose)
+
+    def set_features(self, features: Any, mask: Any = None) -> None:
+        """Hands in the encoder's vectors of the present frame, float [rows, columns, D]; `mask` [rows, columns]: the cells that
+        have new ones (None: all). The others keep what was carried along."""
+        array = values("features", features, (3,), halves=True)
+        cells = None
+        if mask is not None:
+            cells = np.ascontiguousarray(host("mask", mask), dtype=bool)
+            if cells.shape != array.shape[:2]:
+                raise ArgumentError(f"mask has the shape {cells.shape}, features {array.shape}")
+        with self._device._owner.lock:
+            self._device._call(lib.tvlm_stream_set_features, self._pointer(), 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array),
+                               ffi.NULL if cells is None else ffi.cast("uint8_t *", cells.__array_interface__["data"][0]))
+            self._grid = array.shape[:2]
+
+    def needs(self) -> Array:
+        """bool [rows, columns]: the cells whose features should come from the encoder again; of no cells where there never were
+        features."""
+        out = np.zeros(self._grid, np.uint8)
+        if out.size:
+            with self._device._owner.lock:
+                self._device._call(lib.tvlm_stream_needs, self._pointer(), 0, out.size,
+                                   ffi.cast("uint8_t *", out.__array_interface__["data"][0]))
+        return out.astype(bool)
+
+    def channels(self, names: Any = None, *, level: float = 0) -> Array:
+        """float32 [C, height, width]: channels of the present frame, as texturevlm.channels."""
+        with self._device._owner.lock:
+            pointer, picture = self._pointer(), self._picture
+            assert picture is not None
+            return Stack._wrap(self._device, _Lent(lib.tvlm_stream_stack(pointer, 0)), picture).channels(names, level=level)
+
+    def close(self) -> None:
+        """Releases it."""
+        if self._handle is not None:
+            self._handle.close()
+
+    def __enter__(self) -> VideoStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
