@@ -33,7 +33,7 @@ def photo():
 @pytest.fixture(scope="session")
 def ten_photos(tmp_path_factory):
     """Ten files: photographs, where they are, else drawn ones."""
-    photos = sorted(path for path in (DATA / "photos").glob("*.*") if path.stat().st_size < 2_000_000)[:10]
+    photos = sorted(path for path in (DATA / "photos").glob("*.*") if path.stat().st_size < 1_000_000)[:10]
     folder = tmp_path_factory.mktemp("photos")
     for seed in range(10 - len(photos)):
         from texturevlm._image import write_png

@@ -23,8 +23,9 @@ def of_python(selection):
 
 
 def test_equals_the_tool_to_the_bit_on_ten_photos(ten_photos):
-    for path in ten_photos:
-        np.testing.assert_array_equal(of_python(tv.select(path)), of_tool(path), err_msg=str(path))
+    for path in ten_photos:  # smaller than they are, but for the first: this is not about time
+        smaller = ({"max_side": 400}, ["--max-side", "400"]) if path != ten_photos[0] else ({}, [])
+        np.testing.assert_array_equal(of_python(tv.select(path, **smaller[0])), of_tool(path, *smaller[1]), err_msg=str(path))
 
 
 @pytest.mark.parametrize("options, arguments", [

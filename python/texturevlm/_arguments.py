@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import os
 from collections.abc import Iterable, Sequence
 from typing import Any, Callable
 
@@ -24,7 +25,7 @@ def integer(name: str, value: Any, low: int = 0, high: int = 2**31 - 1) -> int:
         if isinstance(value, (bool, np.bool_)):
             raise TypeError
         number = operator.index(value)
-    except TypeError:
+    except Exception:  # whatever somebody's own number raises
         raise ArgumentTypeError(f"{name} is {short(value)}, not a whole number") from None
     if not low <= number <= high:
         raise ArgumentError(f"{name} is {short(number)}; it must be {low} .. {high}")
@@ -37,10 +38,10 @@ def real(name: str, value: Any, low: float = -math.inf, above: bool = False) -> 
         if isinstance(value, (str, bytes, bool)):
             raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{name} is {short(value)}, not a number") from None
     except OverflowError:
         raise ArgumentError(f"{name} is too large") from None
+    except Exception:  # whatever somebody's own number raises
+        raise ArgumentTypeError(f"{name} is {short(value)}, not a number") from None
     if not abs(number) <= 3.4028234e38:
         raise ArgumentError(f"{name} is {number}; it must be a finite number")
     if number < low or (above and number <= low):
@@ -71,7 +72,19 @@ def chars(name: str, value: Any) -> bytes:
         raise ArgumentTypeError(f"{name} is {short(value)}, not a string")
     if "\0" in value:
         raise ArgumentError(f"{name} has a zero character in it")
-    return value.encode("utf-8", "surrogateescape")
+    try:
+        return value.encode("utf-8", "surrogateescape")  # as Python reads names of files
+    except UnicodeEncodeError:
+        raise ArgumentError(f"{name} is {short(value)}, which is no text") from None
+
+
+def file_name(name: str, value: Any) -> str:
+    """A path."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise ArgumentTypeError(f"{name} is {short(value)}, not a path")
+    path = os.fspath(value)
+    chars(name, path if isinstance(path, str) else os.fsdecode(path))
+    return path if isinstance(path, str) else os.fsdecode(path)
 
 
 def short(value: Any) -> str:

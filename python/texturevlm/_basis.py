@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from ._arguments import Array, channels as channel_numbers, chars, choice, flag, floats, integer, real, short, values
+from ._arguments import Array, channels as channel_numbers, chars, choice, file_name, flag, floats, integer, real, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, call, owned
 from ._device import Device, device_of
@@ -58,13 +58,13 @@ class Basis:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Basis:
         """Reads a basis' file (.safetensors), as `tvlm pca train` writes them, or one saved from scikit-learn's PCA."""
-        box, name = ffi.new("tvlm_basis **"), os.fspath(path)
+        box, name = ffi.new("tvlm_basis **"), file_name("path", path)
         call(lib.tvlm_basis_load, chars("path", name), LOG, box, path=name)
         return cls._of(box)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it. The file appears whole or not at all."""
-        call(lib.tvlm_basis_save, chars("path", os.fspath(path)), self._pointer, LOG)
+        call(lib.tvlm_basis_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @classmethod
     def of_image(cls, stack: Stack, k: int | None = None, *, queries: Any = None) -> Basis:
@@ -93,6 +93,8 @@ class Basis:
         target = device_of(device)
         if isinstance(blocks, np.ndarray):
             blocks = [blocks]
+        if not isinstance(blocks, Iterable) or isinstance(blocks, (str, bytes, dict)):
+            raise ArgumentTypeError(f"blocks are {short(blocks)}, not arrays of vectors")
         params = ffi.new("struct tvlm_trainer_params *", {
             "k": integer("k", k, 1), "centred": flag("centred", centred), "method": choice("method", method, METHODS)})
         box, handle = ffi.new("tvlm_basis **"), None
@@ -163,7 +165,7 @@ class Basis:
         return f"<texturevlm.Basis of {self.k} x {self.dimension}{', centred' if self.centred else ''}>"
 
 
-def fit(images: Iterable[Any], shares: Iterable[Any], *, channels: Any = None, taps: int = 1, stride: float | None = None,
+def fit(images: Sequence[Any], shares: Sequence[Any], *, channels: Any = None, taps: int = 1, stride: float | None = None,
         l2: float | None = None, device: Device | None = None, copy: bool = False) -> Scorer:
     """Learns a `Scorer` from images in which somebody has said what matters.
 
@@ -188,6 +190,8 @@ def fit(images: Iterable[Any], shares: Iterable[Any], *, channels: Any = None, t
     fitted = owned(box[0], "fit")
     columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
     score = ffi.new("struct tvlm_score_params *", {"stride": params.stride})
+    if not isinstance(images, (list, tuple)) or not isinstance(shares, (list, tuple)):
+        raise ArgumentTypeError("images and shares must be lists, an entry for each image")
     pictures, answers = list(images), list(shares)
     if len(pictures) != len(answers):
         raise ArgumentError(f"there are {len(pictures)} images and {len(answers)} shares")

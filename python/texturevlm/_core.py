@@ -8,6 +8,7 @@ import sys
 import threading
 import warnings
 import weakref
+from types import FrameType
 from typing import Any, Callable
 
 from ._binding import ffi, lib
@@ -90,12 +91,13 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def text(chars: Any) -> str:
     """A string of the library's."""
-    return ffi.string(chars).decode("utf-8", "replace")
+    return str(ffi.string(chars).decode("utf-8", "replace"))
 
 
 def warn(line: str) -> None:
     """Warns, as seen from the line outside this package that called it."""
-    level, frame = 1, sys._getframe(0)
+    level = 1
+    frame: FrameType | None = sys._getframe(0)
     while frame is not None and os.path.abspath(frame.f_code.co_filename).startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(line, TexturevlmWarning, stacklevel=level)

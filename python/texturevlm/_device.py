@@ -8,7 +8,7 @@ import threading
 from typing import Any
 
 from . import _opencl
-from ._arguments import chars, choice, flag, short
+from ._arguments import chars, choice, file_name, flag, short
 from ._binding import ffi, lib
 from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, owners, text, warn
 
@@ -94,7 +94,7 @@ class Device:
         self._owner = Owner()
         word = str(name) if isinstance(name, int) and not isinstance(name, bool) else name
         keep = [chars("name", word) if word is not None else b"",
-                chars("cache_dir", os.fspath(cache_dir)) if cache_dir is not None else b""]
+                chars("cache_dir", file_name("cache_dir", cache_dir)) if cache_dir is not None else b""]
         boxes = [ffi.new("char[]", item) for item in keep]
         params = ffi.new("struct tvlm_device_params *", {
             "name": boxes[0] if word is not None else ffi.NULL,

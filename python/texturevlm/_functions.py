@@ -17,9 +17,9 @@ from ._stack import SCORED, Stack
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-    from ._options import SelectOptions, StackOptions
+    from ._options import ChannelOptions, MoreOptions, StackOptions
 
-    class _Options(SelectOptions, StackOptions, total=False):
+    class _Options(MoreOptions, StackOptions, total=False):
         pass
 
 
@@ -98,7 +98,7 @@ def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any
 
 
 def channels(image: Any, names: Any = None, *, level: float = 0, size: tuple[int, int] | None = None,
-             device: Device | None = None, copy: bool = False, **options: Unpack[StackOptions]) -> Array:
+             device: Device | None = None, copy: bool = False, **options: Unpack[ChannelOptions]) -> Array:
     """float32 [C, height, width]: channels of an image, at the size of a level (0 is full size), or at `size`.
 
         edges, saliency = texturevlm.channels("photo.jpg", ["edges", "saliency"], level=2)
@@ -130,7 +130,8 @@ def patches(image: Any, positions: Any, *, side: int = 16, channels: Any = None,
 
     Errors: `ArgumentError` (a position that is not finite, a size of 0, a deviation of 0).
     """
-    with Stack(image, device=device, copy=copy, **{"layout": "r,g,b", **options}) as stack:
+    asked: Any = {"layout": "r,g,b", **options}
+    with Stack(image, device=device, copy=copy, **asked) as stack:
         return stack.patches(positions, side=side, channels=channels, mean=mean, deviation=deviation, dtype=dtype, border=border)
 
 
@@ -139,7 +140,8 @@ def scores(image: Any, query: Any = None, *, features: Any = None, stride: float
            **options: Unpack[StackOptions]) -> Array:
     """float32 [rows, columns]: how much each cell of `stride` (16) pixels of an image matters; with `level`, each texel of that
     level. The default score lies in 0 .. 1; a scorer's has any range. Parameters and errors as in `select`."""
-    with Stack(image, device=device, copy=copy, **{"layout": SCORED, **options}) as stack:
+    asked: Any = {"layout": SCORED, **options}
+    with Stack(image, device=device, copy=copy, **asked) as stack:
         if features is not None:
             stack.set_features(features)
         return stack.scores(query, stride=stride, weights=weights, scorer=scorer, level=level)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _names
-from ._arguments import Array, channel, chars, choice, flag, floats, integer, known, pairs, real, short, values
+from ._arguments import Array, channel, chars, choice, file_name, flag, floats, integer, known, pairs, real, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned, text
 
@@ -16,16 +16,9 @@ if TYPE_CHECKING:
     from typing_extensions import TypedDict
     from ._basis import Basis
 
-    class SelectOptions(TypedDict, total=False):
-        """The options of texturevlm.select that say how positions are chosen."""
+    class MoreOptions(TypedDict, total=False):
+        """The options of texturevlm.select that its signature does not name, and that say how positions are chosen."""
 
-        k: int | None
-        share: float | None
-        tolerance: float | None
-        preset: str | None
-        query: Any
-        overview: float | None
-        strategy: str | None
         stride: float | None
         patch: float | None
         level: int | None
@@ -45,17 +38,31 @@ if TYPE_CHECKING:
         keep_scores: bool
         keep_pass: bool
 
-    class StackOptions(TypedDict, total=False):
-        """The options of texturevlm.Stack that say how an image is worked on."""
+    class SelectOptions(MoreOptions, total=False):
+        """All of them."""
+
+        share: float | None
+        tolerance: float | None
+        preset: str | None
+        query: Any
+        overview: float | None
+        strategy: str | None
+
+    class ChannelOptions(TypedDict, total=False):
+        """The options of texturevlm.Stack that say how an image is worked on, but for its size."""
 
         layout: Any
-        size: tuple[int, int] | None
         max_side: int | None
         format: str
         fixation: tuple[float, float] | None
         clusters: int | None
         compactness: float | None
         memory_max: int | None
+
+    class StackOptions(ChannelOptions, total=False):
+        """All of them."""
+
+        size: tuple[int, int] | None
 
 
 SELECT = ("k share tolerance preset query overview strategy stride patch level min_distance fixations e0 arrangement "
@@ -98,13 +105,13 @@ class Scorer:
     def load(cls, path: str | os.PathLike[str]) -> Scorer:
         """Reads a scorer's file (.safetensors), as `tvlm fit` writes them."""
         box = ffi.new("tvlm_scorer **")
-        name = os.fspath(path)
+        name = file_name("path", path)
         call(lib.tvlm_scorer_load, chars("path", name), LOG, box, path=name)
         return cls._of(owned(box[0], "scorer"))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it, for `load` and for ``tvlm select --scorer``. The file appears whole or not at all."""
-        call(lib.tvlm_scorer_save, chars("path", os.fspath(path)), self._pointer, LOG)
+        call(lib.tvlm_scorer_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @property
     def weights(self) -> dict[str, Any]:
@@ -194,7 +201,7 @@ def scorer_of(value: Any) -> Scorer:
 
 
 def strategy_number(name: Any) -> int:
-    if name is None or name == "default":
+    if name is None or (isinstance(name, str) and name == "default"):
         return int(lib.TVLM_STRATEGY_DEFAULT)
     return 1 + choice("strategy", name, _names.STRATEGIES)
 
@@ -262,11 +269,11 @@ class Choosing:
         """Brings fixations from the image's pixels into those that are worked on."""
         if self.fixations is None:
             return
-        inside = (self.fixations >= 0) & (self.fixations <= np.float32(image))
+        inside = (self.fixations >= 0) & (self.fixations <= np.array(image, np.float32))
         if not inside.all():
             x, y = self.fixations[~inside.all(axis=1)][0]
             raise ArgumentError(f"the fixation {x:g}, {y:g} lies outside the image's {image[0]} x {image[1]} pixels")
-        scaled = np.minimum(self.fixations * np.float32(working) / np.float32(image), np.float32(working))
+        scaled = np.minimum(self.fixations * np.array(working, np.float32) / np.array(image, np.float32), np.array(working, np.float32))
         scaled = np.ascontiguousarray(scaled, dtype=np.float32)
         self.keep.append(scaled)
         self.c.fixations, self.c.fixation_count = floats(scaled), scaled.shape[0]
@@ -303,10 +310,9 @@ class StackParams:
                 self.keep.append(ffi.new("char[]", chars(name, names)))
                 self.c.layout = self.keep[-1]
             elif name == "size":
-                array = values(name, value, (1,))
-                if array.shape[0] != 2:
-                    raise ArgumentError(f"size is {short(value)}, not width and height")
-                self.c.width, self.c.height = (integer(name, int(side), 1) for side in array)
+                if not isinstance(value, (list, tuple)) or len(value) != 2:
+                    raise ArgumentTypeError(f"size is {short(value)}, not width and height")
+                self.c.width, self.c.height = (integer(name, side, 1) for side in value)
             elif name == "max_side":
                 self.c.max_side = integer(name, value, 1)
             elif name == "format":

@@ -104,7 +104,7 @@ class Selection:
     @property
     def first(self) -> int:
         """How many positions show the whole image coarsely, and come before the chosen ones."""
-        return self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1]
+        return int(self.overview[0] * self.overview[1] + self.thumbnail[0] * self.thumbnail[1])
 
     @property
     def indices(self) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _names
-from ._arguments import Array, chars, choice, flag, floats, integer, short, values
+from ._arguments import Array, chars, choice, file_name, flag, floats, integer, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
 from ._device import FORMATS, Device, device_of
@@ -27,7 +27,7 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it as a PNG. The file appears whole or not at all."""
-        write_png(os.fspath(path), self.array)
+        write_png(file_name("path", path), self.array)
 
     def _repr_png_(self) -> bytes:
         with tempfile.TemporaryDirectory() as folder:

@@ -254,9 +254,9 @@ class Stack:
     def sample(self, points: Any, names: Any = None, *, level: Any = 0) -> Array:
         """float32 [n, C]: channels at points [n, 2] in pixels of the working image, at a level (one for all, or [n])."""
         at = pairs("points", points)
-        levels = np.broadcast_to(values("level", level, (0, 1)), at.shape[:1]) if np.ndim(level) in (0, 1) else None
-        if levels is None:
-            raise ArgumentError("level is neither a number nor a list of them")
+        levels = values("level", level, (0, 1))
+        if levels.ndim == 1 and levels.shape != at.shape[:1]:
+            raise ArgumentError(f"there are {levels.shape[0]} levels and {at.shape[0]} points")
         rows = np.zeros((at.shape[0], 4), np.float32)
         rows[:, :2], rows[:, 2] = at, levels
         with self._device._owner.lock:
@@ -449,6 +449,8 @@ class Session:
                copy: bool = False, stack: StackOptions | None = None, **options: Unpack[SelectOptions]) -> Selection:
         """The positions of an image that matter, as texturevlm.select; `stack`: options of `Stack` for the image."""
         chosen = choosing({"k": k, **options})
+        if stack is not None and not isinstance(stack, dict):
+            raise ArgumentTypeError(f"stack is {short(stack)}, not a dict of options of texturevlm.Stack")
         stack_options: dict[str, Any] = {"layout": SCORED, **(stack or {})}
         known(stack_options, STACK)
         params = StackParams(stack_options)

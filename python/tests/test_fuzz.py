@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong arguments of every kind, as their users' typing errors would be: an answer or one clear error, and never a crash."""
+import os
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+import texturevlm as tv
+
+IMAGE = np.random.default_rng(0).integers(0, 255, (48, 64, 3), np.uint8)
+FEATURES = np.random.default_rng(1).normal(size=(3, 4, 8)).astype("f4")
+EXAMPLES = int(os.environ.get("TVLM_TEST_EXAMPLES", "12"))  # ci/full tries more
+SETTINGS = settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+
+
+class Hostile:
+    """What an object can do when it is asked for an array or a number."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("no array")
+
+    def __float__(self):
+        raise RuntimeError("no float")
+
+    def __index__(self):
+        raise RuntimeError("no index")
+
+
+dtypes = st.sampled_from(["u1", "i1", "u2", ">u2", "i4", "i8", "f2", "f4", ">f4", "f8", "c8", "O", "U2", "?", "M8[s]", "V3"])
+shapes = st.lists(st.integers(0, 5), max_size=5).map(tuple)
+
+
+@st.composite
+def arrays(draw):
+    array = np.zeros(draw(shapes), draw(dtypes))
+    if array.dtype.kind == "f" and array.size and draw(st.booleans()):
+        array.reshape(-1)[draw(st.integers(0, array.size - 1))] = draw(st.sampled_from([np.nan, np.inf, -1, 1e30]))
+    for axis in range(array.ndim):
+        array = array[(slice(None),) * axis + (draw(st.sampled_from([slice(None), slice(None, None, -1), slice(None, None, 2)])),)]
+    return array
+
+
+numbers = st.one_of(st.integers(-3, 20), st.sampled_from([2**31 - 1, 2**31, -2**31, 2**63, 2**64, 10**30]), st.floats(),
+                    st.sampled_from([0.0, 0.5, 1.0, -1.0, 1e-30, 1e30, 1e300]), st.booleans(), st.just(1j),
+                    st.sampled_from([np.float32(0.5), np.int64(3), np.bool_(True), np.array(3)]))
+words = st.one_of(st.text(max_size=5), st.binary(max_size=3), st.sampled_from([
+    "budget", "grid", "cascade", "exhaustive", "quadtree", "foveated", "default", "auto", "document", "edges", "r,g,b", "full40", "a\0b", "\ud800",
+    "%s%n", "cpu", "f16"]))
+anything = st.one_of(st.none(), numbers, words, arrays(), st.lists(numbers, max_size=4), st.tuples(numbers, numbers),
+                     st.dictionaries(words, numbers, max_size=2), st.builds(object), st.builds(Hostile), st.just(IMAGE),
+                     st.just(tv), st.just([[1, 2], [3]]), st.sets(st.integers(), max_size=2))
+options = {name: st.one_of(anything, good) for name, good in {
+    "k": st.integers(1, 12), "share": st.floats(0.1, 1), "tolerance": st.floats(0, 1), "preset": st.just("screen"),
+    "query": st.just(FEATURES[0, 0]), "features": st.just(FEATURES), "overview": st.floats(0, 1),
+    "strategy": st.sampled_from(["budget", "grid", "cascade", "exhaustive", "quadtree", "foveated"]), "stride": st.floats(4, 64),
+    "patch": st.floats(4, 64), "level": st.integers(0, 6), "min_distance": st.floats(0, 50), "fixations": st.just([[3, 4]]),
+    "e0": st.floats(0.01, 2), "arrangement": st.just("log-polar"), "keep_regions": st.integers(1, 5), "cover": st.booleans(),
+    "cull_distance": st.floats(0.1, 2), "diversity": st.floats(0, 1), "emphasis": st.floats(0, 50),
+    "emphasis_channel": st.just("text"), "weights": st.just([1, 0, 2]), "scores": st.just(np.ones((3, 4))),
+    "scorer": st.just(tv.Scorer({"r": 1.0})), "keep_scores": st.booleans(), "layout": st.just("r,g"), "size": st.just((32, 32)),
+    "max_side": st.integers(8, 64), "format": st.sampled_from(["f16", "f32"]), "fixation": st.just((3, 4)), "clusters": st.integers(1, 60),
+    "compactness": st.floats(1, 50), "memory_max": st.integers(10**6, 10**9), "copy": st.booleans(), "device": st.none(),
+    "feature_patch": st.floats(8, 32), "nonsense": anything}.items()}
+
+
+def tried(function, *arguments, **keywords):
+    """An answer, or None where the package refuses; a size that only a larger machine has is refused, too."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*arguments, **keywords)
+    except tv.Error as error:
+        line = str(error)
+        assert line and "\n" not in line and len(line) < 1200, line
+        assert type(error) is not tv.Error  # Python has a class for it
+        return None
+
+
+@SETTINGS
+@given(st.data())
+def test_select(data):
+    names = data.draw(st.lists(st.sampled_from(sorted(options)), max_size=4, unique=True))
+    image = data.draw(st.one_of(st.just(IMAGE), st.just(IMAGE), arrays(), anything))
+    found = tried(tv.select, image, **{name: data.draw(options[name]) for name in names})
+    for selection in [found] if isinstance(found, tv.Selection) else found or []:
+        assert len(selection) >= 1 and np.isfinite(selection.xy).all()
+        assert selection.mask.shape == selection.grid and selection.indices.max() < selection.mask.size
+
+
+@SETTINGS
+@given(anything, anything)
+def test_what_takes_arrays(a, b):
+    tried(tv.topk, a, b)
+    tried(tv.topk, [3.0, 1.0], b)
+    tried(tv.flow, a, b)
+    tried(tv.flow, IMAGE, a, full=b)
+    tried(tv.patches, IMAGE, a, side=b if isinstance(b, int) and not isinstance(b, bool) and 0 <= b < 20 else 4)
+    tried(tv.patches, IMAGE, [[10, 10, 16]], mean=a, deviation=b)
+    tried(tv.patches, IMAGE, [[10, 10, 16]], channels=a, dtype="float16", border=b)
+    tried(tv.channels, IMAGE, a, level=b)
+    tried(tv.channels, IMAGE, "r", size=a)
+    tried(tv.scores, IMAGE, a, features=b)
+    tried(tv.scores, IMAGE, stride=a, weights=b)
+    tried(tv.Query, a, mean=b)
+    tried(tv.Query, similarity=a, combine=b)
+    tried(tv.Scorer, a, bias=b)
+    tried(tv.Basis, a, mean=b)
+    tried(tv.Basis.train, a, b)
+    tried(tv.fit, [IMAGE], [a], channels=b)
+    tried(tv.show, a, tv.select(IMAGE, 2))
+    tried(tv.export, a, b)
+
+
+@SETTINGS
+@given(anything, anything, anything)
+def test_stacks(a, b, c):
+    with tv.Stack(IMAGE) as stack:
+        for name in ("depth", "embedding_0", "feature_0", "flow_u", "attention", "object_id", a):
+            tried(stack.set_grid, name, b, cell=c)
+        tried(stack.set_grid, "depth", np.ones((3, 4)), camera=a)
+        tried(stack.set_plane, a, b, reduce=c)
+        tried(stack.set_plane, "own", np.ones((3, 4)), low=a, high=b)
+        tried(stack.set_features, a, patch=b)
+        tried(stack.set_labels, a)
+        tried(stack.set_image, a)
+        tried(stack.update_image, a, threshold=b)
+        tried(stack.read, a, b)
+        tried(stack.sample, a, b, level=c)
+        tried(stack.sample, [[1, 2]], "r", level=a)
+        tried(stack.similarity, a)
+        tried(stack.scores, a, level=b)
+        tried(stack.set_fixation, a, b)
+        tried(stack.has, a)
+        tried(stack.clear, a)
+        tried(stack.embed, a)
+        tried(tv.Basis.of_image, stack, a, queries=b)
+        assert len(stack.select(3, strategy="grid")) == 3
+
+
+@SETTINGS
+@given(anything, anything, anything)
+def test_streams_and_sessions(a, b, c):
+    with tv.VideoStream() as stream:
+        tried(stream.update, a)
+        stream = tv.VideoStream()
+        stream.update(IMAGE)
+        tried(stream.update, IMAGE, fixations=a, flow=b, keyframe=c)
+        tried(stream.update, a)
+        tried(stream.set_features, a, b)
+        stream.update(IMAGE)
+        assert len(stream.select(3, strategy="grid")) == 3
+        stream.close()
+    for name in ("use", "size", "keyframe_interval", "cut", "flow", "threshold", "saliency_share", "steadiness", "scorer", "device"):
+        tried(tv.VideoStream, **{name: a})
+    tried(tv.Session, cache_bytes=a)
+    with tv.Session() as session:
+        tried(session.select, a, b)
+        tried(session.select, IMAGE, features=a, feature_patch=b, stack=c)
+
+
+def test_an_object_whose_repr_fails_is_named_by_its_type():
+    class Nameless(Hostile):
+        def __repr__(self):
+            raise RuntimeError("no name")
+
+    with pytest.raises(TypeError, match="k is of type Nameless"):
+        tv.select(IMAGE, Nameless())
+
+
+@pytest.mark.parametrize("name", [3.5, "no such", "", "\0", b"x", [], 2**70, -1, True])
+def test_devices(name):
+    tried(tv.Device, name)
+    tried(tv.Device, "reference", storage=name)
+    tried(tv.Device, "reference", cache_dir=name)
+    tried(tv.Device, "reference", fallback=name)
+    tried(tv.select, IMAGE, device=name)
