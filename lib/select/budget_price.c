@@ -118,7 +118,7 @@ enum { STEPS = 32, MISSING = 256 };
 #define NEAR     1.25
 #define STRAIGHT 2.0
 
-/* Two prices: at `low` more than n tiles are bought, at `high` no more. */
+/* Two prices: at `low` more than n tiles are bought, which is known once `many` is not 0; at `high` no more. */
 typedef struct bracket {
     double low, high;
     int32_t many, few; /* how many there */
@@ -132,15 +132,32 @@ static double between(const bracket *b, int32_t n, int step) {
     return b->low + (b->high - b->low) * (b->many - wanted) / (b->many - b->few);
 }
 
-/* Where a price is looked for around a guess, before all of the bracket is. */
-static double around(const bracket *b, double guess) {
-    const double next = b->high <= guess ? b->high / NEAR : b->low * NEAR;
-    return next > b->low && next < b->high ? next : sqrt(b->low * b->high);
-}
-
 static int32_t buy_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price) {
     const purchase p = {losses, (float)price, NULL};
     return buy(tree, &p);
+}
+
+/* Narrows the bracket by a price within it. Says whether that is as low as it need be. */
+static bool narrow(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n, double price,
+                   bracket *b) {
+    const int32_t tiles = buy_at(tree, losses, price);
+    if (tiles > n) {
+        b->low = price;
+        b->many = tiles;
+        return b->high <= b->low * EQUAL;
+    }
+    b->high = price;
+    b->few = tiles;
+    return tiles >= n - n / MISSING || b->high <= b->low * EQUAL;
+}
+
+/* Looks at a guess, and beside it where the price must then be. */
+static bool narrow_by_guess(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                            double guess, bracket *b) {
+    if (!(guess > b->low && guess < b->high)) return false;
+    if (narrow(tree, losses, n, guess, b)) return true;
+    const double next = b->high == guess ? guess / NEAR : guess * NEAR;
+    return next > b->low && next < b->high && narrow(tree, losses, n, next, b);
 }
 
 /* Finds a low price at which no more than n tiles are bought. It is found soonest where it is near `guess`. */
@@ -148,21 +165,13 @@ static double find_price(const tvlm_budget_tree *tree, const tvlm_budget_losses 
                          double guess) {
     bracket b = {.high = highest_price(tree, losses->under)};
     b.low = b.high * LOWEST;
-    b.many = buy_at(tree, losses, b.low);
-    if (b.many <= n) return b.low;
-    double next = guess > b.low && guess < b.high ? guess : sqrt(b.low * b.high);
-    for (int step = 0; step < STEPS && b.high > b.low * EQUAL; ++step) {
-        const int32_t tiles = buy_at(tree, losses, next);
-        if (tiles <= n) {
-            b.high = next;
-            b.few = tiles;
-            if (tiles >= n - n / MISSING) break;
-        } else {
-            b.low = next;
-            b.many = tiles;
-        }
-        next = step < 2 && guess > 0.0 ? around(&b, guess) : between(&b, n, step);
+    if (narrow_by_guess(tree, losses, n, guess, &b)) return b.high;
+    if (b.many == 0) {
+        b.many = buy_at(tree, losses, b.low);
+        if (b.many <= n) return b.low;
     }
+    for (int step = 0; step < STEPS; ++step)
+        if (narrow(tree, losses, n, between(&b, n, step), &b)) break;
     return b.high;
 }
 
