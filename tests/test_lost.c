@@ -161,6 +161,10 @@ int main(void) {
     uint8_t *made = test_random_pixels(&random, SIDE, SIDE, 3);
     memcpy(pixels, made, sizeof pixels);
     free(made);
-    if (tvlm_device_list(0, NULL, &count) != TVLM_OK || count < 2 || !find_layer(&layer)) return 77;
+    if (tvlm_device_list(0, NULL, &count) != TVLM_OK || !find_layer(&layer)) return 77;
+    if (count != 2) {
+        printf("SKIPPED: %d OpenCL devices; these tests lose the only one\n", (int)count - 1);
+        return 77;
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -298,7 +298,7 @@ static tvlm_status probe(opencl_device *device, tvlm_storage storage, bool *able
     const int32_t before = device->base.info.self_test_count;
     device->cache_used = false;
     const tvlm_status first = probe_once(device, storage, able, nearest);
-    if ((first == TVLM_OK && *able) || !device->cache_used) return first;
+    if ((first == TVLM_OK && *able) || first == TVLM_ERROR_LOST || !device->cache_used) return first;
     device->base.info.self_test_count = before;
     device->cache_distrusted = true;
     const tvlm_status second = probe_once(device, storage, able, nearest);
