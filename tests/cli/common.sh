@@ -73,6 +73,26 @@ same() {
     cmp -s "$2" "$3" || complain "$1: $2 and $3 differ"
 }
 
+# is WHAT CONDITION...: the condition, a command, holds.
+is() {
+    local what=$1
+    shift
+    checks=$((checks + 1))
+    "$@" || complain "$what"
+}
+
+# has FILE PATTERN: a line of the file fits.
+has() {
+    checks=$((checks + 1))
+    grep -qE "$2" "$1" || complain "$1: no $2"
+}
+
+# counts WHAT NUMBER FILE PATTERN: so many lines of the file fit.
+counts() {
+    checks=$((checks + 1))
+    [ "$(grep -cE "$4" "$3")" -eq "$2" ] || complain "$1: $(grep -cE "$4" "$3"), not $2"
+}
+
 # npy FILE DESCR SHAPE BYTES [ORDER]: an array; BYTES as printf takes them.
 npy() {
     local header="{'descr': '$2', 'fortran_order': ${5:-False}, 'shape': $3, }"

@@ -4,12 +4,6 @@
 # --help and are good roff; bash offers commands, options, and what an option takes. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-is() { # WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" || complain "$what"
-}
 
 manual=$work/in/manual
 mkdir "$manual"

@@ -10,12 +10,6 @@ mkfifo "$in/wait.png" "$in/wait.npy"
 # What is started in the background ignores SIGINT unless it is told otherwise.
 plain=(env --default-signal=INT,TERM,HUP,PIPE,XFSZ)
 
-is() { # WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" || complain "$what"
-}
 
 # until_there PATTERN: a file of that name is in this folder.
 until_there() {
