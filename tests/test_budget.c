@@ -541,13 +541,64 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* What says what matters is looked at also where it changes nothing; and only one thing says it. */
+static void test_matters(void **state) {
+    static const float map[2] = {1.0f, 0.0f}, weights[1] = {NAN}, one = 1.0f, scores[4] = {1, 2, 3, 4};
+    static const int32_t channel = TVLM_CHANNEL_EDGES;
+    const struct tvlm_query query = {.similarity = map, .columns = 2, .rows = 1};
+    const struct tvlm_query wrong = {.similarity = map, .columns = 0, .rows = 1};
+    const struct tvlm_scores few = {.values = scores, .columns = 2, .rows = 2};
+    const struct {
+        struct tvlm_select_params params;
+        const struct tvlm_query *query;
+        const char *line;
+    } cases[] = {
+        {{.k = ALL}, &wrong, "a query of 0x1 cells"},
+        {{.tolerance = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
+        {{.k = 20, .emphasis = TVLM_ZERO}, &wrong, "a query of 0x1 cells"},
+        {{.k = ALL, .scores = &few}, NULL, "scores of 2 x 2, but there are"},
+        {{.k = ALL,
+          .score = {.scorer =
+                        &(tvlm_scorer){
+                            .channel_count = 1, .channels = &channel, .taps = 1, .weights = weights}}},
+         NULL,
+         "finite"},
+        {{.k = 20,
+          .emphasis = 2.0f,
+          .emphasis_channel = TVLM_CHANNEL_SALIENCY,
+          .score = {.scorer = &(
+                        tvlm_scorer){.channel_count = 1, .channels = &channel, .taps = 1, .weights = &one}}},
+         NULL,
+         "an emphasis on a channel, and a scorer"},
+        {{.k = 20, .emphasis = 2.0f, .emphasis_channel = TVLM_CHANNEL_SALIENCY},
+         &query,
+         "an emphasis on a channel, and a query"},
+    };
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct tvlm_select_params params = cases[i].params;
+        tvlm_selection *selection = NULL;
+        params.strategy = TVLM_STRATEGY_BUDGET;
+        refused(tvlm_select(stack, cases[i].query, &params, &selection), TVLM_ERROR_ARGUMENT, cases[i].line);
+        assert_null(selection);
+    }
+    assert_true(
+        on_the_left(stack, &query,
+                    (struct tvlm_select_params){
+                        .k = 40, .emphasis = 30.0f, .emphasis_channel = TVLM_CHANNEL_QUERY_SIMILARITY}) > 0);
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree),          cmocka_unit_test(test_order),
         cmocka_unit_test(test_preset_info),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
         cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices),
-        cmocka_unit_test(test_reads),
+        cmocka_unit_test(test_reads),         cmocka_unit_test(test_matters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

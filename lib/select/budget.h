@@ -96,6 +96,9 @@ tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task);
 double tvlm_budget_emphasis(const tvlm_task *task);
 /* Enqueues the scores that m is made of, one for each tile of level 0. */
 tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores);
+/* Takes the place of that where m counts nothing: what is refused there is refused here, too, and the question
+ * becomes the image's last one, or there is none. */
+tvlm_status tvlm_budget_look(const tvlm_task *task);
 /* Turns these scores into m: in [0, 1]. */
 void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count);
 

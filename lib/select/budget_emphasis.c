@@ -9,6 +9,7 @@
 #include "select/budget.h"
 #include "select/own.h"
 #include "select/score.h"
+#include "stack/query.h"
 #include "texturevlm/input.h"
 
 /* What m is made of. */
@@ -30,10 +31,22 @@ double tvlm_budget_emphasis(const tvlm_task *task) {
     return (double)tvlm_or_default(task->params.emphasis, otherwise);
 }
 
+/* Refuses a channel that says what matters beside a scorer, or a query, that would then say nothing. */
+static tvlm_status check_alone(const tvlm_log *log, const tvlm_task *task) {
+    const int32_t channel = task->params.emphasis_channel;
+    if (channel == 0) return TVLM_OK;
+    if (task->params.score.scorer != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis on a channel, and a scorer");
+    if (task->query != NULL && channel != TVLM_CHANNEL_QUERY_SIMILARITY)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an emphasis on a channel, and a query");
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_budget_check_emphasis(const tvlm_task *task) {
     const tvlm_log *const log = tvlm_stack_log(task->stack);
     const int32_t channel = channel_of(task), index = task->params.score.index;
     tvlm_channel_info info;
+    TVLM_TRY(check_alone(log, task));
     if (tvlm_budget_emphasis(task) == 0.0 || meaning_of(task) != MEANS_CHANNEL) return TVLM_OK;
     bool has = false;
     TVLM_TRY(tvlm_stack_check_channel(task->stack, channel));
@@ -64,6 +77,12 @@ tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores) {
         return tvlm_task_score(&own, &cells, false, scores);
     }
     return tvlm_score_enqueue(task->stack, task->query, &params, &cells, scores);
+}
+
+tvlm_status tvlm_budget_look(const tvlm_task *task) {
+    tvlm_buffer *scores;
+    if (meaning_of(task) != MEANS_CHANNEL) return tvlm_budget_score(task, &scores);
+    return tvlm_query_upload(task->stack, task->params.score.index, task->query);
 }
 
 void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count) {

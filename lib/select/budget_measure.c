@@ -64,6 +64,7 @@ static tvlm_status read_values(tvlm_budget *budget) {
     TVLM_TRY(
         tvlm_stack_scratch(task->stack, TVLM_SCRATCH_RANKING, (losses + tiles) * sizeof(float), &values));
     TVLM_TRY(enqueue(budget, values));
+    if (!emphasised) TVLM_TRY(tvlm_budget_look(task));
     if (emphasised) {
         TVLM_TRY(tvlm_budget_score(task, &scores));
         TVLM_TRY(device->backend->buffer_copy(device, scores, 0, values, losses * sizeof(float),

@@ -219,10 +219,12 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
                                (budget->source->height + budget->patch - 1) / budget->patch, &budget->tree))
         return tvlm_budget_no_memory(budget);
     budget->tiles = budget->tree.columns * budget->tree.rows;
-    if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
     if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
     budget->n = n;
-    if (n >= budget->tiles || budget->tiles == 1) return deliver_all(budget, NULL, selection);
+    const bool all = n >= budget->tiles || budget->tiles == 1;
+    if (all || tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_look(task));
+    if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
+    if (all) return deliver_all(budget, NULL, selection);
     budget->grid_count = n > 0 ? tvlm_budget_grids(budget->source->width, budget->source->height,
                                                    budget->patch, n, budget->grids, &budget->alone)
                                : tvlm_budget_ladder(budget->source->width, budget->source->height,
