@@ -505,8 +505,70 @@ static void check_presets(tvlm_device *device, tvlm_format format) {
     assert_int_equal(tvlm_stream_use_find("nonsense"), -1);
 }
 
+/* ---- Strategies ---- */
+
+static tvlm_selection *select_by(tvlm_stream *stream, const struct tvlm_select_params *params) {
+    tvlm_selection *selection = NULL;
+    if (tvlm_stream_select(stream, 0, NULL, params, &selection) != TVLM_OK) fail_msg("%s", test_last_log());
+    return selection;
+}
+
+/* How many of the positions behind the thumbnail lie on the left. */
+static int32_t tiles_on_the_left(tvlm_stream *stream, const struct tvlm_select_params *params) {
+    tvlm_selection_info info;
+    int32_t count, left = 0;
+    tvlm_selection *selection = select_by(stream, params);
+    tvlm_selection_get_info(selection, &info);
+    const tvlm_position *p = tvlm_selection_positions(selection, &count);
+    for (int32_t i = info.thumbnail_columns * info.thumbnail_rows; i < count; ++i) left += p[i].x < WIDTH / 2;
+    assert_int_equal(info.strategy, TVLM_STRATEGY_BUDGET);
+    tvlm_selection_destroy(&selection);
+    return left;
+}
+
+/* The grid is a stream's default. A budget is what it is of an image alone, unless the stream's scorer says what
+ * matters: here what is on the left, or on the right, of noise. */
+static void check_strategies(tvlm_device *device, tvlm_format format) {
+    static const int32_t across[1] = {TVLM_CHANNEL_X};
+    static const float right[1] = {1.0f}, left[1] = {-1.0f};
+    const tvlm_scorer scorers[2] = {{.channel_count = 1, .channels = across, .taps = 1, .weights = left},
+                                    {.channel_count = 1, .channels = across, .taps = 1, .weights = right}};
+    const struct tvlm_select_params params = {.strategy = TVLM_STRATEGY_BUDGET, .share = 0.5f};
+    uint8_t pixels[WIDTH * HEIGHT * 3];
+    const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
+    uint64_t random = 21;
+    int32_t tiles[2];
+    for (size_t i = 0; i < sizeof pixels; ++i) pixels[i] = (uint8_t)test_random(&random);
+    for (int i = 0; i < 3; ++i) {
+        tvlm_stream *stream =
+            open_stream(device, tvlm_stream_params(.format = format, .scorer = i < 2 ? &scorers[i] : NULL));
+        assert_int_equal(tvlm_stream_push(stream, 0, &image, NULL, NULL), TVLM_OK);
+        if (i < 2) {
+            tiles[i] = tiles_on_the_left(stream, &params);
+            /* A channel takes the scorer's place. */
+            struct tvlm_select_params named = params;
+            named.emphasis = 20.0f;
+            named.emphasis_channel = TVLM_CHANNEL_X;
+            assert_true(tiles_on_the_left(stream, &named) < 5);
+        } else {
+            tvlm_selection_info info;
+            tvlm_selection *unnamed = select_by(stream, tvlm_select_params(.k = 9)), *alone = NULL;
+            tvlm_selection_get_info(unnamed, &info);
+            assert_int_equal(info.strategy, TVLM_STRATEGY_GRID);
+            tvlm_selection_destroy(&unnamed);
+            tvlm_selection *spent = select_by(stream, &params);
+            assert_int_equal(tvlm_select(tvlm_stream_stack(stream, 0), NULL, &params, &alone), TVLM_OK);
+            same_positions(spent, alone);
+            tvlm_selection_destroy(&spent);
+            tvlm_selection_destroy(&alone);
+        }
+        tvlm_stream_destroy(&stream);
+    }
+    if (tiles[0] < tiles[1] + 20) fail_msg("left matters: %d tiles there; right: %d", tiles[0], tiles[1]);
+}
+
 DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness, check_volume,
-              check_look_back, check_parameters, check_refused, check_presets)
+              check_look_back, check_parameters, check_refused, check_presets, check_strategies)
 
 static void test_centres(void **state) {
     (void)state;

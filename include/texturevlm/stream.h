@@ -274,8 +274,11 @@ TVLM_API tvlm_status tvlm_stream_send(tvlm_stream *stream, int32_t camera, const
 
 /*
  * Selects positions in the camera's present frame. It is tvlm_select (select.h) with the stream's scorer, if
- * `params` has none, and, if the strategy is the grid, with the bonus for positions that stay. The index of
- * an image in `params` must be 0. Errors: those of tvlm_select; ARGUMENT (no frame was pushed yet).
+ * `params` has none, and, if the strategy is the grid, with the bonus for positions that stay. To the budget
+ * the stream's scorer says what matters, unless `params` names a channel for that, which in a first frame and at
+ * a cut may be one that there is nothing for yet, such as motion: then nothing is emphasised.
+ * TVLM_STRATEGY_DEFAULT means the grid here. The index of an image in `params` must be 0. Errors: those of
+ * tvlm_select; ARGUMENT (no frame was pushed yet).
  */
 TVLM_API tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t camera, const struct tvlm_query *query,
                                         const struct tvlm_select_params *params, tvlm_selection **selection);

@@ -377,6 +377,19 @@ tvlm_status tvlm_stream_push(tvlm_stream *stream, int32_t index, const tvlm_imag
     return tvlm_stream_push_frame(stream, index, &(stream_frame){.image = image}, params, report);
 }
 
+/* Where a frame knows of none before it, as the first one and that of a cut, a channel that there is nothing for
+ * yet, such as motion, emphasises nothing. */
+static tvlm_status drop_emphasis(const stream_camera *camera, struct tvlm_select_params *params) {
+    bool has = true;
+    const bool alone = camera->report.frame == 0 || camera->report.cut;
+    if (!alone || params->emphasis_channel == 0) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_has_channel(camera->stack, 0, params->emphasis_channel, &has));
+    if (has) return TVLM_OK;
+    params->emphasis = 0.0f;
+    params->emphasis_channel = 0;
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct tvlm_query *query,
                                const struct tvlm_select_params *params, tvlm_selection **selection) {
     struct tvlm_select_params chosen = {0};
@@ -385,6 +398,7 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
     TVLM_NEED(&stream->device->log, selection);
     const tvlm_log *log = &stream->device->log;
     if (params != NULL) chosen = *params;
+    if (chosen.strategy == TVLM_STRATEGY_DEFAULT) chosen.strategy = TVLM_STRATEGY_GRID;
     if (index < 0 || index >= stream->camera_count)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "camera %d of %d", (int)index, (int)stream->camera_count);
     stream_camera *camera = &stream->cameras[index];
@@ -393,8 +407,10 @@ tvlm_status tvlm_stream_select(tvlm_stream *stream, int32_t index, const struct 
     if (chosen.score.index != 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "image %d of a camera; its index is 0",
                          (int)chosen.score.index);
-    if (chosen.score.scorer == NULL && chosen.score.weights == NULL && chosen.scores == NULL)
+    if (chosen.score.scorer == NULL && chosen.score.weights == NULL && chosen.scores == NULL &&
+        chosen.emphasis_channel == 0)
         chosen.score.scorer = stream->params.scorer;
+    if (chosen.strategy == TVLM_STRATEGY_BUDGET) TVLM_TRY(drop_emphasis(camera, &chosen));
     TVLM_TRY(tvlm_stream_make_bonus(stream, camera, &chosen));
     return tvlm_select(camera->stack, query, &chosen, selection);
 }

@@ -8,7 +8,6 @@
 
 #include "core/memory.h"
 #include "core/try.h"
-#include "select/strategy.h"
 #include "stack/frame.h"
 #include "stack/stack.h"
 #include "video/inside.h"
@@ -93,7 +92,7 @@ tvlm_status tvlm_stream_make_bonus(const tvlm_stream *stream, stream_camera *cam
     int32_t columns, rows;
     const float step = params->score.stride > 0.0f ? params->score.stride : TVLM_STRIDE_DEFAULT;
     tvlm_stack_set_bonus(camera->stack, 0, NULL, 0, 0);
-    const bool grid = tvlm_strategy_meant(params->strategy) == TVLM_STRATEGY_GRID;
+    const bool grid = params->strategy == TVLM_STRATEGY_GRID;
     if (stream->steadiness <= 0.0f || camera->former_count == 0 || !grid) return TVLM_OK;
     TVLM_TRY(
         tvlm_score_size(camera->stack, tvlm_score_params(.stride = params->score.stride), &columns, &rows));
