@@ -3,7 +3,7 @@
 """bench/bases.py [TVLM]: what is lost when questions are answered from an embedding instead of the features.
 
 On the four photos of ../shared/data/clip/painted, for each class that covers at least three cells: the answer of
-`tvlm select --weights 0,0,1` for every cell, exact and from bases. Spearman's rank correlation with the exact answer and
+`tvlm select --strategy grid --weights 0,0,1` for every cell, exact and from bases. Spearman's rank correlation with the exact answer and
 the share of its 64 best cells that stay; the AUC of the answer against the true mask; and, of as many cells as the object
 has, how many lie on it (precision and recall are the same then). "unit": the plain cosine with the unit vectors of the
 embedding, without the part of a vector's length that lies in the basis (computed here, from the same basis).
@@ -58,7 +58,7 @@ def ask(photo, query, *options):
     rows, columns = features[photo].shape[:2]
     height, width = read_png(image).shape[:2]
     cells = -(-height // 16) * -(-width // 16)
-    out = subprocess.check_output([tool, "select", image, "-k", str(cells), "--features", path[photo], "--feature-patch",
+    out = subprocess.check_output([tool, "select", image, "--strategy", "grid", "-k", str(cells), "--features", path[photo], "--feature-patch",
                                    "16", "--query", file, *(options or ("--weights", "0,0,1"))])
     score = np.full((rows, columns), -np.inf)
     for p in json.loads(out)["positions"]:

@@ -42,7 +42,7 @@ def classes_of(name, rows):
 def select(tool, device, image, folder, *words):
     """The selections of one image, a query each."""
     out = os.path.join(folder, "s.json")
-    run(tool, "select", image, "-k", str(select.k), "-o", out, *words, *(["--device", device] if device else []))
+    run(tool, "select", image, "--strategy", "grid", "-k", str(select.k), "-o", out, *words, *(["--device", device] if device else []))
     with open(out) as file:
         data = json.load(file)
     return data.get("selections", [data])

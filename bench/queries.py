@@ -142,7 +142,7 @@ def compare():
             file.write(b"P6 %d %d 255\n" % (SIDE, SIDE) + random.integers(0, 256, SIDE * SIDE * 3, np.uint8).tobytes())
         np.save(f, features)
         np.save(q, questions[0])
-        got = {p["cell"][1] * CELLS + p["cell"][0] for p in run("select", image, "--features", f, "--query", q, "--weights", "0,0,1", "-k", str(K))["positions"]}
+        got = {p["cell"][1] * CELLS + p["cell"][0] for p in run("select", image, "--strategy", "grid", "--features", f, "--query", q, "--weights", "0,0,1", "-k", str(K))["positions"]}
     return len(got & set(torch.topk(similarity(), K).indices.tolist())) / K
 
 

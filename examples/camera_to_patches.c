@@ -2,7 +2,7 @@
 /*
  * camera_to_patches.c PHOTO: from a camera's buffer to an encoder's, in an OpenCL context of the application's
  * own. The photo stands for the camera: once its pixels are in a cl_mem, nothing comes back to the host but
- * what is printed. Exit code 77: there is no OpenCL device.
+ * what is printed. It is the grid that chooses without the host; the budget, the default, solves there. Exit code 77: there is no OpenCL device.
  */
 #include <stdio.h>
 
@@ -41,7 +41,8 @@ int main(int argc, char **argv) {
     if (tvlm_device_open_opencl(context, id, queue, tvlm_device_params(.log = log), &device) != TVLM_OK ||
         tvlm_stack_create(device, &params, &stack) != TVLM_OK ||
         tvlm_stack_set_image_opencl(stack, 0, image, camera, 0) != TVLM_OK ||
-        tvlm_select_opencl(stack, NULL, tvlm_select_params(.k = K), positions, 0, &count) != TVLM_OK ||
+        tvlm_select_opencl(stack, NULL, tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_GRID), positions,
+                           0, &count) != TVLM_OK ||
         tvlm_patches_extract_at_opencl(stack, &chosen, count, tvlm_patches_params(.side = SIDE), encoder,
                                        0) != TVLM_OK)
         return 1;

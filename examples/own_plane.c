@@ -31,8 +31,9 @@ int main(int argc, char **argv) {
     /* score = care + 0.5 edges, each read over the whole cell */
     const float weights[2] = {1.0f, 0.5f};
     const tvlm_scorer scorer = {.channel_count = 2, .channels = channels, .taps = 1, .weights = weights};
-    if (tvlm_select(stack, NULL, tvlm_select_params(.k = K, .score = {.scorer = &scorer}), &selection) !=
-        TVLM_OK)
+    if (tvlm_select(stack, NULL,
+                    tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_GRID, .score = {.scorer = &scorer}),
+                    &selection) != TVLM_OK)
         return 1;
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
 

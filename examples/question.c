@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * question.c PHOTO: asks a photo where it is red. An encoder's vectors would come from your model; here each
+ * question.c PHOTO: asks a photo where it is red: for the best cells of a grid, since the budget, the default,
+ * would spend some of the positions on a small picture of the whole photo. An encoder's vectors would come from your model; here each
  * cell of 16 x 16 pixels has the three numbers of its mean colour, so that the program needs nothing else.
  */
 #include <stdio.h>
@@ -39,7 +40,8 @@ int main(int argc, char **argv) {
         tvlm_stack_set_grid(
             stack, 0, TVLM_CHANNEL_FEATURE_0,
             tvlm_grid_input(.data = features, .columns = columns, .rows = rows, .channels = 3)) != TVLM_OK ||
-        tvlm_select(stack, tvlm_query(.vectors = red, .dimension = 3), NULL, &selection) != TVLM_OK)
+        tvlm_select(stack, tvlm_query(.vectors = red, .dimension = 3),
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection) != TVLM_OK)
         return 1;
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     for (int32_t i = 0; i < count; ++i) printf("%g %g  score %.3f\n", p[i].x, p[i].y, p[i].score);

@@ -299,7 +299,7 @@ static tvlm_status ask(objects *o, results *r) {
     tvlm_packed_destroy(&o->packed);
     const struct tvlm_query query = {.similarity = similarity, .columns = 3, .rows = 2};
     const struct tvlm_select_params apart = {
-        .k = K, .score.stride = 4.0f, .min_distance = 5.0f, .diversity = 0.3};
+        .k = K, .strategy = TVLM_STRATEGY_GRID, .score.stride = 4.0f, .min_distance = 5.0f, .diversity = 0.3};
     TVLM_TRY(tvlm_select(o->stack, &query, &apart, &o->selection));
     const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
     assert_int_equal(count, K);

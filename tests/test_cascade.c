@@ -183,8 +183,9 @@ static void check_cover(tvlm_stack *stack, const struct tvlm_query *query, const
         tvlm_selection_destroy(&selection);
     }
     tvlm_selection *none = NULL;
-    refused(tvlm_select(stack, query, tvlm_select_params(.cover = true), &none), TVLM_ERROR_ARGUMENT,
-            "cover is for the strategy cascade, not for grid");
+    refused(
+        tvlm_select(stack, query, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .cover = true), &none),
+        TVLM_ERROR_ARGUMENT, "cover is for the strategy cascade, not for grid");
     refused(tvlm_select(
                 stack, query,
                 tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .cover = true, .min_distance = 3.0f),
@@ -213,7 +214,8 @@ static void check_few(tvlm_device *device, tvlm_format format) {
         TVLM_OK);
     const float weights[3] = {0.0f, 0.0f, 1.0f};
     const struct tvlm_query query = {.vectors = vector, .dimension = 4};
-    tvlm_selection *selection = chosen(stack, &query, tvlm_select_params(.k = 2, .score.weights = weights));
+    tvlm_selection *selection = chosen(
+        stack, &query, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 2, .score.weights = weights));
     tvlm_selection_get_report(selection, &grid);
     tvlm_selection_destroy(&selection);
     selection = chosen(stack, &query,

@@ -102,9 +102,9 @@ static int greedy(const vectors *all, const float *scores, double diversity, dou
 
 static void compare(tvlm_stack *stack, const vectors *all, double diversity, float distance, float overview) {
     int32_t chosen[CELLS], count, columns, rows;
-    tvlm_selection *selection =
-        select_with(stack, tvlm_select_params(.k = K, .keep_scores = true, .min_distance = distance,
-                                              .overview = overview, .diversity = diversity));
+    tvlm_selection *selection = select_with(
+        stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .keep_scores = true,
+                                  .min_distance = distance, .overview = overview, .diversity = diversity));
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     const float *const scores = tvlm_selection_scores(selection, &columns, &rows);
     tvlm_selection_info info;
@@ -202,11 +202,15 @@ static void test_refused(void **state) {
     tvlm_stack *stack = random_stack(device, TVLM_FORMAT_F32, WIDTH, HEIGHT, 4);
     tvlm_selection *selection = NULL;
     (void)state;
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.diversity = -0.1), &selection), TVLM_ERROR_ARGUMENT,
-            "a diversity of -0.1");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.diversity = 1.5), &selection), TVLM_ERROR_ARGUMENT,
-            "a diversity of 1.5");
-    refused(tvlm_select(stack, NULL, tvlm_select_params(.diversity = (double)NAN), &selection),
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .diversity = -0.1),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "a diversity of -0.1");
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .diversity = 1.5),
+                        &selection),
+            TVLM_ERROR_ARGUMENT, "a diversity of 1.5");
+    refused(tvlm_select(stack, NULL,
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .diversity = (double)NAN),
+                        &selection),
             TVLM_ERROR_ARGUMENT, "a diversity of nan");
     refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_FOVEATED, .diversity = 0.5),
                         &selection),

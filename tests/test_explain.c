@@ -68,7 +68,8 @@ static void check_parts(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 8);
     tvlm_selection *selection;
     int32_t count;
-    const int32_t channels = explain(stack, NULL, tvlm_select_params(.k = K), &selection);
+    const int32_t channels =
+        explain(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K), &selection);
     const tvlm_position *const p = tvlm_selection_positions(selection, &count);
     assert_int_equal(channels, 4);
     assert_int_equal(count, K);
@@ -102,8 +103,9 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     tvlm_selection *selection;
     for (int i = 0; i < 18; ++i) taps[i] = 0.1f * (float)(i % 5) - 0.15f;
     const tvlm_scorer plain = {.channel_count = 3, .channels = listed, .weights = weights, .bias = 0.75f};
-    int32_t channels =
-        explain(stack, NULL, tvlm_select_params(.k = K, .score = {.scorer = &plain}), &selection);
+    int32_t channels = explain(
+        stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .score = {.scorer = &plain}),
+        &selection);
     assert_int_equal(channels, 2); /* what has no weight is no reason */
     assert_float_equal(constant_of(selection, channels, 1e-5), 0.75, 1e-5);
     for (int32_t i = 0; i < K; ++i) {
@@ -112,7 +114,9 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     }
     tvlm_selection_destroy(&selection);
     const tvlm_scorer nine = {.channel_count = 2, .channels = listed, .taps = 9, .weights = taps};
-    channels = explain(stack, NULL, tvlm_select_params(.k = K, .score = {.scorer = &nine}), &selection);
+    channels = explain(stack, NULL,
+                       tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .score = {.scorer = &nine}),
+                       &selection);
     assert_int_equal(channels, 2);
     assert_float_equal(constant_of(selection, channels, 1e-5), 0.0, 1e-5);
     float sum = 0.0f;
@@ -154,7 +158,9 @@ static void test_refused(void **state) {
     tvlm_selection *selection = NULL;
     int32_t channels;
     (void)state;
-    assert_int_equal(tvlm_select(stack, NULL, tvlm_select_params(.k = K), &selection), TVLM_OK);
+    assert_int_equal(
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K), &selection),
+        TVLM_OK);
     refused(tvlm_explain(stack, NULL, NULL, NULL, 0, NULL, &channels), TVLM_ERROR_ARGUMENT,
             "selection is NULL");
     refused(tvlm_explain(stack, NULL, NULL, selection, 0, NULL, NULL), TVLM_ERROR_ARGUMENT,
@@ -165,6 +171,9 @@ static void test_refused(void **state) {
             "room for -1");
     refused(tvlm_explain(stack, NULL, NULL, selection, 4 * K - 1, reasons, &channels), TVLM_ERROR_ARGUMENT,
             "room for 119 reasons; there are 120");
+    /* Parameters that name no strategy are of the one that chose. */
+    assert_int_equal(tvlm_explain(stack, NULL, NULL, selection, 0, NULL, &channels), TVLM_OK);
+    assert_int_equal(channels, 4);
     refused(tvlm_explain(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_QUADTREE), selection, 0,
                          NULL, &channels),
             TVLM_ERROR_ARGUMENT, "parameters of the strategy quadtree for a selection by grid");

@@ -41,8 +41,8 @@ static tvlm_stack *ready_stack(tvlm_device *device, tvlm_format format) {
 
 static void ask(tvlm_stack *stack, const float *question, const tvlm_basis *basis) {
     tvlm_selection *selection = NULL;
-    if (tvlm_select(stack, tvlm_query(.vectors = question, .dimension = DIMENSION, .basis = basis), NULL,
-                    &selection) != TVLM_OK)
+    if (tvlm_select(stack, tvlm_query(.vectors = question, .dimension = DIMENSION, .basis = basis),
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection) != TVLM_OK)
         fail_msg("%s", test_last_log());
     tvlm_selection_destroy(&selection);
 }

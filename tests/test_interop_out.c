@@ -131,15 +131,16 @@ static void check_selection(tvlm_stack *stack, const struct tvlm_select_params *
 }
 
 static const struct tvlm_select_params ways[] = {
-    {.k = 20},
-    {.k = 0},
-    {.k = 9, .score = {.stride = 14}, .patch = 10},
+    {.strategy = TVLM_STRATEGY_GRID, .k = 20},
+    {.strategy = TVLM_STRATEGY_GRID, .k = 0},
+    {.strategy = TVLM_STRATEGY_GRID, .k = 9, .score = {.stride = 14}, .patch = 10},
     {.strategy = TVLM_STRATEGY_EXHAUSTIVE, .k = 30, .score = {.level = 2}},
-    {.k = 12, .min_distance = 40},
+    {.strategy = TVLM_STRATEGY_GRID, .k = 12, .min_distance = 40},
     {.k = 20, .overview = 0.5f},
     {.strategy = TVLM_STRATEGY_QUADTREE, .k = 13},
     {.strategy = TVLM_STRATEGY_FOVEATED, .k = 11},
     {.strategy = TVLM_STRATEGY_CASCADE, .k = 6},
+    {.k = 17},
 };
 
 static void check_selections(tvlm_device *device, tvlm_format format) {
@@ -153,9 +154,13 @@ static void check_selections(tvlm_device *device, tvlm_format format) {
     }
     tvlm_buffer *out = test_buffer(device, CELLS * sizeof(tvlm_position), NULL);
     cl_mem memory = handle_of(device, out);
-    refused(tvlm_select_opencl(stack, NULL, tvlm_select_params(.k = CELLS + 1), memory, 0, &count),
+    refused(tvlm_select_opencl(stack, NULL,
+                               tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = CELLS + 1), memory, 0,
+                               &count),
             TVLM_ERROR_ARGUMENT, "k is 61");
-    refused(tvlm_select_opencl(stack, NULL, tvlm_select_params(.keep_scores = true), memory, 0, &count),
+    refused(tvlm_select_opencl(stack, NULL,
+                               tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .keep_scores = true),
+                               memory, 0, &count),
             TVLM_ERROR_ARGUMENT, "keep_scores");
     refused(tvlm_select_opencl(stack, NULL, NULL, NULL, 0, &count), TVLM_ERROR_ARGUMENT, "positions is NULL");
     device->backend->buffer_destroy(device, &out);
@@ -179,7 +184,7 @@ static void check_remembered(tvlm_device *device, tvlm_format format) {
     size_t count = 0;
     for (int there = 0; there < 2; ++there) {
         tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 53);
-        const struct tvlm_select_params *params = tvlm_select_params(.k = 5);
+        const struct tvlm_select_params *params = tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 5);
         tvlm_selection *selection = NULL;
         tvlm_buffer *out = test_buffer(device, 5 * sizeof(tvlm_position), NULL);
         if (there > 0)
@@ -216,7 +221,10 @@ static void check_patches(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 54);
     tvlm_selection *selection = NULL;
     assert_int_equal(
-        tvlm_select(stack, NULL, tvlm_select_params(.k = K, .score = {.stride = 14}), &selection), TVLM_OK);
+        tvlm_select(stack, NULL,
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K, .score = {.stride = 14}),
+                    &selection),
+        TVLM_OK);
     const tvlm_position *positions = tvlm_selection_positions(selection, NULL);
     tvlm_position some[K];
     memcpy(some, positions, sizeof some);

@@ -35,7 +35,9 @@ static tvlm_status choose(tvlm_device *device, tvlm_position *positions) {
     int32_t count = 0;
     tvlm_status status =
         tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "edges,entropy"), &stack);
-    if (status == TVLM_OK) status = tvlm_select(stack, NULL, tvlm_select_params(.k = K), &selection);
+    if (status == TVLM_OK)
+        status =
+            tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K), &selection);
     if (status == TVLM_OK) {
         const tvlm_position *found = tvlm_selection_positions(selection, &count);
         assert_int_equal(count, K);

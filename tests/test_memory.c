@@ -175,7 +175,9 @@ static void test_scaled_down(void **state) {
     assert_int_equal(tvlm_stack_get_info(stack, &info), TVLM_OK);
     assert_true(info.width < WIDTH && info.width > 100);
     device->held_most = device->held;
-    assert_int_equal(tvlm_select(stack, NULL, tvlm_select_params(.k = 20), &selection), TVLM_OK);
+    assert_int_equal(
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 20), &selection),
+        TVLM_OK);
     assert_true(device->held_most < 4 << 20);
     const tvlm_position *const at = tvlm_selection_positions(selection, &count);
     for (int32_t i = 0; i < count; ++i) far = fmaxf(far, at[i].x);

@@ -115,6 +115,7 @@ static void check_selection(tvlm_stack *stack, const struct tvlm_query *query,
     assert_int_equal(stack->frames[params->score.index].position_count, count - squares);
     alone.k = params->k - squares;
     alone.overview = 0.0f;
+    if (alone.strategy == TVLM_STRATEGY_DEFAULT) alone.strategy = TVLM_STRATEGY_GRID;
     if (alone.k > 0) {
         tvlm_selection *expected = select_with(stack, query, &alone);
         const tvlm_position *q = tvlm_selection_positions(expected, &rest);

@@ -53,13 +53,13 @@ static void check_same(tvlm_stack *stack, const struct tvlm_select_params *param
 static void check_computed(tvlm_device *device, tvlm_format format) {
     static const float fixation[2] = {40, 30};
     static const struct tvlm_select_params params[] = {
-        {.k = 20},
-        {.k = 20, .min_distance = 30},
+        {.strategy = TVLM_STRATEGY_GRID, .k = 20},
+        {.strategy = TVLM_STRATEGY_GRID, .k = 20, .min_distance = 30},
         {.k = 20, .overview = 0.3f},
         {.strategy = TVLM_STRATEGY_EXHAUSTIVE, .k = 50, .score = {.level = 1}},
         {.strategy = TVLM_STRATEGY_QUADTREE, .k = 13},
         {.strategy = TVLM_STRATEGY_FOVEATED, .k = 11, .fixations = fixation, .fixation_count = 1},
-        {.k = 7, .score = {.stride = 11.5f}},
+        {.strategy = TVLM_STRATEGY_GRID, .k = 7, .score = {.stride = 11.5f}},
     };
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 31);
     for (size_t i = 0; i < sizeof params / sizeof *params; ++i)
@@ -184,20 +184,23 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     }
     own.columns = COLUMNS;
     own.rows = ROWS;
-    REFUSE("weights and scores of one's own", .score = {.weights = weights}, .scores = &own);
-    REFUSE("a scorer and scores of one's own", .score = {.scorer = &(tvlm_scorer){0}}, .scores = &own);
+    REFUSE("weights and scores of one's own", .strategy = TVLM_STRATEGY_GRID, .score = {.weights = weights},
+           .scores = &own);
+    REFUSE("a scorer and scores of one's own", .strategy = TVLM_STRATEGY_GRID,
+           .score = {.scorer = &(tvlm_scorer){0}}, .scores = &own);
     refused(tvlm_select(stack, tvlm_query(.similarity = similarity, .columns = 1, .rows = 1),
-                        tvlm_select_params(.scores = &own), &selection),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .scores = &own), &selection),
             TVLM_ERROR_ARGUMENT, "a query and scores of one's own");
-    REFUSE("none given", .scores = &(struct tvlm_scores){.columns = COLUMNS, .rows = ROWS});
+    REFUSE("none given", .strategy = TVLM_STRATEGY_GRID,
+           .scores = &(struct tvlm_scores){.columns = COLUMNS, .rows = ROWS});
     own.values_in = &none;
-    REFUSE("on the host and on the device", .scores = &own);
+    REFUSE("on the host and on the device", .strategy = TVLM_STRATEGY_GRID, .scores = &own);
     own.values = NULL;
-    REFUSE("the cl_mem is NULL", .scores = &own);
+    REFUSE("the cl_mem is NULL", .strategy = TVLM_STRATEGY_GRID, .scores = &own);
     own.values_in = NULL;
     own.values = scores;
     own.reserved[0] = 1;
-    REFUSE("reserved words", .scores = &own);
+    REFUSE("reserved words", .strategy = TVLM_STRATEGY_GRID, .scores = &own);
     assert_null(selection);
     tvlm_stack_destroy(&stack);
 }
@@ -221,12 +224,13 @@ static void check_memory(tvlm_device *device, tvlm_format format) {
     REFUSE("score 13 (row 1, column 3) is not finite", .k = 4, .strategy = TVLM_STRATEGY_CASCADE,
            .scores = &own);
     there.byte_offset = 1 << 16;
-    REFUSE("scores: 240 bytes from byte 65536 on", .scores = &own);
+    REFUSE("scores: 240 bytes from byte 65536 on", .strategy = TVLM_STRATEGY_GRID, .scores = &own);
     there.byte_offset = 2;
-    REFUSE("scores: from byte 2 on", .scores = &own);
+    REFUSE("scores: from byte 2 on", .strategy = TVLM_STRATEGY_GRID, .scores = &own);
     there.byte_offset = 0;
     there.unchecked = true; /* NaN comes last then */
-    selection = select_with(stack, tvlm_select_params(.k = CELLS, .scores = &own));
+    selection =
+        select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = CELLS, .scores = &own));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_true(count == CELLS && p[0].score == CELLS - 1.0f && p[CELLS - 1].column == 3 &&
                 isnan(p[CELLS - 1].score));

@@ -24,7 +24,7 @@ static void check_ranking(tvlm_device *device, tvlm_format format) {
     float scores[CELLS];
     int32_t indices[CELLS], count;
     tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 71);
-    tvlm_selection *selection = select_with(stack, NULL);
+    tvlm_selection *selection = select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_int_equal(count, CELLS); /* fewer than 273 */
     assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, scores), TVLM_OK);
@@ -37,12 +37,12 @@ static void check_ranking(tvlm_device *device, tvlm_format format) {
         assert_true(p[i].y == middle(p[i].row, 16.0f, HEIGHT));
     }
     tvlm_selection_destroy(&selection);
-    selection = select_with(stack, tvlm_select_params(.k = 7));
+    selection = select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 7));
     assert_non_null(tvlm_selection_positions(selection, &count));
     assert_int_equal(count, 7);
     tvlm_selection_destroy(&selection);
     if (!test_small()) {
-        selection = select_with(stack, tvlm_select_params(.score.stride = 4));
+        selection = select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 4));
         assert_non_null(tvlm_selection_positions(selection, &count));
         assert_int_equal(count, 273);
         tvlm_selection_destroy(&selection);
@@ -60,7 +60,8 @@ static void check_clipped(tvlm_device *device, tvlm_format format) {
     assert_int_equal(
         tvlm_stack_create(device, tvlm_stack_params(.width = 40, .height = 21, .format = format), &stack),
         TVLM_OK);
-    tvlm_selection *selection = select_with(stack, tvlm_select_params(.score.weights = information));
+    tvlm_selection *selection =
+        select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.weights = information));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
     assert_true(info.width == 40 && info.height == 21 && info.columns == 3 && info.rows == 2);
@@ -87,7 +88,8 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
         tvlm_stack_create_for_image(device, &image,
                                     tvlm_stack_params(.width = 64, .height = 48, .format = format), &stack),
         TVLM_OK);
-    tvlm_selection *selection = select_with(stack, tvlm_select_params(.score.stride = 32, .patch = 8));
+    tvlm_selection *selection = select_with(
+        stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 32, .patch = 8));
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
     assert_true(info.width == 128 && info.height == 96 && info.columns == 2 && info.rows == 2);
@@ -97,7 +99,8 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
         assert_true(p[i].size == 64.0f && p[i].level == 2.0f);
     }
     tvlm_selection_destroy(&selection);
-    selection = select_with(stack, tvlm_select_params(.score.stride = 8, .k = 1));
+    selection =
+        select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 8, .k = 1));
     assert_true(tvlm_selection_positions(selection, NULL)[0].level == 0.0f); /* never below 0 */
     tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
@@ -108,9 +111,11 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
 static void check_spacing(tvlm_stack *stack, float distance, int32_t k) {
     enum { ALL = 38 * 21 };
     int32_t all_count, count, kept = 0;
-    tvlm_selection *all = select_with(stack, tvlm_select_params(.score.stride = 4, .k = ALL));
+    tvlm_selection *all =
+        select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 4, .k = ALL));
     tvlm_selection *spaced =
-        select_with(stack, tvlm_select_params(.score.stride = 4, .k = k, .min_distance = distance));
+        select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.stride = 4, .k = k,
+                                              .min_distance = distance));
     const tvlm_position *ranked = tvlm_selection_positions(all, &all_count);
     const tvlm_position *got = tvlm_selection_positions(spaced, &count);
     const tvlm_position *chosen[ALL] = {NULL};
@@ -164,8 +169,13 @@ static void check_batch(tvlm_device *device, tvlm_format format) {
     for (int32_t i = 0; i < 5; ++i) {
         tvlm_stack *single = random_stack(device, format, WIDTH, HEIGHT, 83 + (uint64_t)i);
         tvlm_selection *got = NULL, *expected = NULL;
-        assert_int_equal(tvlm_select(batch, &query, tvlm_select_params(.score.index = i), &got), TVLM_OK);
-        assert_int_equal(tvlm_select(single, &query, NULL, &expected), TVLM_OK);
+        assert_int_equal(tvlm_select(batch, &query,
+                                     tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.index = i),
+                                     &got),
+                         TVLM_OK);
+        assert_int_equal(
+            tvlm_select(single, &query, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &expected),
+            TVLM_OK);
         same_positions(got, expected);
         tvlm_selection_destroy(&got);
         tvlm_selection_destroy(&expected);
@@ -184,7 +194,7 @@ static void check_tiny(tvlm_device *device, tvlm_format format) {
                              tvlm_stack_params(.width = sizes[i][0], .height = sizes[i][1], .format = format),
                              &stack),
                          TVLM_OK);
-        tvlm_selection *selection = select_with(stack, NULL);
+        tvlm_selection *selection = select_with(stack, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID));
         const tvlm_position *p = tvlm_selection_positions(selection, &count);
         assert_int_equal(count, i == 0 ? 1 : 3);
         for (int32_t j = 0; j < count; ++j) assert_true(isfinite(p[j].score));
@@ -196,7 +206,9 @@ static void check_tiny(tvlm_device *device, tvlm_format format) {
 /* ---- Refusals ---- */
 
 #define REFUSE_SELECT(LINE, ...)                                                                             \
-    refused(tvlm_select(stack, NULL, tvlm_select_params(__VA_ARGS__), &selection), TVLM_ERROR_ARGUMENT, LINE)
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, __VA_ARGS__),        \
+                        &selection),                                                                         \
+            TVLM_ERROR_ARGUMENT, LINE)
 #define REFUSE_SCORE(LINE, ...)                                                                              \
     refused(tvlm_score(stack, NULL, tvlm_score_params(__VA_ARGS__), CELLS, scores), TVLM_ERROR_ARGUMENT, LINE)
 
@@ -219,7 +231,8 @@ static void test_select_refusals(void **state) {
     REFUSE_SELECT("minimum distance of -2", .min_distance = -2.0f);
     REFUSE_SELECT("image 1 of a stack of 1", .score.index = 1);
     REFUSE_SELECT("image -1 of a stack of 1", .score.index = -1);
-    REFUSE_SELECT("no strategy 9", .strategy = (tvlm_strategy)9);
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.strategy = (tvlm_strategy)9), &selection),
+            TVLM_ERROR_ARGUMENT, "no strategy 9");
     REFUSE_SELECT("weight 0 is nan", .score.weights = bad[0]);
     REFUSE_SELECT("weight 1 is -1", .score.weights = bad[1]);
     REFUSE_SELECT("weight 2 is inf", .score.weights = bad[2]);
@@ -229,8 +242,7 @@ static void test_select_refusals(void **state) {
     tvlm_selection_destroy(&selection);
     tvlm_selection_destroy(NULL);
     assert_int_equal(TVLM_STRATEGY_DEFAULT, 0);
-    assert_true(TVLM_STRATEGY_GRID != TVLM_STRATEGY_DEFAULT);
-    assert_string_equal(tvlm_strategy_name(TVLM_STRATEGY_DEFAULT), "grid");
+    assert_string_equal(tvlm_strategy_name(TVLM_STRATEGY_DEFAULT), "budget");
     assert_string_equal(tvlm_strategy_name(TVLM_STRATEGY_GRID), "grid");
     assert_non_null(tvlm_strategy_name((tvlm_strategy)9));
     assert_int_equal(tvlm_strategy_find("grid"), TVLM_STRATEGY_GRID);

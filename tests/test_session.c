@@ -35,7 +35,9 @@ static bool ask(tvlm_session *session, tvlm_format format, uint64_t seed, tvlm_s
                                         stack, &hit),
                      TVLM_OK);
     free(pixels);
-    assert_int_equal(tvlm_select(*stack, NULL, tvlm_select_params(.k = 3), &selection), TVLM_OK);
+    assert_int_equal(
+        tvlm_select(*stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 3), &selection),
+        TVLM_OK);
     tvlm_selection_destroy(&selection);
     return hit;
 }

@@ -78,7 +78,9 @@ static float *cosines_of(const float *vectors, size_t cells, const float *querie
 /* query_similarity after a question, as it is stored. */
 static float *asked(tvlm_stack *stack, int32_t index, const struct tvlm_query *query, size_t *count) {
     tvlm_selection *selection = NULL;
-    if (tvlm_select(stack, query, tvlm_select_params(.score.index = index, .k = 1), &selection) != TVLM_OK)
+    if (tvlm_select(stack, query,
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.index = index, .k = 1),
+                    &selection) != TVLM_OK)
         fail_msg("%s", test_last_log());
     tvlm_selection_destroy(&selection);
     return read_level(stack, index, TVLM_CHANNEL_QUERY_SIMILARITY, 0, count);
@@ -440,7 +442,9 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = make_stack(device, format, 1);
     tvlm_selection *selection = NULL;
     size_t count;
-#define ASK(...) tvlm_select(stack, tvlm_query(__VA_ARGS__), tvlm_select_params(.k = 1), &selection)
+#define ASK(...)                                                                                             \
+    tvlm_select(stack, tvlm_query(__VA_ARGS__), tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 1),  \
+                &selection)
     refused(ASK(.vectors = vectors, .dimension = 3), TVLM_ERROR_ARGUMENT, "no features");
     set_features(stack, 0, vectors, (test_size){2, 2}, 3);
     refused(ASK(.vectors = vectors, .dimension = 4), TVLM_ERROR_ARGUMENT,
@@ -546,11 +550,12 @@ static void check_pass(tvlm_device *device, tvlm_format format) {
     for (int i = 0; i < CELLS; ++i) assert_true(scores[i] == 0.0f);
     /* A selection keeps its own: of other cells, so that the last one goes. */
     tvlm_selection *selection = NULL;
-    assert_int_equal(tvlm_select(stack, NULL,
-                                 tvlm_select_params(.k = 1, .score.stride = 32, .score.scorer = &ramp,
-                                                    .score.keep_pass = true),
-                                 &selection),
-                     TVLM_OK);
+    assert_int_equal(
+        tvlm_select(stack, NULL,
+                    tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 1, .score.stride = 32,
+                                       .score.scorer = &ramp, .score.keep_pass = true),
+                    &selection),
+        TVLM_OK);
     tvlm_selection_destroy(&selection);
     kept = read_level(stack, 0, previous, 0, &count);
     assert_true(count == 8 && kept[0] == 0.0f && kept[3] == 1.0f);

@@ -119,7 +119,8 @@ static tvlm_status work(tvlm_stack *stack, const tvlm_image *image, float out[4]
     tvlm_packed_destroy(&packed);
     TVLM_TRY(status);
     TVLM_TRY(tvlm_select(stack, tvlm_query(.similarity = similarity, .columns = 2, .rows = 2),
-                         tvlm_select_params(.score.index = 1, .k = 2), &selection));
+                         tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.index = 1, .k = 2),
+                         &selection));
     out[3] = tvlm_selection_positions(selection, NULL)[0].score;
     tvlm_selection_destroy(&selection);
     TVLM_TRY(tvlm_stack_advance(stack, 1, NULL));
@@ -180,9 +181,11 @@ static void test_repeated_select_allocates_nothing(void **state) {
     for (int32_t round = 0; round < 6; ++round) {
         tvlm_selection *selection = NULL;
         assert_int_equal(tvlm_stack_set_image(stack, round % 2, &image), TVLM_OK);
-        assert_int_equal(tvlm_select(stack, tvlm_query(.similarity = similarity, .columns = 2, .rows = 2),
-                                     tvlm_select_params(.score.index = round % 2), &selection),
-                         TVLM_OK);
+        assert_int_equal(
+            tvlm_select(stack, tvlm_query(.similarity = similarity, .columns = 2, .rows = 2),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score.index = round % 2),
+                        &selection),
+            TVLM_OK);
         tvlm_selection_destroy(&selection);
         if (round == 1) creations = 0;
     }

@@ -54,6 +54,42 @@ static void test_names(void **state) {
     assert_false(tvlm_strategy_reads((tvlm_strategy)-1, "k"));
     assert_true(tvlm_strategy_reads(TVLM_STRATEGY_QUADTREE, "k"));
     assert_true(tvlm_strategy_reads(TVLM_STRATEGY_DEFAULT, "overview"));
+    assert_true(tvlm_strategy_reads(TVLM_STRATEGY_DEFAULT, "share"));
+    assert_false(tvlm_strategy_reads(TVLM_STRATEGY_DEFAULT, "stride"));
+}
+
+/* ---- The default ---- */
+
+static tvlm_strategy chosen_by(tvlm_stack *stack, const struct tvlm_select_params *params) {
+    tvlm_selection_info info;
+    tvlm_selection *selection = chosen(stack, NULL, params);
+    tvlm_selection_get_info(selection, &info);
+    tvlm_selection_destroy(&selection);
+    return info.strategy;
+}
+
+/* The budget, and what it chooses where it is named; with an overview the grid; and the parameters of others
+ * are refused with a line that says why. */
+static void test_default(void **state) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = small_stack(device, TVLM_FORMAT_F32);
+    tvlm_selection *none = NULL;
+    (void)state;
+    assert_int_equal(chosen_by(stack, NULL), TVLM_STRATEGY_BUDGET);
+    assert_int_equal(chosen_by(stack, tvlm_select_params(.k = 9)), TVLM_STRATEGY_BUDGET);
+    assert_int_equal(chosen_by(stack, tvlm_select_params(.k = 9, .overview = 0.5f)), TVLM_STRATEGY_GRID);
+    tvlm_selection *unnamed = chosen(stack, NULL, tvlm_select_params(.k = 9));
+    tvlm_selection *named = chosen(stack, NULL, tvlm_select_params(.k = 9, .strategy = TVLM_STRATEGY_BUDGET));
+    same_positions(unnamed, named);
+    tvlm_selection_destroy(&unnamed);
+    tvlm_selection_destroy(&named);
+    refused(
+        tvlm_select(stack, NULL, tvlm_select_params(.score.stride = 8.0f), &none), TVLM_ERROR_ARGUMENT,
+        "stride is for the strategy grid, foveated, quadtree and cascade, not for budget, which is the default");
+    refused(tvlm_select(stack, NULL, tvlm_select_params(.overview = 0.5f, .share = 0.5f), &none),
+            TVLM_ERROR_ARGUMENT, "share is for the strategy budget, not for grid");
+    tvlm_stack_destroy(&stack);
+    tvlm_device_destroy(&device);
 }
 
 /* ---- Parameters of other strategies ---- */
@@ -245,8 +281,8 @@ DEVICE_CHECKS(check_scores, check_cascade, check_counts)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),         cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
+        cmocka_unit_test(test_default),       cmocka_unit_test(test_reference_f32),
+        cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -376,7 +376,9 @@ static void check_selected(tvlm_device *device, tvlm_format format) {
     tvlm_selection *selection = NULL;
     int32_t count;
     set_frame(stack, 0, 11);
-    assert_int_equal(tvlm_select(stack, NULL, tvlm_select_params(.k = 3), &selection), TVLM_OK);
+    assert_int_equal(
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 3), &selection),
+        TVLM_OK);
     const tvlm_position *p = tvlm_selection_positions(selection, &count);
     assert_int_equal(tvlm_stack_advance(stack, 0, tvlm_advance_params(.sigma = 3.0f)), TVLM_OK);
     float *got = cells_of(stack, 0, TVLM_CHANNEL_FIXATION);
@@ -409,7 +411,9 @@ static void check_streams(tvlm_device *device, tvlm_format format) {
                 set_frame(stacks[s], index, (uint64_t)(10 * frame + i));
                 if (frame > 0 && i % 2 == 0) set_flow(stacks[s], index, 7.0f - (float)i, 3.0f, 1.0f);
                 assert_int_equal(tvlm_select(stacks[s], NULL,
-                                             tvlm_select_params(.k = 7, .score.index = index), &selection),
+                                             tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = 7,
+                                                                .score.index = index),
+                                             &selection),
                                  TVLM_OK);
                 tvlm_selection_destroy(&selection);
             }

@@ -88,9 +88,9 @@ typedef struct wish {
 } wish;
 
 static const wish wishes[] = {
-    {.name = "nothing", .params = {.k = K}},
-    {.name = "a query", .query = true, .params = {.k = K}},
-    {.name = "scores of one's own", .own = true, .params = {.k = K}},
+    {.name = "nothing", .params = {.k = K, .strategy = TVLM_STRATEGY_GRID}},
+    {.name = "a query", .query = true, .params = {.k = K, .strategy = TVLM_STRATEGY_GRID}},
+    {.name = "scores of one's own", .own = true, .params = {.k = K, .strategy = TVLM_STRATEGY_GRID}},
     {.name = "every texel of a level",
      .params = {.k = K, .strategy = TVLM_STRATEGY_EXHAUSTIVE, .score = {.level = 2}}},
 };
@@ -179,7 +179,9 @@ static void check_checked(way *w) {
     const struct tvlm_memory vectors = {.memory = w->query}, positions = {.memory = w->positions};
     const struct tvlm_query query = {.vectors_in = &vectors, .dimension = DIMENSION};
     memset(&commands, 0, sizeof commands);
-    assert_int_equal(tvlm_select_opencl(w->stack, &query, tvlm_select_params(.k = K), w->positions, 0, NULL),
+    assert_int_equal(tvlm_select_opencl(w->stack, &query,
+                                        tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K),
+                                        w->positions, 0, NULL),
                      TVLM_OK);
     assert_int_equal(tvlm_patches_extract_at_opencl(w->stack, &positions, K, NULL, w->patches, 0), TVLM_OK);
     assert_int_equal(commands.reads, 2);

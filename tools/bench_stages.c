@@ -135,7 +135,7 @@ static tvlm_status make_packed(struct bench *bench) {
 static tvlm_status make_previous(struct bench *bench) {
     static const float flow[] = {3.0f, -2.0f, 1.0f};
     tvlm_selection *selection = NULL;
-    TVLM_TRY(tvlm_select(bench->stack, NULL, NULL, &selection));
+    TVLM_TRY(tvlm_select(bench->stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection));
     tvlm_selection_destroy(&selection);
     TVLM_TRY(tvlm_stack_advance(bench->stack, 0, NULL));
     TVLM_TRY(tvlm_stack_set_image(bench->stack, 0, bench->image));

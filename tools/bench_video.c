@@ -179,7 +179,8 @@ static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const 
     if (waits) TVLM_TRY(finish(device));
     stages[1] = now() - start;
     start = now();
-    const tvlm_status status = tvlm_select(stack, NULL, NULL, &selection);
+    const tvlm_status status =
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection);
     tvlm_selection_destroy(&selection);
     TVLM_TRY(status);
     TVLM_TRY(finish(device));

@@ -224,6 +224,7 @@ static worth worth_of_random(const struct run *run, const struct photo *photo) {
 static int measure(struct run *run, tvlm_stack *stack, const tvlm_scorer *scorer, const struct photo *photo,
                    worth *result) {
     const struct tvlm_select_params params = {.k = chosen_of(run, photo),
+                                              .strategy = TVLM_STRATEGY_GRID,
                                               .score = {.stride = run->stride, .scorer = scorer}};
     tvlm_selection *selection = NULL;
     double objects = 0.0, known = 0.0;

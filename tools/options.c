@@ -157,6 +157,14 @@ static bool set_choice(const option_spec *spec, const char *text, int *out, stru
     return complain(complaint, "'%s' is none of %s", text, all);
 }
 
+static bool set_word(const option_spec *spec, const char *text, const char **out,
+                     struct complaint *complaint) {
+    int place;
+    if (!set_choice(spec, text, &place, complaint)) return false;
+    *out = spec->choices[place];
+    return true;
+}
+
 static bool set_size(const option_spec *spec, const char *text, option_size *out,
                      struct complaint *complaint) {
     char part[32];
@@ -206,6 +214,7 @@ static bool set_value(const option_spec *spec, const char *text, void *values, s
     case OPTION_TRIPLE: return set_triple(spec, text, value, complaint);
     case OPTION_POINTS: return set_points(text, value, complaint);
     case OPTION_CHOICE: return set_choice(spec, text, value, complaint);
+    case OPTION_WORD: return set_word(spec, text, value, complaint);
     case OPTION_SIZE: return set_size(spec, text, value, complaint);
     }
     return false;

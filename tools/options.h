@@ -23,6 +23,7 @@ typedef enum option_kind {
     OPTION_TRIPLE,  /* option_triple: three finite numbers with commas between them */
     OPTION_POINTS,  /* option_points: "X,Y", as often as it is given */
     OPTION_CHOICE,  /* int: the place in `choices`, 0 when not given */
+    OPTION_WORD,    /* const char *: one of `choices`, NULL when not given */
     OPTION_LIST,    /* option_list: a text each time it is given */
     OPTION_SIZE,    /* option_size: "640x480", each side in the range */
     /* Names of files, which are all const char * but for INPUTS. "-" is stdin, or stdout. */
@@ -74,7 +75,7 @@ typedef struct option_spec {
     const char *argument;       /* what --help calls its argument; NULL for flags */
     const char *help;           /* running text, of which --help breaks the lines */
     double low, high;           /* the range of INTEGER, NUMBER, TRIPLE and SIZE */
-    const char *const *choices; /* those of CHOICE, and the words of INPUT, ending with NULL */
+    const char *const *choices; /* those of CHOICE and WORD, and the words of INPUT, ending with NULL */
 } option_spec;
 
 /* A table of specs whose offsets are in one struct. */

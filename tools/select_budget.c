@@ -7,8 +7,6 @@
 
 #include "texturevlm/layout.h"
 
-static const char *const presets[] = {"auto", "general", "document", "screen", NULL};
-
 static const option_spec specs[] = {
     {0, OPTION_NUMBER, "share", offsetof(budget_options, share), "S",
      "for budget, in place of K: that share of all patches, above 0 and at most 1", 1e-9, 1, NULL},
@@ -19,11 +17,6 @@ static const option_spec specs[] = {
     {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
      "for budget: losses count 1 + L m times, m being the channel (default: saliency), or what --query or "
      "--scorer say (default: 0; with these 32)",
-     0, 0, NULL},
-    {0, OPTION_CHOICE, "preset", offsetof(budget_options, preset), "NAME",
-     "for budget: auto (default), general, document or screen; -v prints what they are", 0, 0, presets},
-    {0, OPTION_FOLDER, "crops", offsetof(budget_options, crops), "DIR",
-     "for budget: the thumbnail and the tiles as PNGs in a folder that is there, and a JSON of their places",
      0, 0, NULL},
 };
 const option_specs budget_specs = OPTION_SPECS(specs);
@@ -49,11 +42,16 @@ static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *e
     return TOOL_DONE;
 }
 
-int budget_check(struct tool *tool, const budget_options *options, bool k, budget_emphasis *emphasis) {
+int budget_check(struct tool *tool, const budget_options *options, bool k, const char *matters,
+                 budget_emphasis *emphasis) {
     *emphasis = (budget_emphasis){0.0f, 0};
     if (k + options->share.given + options->tolerance.given > 1)
         return tool_usage(tool, "-k, --share and --tolerance exclude each other");
-    return options->emphasis != NULL ? read_emphasis(tool, options->emphasis, emphasis) : TOOL_DONE;
+    const int code = options->emphasis != NULL ? read_emphasis(tool, options->emphasis, emphasis) : TOOL_DONE;
+    if (code != TOOL_DONE || emphasis->channel == 0 || matters == NULL) return code;
+    if (emphasis->channel == TVLM_CHANNEL_QUERY_SIMILARITY && strcmp(matters, "query") == 0) return TOOL_DONE;
+    return tool_usage(tool, "--emphasis %s and --%s exclude each other: both say what matters",
+                      options->emphasis, matters);
 }
 
 void budget_params(const budget_options *options, const budget_emphasis *emphasis,
@@ -63,7 +61,6 @@ void budget_params(const budget_options *options, const budget_emphasis *emphasi
         params->tolerance = options->tolerance.value == 0.0f ? TVLM_ZERO : options->tolerance.value;
     params->emphasis = emphasis->level;
     params->emphasis_channel = emphasis->channel;
-    params->preset = (tvlm_budget_preset)options->preset;
 }
 
 void budget_say_presets(struct tool *tool) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_budget.h: what `tvlm select` has for the strategy `budget`: its options, its part of the JSON, and
- * crops.
+ * select_budget.h: what `tvlm select` and `tvlm video` have for the strategy `budget`: its options, its part of
+ * the JSON, and crops.
  */
 #ifndef TVLM_TOOLS_SELECT_BUDGET_H
 #define TVLM_TOOLS_SELECT_BUDGET_H
@@ -10,11 +10,10 @@
 #include "texturevlm/select.h"
 #include "tool.h"
 
+/* --share, --tolerance, --emphasis. */
 typedef struct budget_options {
     option_number share, tolerance;
     const char *emphasis;
-    int preset; /* a tvlm_budget_preset */
-    const char *crops;
 } budget_options;
 extern const option_specs budget_specs;
 
@@ -24,10 +23,12 @@ typedef struct budget_emphasis {
     int32_t channel; /* 0: none was named */
 } budget_emphasis;
 
-/* Reads it, and refuses more than one of -k (`k` says whether it is given), --share and --tolerance. */
-int budget_check(struct tool *tool, const budget_options *options, bool k, budget_emphasis *emphasis);
+/* Reads it, and refuses more than one of -k (`k` says whether it is given), --share and --tolerance. `matters`
+ * is the option that says what matters, "scorer", "scores" or "query", beside which no channel can; or NULL. */
+int budget_check(struct tool *tool, const budget_options *options, bool k, const char *matters,
+                 budget_emphasis *emphasis);
 
-/* Fills in the parameters of the strategy. */
+/* Fills in the parameters that these options are. */
 void budget_params(const budget_options *options, const budget_emphasis *emphasis,
                    struct tvlm_select_params *params);
 

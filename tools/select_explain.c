@@ -116,8 +116,7 @@ static void find_strongest(const reason_list *list, double *means, int32_t *stro
 
 static bool draw(const explain_subject *s, const reason_list *list, const double *means,
                  const int32_t *strongest, struct canvas *picture) {
-    const bool tree = s->params->strategy == TVLM_STRATEGY_QUADTREE || s->params->cover ||
-                      s->params->strategy == TVLM_STRATEGY_BUDGET;
+    const bool tree = s->params->strategy == TVLM_STRATEGY_QUADTREE || s->params->cover;
     char(*const names)[DRAW_CLASS_NAME] = calloc((size_t)list->channels + 1, sizeof *names);
     tvlm_channel_info info;
     if (names == NULL) return false;
@@ -130,8 +129,35 @@ static bool draw(const explain_subject *s, const reason_list *list, const double
     return drawn;
 }
 
+enum { LEVELS = 3 };
+
+/* A budget's tiles by level, and what those of a level lower the loss by together. */
+static bool draw_tiles(const explain_subject *s, const tvlm_selection_info *info, struct canvas *picture) {
+    int32_t count;
+    const int32_t cells = info->thumbnail_columns * info->thumbnail_rows;
+    const tvlm_position *const tiles = tvlm_selection_positions(s->selection, &count) + cells;
+    double gains[LEVELS] = {0.0};
+    char names[LEVELS][DRAW_CLASS_NAME];
+    int32_t *const levels = calloc((size_t)count + 1, sizeof *levels);
+    if (levels == NULL) return false;
+    for (int32_t i = 0; i < count - cells; ++i) {
+        levels[i] = (int32_t)lroundf(tiles[i].level);
+        gains[levels[i]] += (double)tiles[i].score;
+    }
+    for (int i = 0; i < LEVELS; ++i)
+        snprintf(names[i], sizeof names[i], "level %d: %.3g %% less lost", i, 100.0 * gains[i]);
+    const bool drawn = draw_classes(s->image, tiles, count - cells, true, levels, names, LEVELS, picture);
+    free(levels);
+    return drawn;
+}
+
 static int make_picture(struct tool *tool, const explain_subject *s, const reason_list *list,
                         struct canvas *picture) {
+    tvlm_selection_info info;
+    (void)tvlm_selection_get_info(s->selection, &info);
+    if (info.strategy == TVLM_STRATEGY_BUDGET)
+        return draw_tiles(s, &info, picture) ? TOOL_DONE
+                                             : tool_fail(tool, "no memory for the picture of --explain");
     double *const means = calloc((size_t)list->channels + 1, sizeof *means);
     int32_t *const strongest = calloc((size_t)list->positions + 1, sizeof *strongest);
     bool drawn = means != NULL && strongest != NULL;

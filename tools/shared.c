@@ -8,12 +8,13 @@
 static const option_spec placing[] = {
     {'k', OPTION_INTEGER, NULL, offsetof(placing_options, k), "K",
      "how many positions (default: 273, or as many as there are)", 1, INT32_MAX, NULL},
-    {0, OPTION_CHOICE, "strategy", offsetof(placing_options, strategy), "NAME",
-     "grid (default): the best cells of a regular grid; foveated: K squares that cover the image, "
-     "small near the fixations (K from 5 on, sides up to 20 : 1: at least 95 % of it, at most "
-     "25 % twice); quadtree: up to K squares that cover it, small where the score is; exhaustive: "
-     "the best texels of one level; cascade: the best cells of the best regions, the only ones "
-     "that are read; budget: a thumbnail of the whole image, and tiles where that loses most",
+    {0, OPTION_WORD, "strategy", offsetof(placing_options, strategy), "NAME",
+     "budget (default of select): a thumbnail of the whole image, and tiles where that loses most; grid "
+     "(default of video, and of select with --overview): the best cells of a regular grid; foveated: K "
+     "squares that cover the image, small near the fixations (K from 5 on, sides up to 20 : 1: at least "
+     "95 % of it, at most 25 % twice); quadtree: up to K squares that cover it, small where the score is; "
+     "exhaustive: the best texels of one level; cascade: the best cells of the best regions, the only ones "
+     "that are read",
      0, 0, strategies},
     {0, OPTION_NUMBER, "overview", offsetof(placing_options, overview), "SHARE",
      "for grid, exhaustive and cascade: that share of the K, 0 to 1, shows the whole image "
@@ -24,15 +25,18 @@ static const option_spec placing[] = {
      "(default: 16)",
      1, 65536, NULL},
     {0, OPTION_NUMBER, "min-distance", offsetof(placing_options, min_distance), "PIXELS",
-     "between positions, greedy by rank; there may be fewer than K then (default: 0)", 0, 1e9, NULL},
+     "for grid, exhaustive and cascade: between positions, greedy by rank; there may be fewer than K then "
+     "(default: 0)",
+     0, 1e9, NULL},
 };
 const option_specs placing_specs = OPTION_SPECS(placing);
 
 static const option_spec weighing[] = {
     {0, OPTION_TRIPLE, "weights", offsetof(weighing_options, weights), "I,P,Q",
-     "of information, perspective and participation, the part that --query has", 0, FLT_MAX, NULL},
+     "of information, perspective and participation, the part that --query has; not for budget", 0, FLT_MAX,
+     NULL},
     {0, OPTION_INPUT, "scorer", offsetof(weighing_options, scorer), "FILE.safetensors",
-     "a weight for each channel instead of the three parts", 0, 0, NULL},
+     "a weight for each channel instead of the three parts; for budget it says what matters", 0, 0, NULL},
 };
 const option_specs weighing_specs = OPTION_SPECS(weighing);
 

@@ -11,7 +11,7 @@
 /* -k, --strategy, --overview, --patch, --min-distance: how many positions, and how they are chosen. */
 typedef struct placing_options {
     option_integer k;
-    int strategy; /* a place in `strategies` */
+    const char *strategy; /* its name; NULL when not given */
     option_number patch, min_distance, overview;
 } placing_options;
 extern const option_specs placing_specs;

@@ -4,32 +4,36 @@
 #include <stdio.h>
 
 const char *strategies[STRATEGIES_MAX + 1];
+const char *strategy_presets[STRATEGIES_MAX + 1];
 
 void strategies_name(void) {
+    tvlm_budget_preset_info preset;
     for (int i = 0; i < STRATEGIES_MAX; ++i) {
-        const char *const name = tvlm_strategy_name(strategies_at(i));
-        if (tvlm_strategy_find(name) != (int)strategies_at(i)) return;
+        const char *const name = tvlm_strategy_name((tvlm_strategy)(TVLM_STRATEGY_GRID + i));
+        if (tvlm_strategy_find(name) < 0) break;
         strategies[i] = name;
+    }
+    for (int i = 0; i < STRATEGIES_MAX; ++i) {
+        if (tvlm_budget_preset_get_info((tvlm_budget_preset)i, &preset) != TVLM_OK) break;
+        strategy_presets[i] = preset.name;
     }
 }
 
-tvlm_strategy strategies_at(int choice) {
-    return (tvlm_strategy)(TVLM_STRATEGY_GRID + choice);
-}
-
-static int refuse(struct tool *tool, const strategy_option *option, const char *strategy) {
+static int refuse(struct tool *tool, const strategy_option *option, const char *strategy, bool asked) {
     char readers[256] = "";
     size_t used = 0;
     for (int i = 0; strategies[i] != NULL && used < sizeof readers; ++i)
-        if (tvlm_strategy_reads(strategies_at(i), option->parameter))
+        if (tvlm_strategy_reads((tvlm_strategy)tvlm_strategy_find(strategies[i]), option->parameter))
             used += (size_t)snprintf(readers + used, sizeof readers - used, "%s%s", used > 0 ? " or " : "",
                                      strategies[i]);
-    return tool_usage(tool, "--%s is for --strategy %s, not for %s", option->name, readers, strategy);
+    return tool_usage(tool, "--%s is for --strategy %s, not for %s%s", option->name, readers, strategy,
+                      asked ? "" : ", which is the default");
 }
 
-int strategies_check(struct tool *tool, tvlm_strategy strategy, const strategy_option *options, int count) {
+int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
+                     int count) {
     for (int i = 0; i < count; ++i)
         if (options[i].given && !tvlm_strategy_reads(strategy, options[i].parameter))
-            return refuse(tool, &options[i], tvlm_strategy_name(strategy));
+            return refuse(tool, &options[i], tvlm_strategy_name(strategy), asked);
     return TOOL_DONE;
 }

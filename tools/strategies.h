@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strategies.h: the choices of --strategy. They are the library's strategies, under the library's names.
+ * strategies.h: the choices of --strategy, and of `tvlm select --preset`. They are the library's, under the
+ * library's names.
  */
 #ifndef TVLM_TOOLS_STRATEGIES_H
 #define TVLM_TOOLS_STRATEGIES_H
@@ -8,13 +9,12 @@
 #include "texturevlm/select.h"
 #include "tool.h"
 
-/* The names, ending with NULL. strategies_name fills them in, before options are parsed. */
+/* The names, each list ending with NULL. strategies_name fills them in, before options are parsed. The place of
+ * a preset's name is its number. */
 #define STRATEGIES_MAX 15
 extern const char *strategies[STRATEGIES_MAX + 1];
+extern const char *strategy_presets[STRATEGIES_MAX + 1];
 void strategies_name(void);
-
-/* Returns the strategy at that place of the names. */
-tvlm_strategy strategies_at(int choice);
 
 /* An option that not every strategy reads. */
 typedef struct strategy_option {
@@ -23,7 +23,9 @@ typedef struct strategy_option {
     bool given;
 } strategy_option;
 
-/* Refuses the first of `count` options that is given and that the strategy does not read. */
-int strategies_check(struct tool *tool, tvlm_strategy strategy, const strategy_option *options, int count);
+/* Refuses the first of `count` options that is given and that the strategy does not read. `asked` says whether
+ * the strategy was asked for, or is the default. */
+int strategies_check(struct tool *tool, tvlm_strategy strategy, bool asked, const strategy_option *options,
+                     int count);
 
 #endif

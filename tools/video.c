@@ -22,7 +22,7 @@ static const option_spec specs[] = {
      0, 0, NULL},
     {0, OPTION_CHOICE, "preset", offsetof(video_options, preset), "USE",
      "moving (default): a moving camera; still: one that is not; screen (or document): text "
-     "counts and motion does not; gaze: where --gaze looked counts most",
+     "counts and motion does not, and budget takes its preset screen; gaze: where --gaze looked counts most",
      0, 0, video_presets},
     {0, OPTION_INPUT, "gaze", offsetof(video_options, gaze), "FILE",
      "where somebody looked: \"time,x,y\" a line, in seconds since the first frame and pixels; "
@@ -53,8 +53,8 @@ static const option_spec specs[] = {
      "screen)",
      0, 1000, NULL},
     {0, OPTION_NUMBER, "steadiness", offsetof(video_options, steadiness), "S",
-     "added to the score where the last frame's positions are carried to (default: 0.15; 0: none)", 0, 1000,
-     NULL},
+     "for grid: added to the score where the last frame's positions are carried to (default: 0.15; 0: none)",
+     0, 1000, NULL},
     {0, OPTION_INTEGER, "frames", offsetof(video_options, frames), "T",
      "the scorer may read T frames, 2 to 64: motion@-1 is the motion of the frame before, at the "
      "same place",
@@ -78,6 +78,7 @@ static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&placing_specs, offsetof(video_options, placing)},
     {&own, 0},
+    {&budget_specs, offsetof(video_options, budget)},
     {&stride_specs, offsetof(video_options, stride)},
     {&every_specs, offsetof(video_options, every)},
     {&weighing_specs, offsetof(video_options, weighing)},
@@ -140,19 +141,27 @@ static int hold(struct run *run, held_frame *held) {
     return TOOL_DONE;
 }
 
+static bool draw_positions(const struct run *run, const video_answer *answer, const char *title,
+                           struct canvas *canvas) {
+    const tvlm_strategy strategy = video_strategy(run->options);
+    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || run->options->placing.overview.value > 0.0f;
+    const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
+    const tvlm_image *const image = &answer->frame->image;
+    if (strategy == TVLM_STRATEGY_BUDGET) {
+        const int32_t cells = answer->thumbnail_columns * answer->thumbnail_rows;
+        return draw_budget(image, answer->thumbnail_columns, answer->thumbnail_rows,
+                           answer->positions + cells, answer->count - cells, title, canvas);
+    }
+    return squares ? draw_squares(image, answer->positions, answer->count, tree, title, canvas)
+                   : draw_overlay(image, &answer->grid, answer->positions, answer->count, title, canvas);
+}
+
 static int draw(struct run *run, const video_answer *answer) {
     char title[256];
     struct canvas canvas = {0};
-    const tvlm_strategy strategy = strategies_at(run->options->placing.strategy);
     if (run->overlay.path == NULL) return TOOL_DONE;
     video_answer_title(answer, title, sizeof title);
-    const bool tree = strategy == TVLM_STRATEGY_QUADTREE || strategy == TVLM_STRATEGY_BUDGET ||
-                      run->options->placing.overview.value > 0.0f;
-    const bool squares = tree || strategy == TVLM_STRATEGY_FOVEATED || strategy == TVLM_STRATEGY_EXHAUSTIVE;
-    const tvlm_image *const image = &answer->frame->image;
-    const bool drawn =
-        squares ? draw_squares(image, answer->positions, answer->count, tree, title, &canvas)
-                : draw_overlay(image, &answer->grid, answer->positions, answer->count, title, &canvas);
+    const bool drawn = draw_positions(run, answer, title, &canvas);
     if (!drawn) return tool_fail(run->tool, "no memory for the overlay");
     const int code = video_overlay_add(&run->overlay, &canvas, answer->frame->number, answer->frame->time);
     canvas_release(&canvas);
@@ -248,6 +257,23 @@ static int end_interrupted(struct tool *tool, int64_t done) {
     return 128 + signals_noted();
 }
 
+/* Refuses options that the strategy does not read. */
+static int check_strategy(struct tool *tool, const video_options *options) {
+    const strategy_option given[] = {
+        {"stride", "stride", options->stride.given},
+        {"overview", "overview", options->placing.overview.value > 0.0f},
+        {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
+        {"weights", "weights", options->weighing.weights.given},
+        {"share", "share", options->budget.share.given},
+        {"tolerance", "tolerance", options->budget.tolerance.given},
+        {"emphasis", "emphasis", options->budget.emphasis != NULL},
+    };
+    if (options->steadiness.value > 0.0f && video_strategy(options) != TVLM_STRATEGY_GRID)
+        return tool_usage(tool, "--steadiness is for --strategy grid");
+    return strategies_check(tool, video_strategy(options), options->placing.strategy != NULL, given,
+                            sizeof given / sizeof *given);
+}
+
 static int check_usage(struct tool *tool, const video_options *options) {
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
@@ -268,8 +294,8 @@ static int check_usage(struct tool *tool, const video_options *options) {
 
 static int check(struct tool *tool, const video_options *options) {
     int code = check_usage(tool, options);
-    if (code != TOOL_DONE) return code;
-    code = video_folder_check(tool, options->features);
+    if (code == TOOL_DONE) code = check_strategy(tool, options);
+    if (code == TOOL_DONE) code = video_folder_check(tool, options->features);
     return code == TOOL_DONE ? video_folder_check(tool, options->flow) : code;
 }
 

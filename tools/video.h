@@ -7,6 +7,7 @@
 
 #include "draw.h"
 #include "questions.h"
+#include "select_budget.h"
 #include "shared.h"
 #include "texturevlm/stream.h"
 #include "tool.h"
@@ -19,6 +20,7 @@ typedef struct video_options {
     option_integer every, frames, keyframe, tile;
     placing_options placing;
     weighing_options weighing;
+    budget_options budget;
     int preset; /* a place in video_presets */
     int no_delta;
     option_number rate, stride, steadiness, cut, threshold, carry;
@@ -32,6 +34,9 @@ typedef struct video_options {
 extern const char *const video_presets[];
 tvlm_stream_use video_use(int preset);
 
+/* The strategy that was named, else the grid. */
+tvlm_strategy video_strategy(const video_options *options);
+
 /* The stream and what goes with it from frame to frame. */
 typedef struct video_session {
     struct tool *tool;
@@ -40,6 +45,7 @@ typedef struct video_session {
     tvlm_stream *stream; /* NULL before the first frame */
     struct tvlm_stream_params params;
     questions questions;
+    budget_emphasis emphasis;
     video_gaze gaze;
     char volume[2048]; /* the channels of which earlier frames are read; "": none */
     tvlm_scorer *scorer;
@@ -47,7 +53,7 @@ typedef struct video_session {
     video_flow flow;
     int64_t features_read, flows_read; /* how many files were read of each */
     int64_t asked;                     /* the number of the last frame whose mask was written; -1: none */
-    float *former;                     /* [former_count][x, y]: the last frame's positions, in its pixels */
+    float *former; /* [former_count][x, y]: the last frame's positions, in its pixels; no thumbnail's */
     int32_t former_count;
 } video_session;
 
@@ -58,7 +64,8 @@ typedef struct video_answer {
     tvlm_selection *selection;
     const tvlm_position *positions;
     int32_t count, k, candidates;
-    int32_t jumps; /* how many positions jumped; -1: there were none before */
+    int32_t thumbnail_columns, thumbnail_rows; /* 0: there is none */
+    int32_t jumps;                             /* how many positions jumped; -1: there were none before */
     draw_grid grid;
     bool has_features, has_flow; /* whether there was a file of each */
 } video_answer;

@@ -8,8 +8,6 @@
 
 #include "json.h"
 #include "positions.h"
-#include "select_budget.h"
-#include "strategies.h"
 #include "video.h"
 
 static void write_state(json_writer *json, const video_answer *answer, bool with_features) {
@@ -51,7 +49,7 @@ int video_answer_print(const video_session *session, const video_answer *answer)
     json_integer(&json, "height", frame->image.height);
     json_close(&json);
     json_string(&json, "layout", session->params.layout != NULL ? session->params.layout : "temporal34");
-    json_string(&json, "strategy", tvlm_strategy_name(strategies_at(session->options->placing.strategy)));
+    json_string(&json, "strategy", tvlm_strategy_name(video_strategy(session->options)));
     json_device(&json, session->device);
     json_integer(&json, "k", answer->k);
     budget_write(&json, answer->selection);
@@ -64,8 +62,16 @@ int video_answer_print(const video_session *session, const video_answer *answer)
 }
 
 void video_answer_title(const video_answer *answer, char *title, size_t size) {
-    int length = snprintf(title, size, "frame %lld, %.2f s: %d of %d cells", (long long)answer->frame->number,
-                          answer->frame->time, (int)answer->count, (int)answer->candidates);
+    const int32_t cells = answer->thumbnail_columns * answer->thumbnail_rows;
+    int length =
+        snprintf(title, size, "frame %lld, %.2f s: ", (long long)answer->frame->number, answer->frame->time);
+    if (cells > 0)
+        length += snprintf(title + length, size - (size_t)length, "%d x %d thumbnail, %d tiles",
+                           (int)answer->thumbnail_columns, (int)answer->thumbnail_rows,
+                           (int)(answer->count - cells));
+    else
+        length += snprintf(title + length, size - (size_t)length, "%d of %d cells", (int)answer->count,
+                           (int)answer->candidates);
     if (answer->jumps >= 0 && length < (int)size)
         length += snprintf(title + length, size - (size_t)length, ", %d jump", (int)answer->jumps);
     if (answer->report.keyframe && length < (int)size)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "positions.h"
-#include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
 #include "video.h"
@@ -68,10 +67,19 @@ tvlm_stream_use video_use(int preset) {
     return uses[preset];
 }
 
+tvlm_strategy video_strategy(const video_options *options) {
+    const char *const name = options->placing.strategy;
+    return name != NULL ? (tvlm_strategy)tvlm_strategy_find(name) : TVLM_STRATEGY_GRID;
+}
+
 int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
     *session = (video_session){.tool = tool, .options = options, .asked = -1};
-    int code = TOOL_DONE;
-    if (options->gaze != NULL) code = video_gaze_read(tool, options->gaze, &session->gaze);
+    const char *const matters = options->weighing.scorer != NULL   ? "scorer"
+                                : options->questions.query != NULL ? "query"
+                                                                   : NULL;
+    int code = budget_check(tool, &options->budget, options->placing.k.given, matters, &session->emphasis);
+    if (code == TOOL_DONE && options->gaze != NULL)
+        code = video_gaze_read(tool, options->gaze, &session->gaze);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);
     if (code == TOOL_DONE && session->questions.several)
         code = tool_usage(tool, "--query holds %d vectors: --combine max or mean makes one question of them",
@@ -270,7 +278,7 @@ static int flow_at(video_session *session, const video_answer *answer, float *fl
 
 /*
  * Counts the former positions that jumped: no present one, moved back along the flow, lies within one cell of
- * them. Then remembers the present ones.
+ * them. Then remembers the present ones. A thumbnail's cells, which only rectangles are, never jump.
  */
 static int count_jumps(video_session *session, video_answer *answer) {
     float *const flow = calloc(2 * (size_t)answer->count + 2, sizeof *flow);
@@ -283,15 +291,17 @@ static int count_jumps(video_session *session, video_answer *answer) {
         bool stays = false;
         for (int32_t i = 0; !stays && i < answer->count; ++i) {
             const tvlm_position *const p = &answer->positions[i];
-            stays = fabsf(p->x + flow[2 * i] - former[0]) <= p->size &&
+            stays = p->height == 0.0f && fabsf(p->x + flow[2 * i] - former[0]) <= p->size &&
                     fabsf(p->y + flow[2 * i + 1] - former[1]) <= p->size;
         }
         if (j == 0) answer->jumps = 0;
         answer->jumps += !stays;
     }
+    int32_t count = 0;
     for (int32_t i = 0; code == TOOL_DONE && i < answer->count; ++i) {
-        here[2 * i] = answer->positions[i].x;
-        here[2 * i + 1] = answer->positions[i].y;
+        if (answer->positions[i].height > 0.0f) continue;
+        here[2 * count] = answer->positions[i].x;
+        here[2 * count++ + 1] = answer->positions[i].y;
     }
     free(flow);
     if (code != TOOL_DONE) {
@@ -300,15 +310,15 @@ static int count_jumps(video_session *session, video_answer *answer) {
     }
     free(session->former);
     session->former = here;
-    session->former_count = answer->count;
+    session->former_count = count;
     return TOOL_DONE;
 }
 
 int video_session_select(video_session *session, video_answer *answer) {
     const video_options *const options = session->options;
-    const struct tvlm_select_params params = {
+    struct tvlm_select_params params = {
         .k = options->placing.k.value,
-        .strategy = strategies_at(options->placing.strategy),
+        .strategy = video_strategy(options),
         .score = {.stride = options->stride.value,
                   .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = session->scorer},
@@ -319,9 +329,14 @@ int video_session_select(video_session *session, video_answer *answer) {
     struct tvlm_query storage;
     tvlm_selection_info info;
     tvlm_stack_info stack;
+    budget_params(&options->budget, &session->emphasis, &params);
+    if (params.strategy == TVLM_STRATEGY_BUDGET && video_use(options->preset) == TVLM_STREAM_SCREEN)
+        params.preset = TVLM_BUDGET_SCREEN;
     /* Before the first features, and after a cut, there are none that could answer. */
     const bool can_ask = answer->has_features || answer->report.columns > 0;
     const struct tvlm_query *const query = can_ask ? questions_query(&session->questions, 0, &storage) : NULL;
+    if (query == NULL && params.emphasis_channel == TVLM_CHANNEL_QUERY_SIMILARITY)
+        params.emphasis_channel = 0, params.emphasis = 0.0f;
     int code = tool_status(session->tool,
                            tvlm_stream_select(session->stream, 0, query, &params, &answer->selection));
     if (code != TOOL_DONE) return code;
@@ -336,9 +351,12 @@ int video_session_select(video_session *session, video_answer *answer) {
         (int32_t)ceilf((float)stack.width / stride), (int32_t)ceilf((float)stack.height / stride),
         stride * (float)info.width / (float)stack.width, stride * (float)info.height / (float)stack.height};
     answer->candidates = answer->grid.columns * answer->grid.rows;
-    answer->k = options->placing.k.given              ? options->placing.k.value
-                : answer->candidates < TVLM_K_DEFAULT ? answer->candidates
-                                                      : TVLM_K_DEFAULT;
+    answer->thumbnail_columns = info.thumbnail_columns;
+    answer->thumbnail_rows = info.thumbnail_rows;
+    answer->k = params.strategy == TVLM_STRATEGY_BUDGET ? answer->count
+                : options->placing.k.given              ? options->placing.k.value
+                : answer->candidates < TVLM_K_DEFAULT   ? answer->candidates
+                                                        : TVLM_K_DEFAULT;
     return count_jumps(session, answer);
 }
 

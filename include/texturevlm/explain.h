@@ -40,8 +40,8 @@ typedef struct tvlm_reason {
  * part over the candidates, and a stream's bonus for positions that stay (stream.h) come to. For the cascade,
  * which reads candidates on the host, the shares are right up to a few thousandths.
  *
- * `stack`, `query` and `params` are what the selection was made from, with the image as it was; the question
- * becomes the stack's present one. `capacity` is how many reasons there is room for. With 0 only
+ * `stack`, `query` and `params` are what the selection was made from, with the image as it was;
+ * TVLM_STRATEGY_DEFAULT in them is the strategy that chose. The question becomes the stack's present one. `capacity` is how many reasons there is room for. With 0 only
  * *channel_count is set, and `reasons` may be NULL. Waits. Errors: those of tvlm_select; ARGUMENT (a capacity
  * that is too small, params of another strategy than the selection's).
  */

@@ -215,14 +215,14 @@ TVLM_API tvlm_status tvlm_topk_opencl(tvlm_device *device, cl_mem scores, size_t
 
 /*
  * As tvlm_select (select.h), with the positions in a buffer on the device, from byte_offset (a multiple of 4)
- * on. They lie there as the structs do, 48 bytes each: floats x, y, level, score, size, ints column, row, and
- * five words that are 0. *count is how many there are; it may be NULL.
+ * on. They lie there as the structs do, 48 bytes each: floats x, y, level, score, size, ints column, row, floats
+ * height, lost_before, lost_after, and two words that are 0. *count is how many there are; it may be NULL.
  *
- * The strategies grid and exhaustive, without min_distance and overview, choose on the device: the work has
- * been enqueued when it returns. Coordinates are rounded as floats there: where cells are not whole pixels of
- * the image, they may differ from tvlm_select's by a few units in the last place. All else chooses on
- * the host, waits, and sends what it chose. Errors: as tvlm_select; ARGUMENT for a buffer that is too small,
- * and for keep_scores, since there is no selection that could keep them.
+ * The strategies grid and exhaustive, without min_distance, overview and diversity, choose on the device: the
+ * work has been enqueued when it returns. Coordinates are rounded as floats there: where cells are not whole pixels of
+ * the image, they may differ from tvlm_select's by a few units in the last place. All else, the default
+ * among it, chooses on the host, waits, and sends what it chose. Errors: as tvlm_select; ARGUMENT for a buffer
+ * that is too small, and for keep_scores, since there is no selection that could keep them.
  */
 TVLM_API tvlm_status tvlm_select_opencl(tvlm_stack *stack, const struct tvlm_query *query,
                                         const struct tvlm_select_params *params, cl_mem positions,
@@ -230,8 +230,8 @@ TVLM_API tvlm_status tvlm_select_opencl(tvlm_stack *stack, const struct tvlm_que
 
 /*
  * As tvlm_patches_extract_opencl, at positions in a buffer on the device, which lie there as
- * tvlm_select_opencl writes them; of each only x, y and size are read. It waits for their check, unless they
- * are `unchecked`: what is no position is then cut out at the upper left corner.
+ * tvlm_select_opencl writes them; of each only x, y, size and height are read. It waits for their check, unless
+ * they are `unchecked`: what is no position is then cut out at the upper left corner.
  */
 TVLM_API tvlm_status tvlm_patches_extract_at_opencl(tvlm_stack *stack, const struct tvlm_memory *positions,
                                                     int32_t count, const struct tvlm_patches_params *params,

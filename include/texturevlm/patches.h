@@ -48,8 +48,8 @@ TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params,
 
 /*
  * Cuts a square of side x side texels out around each position: out[position][channel][side][side],
- * row-major, rows from the top, as floats or as halves (the bits in a uint16_t). Of a position only x, y and
- * size are read, in pixels of the image as it was handed in. `params` NULL means the defaults; `capacity` is
+ * row-major, rows from the top, as floats or as halves (the bits in a uint16_t). Of a position only x, y, size
+ * and height are read, in pixels of the image as it was handed in. `params` NULL means the defaults; `capacity` is
  * the number of bytes there is room for. Waits.
  *
  * Texels lie size / side apart, centred on the position. They are read bilinearly from the level of that

@@ -2,7 +2,8 @@
 /*
  * select.h: the positions of an image that matter.
  *
- * The defaults choose up to 273 cells of 16 x 16 pixels, the best first:
+ * The defaults spend up to 273 patches of an encoder so that the least of the image is lost: some are a small
+ * picture of the whole image, the others squares of it in detail (the strategy `budget`).
  *
  *     tvlm_selection *selection = NULL;
  *     if (tvlm_select(stack, NULL, NULL, &selection) == TVLM_OK) {
@@ -14,8 +15,12 @@
  *
  * A question (score.h) says what is looked for, and parameters say how:
  *
- *     tvlm_select(stack, tvlm_query(.vectors = text, .dimension = 768),
- *                 tvlm_select_params(.k = 100, .overview = 0.25f, .score = {.stride = 14}), &selection);
+ *     tvlm_select(stack, tvlm_query(.vectors = text, .dimension = 768), tvlm_select_params(.k = 100), &selection);
+ *
+ * Another strategy is asked for by its name, such as the best cells of a regular grid:
+ *
+ *     tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .score = {.stride = 14}),
+ *                 &selection);
  */
 #ifndef TEXTUREVLM_SELECT_H
 #define TEXTUREVLM_SELECT_H
@@ -53,7 +58,7 @@ typedef struct tvlm_position {
 
 /* How positions are chosen. tvlm_select_params says more about each, beside its parameters. */
 typedef enum tvlm_strategy {
-    /* The grid for now. A later version may mean another strategy. */
+    /* The budget; with an overview the grid, and in a stream (stream.h) the grid, too. */
     TVLM_STRATEGY_DEFAULT = 0,
     /* The best cells of a regular grid. */
     TVLM_STRATEGY_GRID,
@@ -137,7 +142,7 @@ struct tvlm_select_params {
     /* ---- All strategies ---- */
 
     /* How many positions there are to be. 0 means 273, or as many as there are candidates. A k larger than
-     * the number of candidates is refused. */
+     * the number of candidates is refused, but by the budget, which then gives all patches. */
     int32_t k;
 
     tvlm_strategy strategy;
@@ -298,7 +303,8 @@ struct tvlm_select_params {
     float emphasis;
     /* The channel that is m: its value in its range. 0: the `scores` of one's own where there are some, else
      * the scorer's score where there is a scorer, else the relevance to the query where there is one, each over
-     * its range in the image, else TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused. */
+     * its range in the image, else TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused,
+     * and one beside scores, a scorer, or a query that it does not read. */
     int32_t emphasis_channel;
     tvlm_budget_preset preset;
 
@@ -396,14 +402,15 @@ typedef struct tvlm_selection_report {
 TVLM_API tvlm_status tvlm_selection_get_report(const tvlm_selection *selection,
                                                tvlm_selection_report *report);
 
-/* "grid", "foveated", "quadtree", "exhaustive", "cascade" or "budget"; TVLM_STRATEGY_DEFAULT has the name of the
- * strategy that it means. Never NULL. */
+/* "grid", "foveated", "quadtree", "exhaustive", "cascade" or "budget", which is also the name of
+ * TVLM_STRATEGY_DEFAULT. "unknown" for other values. */
 TVLM_API const char *tvlm_strategy_name(tvlm_strategy strategy);
 
 /* The strategy of that name, or -1. */
 TVLM_API int tvlm_strategy_find(const char *name);
 
-/* Whether a strategy reads the parameter of that name: "stride", "level", "dense", "min_distance",
+/* Whether a strategy reads the parameter of that name (TVLM_STRATEGY_DEFAULT: whether it may be given without
+ * a strategy, as that of the budget or an overview may): "stride", "level", "dense", "min_distance",
  * "overview", "fixations", "e0", "arrangement", "keep_regions", "cull_distance", "cover", "diversity", "weights",
  * "keep_pass", "share", "tolerance", "emphasis", "emphasis_channel" or "preset". All strategies read the
  * others. False where there is no such strategy. */

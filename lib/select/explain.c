@@ -214,8 +214,8 @@ tvlm_status tvlm_explain(tvlm_stack *stack, const struct tvlm_query *query,
     if (capacity < 0) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %d reasons", (int)capacity);
     if (capacity > 0) TVLM_NEED(log, reasons);
     if (params != NULL) task.params = *params;
+    if (task.params.strategy == TVLM_STRATEGY_DEFAULT) task.params.strategy = selection->info.strategy;
     TVLM_TRY(tvlm_strategy_check(log, &task.params));
-    task.params.strategy = tvlm_strategy_meant(task.params.strategy);
     if (task.params.strategy != selection->info.strategy)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "parameters of the strategy %s for a selection by %s",
                          tvlm_strategy_name(task.params.strategy),

@@ -30,7 +30,7 @@ static tvlm_status check_params(const tvlm_stack *stack, const struct tvlm_query
 }
 
 static void complete(struct tvlm_select_params *params) {
-    params->strategy = tvlm_strategy_meant(params->strategy);
+    params->strategy = tvlm_strategy_meant(params);
     if (params->patch == 0.0f) params->patch = TVLM_PATCH_DEFAULT;
 }
 

@@ -72,14 +72,19 @@ static const strategy strategies[] = {
 };
 #define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 
-tvlm_strategy tvlm_strategy_meant(tvlm_strategy number) {
-    return number == TVLM_STRATEGY_DEFAULT ? TVLM_STRATEGY_GRID : number;
+/* The default, without and with an overview. */
+#define USUAL         TVLM_STRATEGY_BUDGET
+#define WITH_OVERVIEW TVLM_STRATEGY_GRID
+
+tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params) {
+    if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
+    return params->overview != 0.0f ? WITH_OVERVIEW : USUAL;
 }
 
 /* Returns the strategy of that number, or NULL if there is none. */
 static const strategy *find(tvlm_strategy number) {
-    const int meant = (int)tvlm_strategy_meant(number);
-    return meant > TVLM_STRATEGY_DEFAULT && meant < STRATEGY_COUNT ? &strategies[meant] : NULL;
+    const int known = number == TVLM_STRATEGY_DEFAULT ? (int)USUAL : (int)number;
+    return known > TVLM_STRATEGY_DEFAULT && known < STRATEGY_COUNT ? &strategies[known] : NULL;
 }
 
 /* ---- Checks ---- */
@@ -99,21 +104,22 @@ static void name_readers(unsigned parameter, char *text, size_t size) {
     }
 }
 
-static tvlm_status refuse_ignored(const tvlm_log *log, const strategy *s, unsigned ignored) {
+static tvlm_status refuse_ignored(const tvlm_log *log, const strategy *s, bool unasked, unsigned ignored) {
     char readers[256] = "";
     int first = 0;
     while ((ignored >> first & 1u) == 0) ++first;
     name_readers(1u << first, readers, sizeof readers);
-    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the parameter %s is for the strategy %s, not for %s",
-                     parameter_names[first], readers, s->name);
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the parameter %s is for the strategy %s, not for %s%s",
+                     parameter_names[first], readers, s->name, unasked ? ", which is the default" : "");
 }
 
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params) {
-    const strategy *const s = find(params->strategy);
+    const strategy *const s = find(tvlm_strategy_meant(params));
     if (s == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no strategy %d", (int)params->strategy);
     const unsigned ignored = given_of(params) & ~s->reads;
-    if (ignored != 0) return refuse_ignored(log, s, ignored);
+    const bool unasked = params->strategy == TVLM_STRATEGY_DEFAULT && params->overview == 0.0f;
+    if (ignored != 0) return refuse_ignored(log, s, unasked, ignored);
     return s->check != NULL ? s->check(log, params) : TVLM_OK;
 }
 
@@ -140,7 +146,8 @@ int tvlm_strategy_find(const char *name) {
 
 bool tvlm_strategy_reads(tvlm_strategy number, const char *parameter) {
     const strategy *const s = find(number);
+    const unsigned also = number == TVLM_STRATEGY_DEFAULT ? OVERVIEW : 0u;
     for (int i = 0; s != NULL && parameter != NULL && i < PARAMETER_COUNT; ++i)
-        if (strcmp(parameter, parameter_names[i]) == 0) return (s->reads >> i & 1u) != 0;
+        if (strcmp(parameter, parameter_names[i]) == 0) return ((s->reads | also) >> i & 1u) != 0;
     return s != NULL;
 }

@@ -8,8 +8,9 @@
 #include "select/choose.h"
 #include "select/explain.h"
 
-/* The strategy that TVLM_STRATEGY_DEFAULT means; any other is itself. */
-tvlm_strategy tvlm_strategy_meant(tvlm_strategy strategy);
+/* The strategy that parameters mean: where they name none it is the budget, or the grid if they ask for an
+ * overview, which shows the whole image beside the best cells. */
+tvlm_strategy tvlm_strategy_meant(const struct tvlm_select_params *params);
 
 /* Refuses a strategy that there is not, parameters that it ignores, and what its check refuses. */
 tvlm_status tvlm_strategy_check(const tvlm_log *log, const struct tvlm_select_params *params);

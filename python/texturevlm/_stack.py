@@ -403,7 +403,9 @@ def answer(device: Device, stack: Any, chosen: Choosing, image: tuple[int, int],
 
     chosen.place(image, working)
     if chosen.scores is not None:
-        chosen.hand_in(*cells(chosen.c.strategy))
+        # The default is the budget, with an overview the grid, as in a stream, which chooses by itself.
+        usual = chosen.c.strategy == lib.TVLM_STRATEGY_DEFAULT and chosen.c.overview == 0 and choose is None
+        chosen.hand_in(*cells(lib.TVLM_STRATEGY_BUDGET if usual else chosen.c.strategy))
     box = ffi.new("tvlm_selection **")
     made: list[Selection] = []
 

@@ -1,22 +1,30 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/budget.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy budget`: what the JSON says, pictures, crops, what is
-# refused. DEVICE as in common.sh.
+# tests/cli/budget.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy budget`: that it is the default, what the JSON says,
+# pictures, crops, what is refused. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 photo=$work/in/photo.png
 "$scene" "$photo" 320 208 || exit 1
 printf 'P5 64 48 255\n' >"$work/in/white.pgm" && head -c 3072 /dev/zero | tr '\0' '\377' >>"$work/in/white.pgm"
-select=("$tvlm" select ${device:+"$device"} --strategy budget)
-has() {
-    checks=$((checks + 1))
-    grep -qE "$2" "$1" || complain "$1: no $2"
-}
-# counts WHAT NUMBER FILE PATTERN
-counts() {
-    checks=$((checks + 1))
-    [ "$(grep -cE "$4" "$3")" -eq "$2" ] || complain "$1: $(grep -cE "$4" "$3"), not $2"
-}
+usual=("$tvlm" select ${device:+"$device"})
+select=("${usual[@]}" --strategy budget)
+
+echo "== the default"
+succeeds "${select[@]}" "$photo" -k 40 -o named.json
+succeeds "${usual[@]}" "$photo" -k 40 -o usual.json
+same "budget is the default" named.json usual.json
+succeeds "${usual[@]}" "$photo"
+counts "the default count is 273, or all" 260 "$work/stdout" '"x"'
+succeeds "${usual[@]}" "$photo" -k 40 --overview .2
+has "$work/stdout" '"strategy": "grid"'
+succeeds "${usual[@]}" "$photo" -k 40 --overview 0
+has "$work/stdout" '"strategy": "grid"'
+for option in "--stride 8" "--min-distance 3" "--weights 1,1,0" "--diversity .5"; do
+    refused 2 "${option%% *} is for --strategy grid.*, not for budget, which is the default" "${usual[@]}" "$photo" $option
+done
+refused 2 "share is for --strategy budget, not for grid \(" "${usual[@]}" "$photo" --overview .2 --share .5
+rm -f ./*
 
 echo "== what comes out"
 succeeds "${select[@]}" "$photo" -k 40 -o o.json --overlay o.png --heatmap h.png --patches p.npy --patch-scores s.npy
@@ -48,6 +56,14 @@ for other in saliency edges; do
 done
 succeeds "${select[@]}" "$photo" -k 60 --emphasis 0 -o none.json
 same "an emphasis of 0 is none" plain.json none.json
+one='\0\0\200\077'
+scorer "$work/in/edges.safetensors" '"format":"texturevlm.scorer","channels":"edges"' '[1]' "$one"
+succeeds "${select[@]}" "$photo" -k 60 --scorer "$work/in/edges.safetensors" -o scored.json
+has scored.json '"layout": "edges"'
+checks=$((checks + 1))
+cmp -s <(grep '"x"' plain.json) <(grep '"x"' scored.json) && complain "a scorer changes nothing"
+has plain.json '"layout": "r,g,b"'
+has saliency.json '"layout": "saliency"'
 succeeds "${select[@]}" "$photo" -k 60 --preset document -o document.json
 has document.json '"preset": "document"'
 rm -f ./*
@@ -57,6 +73,8 @@ rm -f ./*
 
 succeeds "${select[@]}" "$photo" -k 60 --explain why.json -o o.json
 counts "reasons" 60 why.json '"before": [0-9.e-]+, "after": [0-9.e-]+'
+succeeds "${select[@]}" "$photo" -k 60 --explain why.png --overlay o.png -o o.json
+is "the pictures are the same" test "$(cksum <why.png)" != "$(cksum <o.png)"
 rm -f ./*
 
 echo "== nothing lost"
@@ -74,6 +92,8 @@ has crops/photo.json '"file": "photo-0.png"'
 rm -rf ./*
 
 echo "== what is refused"
+zero='\0\0\0\0'
+npy "$work/in/f.npy" '<f4' '(1, 1, 2)' "$one$zero" && npy "$work/in/two.npy" '<f4' '(2, 2)' "$one$zero$zero$one"
 refused 2 '-k, --share and --tolerance exclude' "${select[@]}" "$photo" -k 4 --share .5
 refused 2 '-k, --share and --tolerance exclude' "${select[@]}" "$photo" --tolerance .1 --share .5
 refused 2 '--share: 0 is not in' "${select[@]}" "$photo" --share 0
@@ -85,7 +105,11 @@ refused 2 '--emphasis x: a number' "${select[@]}" "$photo" --emphasis x
 refused 2 '--emphasis -1: a number' "${select[@]}" "$photo" --emphasis -1
 refused 2 'there is no channel nothing' "${select[@]}" "$photo" --emphasis 2:nothing
 refused 1 'photo.png: .*depth.*has no input' "${select[@]}" "$photo" --emphasis 2:depth -o o.json
-refused 2 "'page' is none of auto, general" "${select[@]}" "$photo" --preset page
+refused 2 "'page' is none of auto, general, document, screen" "${select[@]}" "$photo" --preset page
+refused 2 'emphasis 2:text and --scorer exclude each other' "${select[@]}" "$photo" --emphasis 2:text --scorer "$work/in/edges.safetensors"
+refused 2 'emphasis 2:text and --scores exclude each other' "${select[@]}" "$photo" --emphasis 2:text --scores s.npy
+refused 2 'emphasis 2:text and --query exclude each other' "${select[@]}" "$photo" --emphasis 2:text --features f.npy --query q.npy
+refused 2 'crops takes one query' "${select[@]}" "$photo" --features "$work/in/f.npy" --query "$work/in/two.npy" --crops .
 refused 1 'photo.png: a patch of 14 pixels' "${select[@]}" "$photo" --patch 14
 for option in "--stride 8" "--min-distance 3" "--overview .2" "--weights 1,1,0" "--fixation 3,3" "--e0 .3" "--level 1" \
     "--keep-regions 3" "--cull-distance .5" --cover "--arrangement log-polar"; do

@@ -28,10 +28,11 @@ done
 
 asked=(--features "$in/features.npy" --query "$in/query.npy")
 case $command in
-select) run=(select "$in/frame0.pgm" -k 5 --overlay overlay.png --heatmap heat.png -o selection.json) ;;
+select) run=(select "$in/frame0.pgm" -k 5 --strategy grid --overlay overlay.png --heatmap heat.png -o selection.json) ;;
+budget) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --overlay overlay.png --heatmap heat.png -o selection.json) ;;
 features) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --strategy cascade) ;;
-basis) run=(select "$in/frame0.pgm" -k 5 "${asked[@]}" --basis image --components 2) ;;
-batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
+basis) run=(select "$in/frame0.pgm" -k 5 --strategy grid "${asked[@]}" --basis image --components 2) ;;
+batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid) ;;
 generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
 flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
 export) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl -o tensors.safetensors) ;;

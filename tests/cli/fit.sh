@@ -57,7 +57,7 @@ same "a class by name and by number" coco.safetensors coco5.safetensors
 succeeds "${fit[@]}" "${common[@]}" --coco "$in/coco.json" -o both.safetensors
 checks=$((checks + 1))
 ! cmp -s both.safetensors coco.safetensors || complain "the other class makes no difference"
-succeeds "$tvlm" select ${device:+"$device"} "${photos[0]}" -k 2 --scorer masks.safetensors
+succeeds "$tvlm" select ${device:+"$device"} "${photos[0]}" -k 2 --strategy grid --scorer masks.safetensors
 checks=$((checks + 1))
 [ "$(grep -c '"cell": \[[23], *0\]' "$work/stdout")" -eq 2 ] || complain "select does not choose the object's cells"
 

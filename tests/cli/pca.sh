@@ -55,7 +55,7 @@ refused 2 'is missing' "${pca[@]}" train "$in/f.npy"
 refused 2 'are of validate' "${pca[@]}" info basis.safetensors --plot p.png
 refused 2 'takes BASIS' "${pca[@]}" validate basis.safetensors
 
-select=("$tvlm" select "$in/scene.png" -k 5 $device --weights 0,0,1)
+select=("$tvlm" select "$in/scene.png" -k 5 $device --strategy grid --weights 0,0,1)
 for basis in image query basis.safetensors c.safetensors; do
     says '"positions"' "${select[@]}" --features "$in/f.npy" --query "$in/q.npy" --basis $basis
 done

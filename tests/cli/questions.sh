@@ -9,7 +9,7 @@ photo=$work/in/photo.png in=$work/in
 "$scene" "$photo" 64 48 && "$scene" "$in/other.png" 95 130 || exit 1
 zero='\0\0\0\0' half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' nan='\0\0\300\177'
 
-select=("$tvlm" select ${device:+"$device"} "$photo" --weights 0,0,1 -k 1 --stride 16)
+select=("$tvlm" select ${device:+"$device"} "$photo" --strategy grid --weights 0,0,1 -k 1 --stride 16)
 minus='\0\0\200\277' three='\0\0\100\100'
 
 # reads WHAT PATTERN...: the JSON on stdout has these, in their order.

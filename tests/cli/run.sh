@@ -4,12 +4,6 @@
 # line on stderr, exit 1 (wrong usage: 2), nothing on stdout and no file. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-is() { # WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" || complain "$what"
-}
 
 # json FILE PYTHON_EXPRESSION: is JSON (as `d`) of which this is true. Without python3: it has braces.
 json() {
@@ -24,7 +18,7 @@ json() {
 
 is_png() { [ "$(head -c 8 "$1" | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ]; }
 
-select=("$tvlm" select ${device:+"$device"})
+select=("$tvlm" select ${device:+"$device"} --strategy grid) # what the default is, budget.sh tells
 generate=("$tvlm" generate ${device:+"$device"})
 photo=$work/in/photo.png
 "$scene" "$photo" 320 200 && "$scene" "$work/in/other.png" 95 130 || exit 1

@@ -29,12 +29,6 @@ sys.exit(not eval(sys.argv[2]))' "$work/stdout" "$1" 2>"$work/stderr" || complai
         ! grep -vq '^{.*}$' "$work/stdout" || complain "a line is no JSON object"
     fi
 }
-is() { # WHAT CONDITION...
-    local what=$1
-    shift
-    checks=$((checks + 1))
-    "$@" || complain "$what"
-}
 
 # Blobs and a square that goes to the right by 3 pixels a frame.
 frame() { # FILE NUMBER WIDTH HEIGHT
@@ -94,6 +88,33 @@ lines 'all(o["tiles"] == 35 and o["changed"] == 0 for o in d[1:])'
 runs 6 0 "${frames[@]}" -k 7 --tile 16 --carry 9
 is "carried saliency changes no score" test \
     "$(sed 's/^.*"image"//' "$work/delta" | cksum)" != "$(sed 's/^.*"image"//' "$work/stdout" | cksum)"
+
+echo "== a budget"
+runs 6 0 "${frames[@]}" --strategy budget -k 20
+lines 'all(o["strategy"] == "budget" and o["k"] == len(o["positions"]) == 20 for o in d)'
+lines 'all(all("height" in p for p in o["positions"][:o["thumbnail"][0] * o["thumbnail"][1]]) for o in d)'
+lines 'all(o["loss"] <= o["downsampled"] and o["preset"] in ("general", "document") for o in d)'
+lines 'all(0 <= o["jumps"] <= 20 - o["thumbnail"][0] * o["thumbnail"][1] + 8 for o in d[1:])'
+cp "$work/stdout" "$work/budget"
+runs 6 0 "${frames[@]}" --strategy budget --share .4
+lines 'all(len(o["positions"]) == 14 for o in d)'
+runs 6 0 "${frames[@]}" --strategy budget --tolerance .3
+lines 'all(o["loss"] <= .3 for o in d)'
+runs 6 0 "${frames[@]}" --strategy budget -k 20 --preset screen
+lines 'all(o["preset"] == "screen" for o in d)'
+runs 6 0 "${frames[@]}" --strategy budget -k 20 --emphasis 30:motion
+is "an emphasis changes nothing" test "$(grep -o '"positions.*' "$work/stdout" | tail -5 | cksum)" != "$(grep -o '"positions.*' "$work/budget" | tail -5 | cksum)"
+runs 2 0 "${frames[@]:0:2}" --strategy budget -k 20 --overlay "$work/spent"
+is "no PNG of a budget" test "$(head -c 4 "$work/spent/frame-000001.png" | tail -c 3)" = PNG
+refused 2 '-k, --share and --tolerance exclude' "${video[@]}" "${frames[@]}" --strategy budget -k 3 --share .5
+for option in "--share .5" "--tolerance .1" "--emphasis 2"; do
+    refused 2 "${option%% *} is for --strategy budget, not for grid, which is the default" "${video[@]}" "${frames[@]}" $option
+done
+for option in "--stride 8" "--min-distance 9" "--overview .2" "--weights 1,0,0"; do
+    refused 2 "${option%% *} is for --strategy .*, not for budget" "${video[@]}" "${frames[@]}" --strategy budget $option
+done
+refused 2 'steadiness is for --strategy grid' "${video[@]}" "${frames[@]}" --strategy budget --steadiness .2
+refused 2 'emphasis 2:text and --scorer exclude' "${video[@]}" "${frames[@]}" --strategy budget --emphasis 2:text --scorer s
 
 echo "== the gaze"
 printf '# time,x,y\n0,8,72\n0.04 nan nan\n0.08,104,72\n0.12,104,72\n' >"$work/in/gaze.csv"

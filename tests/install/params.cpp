@@ -22,11 +22,13 @@ int main() {
             TVLM_OK ||
         tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "full40", .clusters = 12),
                                     &stack) != TVLM_OK ||
-        tvlm_select(stack, nullptr, tvlm_select_params(.k = 5, .score = {.weights = weights}), &selection) !=
-            TVLM_OK ||
+        tvlm_select(stack, nullptr,
+                    tvlm_select_params(.k = 5, .strategy = TVLM_STRATEGY_GRID, .score = {.weights = weights}),
+                    &selection) != TVLM_OK ||
         tvlm_stream_create(device, 64, 48, tvlm_stream_params(.cut = TVLM_ZERO), &stream) != TVLM_OK;
     tvlm_select_params params{};
     params.k = 5;
+    params.strategy = TVLM_STRATEGY_GRID;
     params.score.weights = weights;
     failed = failed || tvlm_select(stack, nullptr, &params, &same) != TVLM_OK ||
              tvlm_select(stack, nullptr, tvlm_select_params(), nullptr) != TVLM_ERROR_ARGUMENT;

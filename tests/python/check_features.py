@@ -171,7 +171,7 @@ def check_files(what, model):
     checks.true(f"{what}: two questions are two vectors", np.abs(q[0] - q[1]).max() > 1e-6)
     one = os.path.join(folder, "one.npy")
     np.save(one, q[0])
-    best = json.loads(run(tool, "select", picture, "--features", out, "--query", one, "--weights", "0,0,1", "--stride", "1", "-k", "1"))["positions"][0]
+    best = json.loads(run(tool, "select", picture, "--strategy", "grid", "--features", out, "--query", one, "--weights", "0,0,1", "--stride", "1", "-k", "1"))["positions"][0]
     rows = f.reshape(54, -1).astype(np.float64)
     cosine = rows @ q[0] / np.linalg.norm(rows, axis=1) / np.linalg.norm(q[0])
     row, column = divmod(int(cosine.argmax()), 9)

@@ -17,7 +17,7 @@ for device in common.devices(tool):
             pixels = common.random_pixels(width, height, side)
             common.save_ppm(path("in.ppm"), pixels)
             cells = (width // side) * (height // side)
-            words = ["select", path("in.ppm"), "-k", str(cells), "--stride", str(side), "--patch", str(side), "--format", "f32",
+            words = ["select", path("in.ppm"), "--strategy", "grid", "-k", str(cells), "--stride", str(side), "--patch", str(side), "--format", "f32",
                      "--patches", path("p.npy"), "--patch-scores", path("s.npy"), "-o", path("o.json")]
             common.run(tool, *words, *(["--device", device] if device else []))
             got, scores = np.load(path("p.npy")), np.load(path("s.npy"))

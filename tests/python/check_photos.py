@@ -3,7 +3,8 @@
 """check_photos.py TVLM [--photos N] [--worst PERCENT]: the selection on real photographs is the same on every device.
 
 Each OpenCL device in each storage that it can do, in both formats, against the reference device in the same format: the
-share of the 273 cells that both chose. It must be at least 99 %: scores that are equal but for rounding change places.
+share of the 273 positions that both chose, by the budget, whose thumbnails then are the same too, and by the grid. It must be at
+least 99 %: scores that are equal but for rounding change places.
 """
 import argparse
 import json
@@ -35,10 +36,10 @@ def targets():
             yield device, storage
 
 
-def cells(path, device, storage, form):
-    """The chosen cells in order."""
-    out = json.loads(run(options.tool, "select", path, "--device", device, "--storage", storage, "--format", form))
-    return [tuple(position["cell"]) for position in out["positions"]], [position["score"] for position in out["positions"]]
+def places(path, strategy, device, storage, form):
+    """What was chosen, in order."""
+    out = json.loads(run(options.tool, "select", path, "--strategy", strategy, "--device", device, "--storage", storage, "--format", form))
+    return [(position["x"], position["y"], position["size"]) for position in out["positions"]]
 
 
 found = list(targets())
@@ -49,22 +50,22 @@ names = [f"{device['name'][:18]} {storage} {form}" for device, storage in found 
 print("share of the positions chosen by the reference too, in percent; in brackets: at the same rank")
 for i, name in enumerate(names):
     print(f"  {chr(65 + i)}: {name}")
-print(f"{'photo':24s} {'k':>4s}" + "".join(f"{chr(65 + i):>14s}" for i in range(len(names))))
+print(f"{'photo':31s} {'k':>4s}" + "".join(f"{chr(65 + i):>14s}" for i in range(len(names))))
 failed = 0
 worst = 100.0
-for path in paths:
-    reference = {form: cells(path, "reference", "auto", form) for form in ("f32", "f16")}
+for path, strategy in [(path, strategy) for path in paths for strategy in ("budget", "grid")]:
+    reference = {form: places(path, strategy, "reference", "auto", form) for form in ("f32", "f16")}
     row = []
     for device, storage in found:
         for form in ("f32", "f16"):
-            got, expected = cells(path, str(device["index"]), storage, form)[0], reference[form][0]
+            got, expected = places(path, strategy, str(device["index"]), storage, form), reference[form]
             share = 100.0 * len(set(got) & set(expected)) / len(expected)
             order = 100.0 * sum(a == b for a, b in zip(got, expected)) / len(expected)
             bad = share < options.least or len(got) != len(expected)
             failed += bad
             worst = min(worst, share)
             row.append(f"{'!' if bad else ''}{share:.2f} ({order:.0f})")
-    print(f"{os.path.basename(path):24s} {len(reference['f32'][0]):4d}" + "".join(f"{cell:>14s}" for cell in row),
+    print(f"{os.path.basename(path):24s} {strategy:6s} {len(reference['f32']):4d}" + "".join(f"{cell:>14s}" for cell in row),
           flush=True)
 print(f"worst {worst:.2f} %, at least {options.least:g} % asked; {failed} below")
 sys.exit(1 if failed else 0)

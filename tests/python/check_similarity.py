@@ -56,7 +56,7 @@ def area_under_curve(scores, mask):
 
 
 def chosen(tool, image, k, device, *words):
-    words = ["select", image, "-k", str(k), "--stride", str(CELL), *words, *(["--device", device] if device else [])]
+    words = ["select", image, "--strategy", "grid", "-k", str(k), "--stride", str(CELL), *words, *(["--device", device] if device else [])]
     found = json.loads(run(tool, *words))
     return [tuple(p["cell"]) for p in found["positions"]]
 

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "select_answer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "positions.h"
+#include "select_outputs.h"
+#include "texturevlm/io.h"
+
+/* ---- Choosing ---- */
+
+/* Fixations are given in pixels of the image as it was handed in. */
+static int scale_fixations(const select_run *run, const select_job *job, const tvlm_stack_info *stack,
+                           option_points *fixations) {
+    *fixations = run->options->fixations;
+    for (int32_t i = 0; i < fixations->count; ++i) {
+        float *const at = &fixations->values[2 * i];
+        if (!(at[0] >= 0.0f && at[0] <= (float)job->image->width && at[1] >= 0.0f &&
+              at[1] <= (float)job->image->height))
+            return tool_fail(run->tool, "--fixation %g,%g lies outside its %dx%d pixels", (double)at[0],
+                             (double)at[1], (int)job->image->width, (int)job->image->height);
+        at[0] = fminf(at[0] * (float)stack->width / (float)job->image->width, (float)stack->width);
+        at[1] = fminf(at[1] * (float)stack->height / (float)job->image->height, (float)stack->height);
+    }
+    return TOOL_DONE;
+}
+
+/* How cells are scored, or the texels of a level. */
+static struct tvlm_score_params score_params_of(const select_run *run) {
+    const select_options *const options = run->options;
+    return (struct tvlm_score_params){
+        .stride = options->stride.value,
+        .dense = run->strategy == TVLM_STRATEGY_EXHAUSTIVE,
+        .level = options->level.value,
+        .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
+        .scorer = run->scorer,
+    };
+}
+
+static int explain(select_run *run, select_job *job, const struct tvlm_select_params *params) {
+    const explain_subject subject = {.path = job->path,
+                                     .image = job->image,
+                                     .stack = job->stack,
+                                     .query = job->query,
+                                     .params = params,
+                                     .selection = job->selection};
+    return explain_make(run->tool, &subject, run->options->explain, &job->explained);
+}
+
+/* A budget's grid is that of its tiles, and it says itself how many positions that makes. */
+static void note_budget(const select_run *run, select_job *job, const tvlm_selection_info *info,
+                        const tvlm_stack_info *stack) {
+    const option_number *const patch = &run->options->placing.patch;
+    const float side = patch->given ? patch->value : TVLM_PATCH_DEFAULT;
+    job->k = job->count;
+    job->grid.step_x = side * (float)info->width / (float)stack->width;
+    job->grid.step_y = side * (float)info->height / (float)stack->height;
+    (void)tvlm_selection_scores(job->selection, &job->grid.columns, &job->grid.rows);
+    job->thumbnail_columns = info->thumbnail_columns;
+    job->thumbnail_rows = info->thumbnail_rows;
+}
+
+/* The grid of the candidates of any other strategy. */
+static int note_candidates(const select_run *run, select_job *job, const tvlm_selection_info *info,
+                           const tvlm_stack_info *stack) {
+    const option_integer *const k = &run->options->placing.k;
+    const option_number *const given = &run->options->stride;
+    const struct tvlm_score_params cells = score_params_of(run);
+    int32_t columns = 0, rows = 0;
+    const int code = tool_status(run->tool, tvlm_score_size(job->stack, &cells, &columns, &rows));
+    if (code != TOOL_DONE) return code;
+    const int64_t candidates = run->strategy == TVLM_STRATEGY_FOVEATED ? job->count : (int64_t)columns * rows;
+    job->k = k->given ? k->value : candidates < TVLM_K_DEFAULT ? (int32_t)candidates : TVLM_K_DEFAULT;
+    const float stride = given->given ? given->value : TVLM_STRIDE_DEFAULT;
+    const float across = cells.dense ? (float)stack->width / (float)columns : stride;
+    const float down = cells.dense ? (float)stack->height / (float)rows : stride;
+    job->grid = (draw_grid){columns, rows, across * (float)info->width / (float)stack->width,
+                            down * (float)info->height / (float)stack->height};
+    return TOOL_DONE;
+}
+
+static struct tvlm_select_params params_of(const select_run *run, const select_job *job,
+                                           const option_points *fixations) {
+    const select_options *const options = run->options;
+    struct tvlm_select_params params = {
+        .k = options->placing.k.value,
+        .strategy = run->strategy,
+        .score = score_params_of(run),
+        .patch = options->placing.patch.value,
+        .min_distance = options->placing.min_distance.value,
+        .fixations = fixations->count > 0 ? fixations->values : NULL,
+        .fixation_count = fixations->count,
+        .e0 = options->e0.value,
+        .arrangement = (tvlm_arrangement)options->arrangement,
+        .keep_regions = options->keep_regions.value,
+        .cull_distance = options->cull_distance.value,
+        .cover = options->cover > 0,
+        .diversity = (double)options->diversity.value,
+        .overview = options->placing.overview.value,
+        .keep_scores = options->heatmap != NULL || options->patch_scores != NULL,
+        .preset = (tvlm_budget_preset)options->preset,
+        .scores = options->scores.count > 0 ? &job->scores.scores : NULL,
+    };
+    budget_params(&options->budget, &run->emphasis, &params);
+    return params;
+}
+
+static int find_positions(select_run *run, select_job *job) {
+    const select_options *const options = run->options;
+    tvlm_stack_info stack;
+    tvlm_selection_info info;
+    option_points fixations;
+    int code = tool_status(run->tool, tvlm_stack_get_info(job->stack, &stack));
+    if (code == TOOL_DONE) code = scale_fixations(run, job, &stack, &fixations);
+    if (code != TOOL_DONE) return code;
+    const struct tvlm_select_params params = params_of(run, job, &fixations);
+    if (options->scores.count > 0)
+        code = own_scores_read(run->tool, options->scores.values[job->number], job->stack, &params,
+                               &job->scores);
+    if (code != TOOL_DONE) return code;
+    code = tool_status(run->tool, tvlm_select(job->stack, job->query, &params, &job->selection));
+    if (code == TOOL_DONE && options->explain != NULL) code = explain(run, job, &params);
+    if (code != TOOL_DONE) return code;
+    job->positions = tvlm_selection_positions(job->selection, &job->count);
+    code = positions_check(run->tool, job->positions, job->count);
+    if (code != TOOL_DONE) return code;
+    (void)tvlm_selection_get_info(job->selection, &info);
+    if (run->strategy != TVLM_STRATEGY_BUDGET) return note_candidates(run, job, &info, &stack);
+    note_budget(run, job, &info, &stack);
+    return TOOL_DONE;
+}
+
+/* ---- Drawing ---- */
+
+static bool draw_thumbnail(select_job *job, const char *stem) {
+    const int32_t cells = job->thumbnail_columns * job->thumbnail_rows;
+    char title[256];
+    snprintf(title, sizeof title, "%s: %d x %d thumbnail, %d tiles", stem, job->thumbnail_columns,
+             job->thumbnail_rows, job->count - cells);
+    return draw_budget(job->image, job->thumbnail_columns, job->thumbnail_rows, job->positions + cells,
+                       job->count - cells, title, &job->overlay);
+}
+
+static bool draw_candidates(const select_run *run, select_job *job, const char *stem) {
+    const bool squares = job->positions[0].column < 0; /* not only cells of the grid */
+    const bool tree = run->strategy != TVLM_STRATEGY_FOVEATED;
+    char title[256];
+    if (squares)
+        snprintf(title, sizeof title, "%s: %d squares", stem, job->count);
+    else
+        snprintf(title, sizeof title, "%s: %d of %d cells", stem, job->count,
+                 job->grid.columns * job->grid.rows);
+    return squares ? draw_squares(job->image, job->positions, job->count, tree, title, &job->overlay)
+                   : draw_overlay(job->image, &job->grid, job->positions, job->count, title, &job->overlay);
+}
+
+static int draw_overlay_of(select_run *run, select_job *job) {
+    char stem[128];
+    tool_stem(job->path, stem, sizeof stem);
+    const bool drawn =
+        run->strategy == TVLM_STRATEGY_BUDGET ? draw_thumbnail(job, stem) : draw_candidates(run, job, stem);
+    return drawn ? TOOL_DONE : tool_fail(run->tool, "no memory for the overlay");
+}
+
+static int draw_heatmap_of(select_run *run, select_job *job) {
+    char title[256], stem[128];
+    tool_stem(job->path, stem, sizeof stem);
+    snprintf(title, sizeof title, "%s: %s %d x %d cells", stem,
+             run->strategy == TVLM_STRATEGY_BUDGET ? "what the thumbnail loses of" : "score of",
+             job->grid.columns, job->grid.rows);
+    const float *const scores = tvlm_selection_scores(job->selection, NULL, NULL);
+    if (draw_heatmap(job->image, &job->grid, scores, title, &job->heatmap)) return TOOL_DONE;
+    return tool_fail(run->tool, "no memory for the heat map");
+}
+
+/* ---- Writing ---- */
+
+static void write_overview(json_writer *json, const tvlm_selection *selection) {
+    tvlm_selection_info info;
+    (void)tvlm_selection_get_info(selection, &info);
+    if (info.overview_columns == 0) return;
+    json_open_array(json, "overview", true);
+    json_integer(json, NULL, info.overview_columns);
+    json_integer(json, NULL, info.overview_rows);
+    json_close(json);
+}
+
+static void write_selection(select_run *run, const select_job *job) {
+    json_writer *const json = &run->json;
+    json_open_object(json, NULL, false);
+    json_open_object(json, "image", true);
+    json_string(json, "path", job->path);
+    json_integer(json, "width", job->image->width);
+    json_integer(json, "height", job->image->height);
+    json_close(json);
+    if (run->questions.queries.path != NULL && run->options->questions.combine == QUESTION_EACH &&
+        (run->several || run->questions.several))
+        json_integer(json, "query", job->query_number);
+    json_string(json, "layout", run->layout);
+    json_string(json, "strategy", tvlm_strategy_name(run->strategy));
+    json_device(json, run->stacks.device);
+    json_integer(json, "k", job->k);
+    write_overview(json, job->selection);
+    budget_write(json, job->selection);
+    stages_write(json, job->selection);
+    positions_write(json, job->positions, job->count, job->axes, false);
+    json_close(json);
+}
+
+/* The name of an output of this image and query. */
+static int name_output(const select_run *run, const char *pattern, const select_job *job,
+                       char path[SELECT_PATH_SIZE]) {
+    return select_output_name(run->tool, pattern, job->path, run->several,
+                              run->questions.several ? job->query_number : -1, path);
+}
+
+static int write_picture(select_run *run, const char *pattern, const select_job *job,
+                         const struct canvas *canvas) {
+    char path[SELECT_PATH_SIZE];
+    if (pattern == NULL) return TOOL_DONE;
+    const int code = name_output(run, pattern, job, path);
+    if (code != TOOL_DONE) return code;
+    return tool_status(run->tool,
+                       tvlm_png_write(path, canvas->width, canvas->height, 3, canvas->rgb, &run->tool->log));
+}
+
+/* With several queries only the first one's crops would be there: that is refused before. */
+static int write_crops(select_run *run, const select_job *job) {
+    const select_options *const options = run->options;
+    const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
+    if (options->crops == NULL) return TOOL_DONE;
+    return budget_write_crops(run->tool, options->crops, job->path, job->image, job->selection,
+                              (int32_t)patch);
+}
+
+static int write_array(select_run *run, const char *pattern, const select_job *job,
+                       const select_array *array) {
+    char path[SELECT_PATH_SIZE];
+    if (pattern == NULL) return TOOL_DONE;
+    const int code = name_output(run, pattern, job, path);
+    if (code != TOOL_DONE) return code;
+    return tool_status(run->tool, tvlm_npy_write(path, array->type, array->rank, array->shape, array->data,
+                                                 &run->tool->log));
+}
+
+static int write_explained(select_run *run, const char *pattern, select_job *job) {
+    char path[SELECT_PATH_SIZE];
+    if (pattern == NULL) return TOOL_DONE;
+    const int code = name_output(run, pattern, job, path);
+    return code == TOOL_DONE ? explain_write(run->tool, path, &job->explained) : code;
+}
+
+static int write_files(select_run *run, select_job *job) {
+    const select_options *const options = run->options;
+    int code = write_picture(run, options->overlay, job, &job->overlay);
+    if (code == TOOL_DONE) code = write_picture(run, options->heatmap, job, &job->heatmap);
+    if (code == TOOL_DONE) code = write_crops(run, job);
+    if (code == TOOL_DONE) code = write_array(run, options->patches.output, job, &job->patches);
+    if (code == TOOL_DONE) code = write_array(run, options->patch_scores, job, &job->patch_scores);
+    if (code == TOOL_DONE) code = write_explained(run, options->explain, job);
+    return code;
+}
+
+static int make_arrays(select_run *run, select_job *job) {
+    const select_options *const options = run->options;
+    const float patch = options->placing.patch.given ? options->placing.patch.value : TVLM_PATCH_DEFAULT;
+    const int32_t side = options->patches.side.given ? options->patches.side.value : (int32_t)lroundf(patch);
+    int code = TOOL_DONE;
+    if (options->patches.output != NULL)
+        code = select_make_patches(run->tool, job->stack, job->positions, job->count, side, &run->patches,
+                                   &job->patches);
+    if (code == TOOL_DONE && options->patch_scores != NULL)
+        code = select_copy_scores(run->tool, job->selection, &job->patch_scores);
+    if (code == TOOL_DONE && options->anisotropic)
+        code = select_make_axes(run->tool, job->stack, job->selection, &job->axes);
+    return code;
+}
+
+/* ---- select_answer.h ---- */
+
+int select_answer(select_run *run, select_job *job) {
+    const select_options *const options = run->options;
+    job->query = questions_query(&run->questions, job->query_number, &job->storage);
+    int code = find_positions(run, job);
+    if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay_of(run, job);
+    if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
+    if (code == TOOL_DONE) code = make_arrays(run, job);
+    if (code != TOOL_DONE) return code;
+    job->written = true;
+    write_selection(run, job);
+    const char *const subject = run->tool->subject;
+    run->tool->subject = NULL; /* what fails now is not about the image */
+    code = write_files(run, job);
+    run->tool->subject = subject;
+    return code;
+}
+
+void select_answer_release(select_job *job) {
+    canvas_release(&job->overlay);
+    canvas_release(&job->heatmap);
+    select_array_release(&job->patches);
+    select_array_release(&job->patch_scores);
+    explained_release(&job->explained);
+    own_scores_release(&job->scores);
+    free(job->axes);
+    job->axes = NULL;
+    tvlm_selection_destroy(&job->selection);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select_answer.h: the options of `tvlm select`, and the answer to one question about one image: it is chosen,
+ * drawn and written.
+ */
+#ifndef TVLM_TOOLS_SELECT_ANSWER_H
+#define TVLM_TOOLS_SELECT_ANSWER_H
+
+#include "bases.h"
+#include "draw.h"
+#include "json.h"
+#include "questions.h"
+#include "select_budget.h"
+#include "select_explain.h"
+#include "select_patches.h"
+#include "select_scores.h"
+#include "select_stack.h"
+#include "shared.h"
+#include "tool.h"
+
+typedef struct select_options {
+    tool_common common;
+    placing_options placing;
+    weighing_options weighing;
+    option_number stride;
+    const char *output, *overlay, *heatmap, *explain;
+    option_points fixations;
+    option_number e0;
+    int arrangement; /* tvlm_arrangement */
+    option_integer level, keep_regions;
+    option_number cull_distance, diversity;
+    stack_options stacks;
+    patch_options patches;
+    const char *patch_scores;
+    int cover;
+    option_list scores;
+    int anisotropic;
+    budget_options budget;
+    int preset; /* a tvlm_budget_preset */
+    const char *crops;
+    question_options questions;
+    basis_options basis;
+} select_options;
+
+#define SELECT_LAYOUT_SIZE 2048
+
+/* What is the same for all images. */
+typedef struct select_run {
+    struct tool *tool;
+    const select_options *options;
+    tvlm_strategy strategy; /* never TVLM_STRATEGY_DEFAULT */
+    tvlm_scorer *scorer;
+    questions questions;
+    patch_plan patches;
+    tvlm_basis *basis;
+    stack_source stacks;
+    char layout[SELECT_LAYOUT_SIZE]; /* the names of the channels that the score reads */
+    bool several;                    /* whether there are several images */
+    budget_emphasis emphasis;
+    json_writer json;
+} select_run;
+
+/* One image, and the answer to one of the queries about it. */
+typedef struct select_job {
+    const char *path;
+    int number; /* the place of the image among the operands */
+    tvlm_image *image;
+    image_stack used;
+    tvlm_stack *stack;    /* that of `used` */
+    int32_t query_number; /* what follows is of this query */
+    bool written;         /* its answer stands in the JSON */
+    struct tvlm_query storage;
+    const struct tvlm_query *query; /* NULL: nothing is asked */
+    tvlm_selection *selection;
+    const tvlm_position *positions;
+    int32_t count, k;
+    int32_t thumbnail_columns, thumbnail_rows;
+    draw_grid grid;
+    struct canvas overlay, heatmap;
+    select_array patches, patch_scores;
+    own_scores scores;
+    tvlm_footprint *axes;
+    explained explained;
+} select_job;
+
+/* Answers job->query_number: everything of it is computed before anything of it is written. */
+int select_answer(select_run *run, select_job *job);
+/* Is due after each answer, also after an error. */
+void select_answer_release(select_job *job);
+
+#endif
