@@ -56,9 +56,11 @@ static void next_frame(film *f, int frame) {
     const int32_t top = frame == 8 ? 0 : (int32_t)(test_random(&f->random) % (uint64_t)(f->height - side));
     for (int32_t y = top; y < top + side && y < f->height; ++y)
         for (int32_t x = left; x < left + side; ++x)
-            for (int c = 0; c < 3; ++c)
-                f->pixels[4 * (y * f->width + x) + c] =
-                    frame == 8 ? (uint8_t)(255 * ((x / 9 + y / 7) % 2)) : (uint8_t)test_random(&f->random);
+            for (int c = 0; c < 3; ++c) {
+                const uint64_t value =
+                    frame == 8 ? 255 * (uint64_t)((x / 9 + y / 7) % 2) : test_random(&f->random);
+                f->pixels[4 * (y * f->width + x) + c] = (uint8_t)value;
+            }
 }
 
 static tvlm_image host_image(const film *f) {
