@@ -28,6 +28,15 @@ from ._stack import Session, Stack
 from ._video import VideoStream
 from ._binding import ffi as _ffi, lib as _lib
 
+
+def __getattr__(name: str) -> object:
+    """`tv.hf`, which needs PyTorch and transformers, is imported when it is first asked for."""
+    if name == "hf":
+        import importlib
+        return importlib.import_module("texturevlm.hf")
+    raise AttributeError(f"module 'texturevlm' has no attribute {name!r}")
+
+
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",

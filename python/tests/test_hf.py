@@ -1,0 +1,365 @@
+# SPDX-License-Identifier: Apache-2.0
+"""texturevlm.hf: pruned models of random weights are what the models compute where the dropped patches are masked."""
+import inspect
+
+import numpy as np
+import pytest
+
+import texturevlm as tv
+
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+VERSION = ".".join(transformers.__version__.split(".")[:2])
+if VERSION not in ("4.47", "4.57"):
+    pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
+hf = tv.hf
+generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
+FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"]
+IMAGE, VIDEO, START, END, PAD = 100, 101, 102, 103, 0
+SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
+         "vocab_size": 128, "max_position_embeddings": 4096}
+TOKENS = {"image_token_id": IMAGE, "video_token_id": VIDEO, "vision_start_token_id": START, "vision_end_token_id": END}
+
+
+def model_of(family, seed=0):
+    """A model of the real classes, small and random."""
+    torch.manual_seed(seed)
+    rope = {"type": "mrope", "rope_type": "default", "mrope_section": [1, 1, 2]}
+    if family == "qwen2_vl":
+        vision = {"depth": 3, "embed_dim": 64, "num_heads": 4, "hidden_size": 32, "patch_size": 14}
+        config = transformers.Qwen2VLConfig(vision_config=vision, rope_scaling=rope, **SIZES, **TOKENS)
+        model = transformers.Qwen2VLForConditionalGeneration
+    elif family == "qwen2_5_vl":
+        vision = {"depth": 4, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 14,
+                  "fullatt_block_indexes": [1, 3], "window_size": 112}
+        config = transformers.Qwen2_5_VLConfig(vision_config=vision, rope_scaling=rope, **SIZES, **TOKENS)
+        model = transformers.Qwen2_5_VLForConditionalGeneration
+    else:
+        vision = {"depth": 4, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 16,
+                  "deepstack_visual_indexes": [0, 2], "num_position_embeddings": 64}
+        text = {**SIZES, "head_dim": 8, "rope_scaling": {"rope_type": "default", "mrope_section": [1, 1, 2], "mrope_interleaved": True}}
+        config = transformers.Qwen3VLConfig(vision_config=vision, text_config=text, **TOKENS)
+        model = transformers.Qwen3VLForConditionalGeneration
+    config._attn_implementation = "eager"
+    model = model(config).eval()
+    for parameter in model.parameters():  # initial weights are so small that little would show
+        if parameter.ndim > 1:
+            parameter.data.normal_(0, 0.15)
+    return model
+
+
+def tokens_of(grid):
+    return int(np.prod(grid)) // 4
+
+
+def batch_of(model, *prompts, seed=0):
+    """Prompts of text, images and videos: lists of numbers (text) and grids ("image" or "video", t, h, w)."""
+    generator = torch.Generator().manual_seed(seed)
+    patch = model.config.vision_config.patch_size
+    three = model.config.model_type == "qwen3_vl"
+    rows, pixels, grids = [], {"image": [], "video": []}, {"image": [], "video": []}
+    for prompt in prompts:
+        ids = []
+        for part in prompt:
+            if isinstance(part, int):
+                ids.append(part)
+                continue
+            kind, *grid = part
+            token = IMAGE if kind == "image" else VIDEO
+            if kind == "video" and three:  # each moment stands for itself, behind its time
+                for _ in range(grid[0]):
+                    ids += [7, START] + [token] * tokens_of([1, *grid[1:]]) + [END]
+            else:
+                ids += [START] + [token] * tokens_of(grid) + [END]
+            grids[kind].append(grid)
+            pixels[kind].append(torch.randn(int(np.prod(grid)), 6 * patch * patch, generator=generator))
+        rows.append(ids)
+    length = max(map(len, rows))
+    batch = {"input_ids": torch.tensor([[PAD] * (length - len(ids)) + ids for ids in rows]),
+             "attention_mask": torch.tensor([[0] * (length - len(ids)) + [1] * len(ids) for ids in rows])}
+    for kind, pixel_name, grid_name in (("image", "pixel_values", "image_grid_thw"), ("video", "pixel_values_videos", "video_grid_thw")):
+        if grids[kind]:
+            batch[pixel_name], batch[grid_name] = torch.cat(pixels[kind]), torch.tensor(grids[kind])
+    if grids["video"] and model.config.model_type == "qwen2_5_vl":
+        batch["second_per_grid_ts"] = [1.0] * len(grids["video"])
+    return batch
+
+
+def some(grids, seed=0):
+    """About a third of each picture's tokens."""
+    generator = torch.Generator().manual_seed(seed)
+    return [torch.randperm(tokens_of(grid), generator=generator)[:max(1, tokens_of(grid) // 3)].sort().values for grid in grids.tolist()]
+
+
+PROMPTS = {
+    "an image": [[1, 2, ("image", 1, 12, 16), 3, 4, 5]],
+    "two images": [[1, ("image", 1, 8, 12), 2, 3, ("image", 1, 14, 6), 4]],
+    "a video": [[1, ("video", 3, 8, 10), 2, 3]],
+    "a video and an image": [[1, ("image", 1, 6, 10), 2, ("video", 2, 8, 12), 3, 4]],
+    "a padded batch": [[1, ("image", 1, 12, 10), 2], [3, 4, 5, 6, ("image", 1, 6, 8), 7, 8], [9, 10]],
+}
+
+
+def keep_of(batch, seed=0):
+    return [some(batch[name], seed) if name in batch else None for name in ("image_grid_thw", "video_grid_thw")]
+
+
+@pytest.fixture(autouse=True)
+def no_gradients():
+    with torch.no_grad():
+        yield
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_all_tokens_kept_is_the_model(family, prompt):
+    model = model_of(family)
+    batch = batch_of(model, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch)
+    assert torch.equal(pruned.input_ids, batch["input_ids"]) and pruned.tokens == pruned.all_tokens
+    full = model(**batch).logits
+    valid = batch["attention_mask"].bool()
+    torch.testing.assert_close(pruned.forward().logits[valid], full[valid], rtol=0, atol=2e-5)
+
+
+def masked_tower(model, pictures, kept_of):
+    """What the tower gives for all patches where the dropped ones are masked as keys: by an attention of the test's own."""
+    tower = (model.model if hasattr(model.model, "visual") else model).visual
+    keys = []
+
+    def attention(module, query, key, value, attention_mask, scaling=1.0, **options):
+        dropped = keys.pop(0)
+        assert len(dropped) == key.shape[2]
+        weights = (query @ key.transpose(2, 3)) * scaling
+        weights = weights.masked_fill(dropped[None, None, None, :], -1e30).softmax(dim=-1)
+        return (weights @ value).transpose(1, 2).contiguous(), None
+
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+    ALL_ATTENTION_FUNCTIONS["masked_by_test"] = attention
+    found = []
+    for name, (pixels, grid) in pictures.items():
+        dropped = ~kept_of[name].repeat_interleave(4)
+        moments = [int(h * w) for t, h, w in grid.tolist() for _ in range(t)]
+        layers = len(tower.blocks)
+        windows = None
+        if hasattr(tower, "get_window_index"):
+            index, bounds = tower.get_window_index(grid)
+            order = (index[:, None] * 4 + torch.arange(4)).flatten()
+            dropped = dropped[order]
+            windows = [length for length in np.diff(bounds).tolist() if length]
+        for layer in range(layers):
+            full = windows is None or layer in tower.fullatt_block_indexes
+            keys += list(dropped.split(moments if full else windows))
+        before, tower.config._attn_implementation = tower.config._attn_implementation, "masked_by_test"
+        try:
+            answer = tower(pixels, grid_thw=grid)
+        finally:
+            tower.config._attn_implementation = before
+        assert not keys
+        found.append((name, answer))
+    return dict(found)
+
+
+@pytest.mark.skipif(VERSION == "4.47", reason="its attention cannot be replaced")
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prompt", ["an image", "two images", "a video"])
+def test_the_tower_is_that_with_masked_patches(family, prompt):
+    model = model_of(family)
+    batch = batch_of(model, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch, *keep_of(batch))
+    for name, picture in pruned._pictures.items():
+        grid = batch["image_grid_thw" if name == "pixel_values" else "video_grid_thw"]
+        masked = masked_tower(model, {name: (batch[name], grid)}, {name: picture.kept})[name]
+        with hf._places(pruned._tower, [picture]):
+            answer = pruned._tower(picture.pixels, grid_thw=picture.grid)
+        pairs = [(answer, masked)] if isinstance(answer, torch.Tensor) else [(answer[0], masked[0]), *zip(answer[1], masked[1])]
+        for own, other in pairs:
+            torch.testing.assert_close(own, other[picture.kept], rtol=0, atol=2e-5)  # of values of about 10
+        everything = pruned._tower(batch[name], grid_thw=grid)
+        everything = everything if isinstance(everything, torch.Tensor) else everything[0]
+        assert (everything[picture.kept] - pairs[0][0]).abs().max() > 1e-3  # the dropped ones were seen
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
+    """The full prompt, with the kept tokens' embeddings in their places and all dropped tokens masked."""
+    model = model_of(family)
+    batch = batch_of(model, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch, *keep_of(batch))
+    inner = model.model if hasattr(model.model, "visual") else model
+    embeddings = model.get_input_embeddings()(batch["input_ids"])
+    shown = torch.zeros_like(pruned.kept)
+    deepstack = []
+    for pixel_name, token in (("pixel_values", IMAGE), ("pixel_values_videos", VIDEO)):
+        if pixel_name not in pruned._pictures:
+            continue
+        picture = pruned._pictures[pixel_name]
+        with hf._places(pruned._tower, [picture]):
+            answer = pruned._tower(picture.pixels, grid_thw=picture.grid)
+        where = pruned.kept & (batch["input_ids"] == token)
+        if not isinstance(answer, torch.Tensor):
+            layers = [torch.zeros_like(embeddings) for _ in answer[1]]
+            for layer, values in zip(layers, answer[1]):
+                layer[where] = values
+            deepstack = [a + b for a, b in zip(deepstack, layers)] if deepstack else layers
+            answer = answer[0]
+        embeddings[where] = answer
+        shown |= where
+    positions = pruned._positions(batch, batch["input_ids"], batch["attention_mask"])
+    language = inner.language_model if hasattr(inner, "language_model") else inner.model
+    options = {"visual_pos_masks": shown, "deepstack_visual_embeds": [layer[shown] for layer in deepstack]} if deepstack else {}
+    hidden = language(inputs_embeds=embeddings, attention_mask=pruned.kept.long(), position_ids=positions, **options)[0]
+    own = pruned.forward().logits[pruned.attention_mask.bool()]
+    torch.testing.assert_close(own, model.lm_head(hidden)[pruned.kept], rtol=0, atol=2e-5)
+
+
+@generates
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_generate_with_cache_is_generate_without(family, prompt):
+    model = model_of(family)
+    batch = batch_of(model, *PROMPTS[prompt])
+    pruned = hf.prune_batch(model, batch, *keep_of(batch))
+    found = pruned.generate(max_new_tokens=5, do_sample=False, pad_token_id=PAD, eos_token_id=None, suppress_tokens=[IMAGE, VIDEO])
+    assert torch.equal(found[:, :-5], batch["input_ids"])
+    for _ in range(5):
+        logits = pruned.forward().logits[:, -1]
+        logits[:, [IMAGE, VIDEO]] = -np.inf  # random weights would say them
+        word = logits.argmax(dim=-1, keepdim=True)
+        pruned.input_ids = torch.cat([pruned.input_ids, word], dim=1)
+        pruned.attention_mask = torch.cat([pruned.attention_mask, torch.ones_like(word)], dim=1)
+        pruned.position_ids = torch.cat([pruned.position_ids, pruned.position_ids[..., -1:] + 1], dim=2)
+    assert torch.equal(found[:, -5:], pruned.input_ids[:, -5:])
+
+
+@generates
+@pytest.mark.parametrize("family", FAMILIES)
+def test_generate_of_all_tokens_is_the_models(family):
+    model = model_of(family, seed=1)
+    batch = batch_of(model, *PROMPTS["a padded batch"][:2])
+    options = {"max_new_tokens": 6, "do_sample": False, "pad_token_id": PAD, "eos_token_id": None}
+    assert torch.equal(hf.prune_batch(model, batch).generate(**options), model.generate(**batch, **options))
+
+
+def picture_of(seed, height, width):
+    from conftest import draw
+    return draw(width, height, seed)
+
+
+def processed(picture, patch):
+    """What Qwen-VL's processor makes of a picture of whole tokens, by its own formula."""
+    rows, columns = picture.shape[0] // patch, picture.shape[1] // patch
+    planes = torch.from_numpy(picture.copy()).float() / 255 * 2 - 1
+    blocks = planes.reshape(rows // 2, 2, patch, columns // 2, 2, patch, 3).permute(0, 3, 1, 4, 6, 2, 5)
+    values = blocks.reshape(rows * columns, 3, 1, patch * patch).repeat(1, 1, 2, 1).reshape(rows * columns, -1)
+    return values, torch.tensor([[1, rows, columns]])
+
+
+@pytest.mark.parametrize("preset", [None, "document"])
+def test_tokens_are_those_that_select_finds_in_the_picture(preset):
+    picture = picture_of(4, 224, 288)
+    values, grid = processed(picture, 16)
+    kept = hf.select_tokens(values, grid, share=0.3, preset=preset)[0]
+    if preset is None:
+        expected = tv.select(picture, 19, strategy="grid", stride=32).indices
+    else:
+        scores = tv.select(picture, share=19 / 63, strategy="budget", patch=32, preset=preset, keep_scores=True).score_map
+        expected = tv.topk(scores, 19)[0]
+    assert kept.tolist() == sorted(expected.tolist())
+    np.testing.assert_array_equal(hf._frames(values, 1, 14, 18, 2, 2, (0.5,) * 3, (0.5,) * 3)[0, 0].numpy(), picture)
+
+
+def test_tokens_of_videos_take_the_better_frame_of_the_clip():
+    pictures = [picture_of(i, 128, 160) for i in range(4)]
+    rows = [processed(picture, 16)[0].reshape(80, 3, 2, 256) for picture in pictures]
+    values = torch.cat([torch.stack([rows[2 * t][:, :, 0], rows[2 * t + 1][:, :, 1]], dim=2).reshape(80, -1) for t in range(2)])
+    kept = hf.select_tokens(values, torch.tensor([[2, 8, 10]]), k=9)[0]
+    scores = [tv.scores(picture, stride=32) for picture in pictures]
+    best = np.stack([np.maximum(scores[0], scores[1]), np.maximum(scores[2], scores[3])])
+    assert kept.tolist() == sorted(tv.topk(best, 9)[0].tolist())
+
+
+class Processor:
+    """What Pruner asks of a processor."""
+
+    image_mean = image_std = (0.5, 0.5, 0.5)
+    image_processor = property(lambda self: self)
+
+    def apply_chat_template(self, messages, **options):
+        return messages[0]["content"][-1]["text"]
+
+    def __call__(self, text, images, **options):
+        values, grid = processed(images[0], self.patch)
+        ids = [1, START] + [IMAGE] * (len(values) // 4) + [END] + [5] * len(text[0])
+        return {"input_ids": torch.tensor([ids]), "attention_mask": torch.ones(1, len(ids), dtype=torch.long), "pixel_values": values,
+                "image_grid_thw": grid}
+
+
+@generates
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_pruner_answers_a_question(family):
+    model, processor = model_of(family), Processor()
+    processor.patch = model.config.vision_config.patch_size
+    picture = picture_of(7, 10 * processor.patch, 12 * processor.patch)
+    pruner = hf.Pruner(model, processor, share=0.3, preset="document")
+    options = {"max_new_tokens": 3, "do_sample": False, "pad_token_id": PAD, "eos_token_id": None}
+    found = pruner.generate(picture, question="what?", **options)
+    batch = processor(["what?"], [picture])
+    assert torch.equal(found, pruner.generate(batch, **options)) and found.shape[1] == batch["input_ids"].shape[1] + 3
+    pruned = pruner.prune(batch)
+    assert (pruned.tokens, pruned.all_tokens) == (9, 30) and pruned.input_ids.shape[1] == batch["input_ids"].shape[1] - 21
+    everything = hf.Pruner(model, processor, share=1.0).generate(batch, **options)
+    assert torch.equal(everything, model.generate(**batch, **options))
+
+
+@generates
+def test_the_examples_of_the_document_run():
+    import test_document
+    model, processor = model_of("qwen2_vl"), Processor()
+    processor.patch = 14
+    names = {"model": model, "processor": processor, "image": picture_of(7, 140, 168)}
+    names["batch"] = processor(["what?"], [names["image"]])
+    blocks = [block for block in test_document.examples(test_document.ROOT / "doc" / "python.md") if "tv.hf" in block]
+    assert len(blocks) == 2
+    for block in blocks:
+        exec(compile(block, "doc/python.md", "exec"), names)
+    assert names["output"].shape[0] == 1 and names["pruned"].tokens < names["pruned"].all_tokens
+
+
+def test_what_does_not_fit_is_one_clear_line():
+    model = model_of("qwen2_vl")
+    batch = batch_of(model, *PROMPTS["an image"])
+    with pytest.raises(tv.Error, match="family 'llama'; known are qwen2_vl, qwen2_5_vl, qwen3_vl"):
+        hf.Pruner(transformers.LlamaForCausalLM(transformers.LlamaConfig(hidden_size=8, intermediate_size=8, num_hidden_layers=1,
+                                                                          num_attention_heads=1, vocab_size=8)), None)
+    with pytest.raises(tv.Error, match="family None"):
+        hf.Pruner(3, None)
+    for keep, line in ((torch.tensor([1]), "list of as many"), ([torch.tensor([48])], "picture 0 has 48 tokens; keep names 48"),
+                       ([torch.tensor([])], "at least one"), ([torch.tensor([1]), torch.tensor([1])], "1 pictures")):
+        with pytest.raises(tv.Error, match=line):
+            hf.prune_batch(model, batch, keep)
+    with pytest.raises(tv.Error, match="the prompts have 47 places for tokens, pixel_values has 48"):
+        hf.prune_batch(model, {**batch, "input_ids": torch.cat([batch["input_ids"][:, :3], batch["input_ids"][:, 4:]], dim=1),
+                               "attention_mask": batch["attention_mask"][:, 1:]})
+    with pytest.raises(tv.Error, match="mapping with input_ids"):
+        hf.prune_batch(model, [1, 2])
+    with pytest.raises(tv.Error, match="num_beams=2"):
+        hf.prune_batch(model, batch).generate(num_beams=2)
+    with pytest.raises(tv.Error, match="192 patches.*191"):
+        hf.select_tokens(batch["pixel_values"][1:], batch["image_grid_thw"])
+    with pytest.raises(tv.Error, match="not a tensor of floats"):
+        hf.select_tokens(np.zeros((3, 4)), batch["image_grid_thw"])
+    with pytest.raises(tv.Error, match="exclude each other"):
+        hf.select_tokens(batch["pixel_values"], batch["image_grid_thw"], share=0.1, k=3)
+
+
+def test_another_version_is_refused(monkeypatch):
+    monkeypatch.setattr(transformers, "__version__", "4.99.1")
+    with pytest.raises(tv.Error, match="not supported: qwen2_vl needs transformers 4.47 or 4.57, this is 4.99.1"):
+        hf.Pruner(model_of("qwen2_vl"), None)
+
+
+def test_every_public_name_has_its_manual():
+    for name in ("select_tokens", "prune_batch", "Pruner", "PrunedBatch"):
+        assert len(inspect.getdoc(getattr(hf, name))) > 60
