@@ -123,6 +123,11 @@ tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,
                                         tvlm_budget_answer *answer);
 
+/* Finds weights by which the parts of what is lost in all, `whole`, become what each of them counts: the
+ * second `structure`, the first the rest of 1. */
+void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double structure,
+                             double weights[TVLM_BUDGET_PARTS]);
+
 /* What these parts are of those that a thumbnail of one patch loses. */
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]);
 
@@ -130,6 +135,15 @@ double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM
  * `weighed`. */
 tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
                                      const double weights[TVLM_BUDGET_PARTS], float *weighed);
+
+/* ---- A thumbnail that is given ---- */
+
+/*
+ * Finds what a thumbnail of columns x rows patches loses of each tile of level 0, times what the tile matters,
+ * as shares of all that it loses: *lost has one for each tile, row after row, and is the caller's to free. Of
+ * the task's parameters it takes the patch, the preset, and what matters. Waits.
+ */
+tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost);
 
 /* ---- Equal tiles ---- */
 

@@ -14,9 +14,8 @@ static double structure_of(const tvlm_budget *budget) {
     return tvlm_budget_kind_of(budget->preset)->structure;
 }
 
-/* Weights by which each part is 1, times `counts`, where `whole` is lost. */
-static void weigh_parts(const double whole[TVLM_BUDGET_PARTS], double structure,
-                        double weights[TVLM_BUDGET_PARTS]) {
+void tvlm_budget_weigh_parts(const double whole[TVLM_BUDGET_PARTS], double structure,
+                             double weights[TVLM_BUDGET_PARTS]) {
     const double counts[TVLM_BUDGET_PARTS] = {1.0 - structure, structure};
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) weights[p] = whole[p] > 0.0 ? counts[p] / whole[p] : 0.0;
 }
@@ -29,7 +28,7 @@ static double weighed(const double weights[TVLM_BUDGET_PARTS], const double part
 
 double tvlm_budget_share_lost(const tvlm_budget *budget, const double parts[TVLM_BUDGET_PARTS]) {
     double weights[TVLM_BUDGET_PARTS];
-    weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), weights);
+    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), weights);
     return weighed(weights, parts);
 }
 
@@ -128,7 +127,7 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
     /* A preset's own comes last, where it is beyond the others. */
     for (size_t i = 0; i <= STRUCTURES; ++i) {
         if (i == STRUCTURES && own <= structures[STRUCTURES - 1]) break;
-        weigh_parts(down, i < STRUCTURES ? structures[i] : own, s->tried->weights);
+        tvlm_budget_weigh_parts(down, i < STRUCTURES ? structures[i] : own, s->tried->weights);
         try_grid(s, grid, tiles, &s->prices[i]);
         if (s->tried->lost < s->best->lost && s->tried->parts[0] <= SAFE * down[0] &&
             s->tried->parts[1] <= SAFE * down[1])
@@ -141,9 +140,9 @@ static bool solve(search *s, int32_t n) {
     const tvlm_budget *const budget = s->budget;
     const int32_t first = downsampled(budget);
     const double *const down = budget->losses[TVLM_BUDGET_FIRST + first].sums;
-    weigh_parts(down, structure_of(budget), s->weights);
+    tvlm_budget_weigh_parts(down, structure_of(budget), s->weights);
     s->best->grid = first;
-    weigh_parts(down, structure_of(budget), s->best->weights);
+    tvlm_budget_weigh_parts(down, structure_of(budget), s->best->weights);
     if (!fill(s, s->best, n - tvlm_budget_patches(&budget->grids[first]), true)) return false;
     for (int32_t i = 0; i < budget->grid_count; ++i)
         try_all(s, i, n - tvlm_budget_patches(&budget->grids[i]), down);
@@ -173,7 +172,7 @@ static bool least_tiles(search *s, int32_t grid, double tolerance, int32_t most,
 static bool solve_tolerance(search *s, double tolerance) {
     const tvlm_budget *const budget = s->budget;
     int32_t best = 0, patches = INT32_MAX, tiles = 0;
-    weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), s->weights);
+    tvlm_budget_weigh_parts(budget->losses[TVLM_BUDGET_LEAST].sums, structure_of(budget), s->weights);
     memcpy(s->tried->weights, s->weights, sizeof s->weights);
     for (int32_t i = 0; i < budget->grid_count; ++i) {
         const int32_t own = tvlm_budget_patches(&budget->grids[i]);

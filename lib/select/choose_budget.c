@@ -59,6 +59,36 @@ static tvlm_status count_patches(const tvlm_budget *budget, int32_t *n) {
     return TVLM_OK;
 }
 
+/* ---- Beginning and end ---- */
+
+/* Makes the source and the tree of tiles. `end` is due in any case. */
+static tvlm_status begin(const tvlm_task *task, tvlm_budget **made) {
+    const int32_t index = task->params.score.index;
+    tvlm_budget *const budget = *made = tvlm_allocate(1, sizeof *budget);
+    if (budget == NULL)
+        return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a budget");
+    budget->task = task;
+    budget->patch = (int32_t)task->params.patch;
+    budget->preset = task->params.preset;
+    TVLM_TRY(tvlm_budget_check_emphasis(task));
+    TVLM_TRY(tvlm_stack_make(task->stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE)));
+    budget->source = tvlm_stack_made(task->stack, index, TVLM_GRID_SOURCE);
+    if (!tvlm_budget_tree_make((budget->source->width + budget->patch - 1) / budget->patch,
+                               (budget->source->height + budget->patch - 1) / budget->patch, &budget->tree))
+        return tvlm_budget_no_memory(budget);
+    budget->tiles = budget->tree.columns * budget->tree.rows;
+    return TVLM_OK;
+}
+
+static void end(tvlm_budget **made) {
+    tvlm_budget *const budget = *made;
+    if (budget == NULL) return;
+    tvlm_budget_tree_free(&budget->tree);
+    free(budget->memory);
+    free(budget->values);
+    free(budget);
+}
+
 /* ---- Positions ---- */
 
 static tvlm_position tile_at(const tvlm_budget *budget, const tvlm_scale *scale, int32_t level,
@@ -215,10 +245,6 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     const float tolerance = task->params.tolerance;
     int32_t n = 0;
-    if (!tvlm_budget_tree_make((budget->source->width + budget->patch - 1) / budget->patch,
-                               (budget->source->height + budget->patch - 1) / budget->patch, &budget->tree))
-        return tvlm_budget_no_memory(budget);
-    budget->tiles = budget->tree.columns * budget->tree.rows;
     if (tolerance == 0.0f) TVLM_TRY(count_patches(budget, &n));
     budget->n = n;
     const bool all = n >= budget->tiles || budget->tiles == 1;
@@ -233,6 +259,39 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     return find(budget, selection);
 }
 
+/* ---- A thumbnail that is given ---- */
+
+static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost) {
+    double weights[TVLM_BUDGET_PARTS], whole = 0.0;
+    TVLM_TRY(tvlm_budget_measure(budget));
+    const tvlm_budget_loss *const loss = &budget->losses[TVLM_BUDGET_FIRST];
+    tvlm_budget_weigh_parts(loss->sums, tvlm_budget_kind_of(budget->preset)->structure, weights);
+    for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) whole += weights[p] * loss->sums[p];
+    *lost = tvlm_allocate((size_t)budget->tiles, sizeof **lost);
+    if (*lost == NULL) return tvlm_budget_no_memory(budget);
+    for (int32_t i = 0; whole > 0.0 && i < budget->tiles; ++i) {
+        const int32_t place = budget->tree.place_of[i];
+        double sum = 0.0;
+        for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) sum += weights[p] * (double)loss->parts[p][place];
+        (*lost)[i] = (float)(sum / whole);
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost) {
+    tvlm_budget *budget;
+    tvlm_status status = begin(task, &budget);
+    if (status == TVLM_OK) {
+        budget->grids[0] = (tvlm_budget_grid){columns, rows};
+        budget->grid_count = 1;
+        status = weigh_thumbnail(budget, lost);
+    }
+    end(&budget);
+    return status;
+}
+
+/* ---- The strategy ---- */
+
 tvlm_status tvlm_explain_budget(const tvlm_explanation *explanation, int32_t *channel_count) {
     (void)explanation;
     *channel_count = 0;
@@ -240,24 +299,11 @@ tvlm_status tvlm_explain_budget(const tvlm_explanation *explanation, int32_t *ch
 }
 
 tvlm_status tvlm_choose_budget(const tvlm_task *task, tvlm_selection *selection) {
-    const int32_t index = task->params.score.index;
-    tvlm_budget *const budget = tvlm_allocate(1, sizeof *budget);
-    if (budget == NULL)
-        return tvlm_fail(tvlm_stack_log(task->stack), TVLM_ERROR_MEMORY, "no memory for a budget");
-    budget->task = task;
-    budget->patch = (int32_t)task->params.patch;
-    budget->preset = task->params.preset;
-    tvlm_status status = tvlm_budget_check_emphasis(task);
-    if (status == TVLM_OK) status = tvlm_stack_make(task->stack, index, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
-    if (status == TVLM_OK) {
-        budget->source = tvlm_stack_made(task->stack, index, TVLM_GRID_SOURCE);
-        status = choose(budget, selection);
-    }
+    tvlm_budget *budget;
+    tvlm_status status = begin(task, &budget);
+    if (status == TVLM_OK) status = choose(budget, selection);
     /* Where all tiles are taken nothing was measured, and no preset counts. */
     if (status == TVLM_OK) selection->info.preset = budget->preset;
-    tvlm_budget_tree_free(&budget->tree);
-    free(budget->memory);
-    free(budget->values);
-    free(budget);
+    end(&budget);
     return status;
 }
