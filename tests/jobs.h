@@ -63,6 +63,19 @@ typedef struct results {
     float all[5 * 4 * 40], moved[2], axes[2];
 } results;
 
+/* An export of several pictures. */
+static tvlm_status picture(const objects *o, const tvlm_image *image,
+                           const struct tvlm_export_params *params) {
+    tvlm_export *export = NULL;
+    int64_t chosen[4] = {-1, -1, -1, -1};
+    TVLM_TRY(tvlm_export_create(o->device, params, &export));
+    tvlm_status status = tvlm_export_run(export, image, 1, NULL, NULL);
+    if (status == TVLM_OK) status = tvlm_export_read(export, 2, sizeof chosen, chosen);
+    if (status == TVLM_OK) assert_true(tvlm_export_picture_count(export) > 1 && chosen[0] == 0);
+    tvlm_export_destroy(&export);
+    return status;
+}
+
 /* An export of two of its tokens, asked of features. */
 static tvlm_status process(objects *o, results *r) {
     static const float features[6] = {1, 0, 0, 1, 1, 1}, vector[2] = {1, 0};
@@ -76,7 +89,13 @@ static tvlm_status process(objects *o, results *r) {
     TVLM_TRY(tvlm_export_read(o->export, 0, sizeof r->values, r->values));
     TVLM_TRY(tvlm_export_read(o->export, 2, sizeof r->tokens, r->tokens));
     TVLM_TRY(tvlm_export_read(o->export, 3, sizeof r->chosen, r->chosen));
-    return tvlm_export_read(o->export, 7, sizeof r->scores, r->scores);
+    TVLM_TRY(tvlm_export_read(o->export, 7, sizeof r->scores, r->scores));
+    TVLM_TRY(picture(
+        o, &image,
+        tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = 4, .strategy = TVLM_STRATEGY_BUDGET)));
+    return picture(
+        o, &image,
+        tvlm_export_params(.model = TVLM_EXPORT_LLAVA_ONEVISION, .budget = 8, .side = 16, .patch = 8));
 }
 
 /* A budget of patches of 8 pixels. */

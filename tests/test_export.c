@@ -3,51 +3,11 @@
  * test_export.c: tensors for encoders: what is chosen, budgets, kinds of pixels, repeated runs, refusals. The
  * numbers are compared with the processors themselves in tests/python/check_export.py.
  */
-#include "support_stage.h"
-
-#include "stack_helper.h"
+#include "export_helper.h"
 #include "texturevlm/opencl.h"
 
 static const float query_only[3] = {0.0f, 0.0f, 1.0f};
 static const float place_only[3] = {0.0f, 1.0f, 0.0f}; /* a formula: the quickest scores */
-
-static tvlm_export *made(tvlm_device *device, const struct tvlm_export_params *params) {
-    tvlm_export *export = NULL;
-    if (tvlm_export_create(device, params, &export) != TVLM_OK) fail_msg("%s", test_last_log());
-    return export;
-}
-
-static void run(tvlm_export *export, const tvlm_image *images, int32_t count,
-                const struct tvlm_query *queries) {
-    if (tvlm_export_run(export, images, count, NULL, queries) != TVLM_OK) fail_msg("%s", test_last_log());
-}
-
-static int32_t find(const tvlm_export *export, const char *name, tvlm_export_tensor *tensor) {
-    for (int32_t i = 0; i < tvlm_export_tensor_count(export); ++i) {
-        assert_int_equal(tvlm_export_get_tensor(export, i, tensor), TVLM_OK);
-        if (strcmp(tensor->name, name) == 0) return i;
-    }
-    fail_msg("there is no tensor %s", name);
-    return -1;
-}
-
-/* A tensor's content in new memory. */
-static void *take(tvlm_export *export, const char *name, tvlm_export_tensor *tensor) {
-    const int32_t index = find(export, name, tensor);
-    void *data = malloc(tensor->bytes);
-    assert_non_null(data);
-    assert_int_equal(tvlm_export_read(export, index, tensor->bytes, data), TVLM_OK);
-    return data;
-}
-
-static tvlm_image noise(uint64_t seed, int32_t width, int32_t height, int32_t channels) {
-    const uint8_t *pixels = test_random_pixels(&seed, width, height, channels);
-    return u8_image(pixels, width, height, channels);
-}
-
-static void drop(const tvlm_image *image) {
-    free((void *)(uintptr_t)image->pixels);
-}
 
 enum { MOMENTS = 2 }; /* of a clip, two frames each */
 
@@ -359,7 +319,7 @@ static void bad_params(tvlm_device *device, tvlm_format format) {
         struct tvlm_export_params params;
         const char *line;
     } cases[] = {
-        {{.model = (tvlm_export_model)6}, "no model 6"},
+        {{.model = (tvlm_export_model)TVLM_EXPORT_MODELS}, "no model 8"},
         {{.model = (tvlm_export_model)-1}, "no model -1"},
         {{.budget = -1}, "budget of -1"},
         {{.budget = 5, .all = true}, "all tokens, and a budget"},

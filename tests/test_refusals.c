@@ -128,6 +128,9 @@ static void test_null_of_questions(void **state) {
     REFUSES("session is NULL", tvlm_session_create(o->device, NULL, NULL));
     REFUSES("export is NULL", tvlm_export_create(o->device, NULL, NULL));
     REFUSES("processor is NULL", tvlm_smart_resize(NULL, 32, 32, &log_kept, &n, &whole));
+    REFUSES("processor is NULL", tvlm_crop_grid(NULL, 32, 32, &log_kept, &n, &whole));
+    REFUSES("columns is NULL",
+            tvlm_crop_grid(&(tvlm_export_processor){.crops = 1}, 32, 32, &log_kept, NULL, &n));
     REFUSES("stream is NULL", tvlm_stream_create(o->device, 32, 32, NULL, NULL));
     REFUSES("selection is NULL", tvlm_stream_select(o->stream, 0, NULL, NULL, NULL));
     REFUSES("image is NULL", tvlm_stream_send(o->stream, 0, NULL));

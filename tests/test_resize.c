@@ -23,7 +23,7 @@ static const axis_case axes[] = {{1, 1, 0, 1},         {1, 7, 0, 7},    {7, 1, 0
 /* The sum is 1 but for each weight's rounding; none reaches beyond the source. */
 static void check_axis(const axis_case *c) {
     int32_t taps = 0;
-    int32_t *table = tvlm_resize_weights(c->source, c->whole, c->first, c->size, &taps);
+    int32_t *table = tvlm_resize_weights(c->source, c->whole, c->first, c->size, false, &taps);
     assert_non_null(table);
     for (int32_t o = 0; o < c->size; ++o) {
         const int32_t *entry = table + (ptrdiff_t)o * (taps + TVLM_RESIZE_HEAD);
@@ -48,7 +48,7 @@ static void test_known_weights(void **state) {
     const double near = 0.8671875, far = 0.2265625, one = 1 << TVLM_RESIZE_BITS;
     int32_t taps = 0;
     (void)state;
-    int32_t *table = tvlm_resize_weights(2, 4, 0, 4, &taps);
+    int32_t *table = tvlm_resize_weights(2, 4, 0, 4, false, &taps);
     assert_non_null(table);
     const int32_t *entry = table + taps + TVLM_RESIZE_HEAD;
     assert_int_equal(taps, 5);
@@ -57,6 +57,30 @@ static void test_known_weights(void **state) {
     assert_int_equal(entry[2], (int32_t)(0.5 + near / (near + far) * one));
     assert_int_equal(entry[3], (int32_t)(0.5 + far / (near + far) * one));
     free(table);
+}
+
+/* Places beyond the result: those of the nearest one in it, or none. */
+static void test_places_beyond(void **state) {
+    int32_t taps = 0;
+    (void)state;
+    for (int black = 0; black < 2; ++black) {
+        int32_t *table = tvlm_resize_weights(10, 7, -2, 11, black, &taps);
+        int32_t *inside = tvlm_resize_weights(10, 7, 0, 7, false, &taps);
+        assert_true(table != NULL && inside != NULL);
+        const size_t stride = (size_t)taps + TVLM_RESIZE_HEAD;
+        for (int32_t o = -2; o < 9; ++o) {
+            const bool beyond = o < 0 || o > 6;
+            const int32_t *entry = table + (size_t)(o + 2) * stride;
+            const int32_t *nearest = inside + (size_t)(o < 0 ? 0 : o > 6 ? 6 : o) * stride;
+            assert_int_equal(entry[0], nearest[0]);
+            if (!beyond || !black)
+                assert_memory_equal(entry, nearest, stride * sizeof *entry);
+            else
+                for (size_t i = 1; i < stride; ++i) assert_int_equal(entry[i], 0);
+        }
+        free(inside);
+        free(table);
+    }
 }
 
 /* ---- Pixels ---- */
@@ -87,8 +111,8 @@ static resize_case random_case(uint64_t *random) {
 /* Weights of both axes in one table; free() it. */
 static int32_t *make_plan(const resize_case *c, tvlm_resize *plan, size_t *bytes) {
     *plan = (tvlm_resize){.x.size = c->x.size, .y.size = c->y.size};
-    int32_t *x = tvlm_resize_weights(c->x.source, c->x.whole, c->x.first, c->x.size, &plan->x.taps);
-    int32_t *y = tvlm_resize_weights(c->y.source, c->y.whole, c->y.first, c->y.size, &plan->y.taps);
+    int32_t *x = tvlm_resize_weights(c->x.source, c->x.whole, c->x.first, c->x.size, false, &plan->x.taps);
+    int32_t *y = tvlm_resize_weights(c->y.source, c->y.whole, c->y.first, c->y.size, false, &plan->y.taps);
     const size_t stride = (size_t)plan->y.taps + TVLM_RESIZE_HEAD;
     const size_t x_ints = (size_t)c->x.size * ((size_t)plan->x.taps + TVLM_RESIZE_HEAD);
     const size_t y_ints = (size_t)c->y.size * stride;
@@ -199,6 +223,7 @@ static void test_identity(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_known_weights),
-                                       cmocka_unit_test(test_identity), cmocka_unit_test(test_devices)};
+                                       cmocka_unit_test(test_places_beyond), cmocka_unit_test(test_identity),
+                                       cmocka_unit_test(test_devices)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

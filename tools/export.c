@@ -15,7 +15,7 @@
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
 
-#define TENSORS_MAX 8
+#define TENSORS_MAX 11
 #define PIXELS_MAX  (1 << 30)
 
 typedef struct export_options {
@@ -24,19 +24,26 @@ typedef struct export_options {
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     int all, video;
+    int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
 } export_options;
 
 static const char *const combinations[] = {"max", "mean", NULL};
+static const char *const ways[] = {"auto", "grid", "budget", NULL};
+static const tvlm_strategy ways_meant[] = {TVLM_STRATEGY_DEFAULT, TVLM_STRATEGY_GRID, TVLM_STRATEGY_BUDGET};
 
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "for", offsetof(export_options, model), "MODEL",
-     "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip or clip", 0, 0, NULL},
+     "qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip, llava-onevision or internvl", 0, 0, NULL},
     {'o', OPTION_OUTPUT, "output", offsetof(export_options, output), "FILE.safetensors", "the tensors", 0, 0,
      NULL},
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
      "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
+    {0, OPTION_CHOICE, "strategy", offsetof(export_options, strategy), "HOW",
+     "grid: the best tokens; budget, Qwen-VL, llava-onevision and internvl: a small picture of the whole, and "
+     "what that loses most of; auto (default): budget for the last two, else grid",
+     0, 0, ways},
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
      "of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of qwen3-vl's "
      "videos of all frames together (4096), else of each",
@@ -45,9 +52,11 @@ static const option_spec specs[] = {
      "the same (default: 16777216 for qwen3-vl, else 12845056; of qwen3-vl's videos 25165824)", 1, PIXELS_MAX,
      NULL},
     {0, OPTION_INTEGER, "size", offsetof(export_options, size), "PIXELS",
-     "side of the processed image, llava (default: 336), siglip and clip (224)", 1, 16384, NULL},
+     "side of the processed image, llava (default: 336), siglip and clip (224); of a crop, llava-onevision "
+     "(384) and internvl (448)",
+     1, 16384, NULL},
     {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
-     "side of a patch, llava and clip (default: 14), siglip (16)", 1, 16384, NULL},
+     "side of a patch, siglip (default: 16), the others but Qwen-VL (14)", 1, 16384, NULL},
     {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
      "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
     {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
@@ -88,7 +97,7 @@ struct job {
 /* ---- Before any work ---- */
 
 static int find_model(struct tool *tool, const char *name, int *model) {
-    char known[128] = "";
+    char known[256] = "";
     *model = tvlm_export_model_find(name);
     if (*model >= 0) return TOOL_DONE;
     for (int i = 0; i < TVLM_EXPORT_MODELS; ++i) {
@@ -181,6 +190,7 @@ static int process(struct job *job) {
         .patch = options->patch.value,
         .budget = options->budget.value,
         .all = options->all > 0,
+        .strategy = ways_meant[options->strategy],
         .video = options->video > 0,
         .format = (tvlm_format)options->common.format,
         .score = {.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
@@ -232,38 +242,63 @@ static int write_tensors(struct job *job) {
 
 /* ---- Results ---- */
 
+/* Whether an image has become several pictures. */
+static bool is_several(const struct job *job) {
+    for (int32_t i = 0; i < job->tensor_count; ++i)
+        if (strcmp(job->tensors[i].name, "picture_scale") == 0) return true;
+    return false;
+}
+
+static bool is_cut(const struct job *job) {
+    tvlm_export_processor processor;
+    return tvlm_export_processor_get((tvlm_export_model)job->model, &processor) == TVLM_OK &&
+           processor.crops > 0;
+}
+
 static int print_text(struct job *job) {
+    const bool cut = is_cut(job);
     for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
         tvlm_export_picture p;
         char line[600];
         const int code = tool_status(job->tool, tvlm_export_get_picture(job->export, i, &p));
         if (code != TOOL_DONE) return code;
-        snprintf(line, sizeof line, "%.400s: %dx%d -> %dx%d, patches %dx%dx%d, %d of %d tokens\n",
-                 job->paths[i], job->pictures.images[i].width, job->pictures.images[i].height, p.width,
-                 p.height, p.grid_t, p.grid_h, p.grid_w, p.selected, p.tokens);
+        const tvlm_image *const image = &job->pictures.images[p.source];
+        snprintf(line, sizeof line, "%.400s: %dx%d -> %dx%d, %s %dx%dx%d, %d of %d %s\n",
+                 job->paths[p.source], image->width, image->height, p.width, p.height,
+                 cut ? "crops" : "patches", p.grid_t, p.grid_h, p.grid_w, p.selected, p.tokens,
+                 cut ? "crops" : "tokens");
         if (tool_print(job->tool, line) != TOOL_DONE) return TOOL_FAILED;
     }
     return TOOL_DONE;
+}
+
+static void json_picture(const struct job *job, json_writer *json, const tvlm_export_picture *p) {
+    json_open_object(json, NULL, true);
+    json_string(json, "path", job->paths[p->source]);
+    json_integer(json, "width", p->width);
+    json_integer(json, "height", p->height);
+    json_open_array(json, "grid_thw", true);
+    json_integer(json, NULL, p->grid_t);
+    json_integer(json, NULL, p->grid_h);
+    json_integer(json, NULL, p->grid_w);
+    json_close(json);
+    if (is_several(job)) {
+        json_open_array(json, "scale", true);
+        json_float(json, NULL, p->scale_h);
+        json_float(json, NULL, p->scale_w);
+        json_close(json);
+    }
+    json_integer(json, "first_token", p->first_token);
+    json_integer(json, "tokens", p->tokens);
+    json_integer(json, "selected", p->selected);
+    json_close(json);
 }
 
 static void json_pictures(struct job *job, json_writer *json) {
     json_open_array(json, "images", false);
     for (int32_t i = 0; i < tvlm_export_picture_count(job->export); ++i) {
         tvlm_export_picture p;
-        if (tvlm_export_get_picture(job->export, i, &p) != TVLM_OK) continue; /* never: i is in range */
-        json_open_object(json, NULL, true);
-        json_string(json, "path", job->paths[i]);
-        json_integer(json, "width", p.width);
-        json_integer(json, "height", p.height);
-        json_open_array(json, "grid_thw", true);
-        json_integer(json, NULL, p.grid_t);
-        json_integer(json, NULL, p.grid_h);
-        json_integer(json, NULL, p.grid_w);
-        json_close(json);
-        json_integer(json, "first_token", p.first_token);
-        json_integer(json, "tokens", p.tokens);
-        json_integer(json, "selected", p.selected);
-        json_close(json);
+        if (tvlm_export_get_picture(job->export, i, &p) == TVLM_OK) json_picture(job, json, &p); /* always */
     }
     json_close(json);
 }
@@ -332,6 +367,12 @@ const tool_command export_command = {
         "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen tokens, in\n"
         "rising order: selected_indices, their rows of pixel_values (selected_pixel_values), selected_positions (t, h, w\n"
         "in the grid of tokens, for M-RoPE), selected_images, selected_scores; and the scores of all tokens.\n"
+        "With --strategy budget an image of Qwen-VL becomes pictures of their own: a thumbnail with all its tokens, the\n"
+        "full picture with some, and, where they pay, the image at half and at a quarter of that size with some.\n"
+        "picture_source says which image each is of, picture_scale its sides (h, w) beside the full picture's.\n"
+        "Of llava-onevision and internvl the processor's crops are chosen, by what the thumbnail loses of each, and the\n"
+        "thumbnail always; numbers and rows are then of crops, whose grids are crop_grids. A crop counts as its tokens\n"
+        "in the budget (729; 256). The budget is never exceeded.\n"
         "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each other. A\n"
         "budget is shared among them in proportion to their tokens, at least one each, and never exceeded.\n"
         "--every is for --video with a video file, of which at most 768 frames are taken.\n"

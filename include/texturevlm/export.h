@@ -25,6 +25,26 @@
  * of the resized picture, whose candidates are the squares of the tokens (stride = merge * patch), so that no
  * cell is shared by two tokens. A token of two frames has the better of its two scores.
  *
+ * *The strategy budget* (select.h) makes several pictures of each image, which a model takes as so many
+ * images: one behind the other, each with positions of its own. Its patch is a token. The pictures of Qwen-VL
+ * are, in this order:
+ *   - the thumbnail, unless all tokens of the full picture are chosen: the image resized to the strategy's
+ *     grid of tokens. All of its tokens are chosen.
+ *   - the full picture, as the processor makes it. Its chosen tokens are the tiles of level 0; there may be
+ *     none.
+ *   - where tiles of level 1 and 2 are chosen, the image at half and at a quarter of the full picture's size,
+ *     of which they are tokens. Where these sizes are no whole tokens, the border is repeated.
+ * So the language model sees N tokens for a budget of N. A vision tower that takes chosen tokens of one picture
+ * (examples/qwen_pruned.py) takes these.
+ *
+ * *Crops.* LLaVA-OneVision and InternVL take a thumbnail of one size, and the image as crops of that size.
+ * There what is chosen is not a token but a crop: the thumbnail always, and those crops of which it loses most
+ * (select.h, budget: the loss, weighed by the preset that the image has, times what matters). Everything below
+ * that is said of tokens is true of crops, but the budget: it counts tokens, `(side / (patch * merge))^2` for
+ * each crop. (LLaVA-OneVision adds a token at the end of each row, and leaves out what is black when it is
+ * given all crops.) The crops of an image are one picture, and the thumbnail is another: before it in
+ * LLaVA-OneVision, behind it in InternVL, where an image of a single crop has none.
+ *
  * *Colours.* Pixels become RGB as Pillow's convert("RGB") makes them:
  *   - Alpha is dropped, and not composited as everywhere else in this library.
  *   - Gray is repeated, and palettes are looked up by the loader.
@@ -38,7 +58,7 @@
 #define TEXTUREVLM_EXPORT_H
 
 #include "input.h"
-#include "score.h"
+#include "select.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,12 +70,15 @@ typedef enum tvlm_export_model {
     TVLM_EXPORT_QWEN2_VL,
     TVLM_EXPORT_LLAVA,
     TVLM_EXPORT_SIGLIP,
-    TVLM_EXPORT_CLIP
+    TVLM_EXPORT_CLIP,
+    TVLM_EXPORT_LLAVA_ONEVISION,
+    TVLM_EXPORT_INTERNVL
 } tvlm_export_model;
-#define TVLM_EXPORT_MODELS 6
+#define TVLM_EXPORT_MODELS 8
 
-/* Returns the name of a model: "qwen3-vl", "qwen2.5-vl", "qwen2-vl", "llava", "siglip" or "clip"; "unknown"
- * for values outside the enum. The other function returns the model of a name, or -1. */
+/* Returns the name of a model: "qwen3-vl", "qwen2.5-vl", "qwen2-vl", "llava", "siglip", "clip",
+ * "llava-onevision" or "internvl"; "unknown" for values outside the enum. The other function returns the
+ * model of a name, or -1. */
 TVLM_API const char *tvlm_export_model_name(tvlm_export_model model);
 TVLM_API int tvlm_export_model_find(const char *name);
 
@@ -69,10 +92,18 @@ TVLM_API int tvlm_export_model_find(const char *name);
  *   llava        14     1       1    shortest side to 336, centre 336 x 336   CLIP's
  *   siglip       16     1       1    to 224 x 224, whatever its shape         0.5, 0.5
  *   clip         14     1       1    shortest side to 224, centre 224 x 224   CLIP's
+ *   llava-onevision 14  1       1    up to 6 x 6 crops of 384 x 384, padded   0.5, 0.5
+ *   internvl     14     1       2    up to 12 crops of 448 x 448, stretched   ImageNet's
  *
  * *Pictures.* The limits are those of preprocessor_config.json in the released checkpoints. (The class
  * Qwen2VLImageProcessor made without one has at most 1003520 pixels.) For ViT-B/32, give clip a patch of 32;
  * for so400m-patch14-384, give siglip a side of 384 and a patch of 14.
+ *
+ * *Crops.* Those of LLaVA-OneVision are the processor's anyres scheme with the image_grid_pinpoints of the
+ * released checkpoints. Where the black rest beside the image is odd, the larger half is at the right and
+ * below, as in transformers 4.57.1; the class of 4.47.1 leaves out that row or column of pixels, and enlarges
+ * the crops there by one. Those of InternVL are the dynamic preprocessing of GotOcr2ImageProcessor with
+ * crop_to_patches, 1 to 12 crops.
  *
  * *Videos of Qwen2-VL and 2.5.* The limits count each frame, and are those of pictures. It is so in
  * transformers 4.47.1, where Qwen2VLImageProcessor takes both. In 4.57.1 Qwen2VLVideoProcessor has the same
@@ -98,7 +129,12 @@ typedef struct tvlm_export_processor {
     /* The limits for all frames of a video together; 0 means that each frame is resized as a picture. */
     int64_t video_min_pixels, video_max_pixels;
     float mean[3], std[3];
-    uint64_t reserved[4];
+    /* The most crops that a picture is cut into; 0: it is not cut. */
+    int32_t crops;
+    /* The picture keeps its shape on the crops, and the rest of them is black; `crops` is then the most along
+     * a side. Otherwise it is stretched to them. */
+    bool padded;
+    uint64_t reserved[3];
 } tvlm_export_processor;
 
 /* Tells the defaults of a model. Errors: ARGUMENT (there is no such model). */
@@ -123,14 +159,23 @@ TVLM_API tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *proces
                                              int32_t width, int32_t height, const tvlm_log *log,
                                              int32_t *resized_width, int32_t *resized_height);
 
+/*
+ * Finds how many crops the processor cuts of a picture, across and down: of LLaVA-OneVision those that
+ * select_best_resolution of transformers finds (4.47.1; all grids of up to `crops` along each side), of
+ * InternVL those of get_optimal_tiled_canvas (GotOcr2ImageProcessor of 4.57.1; up to `crops` in all).
+ * Errors: ARGUMENT (a processor without crops, or with more than 64; sizes below 1).
+ */
+TVLM_API tvlm_status tvlm_crop_grid(const tvlm_export_processor *processor, int32_t width, int32_t height,
+                                    const tvlm_log *log, int32_t *columns, int32_t *rows);
+
 struct tvlm_export_params {
     tvlm_export_model model;
     /* The limits of Qwen-VL, with `video` those of its videos; 0 means the model's. */
     int64_t min_pixels, max_pixels;
     /* The side and the patch of the other models; 0 means the model's. */
     int32_t side, patch;
-    /* How many tokens are selected at most, over all pictures; at least as many as there are pictures. 0
-     * means a quarter of each picture's tokens. */
+    /* How many tokens are selected at most, over all pictures; at least as many as there are images, and of
+     * crops as many as one crop has for each image. 0 means a quarter of each image's tokens, or crops. */
     int32_t budget;
     /* Every token is selected. Not together with a budget. */
     bool all;
@@ -139,9 +184,14 @@ struct tvlm_export_params {
     /* The format of the stack that is scored. */
     tvlm_format format;
     /* How tokens are scored: `weights`, which are copied, and `scorer`, which must live as long as the
-     * export. The candidates are the tokens of each picture: the other members are refused. */
+     * export. The candidates are the tokens of each picture: the other members are refused. With the strategy
+     * budget weights are refused, and a scorer says what matters, as a question does (select.h, emphasis). */
     struct tvlm_score_params score;
-    uint64_t reserved[4];
+    /* How tokens are chosen: TVLM_STRATEGY_GRID, the best of each picture, or TVLM_STRATEGY_BUDGET: see above;
+     * not of a video, nor of the models that take one square. 0 means the budget for models that take crops,
+     * which take nothing else, and the grid for the others. */
+    tvlm_strategy strategy;
+    uint32_t reserved[7];
 };
 #define tvlm_export_params(...) TVLM_PARAMS(tvlm_export_params, __VA_ARGS__)
 
@@ -185,13 +235,18 @@ TVLM_API int32_t tvlm_export_failed_image(const tvlm_export *exported);
 typedef struct tvlm_export_picture {
     /* The processed size, in pixels. */
     int32_t width, height;
-    /* Its patches in time, down and across: a row of image_grid_thw. */
+    /* Its patches in time, down and across: a row of image_grid_thw. Of crops, these. */
     int32_t grid_t, grid_h, grid_w;
     /* How many tokens it has, and how many of them are selected. */
     int32_t tokens, selected;
     /* The number of its first token, which follows those of earlier pictures. */
     int32_t first_token;
-    uint64_t reserved[4];
+    /* The image that it is made of. */
+    int32_t source;
+    /* The size, h and w, at which it shows that image, as a share of the full picture's: 1, 1/2 or 1/4; of a
+     * thumbnail what its grid makes of it. What is black, or a repeated border, is not counted. */
+    float scale_h, scale_w;
+    uint32_t reserved[5];
 } tvlm_export_picture;
 TVLM_API int32_t tvlm_export_picture_count(const tvlm_export *exported);
 TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_t index,
@@ -209,8 +264,18 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
  *   selected_images        int64  [K]: the picture that each is of
  *   selected_scores        float  [K]
  *   scores                 float  [N]
+ *   picture_source         int64  [pictures]: the image that each is of. With the strategy budget only
+ *   picture_scale          float  [pictures, 2]: scale_h, scale_w of each. With the strategy budget only
+ *   image_sizes            int64  [images, 2]: h, w as they were handed in. LLaVA-OneVision only
  *
- * With params.video the first two are called pixel_values_videos and video_grid_thw.
+ * With params.video the first two are called pixel_values_videos and video_grid_thw. With crops the values are
+ * [N, 3, side, side] and [K, 3, side, side], and the second tensor is called crop_grids: t, h, w in crops.
+ * (The processor of LLaVA-OneVision makes [images, most crops, 3, side, side] of them, filled up with 0; the
+ * model takes either.)
+ *
+ * *Scores* of the strategy budget: 1 of each token of a thumbnail; of a tile what it lowers the loss by, as a
+ * share of what the thumbnail loses; 0 of tokens that are not chosen. Of crops, each has the share that the
+ * thumbnail loses in it.
  *
  * *Positions* are places in the grid of tokens. M-RoPE adds those of a picture, and of Qwen2-VL's videos, as
  * they are to the place in the text where the picture begins. For Qwen2.5's videos, first multiply t by

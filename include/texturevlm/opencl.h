@@ -263,7 +263,8 @@ TVLM_API tvlm_status tvlm_packed_get_opencl(tvlm_packed *packed, int32_t index, 
 /*
  * The floats of one picture (or of the video) of the last run, where they are: its part of pixel_values and
  * of selected_pixel_values (export.h), row-major from byte 0 on; the buffers may be larger. Either may be
- * NULL. Valid until the next run. ARGUMENT for a picture that there is not.
+ * NULL. *selected becomes NULL where no token of the picture is selected. Valid until the next run. ARGUMENT for
+ * a picture that there is not.
  */
 TVLM_API tvlm_status tvlm_export_get_opencl(tvlm_export *exported, int32_t picture, cl_mem *values,
                                             cl_mem *selected);

@@ -19,13 +19,13 @@
 
 /* Makes a stack of the processed size. Its layout is what the default score reads; the channels of a scorer
  * are added when it reads them. */
-static tvlm_status size_stack(tvlm_export *export, const tvlm_export_picture *info) {
+static tvlm_status size_stack(tvlm_export *export, int32_t width, int32_t height) {
     const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
-                                             .width = info->width,
-                                             .height = info->height,
+                                             .width = width,
+                                             .height = height,
                                              .format = export->format};
-    if (export->stack != NULL && tvlm_stack_width(export->stack) == info->width &&
-        tvlm_stack_height(export->stack) == info->height)
+    if (export->stack != NULL && tvlm_stack_width(export->stack) == width &&
+        tvlm_stack_height(export->stack) == height)
         return TVLM_OK;
     tvlm_stack_destroy(&export->stack);
     return tvlm_stack_create(export->device, &params, &export->stack);
@@ -45,18 +45,35 @@ static tvlm_status set_features(tvlm_export *export, const struct tvlm_grid_inpu
     return tvlm_stack_clear_grid(export->stack, 0, TVLM_CHANNEL_FEATURE_0);
 }
 
+tvlm_status tvlm_export_look(tvlm_export *export, const struct tvlm_grid_input *features,
+                             const export_picture *picture, int32_t frame) {
+    const tvlm_export_picture *info = &picture->info;
+    const export_place *const at = &picture->place;
+    const size_t row = (size_t)info->width * 3, bytes = row * (size_t)info->height;
+    tvlm_pixels pixels = {info->width, info->height, 3, TVLM_PIXEL_U8, bytes * (size_t)frame, row};
+    if (at->black) { /* what is around the image is no part of it */
+        pixels.width = (int32_t)at->width;
+        pixels.height = (int32_t)at->height;
+        pixels.offset += (size_t)-at->top * row + (size_t)-at->left * 3;
+    }
+    TVLM_TRY(size_stack(export, pixels.width, pixels.height));
+    TVLM_TRY(tvlm_stack_source_from_buffer(export->stack, 0, picture->bytes, &pixels));
+    return set_features(export, features);
+}
+
+const struct tvlm_query *tvlm_export_question(const struct tvlm_query *queries, int32_t frame) {
+    const bool asked =
+        queries != NULL && (queries[frame].similarity != NULL || tvlm_query_has_vectors(&queries[frame]));
+    return asked ? &queries[frame] : NULL;
+}
+
 static tvlm_status score_frame(tvlm_export *export, const struct tvlm_grid_input *features,
                                const struct tvlm_query *query, const export_picture *picture, int32_t frame,
                                cells *c) {
-    const tvlm_export_picture *info = &picture->info;
-    const size_t row = (size_t)info->width * 3, bytes = row * (size_t)info->height;
-    const tvlm_pixels pixels = {info->width, info->height, 3, TVLM_PIXEL_U8, bytes * (size_t)frame, row};
-    const struct tvlm_score_params params = {.stride =
-                                                 (float)(export->processor.patch * export->processor.merge),
+    const struct tvlm_score_params params = {.stride = (float)(export->patch * export->merge),
                                              .weights = export->weighted ? export->weights : NULL,
                                              .scorer = export->scorer};
-    TVLM_TRY(tvlm_stack_source_from_buffer(export->stack, 0, picture->bytes, &pixels));
-    TVLM_TRY(set_features(export, features));
+    TVLM_TRY(tvlm_export_look(export, features, picture, frame));
     TVLM_TRY(tvlm_score_size(export->stack, &params, &c->columns, &c->rows));
     const size_t count = (size_t)c->columns * (size_t)c->rows;
     if (c->scores == NULL) c->scores = tvlm_allocate(count, sizeof *c->scores);
@@ -67,7 +84,7 @@ static tvlm_status score_frame(tvlm_export *export, const struct tvlm_grid_input
 
 /* Takes the scores of a frame. A token of several frames has the best of its scores. */
 static void keep_best(const tvlm_export *export, export_picture *picture, int32_t frame, const cells *c) {
-    const int32_t merge = export->processor.merge, temporal = export->processor.temporal;
+    const int32_t merge = export->merge, temporal = export->processor.temporal;
     const int32_t columns = picture->info.grid_w / merge, rows = picture->info.grid_h / merge;
     float *scores = picture->scores + (size_t)(frame / temporal) * (size_t)(columns * rows);
     for (int32_t y = 0; y < rows; ++y)
@@ -81,13 +98,11 @@ static void keep_best(const tvlm_export *export, export_picture *picture, int32_
 tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input *features,
                               const struct tvlm_query *queries, export_picture *picture) {
     cells c = {0};
-    tvlm_status status = size_stack(export, &picture->info);
+    tvlm_status status = TVLM_OK;
     for (int32_t frame = 0; status == TVLM_OK && frame < picture->frames; ++frame) {
         export->current = picture->first_image + frame;
-        const bool asked =
-            queries != NULL && (queries[frame].similarity != NULL || tvlm_query_has_vectors(&queries[frame]));
         status = score_frame(export, features != NULL ? &features[frame] : NULL,
-                             asked ? &queries[frame] : NULL, picture, frame, &c);
+                             tvlm_export_question(queries, frame), picture, frame, &c);
         if (status == TVLM_OK) keep_best(export, picture, frame, &c);
     }
     free(c.scores);
@@ -96,76 +111,89 @@ tvlm_status tvlm_export_score(tvlm_export *export, const struct tvlm_grid_input 
 
 /* ---- Budget ---- */
 
-static int64_t token_count(const tvlm_export *export) {
-    const tvlm_export_picture *last = &export->pictures[export->count - 1].info;
-    return (int64_t)last->first_token + last->tokens;
-}
-
 /*
- * Shares the budget in proportion to tokens, rounded down, but at least 1. If the pictures that were rounded
- * up to 1 bring it over the budget, that is taken from the picture with most. What is left over goes to
- * pictures in their order.
+ * Shares the budget in proportion to tokens, rounded down, but at least 1. If the images that were rounded up
+ * to 1 bring it over the budget, that is taken from the image with most. What is left over goes to images in
+ * their order.
  */
 static void share(tvlm_export *export, int64_t tokens) {
     int64_t left = export->budget;
-    for (int32_t i = 0; i < export->count; ++i) {
-        tvlm_export_picture *info = &export->pictures[i].info;
-        const int64_t part = (int64_t) export->budget * info->tokens / tokens;
-        info->selected = (int32_t)(part > 1 ? part : 1);
-        left -= info->selected;
+    for (int32_t i = 0; i < export->images; ++i) {
+        export_picture *const full = &export->pictures[i];
+        const int64_t part = (int64_t) export->budget * full->all / tokens;
+        full->granted = (int32_t)(part > 1 ? part : 1);
+        left -= full->granted;
     }
     for (; left < 0; ++left) {
-        tvlm_export_picture *most = &export->pictures[0].info;
-        for (int32_t i = 1; i < export->count; ++i)
-            if (export->pictures[i].info.selected > most->selected) most = &export->pictures[i].info;
-        --most->selected;
+        export_picture *most = &export->pictures[0];
+        for (int32_t i = 1; i < export->images; ++i)
+            if (export->pictures[i].granted > most->granted) most = &export->pictures[i];
+        --most->granted;
     }
-    for (int32_t i = 0; left > 0; i = (i + 1) % export->count) {
-        tvlm_export_picture *info = &export->pictures[i].info;
-        /* Some picture has room, since the budget is less than all tokens. */
-        if (info->selected == info->tokens) continue;
-        ++info->selected;
+    for (int32_t i = 0; left > 0; i = (i + 1) % export->images) {
+        export_picture *const full = &export->pictures[i];
+        /* Some image has room, since the budget is less than all tokens. */
+        if (full->granted == full->all) continue;
+        ++full->granted;
         --left;
     }
 }
 
 tvlm_status tvlm_export_share(tvlm_export *export) {
-    const int64_t tokens = token_count(export);
-    if (export->budget > 0 && export->budget < export->count)
+    int64_t tokens = 0;
+    for (int32_t i = 0; i < export->images; ++i) tokens += export->pictures[i].all;
+    if (export->budget > 0 && export->budget < export->images)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
-                         "a budget of %d tokens for %d pictures; each has at least one", (int)export->budget,
-                         (int)export->count);
+                         "a budget of %d %s for %d pictures; each has at least one", (int)export->budget,
+                         export->crop_tokens > 1 ? "crops" : "tokens", (int)export->images);
     if (export->budget > 0 && export->budget < tokens) {
         share(export, tokens);
         return TVLM_OK;
     }
     const bool every = export->all || export->budget > 0;
-    for (int32_t i = 0; i < export->count; ++i) {
-        tvlm_export_picture *info = &export->pictures[i].info;
-        const int32_t part = info->tokens / DEFAULT_SHARE;
-        info->selected = every ? info->tokens : part > 1 ? part : 1;
+    for (int32_t i = 0; i < export->images; ++i) {
+        export_picture *const full = &export->pictures[i];
+        const int32_t part = full->all / DEFAULT_SHARE;
+        full->granted = every ? full->all : part > 1 ? part : 1;
     }
     return TVLM_OK;
 }
 
 /* ---- Choice ---- */
 
+static tvlm_status no_memory(const tvlm_export *export, const export_picture *picture) {
+    return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for %d tokens",
+                     (int)picture->info.tokens);
+}
+
+tvlm_status tvlm_export_room(const tvlm_export *export, export_picture *picture) {
+    const size_t tokens = (size_t)picture->info.tokens, selected = (size_t)picture->info.selected;
+    float *const scores = realloc(picture->scores, tokens * sizeof *scores);
+    if (scores == NULL) return no_memory(export, picture);
+    picture->scores = scores;
+    int32_t *const chosen = realloc(picture->chosen, (selected > 0 ? selected : 1) * sizeof *chosen);
+    if (chosen == NULL) return no_memory(export, picture);
+    picture->chosen = chosen;
+    memset(scores, 0, tokens * sizeof *scores);
+    return TVLM_OK;
+}
+
 static int rising(const void *a, const void *b) {
     const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
     return (x > y) - (x < y);
 }
 
+void tvlm_export_sort(export_picture *picture) {
+    qsort(picture->chosen, (size_t)picture->info.selected, sizeof *picture->chosen, rising);
+}
+
 tvlm_status tvlm_export_choose(tvlm_export *export, export_picture *picture) {
     const int32_t tokens = picture->info.tokens, selected = picture->info.selected;
-    int32_t *chosen = realloc(picture->chosen, (size_t)selected * sizeof *chosen);
-    if (chosen == NULL)
-        return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for %d tokens", (int)selected);
-    picture->chosen = chosen;
     if (selected < tokens) {
-        TVLM_TRY(tvlm_topk(export->device, picture->scores, tokens, selected, chosen, NULL));
-        qsort(chosen, (size_t)selected, sizeof *chosen, rising);
+        TVLM_TRY(tvlm_topk(export->device, picture->scores, tokens, selected, picture->chosen, NULL));
+        tvlm_export_sort(picture);
     } else {
-        for (int32_t i = 0; i < tokens; ++i) chosen[i] = i;
+        for (int32_t i = 0; i < tokens; ++i) picture->chosen[i] = i;
     }
     return TVLM_OK;
 }

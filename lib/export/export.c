@@ -26,6 +26,37 @@ static tvlm_status check_score(const tvlm_log *log, const struct tvlm_score_para
     return TVLM_OK;
 }
 
+/* The strategy that is meant. */
+static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
+                                 const tvlm_export_processor *processor) {
+    if (params->strategy != TVLM_STRATEGY_DEFAULT) return params->strategy;
+    return tvlm_export_family(processor) == EXPORT_CROPS ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
+}
+
+/* Refuses a strategy that the model, or what else is asked for, does not go with. */
+static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_params *params,
+                                  const tvlm_export_processor *processor) {
+    const char *const name = tvlm_export_model_name(params->model);
+    const export_family family = tvlm_export_family(processor);
+    const tvlm_strategy strategy = strategy_of(params, processor);
+    if (strategy != TVLM_STRATEGY_GRID && strategy != TVLM_STRATEGY_BUDGET)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an export chooses by grid or budget, not by %s (%d)",
+                         tvlm_strategy_name(strategy), (int)strategy);
+    if (strategy == TVLM_STRATEGY_BUDGET && family == EXPORT_SQUARE)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "%s takes one picture of %dx%d pixels: no strategy budget, which needs several",
+                         name, (int)processor->side, (int)processor->side);
+    if (strategy == TVLM_STRATEGY_GRID && family == EXPORT_CROPS)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s takes crops: they are chosen by budget, not by grid",
+                         name);
+    if (strategy == TVLM_STRATEGY_BUDGET && params->video)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the strategy budget is for pictures, not for a video");
+    if (strategy == TVLM_STRATEGY_BUDGET && params->score.weights != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "the strategy budget goes by what is lost: weights would change nothing");
+    return TVLM_OK;
+}
+
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_params *params) {
     if ((int)params->model < 0 || (int)params->model >= TVLM_EXPORT_MODELS)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no model %d", (int)params->model);
@@ -58,20 +89,39 @@ static tvlm_status resolve(const tvlm_log *log, const struct tvlm_export_params 
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s has its own size and patch", name);
     if (params->min_pixels < 0 || params->max_pixels < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "limits of pixels below 0");
-    if (params->side < 0 || params->side > 16384 || params->patch < 0)
+    if (params->side < 0 || params->side > EXPORT_SIDE_MAX || params->patch < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d and a patch of %d pixels", (int)params->side,
                          (int)params->patch);
     if (params->side > 0) p->side = params->side;
     if (params->patch > 0) p->patch = params->patch;
-    if (!free_size && p->patch > p->side)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d is under one patch (%d)", (int)p->side,
-                         (int)p->patch);
+    if (!free_size && (int64_t)p->patch * p->merge > p->side)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a side of %d is under one %s (%lld)", (int)p->side,
+                         p->merge > 1 ? "token" : "patch", (long long)p->patch * p->merge);
     if (!free_size) return TVLM_OK;
     /* Videos have limits of their own. */
     const bool own = params->video && p->video_max_pixels > 0;
     set_limits(params, own ? &p->video_min_pixels : &p->min_pixels,
                own ? &p->video_max_pixels : &p->max_pixels);
     return TVLM_OK;
+}
+
+/* What the language model sees as one token, or the crop of which it sees so many. */
+static void set_unit(tvlm_export *export) {
+    const tvlm_export_processor *const p = &export->processor;
+    const bool crops = tvlm_export_family(p) == EXPORT_CROPS;
+    const int32_t tokens = p->side / (p->patch * p->merge);
+    export->patch = crops ? p->side : p->patch;
+    export->merge = crops ? 1 : p->merge;
+    export->crop_tokens = crops ? tokens * tokens : 1;
+}
+
+/* A budget of crops is what their tokens leave of it. */
+static tvlm_status set_budget(tvlm_export *export, int32_t budget) {
+    export->budget = budget / export->crop_tokens;
+    if (budget == 0 || export->budget > 0) return TVLM_OK;
+    return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
+                     "a budget of %d tokens; each crop of %s has %d, and one is the least", (int)budget,
+                     tvlm_export_model_name(export->model), (int)export->crop_tokens);
 }
 
 tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_params *params,
@@ -84,21 +134,27 @@ tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_par
     TVLM_CHECK_RESERVED(&device->log, tvlm_export_params, params);
     TVLM_TRY(check_params(&device->log, params));
     TVLM_TRY(resolve(&device->log, params, &processor));
+    TVLM_TRY(check_strategy(&device->log, params, &processor));
     tvlm_export *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for an export");
     made->device = device;
     made->current = -1;
     made->model = params->model;
     made->processor = processor;
-    made->budget = params->budget;
+    set_unit(made);
+    made->strategy = strategy_of(params, &processor);
     made->all = params->all;
     made->video = params->video;
     made->format = params->format;
     made->scorer = params->score.scorer;
     made->weighted = params->score.weights != NULL;
     if (made->weighted) memcpy(made->weights, params->score.weights, sizeof made->weights);
-    *export = made;
-    return TVLM_OK;
+    const tvlm_status status = set_budget(made, params->budget);
+    if (status == TVLM_OK)
+        *export = made;
+    else
+        free(made);
+    return status;
 }
 
 static void release_buffer(tvlm_device *device, tvlm_buffer **buffer) {
@@ -118,6 +174,7 @@ void tvlm_export_destroy(tvlm_export **export) {
         free(picture->chosen);
     }
     free(e->pictures);
+    free(e->listed);
     release_buffer(e->device, &e->upload);
     release_buffer(e->device, &e->table);
     release_buffer(e->device, &e->lookup);
@@ -133,13 +190,19 @@ static tvlm_status no_memory(const tvlm_export *export) {
     return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for an export's pictures");
 }
 
-static tvlm_status make_room(tvlm_export *export, int32_t count) {
+/* Makes room for the pictures of so many images. */
+static tvlm_status make_room(tvlm_export *export, int32_t images) {
+    const int64_t count = (int64_t)images * (export->strategy == TVLM_STRATEGY_BUDGET ? EXPORT_ROLES : 1);
+    if (count > INT32_MAX) return no_memory(export);
     if (count <= export->capacity) return TVLM_OK;
     export_picture *pictures = realloc(export->pictures, (size_t)count * sizeof *pictures);
     if (pictures == NULL) return no_memory(export);
-    memset(pictures + export->capacity, 0, (size_t)(count - export->capacity) * sizeof *pictures);
     export->pictures = pictures;
-    export->capacity = count;
+    export_picture **listed = realloc(export->listed, (size_t)count * sizeof(export_picture *));
+    if (listed == NULL) return no_memory(export);
+    export->listed = listed;
+    memset(pictures + export->capacity, 0, ((size_t)count - (size_t) export->capacity) * sizeof *pictures);
+    export->capacity = (int32_t)count;
     return TVLM_OK;
 }
 
@@ -158,21 +221,24 @@ static tvlm_status check_images(tvlm_export *export, const tvlm_image *images, i
     return TVLM_OK;
 }
 
-static int32_t picture_frames(const tvlm_export *export, int32_t images) {
-    return export->video ? images : 1;
-}
-
-/* Finds the sizes and tokens of all pictures before any work is done. */
-static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_t pictures, int32_t frames) {
+/* Finds the sizes and tokens of all full pictures before any work is done; there are no others yet. */
+static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_t frames) {
+    const bool crops = tvlm_export_family(&export->processor) == EXPORT_CROPS;
     int64_t tokens = 0;
-    for (int32_t i = 0; i < pictures; ++i) {
-        export_picture *picture = &export->pictures[i];
+    for (int32_t i = 0; i < export->capacity; ++i) export->pictures[i].info = (tvlm_export_picture){0};
+    for (int32_t i = 0; i < export->images; ++i) {
+        export_picture *const full = tvlm_export_at(export, i, EXPORT_FULL);
         export->current = export->video ? -1 : i;
-        TVLM_TRY(tvlm_export_measure(export, &images[i], frames, &picture->info));
-        picture->frames = frames;
-        picture->first_image = i;
-        picture->info.first_token = (int32_t)tokens;
-        tokens += picture->info.tokens;
+        TVLM_TRY(tvlm_export_measure(export, &images[i], frames, full));
+        full->frames = frames;
+        full->first_image = i;
+        full->image_width = images[i].width;
+        full->image_height = images[i].height;
+        full->info.source = i;
+        full->info.scale_h = full->info.scale_w = 1.0f;
+        full->all = full->info.tokens;
+        if (crops && tvlm_export_has_thumbnail(export, full)) ++full->all;
+        tokens += full->all;
         if (tokens > INT32_MAX)
             return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "%lld tokens are too many",
                              (long long)tokens);
@@ -180,36 +246,77 @@ static tvlm_status measure(tvlm_export *export, const tvlm_image *images, int32_
     return TVLM_OK;
 }
 
-static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
-                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
-                               export_picture *picture) {
+/* Resizes the frames of the full picture of an image. */
+static tvlm_status process(tvlm_export *export, const tvlm_image *images, export_picture *picture) {
     const size_t pixels = (size_t)picture->info.width * (size_t)picture->info.height;
-    float *scores = realloc(picture->scores, (size_t)picture->info.tokens * sizeof *scores);
-    if (scores == NULL) return no_memory(export);
-    picture->scores = scores;
     TVLM_TRY(tvlm_export_reserve(export->device, pixels * 3 * (size_t)picture->frames, &picture->bytes));
     for (int32_t frame = 0; frame < picture->frames; ++frame) {
         export->current = picture->first_image + frame;
-        TVLM_TRY(tvlm_export_frame(export, &images[frame], frame, picture));
+        TVLM_TRY(tvlm_export_send(export, &images[frame]));
+        TVLM_TRY(tvlm_export_resize(export, &images[frame], frame, picture));
     }
-    TVLM_TRY(tvlm_export_score(export, features, queries, picture));
-    export->current = export->video ? -1 : picture->first_image;
-    TVLM_TRY(tvlm_export_choose(export, picture));
-    return tvlm_export_patches(export, picture);
+    return TVLM_OK;
+}
+
+static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
+                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
+                               export_picture *full) {
+    TVLM_TRY(process(export, images, full));
+    if (tvlm_export_family(&export->processor) == EXPORT_CROPS)
+        return tvlm_export_crop(export, images, features, queries, full);
+    if (export->strategy == TVLM_STRATEGY_BUDGET)
+        return tvlm_export_spend(export, images, features, queries, full);
+    full->info.selected = full->granted;
+    TVLM_TRY(tvlm_export_room(export, full));
+    TVLM_TRY(tvlm_export_score(export, features, queries, full));
+    export->current = export->video ? -1 : full->first_image;
+    TVLM_TRY(tvlm_export_choose(export, full));
+    return tvlm_export_patches(export, full);
+}
+
+/* The order of an image's pictures, as processors have it. */
+static const export_role *order_of(const tvlm_export *export) {
+    static const export_role thumbnail_first[EXPORT_ROLES] = {EXPORT_THUMBNAIL, EXPORT_FULL, EXPORT_HALF,
+                                                              EXPORT_QUARTER};
+    static const export_role full_first[EXPORT_ROLES] = {EXPORT_FULL, EXPORT_THUMBNAIL, EXPORT_HALF,
+                                                         EXPORT_QUARTER};
+    const bool last = tvlm_export_family(&export->processor) == EXPORT_CROPS && !export->processor.padded;
+    return last || export->strategy != TVLM_STRATEGY_BUDGET ? full_first : thumbnail_first;
+}
+
+/* Lists the pictures that there are, in the order of the tensors, and numbers their tokens. */
+static tvlm_status list_pictures(tvlm_export *export) {
+    const export_role *const order = order_of(export);
+    const int roles = export->strategy == TVLM_STRATEGY_BUDGET ? EXPORT_ROLES : 1;
+    int32_t count = 0;
+    int64_t tokens = 0;
+    for (int32_t i = 0; i < export->images; ++i)
+        for (int r = 0; r < roles; ++r) {
+            export_picture *const picture = tvlm_export_at(export, i, order[r]);
+            if (picture->info.tokens == 0) continue;
+            picture->info.first_token = (int32_t)tokens;
+            tokens += picture->info.tokens;
+            export->listed[count++] = picture;
+        }
+    if (tokens > INT32_MAX)
+        return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "%lld tokens are too many",
+                         (long long)tokens);
+    export->count = count;
+    return TVLM_OK;
 }
 
 static tvlm_status run(tvlm_export *export, const tvlm_image *images, int32_t count,
                        const struct tvlm_grid_input *features, const struct tvlm_query *queries) {
-    const int32_t frames = picture_frames(export, count), pictures = export->video ? 1 : count;
-    TVLM_TRY(make_room(export, pictures));
-    TVLM_TRY(measure(export, images, pictures, frames));
-    export->count = pictures;
+    export->images = export->video ? 1 : count;
+    TVLM_TRY(make_room(export, export->images));
+    TVLM_TRY(measure(export, images, export->video ? count : 1));
     export->current = -1;
     TVLM_TRY(tvlm_export_share(export));
-    for (int32_t i = 0; i < pictures; ++i)
+    for (int32_t i = 0; i < export->images; ++i)
         TVLM_TRY(run_picture(export, images + i, features != NULL ? features + i : NULL,
-                             queries != NULL ? queries + i : NULL, &export->pictures[i]));
-    return TVLM_OK;
+                             queries != NULL ? queries + i : NULL, tvlm_export_at(export, i, EXPORT_FULL)));
+    export->current = -1;
+    return list_pictures(export);
 }
 
 tvlm_status tvlm_export_run(tvlm_export *export, const tvlm_image *images, int32_t count,
@@ -243,6 +350,6 @@ tvlm_status tvlm_export_get_picture(const tvlm_export *export, int32_t index, tv
     if (index < 0 || index >= export->count)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
                          "there is no picture %d; the last run had %d", (int)index, (int)export->count);
-    *picture = export->pictures[index].info;
+    *picture = export->listed[index]->info;
     return TVLM_OK;
 }

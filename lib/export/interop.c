@@ -14,6 +14,8 @@
 static tvlm_status hand_out(tvlm_device *device, tvlm_buffer *buffer, cl_mem *memory) {
     void *handle = NULL;
     if (memory == NULL) return TVLM_OK;
+    *memory = NULL;
+    if (buffer == NULL) return TVLM_OK;
     TVLM_TRY(device->backend->buffer_native(device, buffer, &handle));
     *memory = handle;
     return TVLM_OK;
@@ -25,8 +27,9 @@ tvlm_status tvlm_export_get_opencl(tvlm_export *export, int32_t picture, cl_mem 
     if (picture < 0 || picture >= export->count)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
                          "there is no picture %d; the last run had %d", (int)picture, (int)export->count);
-    TVLM_TRY(hand_out(export->device, export->pictures[picture].values, values));
-    return hand_out(export->device, export->pictures[picture].selected, selected);
+    const export_picture *const found = export->listed[picture];
+    TVLM_TRY(hand_out(export->device, found->values, values));
+    return hand_out(export->device, found->info.selected > 0 ? found->selected : NULL, selected);
 }
 
 tvlm_status tvlm_export_read_opencl(tvlm_export *export, int32_t index, cl_mem data, size_t byte_offset) {

@@ -17,6 +17,10 @@
     { 0.48145466f, 0.4578275f, 0.40821073f }
 #define CLIP_STD                                                                                             \
     { 0.26862954f, 0.26130258f, 0.27577711f }
+#define IMAGENET_MEAN                                                                                        \
+    { 0.485f, 0.456f, 0.406f }
+#define IMAGENET_STD                                                                                         \
+    { 0.229f, 0.224f, 0.225f }
 #define HALVES                                                                                               \
     { 0.5f, 0.5f, 0.5f }
 
@@ -24,15 +28,19 @@ static const struct {
     const char *name;
     tvlm_export_processor processor;
 } models[TVLM_EXPORT_MODELS] = {
-    [TVLM_EXPORT_QWEN3_VL] = {"qwen3-vl",
-                              {16, 2, 2, 0, false, 65536, 16777216, 4096, 25165824, HALVES, HALVES, {0}}},
-    [TVLM_EXPORT_QWEN2_5_VL] = {"qwen2.5-vl",
-                                {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
+    [TVLM_EXPORT_QWEN3_VL] =
+        {"qwen3-vl", {16, 2, 2, 0, false, 65536, 16777216, 4096, 25165824, HALVES, HALVES, 0, false, {0}}},
+    [TVLM_EXPORT_QWEN2_5_VL] =
+        {"qwen2.5-vl", {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD, 0, false, {0}}},
     [TVLM_EXPORT_QWEN2_VL] = {"qwen2-vl",
-                              {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
-    [TVLM_EXPORT_LLAVA] = {"llava", {14, 1, 1, 336, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
-    [TVLM_EXPORT_SIGLIP] = {"siglip", {16, 1, 1, 224, false, 0, 0, 0, 0, HALVES, HALVES, {0}}},
-    [TVLM_EXPORT_CLIP] = {"clip", {14, 1, 1, 224, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD, {0}}},
+                              {14, 2, 2, 0, false, 3136, 12845056, 0, 0, CLIP_MEAN, CLIP_STD, 0, false, {0}}},
+    [TVLM_EXPORT_LLAVA] = {"llava", {14, 1, 1, 336, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD, 0, false, {0}}},
+    [TVLM_EXPORT_SIGLIP] = {"siglip", {16, 1, 1, 224, false, 0, 0, 0, 0, HALVES, HALVES, 0, false, {0}}},
+    [TVLM_EXPORT_CLIP] = {"clip", {14, 1, 1, 224, true, 0, 0, 0, 0, CLIP_MEAN, CLIP_STD, 0, false, {0}}},
+    [TVLM_EXPORT_LLAVA_ONEVISION] = {"llava-onevision",
+                                     {14, 1, 1, 384, false, 0, 0, 0, 0, HALVES, HALVES, 6, true, {0}}},
+    [TVLM_EXPORT_INTERNVL] =
+        {"internvl", {14, 1, 2, 448, false, 0, 0, 0, 0, IMAGENET_MEAN, IMAGENET_STD, 12, false, {0}}},
 };
 
 const char *tvlm_export_model_name(tvlm_export_model model) {
@@ -178,22 +186,46 @@ static tvlm_status check_bytes(const tvlm_export *export, const tvlm_export_pict
                      (int)info->height, bytes, (unsigned long long)most);
 }
 
-tvlm_status tvlm_export_measure(const tvlm_export *export, const tvlm_image *image, int32_t frames,
-                                tvlm_export_picture *info) {
+/* Where the square lies that is cut out of the middle of an image, resized by its shorter side. */
+static export_place middle_of(int32_t width, int32_t height, int64_t side) {
+    const int32_t shorter = width < height ? width : height, longer = width < height ? height : width;
+    /* As int(size * long / short) in Python, which divides in double. */
+    const int64_t grown = (int64_t)((double)(side * longer) / (double)shorter);
+    export_place at = {.width = width <= height ? side : grown, .height = width <= height ? grown : side};
+    at.left = (at.width - side) / 2;
+    at.top = (at.height - side) / 2;
+    return at;
+}
+
+/* Finds the size of a picture, and where it lies. */
+static tvlm_status find_place(const tvlm_export *export, const tvlm_image *image, int32_t frames,
+                              export_picture *picture) {
     const tvlm_export_processor *p = &export->processor;
+    const tvlm_log *const log = &export->device->log;
+    tvlm_export_picture *const info = &picture->info;
+    if (tvlm_export_family(p) == EXPORT_CROPS) return tvlm_export_cut(export, image, picture);
     info->width = info->height = p->side;
     if (p->side == 0 && export->video)
-        TVLM_TRY(tvlm_smart_resize_video(p, frames, image->width, image->height, &export->device->log,
-                                         &info->width, &info->height));
+        TVLM_TRY(tvlm_smart_resize_video(p, frames, image->width, image->height, log, &info->width,
+                                         &info->height));
     else if (p->side == 0)
-        TVLM_TRY(tvlm_smart_resize(p, image->width, image->height, &export->device->log, &info->width,
-                                   &info->height));
-    info->grid_t = (frames - 1) / p->temporal + 1;
-    info->grid_h = info->height / p->patch;
-    info->grid_w = info->width / p->patch;
+        TVLM_TRY(tvlm_smart_resize(p, image->width, image->height, log, &info->width, &info->height));
+    picture->place = p->centre ? middle_of(image->width, image->height, p->side)
+                               : (export_place){.width = info->width, .height = info->height};
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_export_measure(const tvlm_export *export, const tvlm_image *image, int32_t frames,
+                                export_picture *picture) {
+    tvlm_export_picture *const info = &picture->info;
+    const int32_t merge = export->merge;
+    TVLM_TRY(find_place(export, image, frames, picture));
+    info->grid_t = (frames - 1) / export->processor.temporal + 1;
+    info->grid_h = info->height / export->patch;
+    info->grid_w = info->width / export->patch;
     TVLM_TRY(check_bytes(export, info));
-    const int64_t tokens = (int64_t)info->grid_t * (info->grid_h / p->merge) * (info->grid_w / p->merge);
-    if (tokens * p->merge * p->merge > INT32_MAX)
+    const int64_t tokens = (int64_t)info->grid_t * (info->grid_h / merge) * (info->grid_w / merge);
+    if (tokens * merge * merge > INT32_MAX)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "%lld tokens are too many",
                          (long long)tokens);
     info->tokens = (int32_t)tokens;

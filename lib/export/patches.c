@@ -36,21 +36,28 @@ static tvlm_status run(tvlm_export *export, const export_picture *picture, const
                                              *out);
 }
 
-tvlm_status tvlm_export_patches(tvlm_export *export, export_picture *picture) {
-    const tvlm_export_processor *p = &export->processor;
-    const tvlm_export_picture *info = &picture->info;
-    const size_t bytes = (size_t)info->selected * sizeof *picture->chosen;
-    tvlm_patchify layout = {info->width,   info->height, picture->frames,         p->patch,
-                            p->temporal,   p->merge,     info->grid_w / p->merge, info->grid_h / p->merge,
-                            info->selected};
-    TVLM_TRY(ensure_lookup(export));
+/* Makes the values of the chosen tokens, if any are. */
+static tvlm_status run_chosen(tvlm_export *export, export_picture *picture, const tvlm_patchify *layout) {
+    const size_t bytes = (size_t)layout->count * sizeof *picture->chosen;
+    if (layout->count == 0) return TVLM_OK;
     TVLM_TRY(tvlm_export_reserve(export->device, bytes, &export->tokens));
     TVLM_TRY(
         export->device->backend->buffer_write(export->device, export->tokens, 0, bytes, picture->chosen));
-    TVLM_TRY(run(export, picture, &layout, export->tokens, &picture->selected));
+    return run(export, picture, layout, export->tokens, &picture->selected);
+}
+
+tvlm_status tvlm_export_patches(tvlm_export *export, export_picture *picture) {
+    const tvlm_export_processor *p = &export->processor;
+    const tvlm_export_picture *info = &picture->info;
+    const int32_t merge = export->merge;
+    tvlm_patchify layout = {info->width,          info->height,         picture->frames,
+                            export->patch,        p->temporal,          merge,
+                            info->grid_w / merge, info->grid_h / merge, info->selected};
+    TVLM_TRY(ensure_lookup(export));
+    TVLM_TRY(run_chosen(export, picture, &layout));
     layout.count = info->tokens;
     /* Planes are one patch as large as the picture. */
-    if (p->side != 0) {
+    if (tvlm_export_family(p) == EXPORT_SQUARE) {
         layout.patch = p->side;
         layout.blocks_x = layout.blocks_y = layout.count = 1;
     }

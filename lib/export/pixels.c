@@ -54,16 +54,19 @@ static tvlm_status upload(tvlm_export *export, const tvlm_image *image, size_t r
     return status;
 }
 
-tvlm_status tvlm_export_frame(tvlm_export *export, const tvlm_image *image, int32_t frame,
-                              export_picture *picture) {
-    const size_t row = (size_t)image->width * (size_t)image->channels;
-    const tvlm_pixels layout = {image->width, image->height, image->channels, TVLM_PIXEL_U8, 0, row};
-    const size_t frame_bytes = (size_t)picture->info.width * (size_t)picture->info.height * 3;
+tvlm_status tvlm_export_send(tvlm_export *export, const tvlm_image *image) {
     if (image->type == TVLM_PIXEL_U16 && image->channels == 1)
         tvlm_log_message(&export->device->log, TVLM_LOG_WARNING,
                          "16-bit gray: values above 255 become white, as in the model's own processor");
-    TVLM_TRY(upload(export, image, row));
-    TVLM_TRY(tvlm_export_plan(export, image->width, image->height, &picture->info));
+    return upload(export, image, (size_t)image->width * (size_t)image->channels);
+}
+
+tvlm_status tvlm_export_resize(tvlm_export *export, const tvlm_image *image, int32_t frame,
+                               export_picture *picture) {
+    const size_t row = (size_t)image->width * (size_t)image->channels;
+    const tvlm_pixels layout = {image->width, image->height, image->channels, TVLM_PIXEL_U8, 0, row};
+    const size_t frame_bytes = (size_t)picture->info.width * (size_t)picture->info.height * 3;
+    TVLM_TRY(tvlm_export_plan(export, image->width, image->height, picture));
     return export->device->backend->resize(export->device, export->upload, &layout, export->table,
                                            &export->plan, picture->bytes, frame_bytes * (size_t)frame);
 }

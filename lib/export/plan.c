@@ -5,6 +5,7 @@
  * in double, and then rounded to whole numbers.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/memory.h"
 #include "core/try.h"
@@ -45,9 +46,19 @@ static void write_entry(int32_t source, double scale, int64_t output, double *ex
         entry[TVLM_RESIZE_HEAD + i] = fixed(sum != 0.0 ? exact[i] / sum : exact[i]);
 }
 
-int32_t *tvlm_resize_weights(int32_t source, int64_t whole, int64_t first, int32_t size, int32_t *taps) {
-    const double scale = (double)source / (double)whole;
-    *taps = (int32_t)ceil(SUPPORT * fmax(scale, 1.0)) * 2 + 1;
+/* The same for a place that may lie beyond the result. */
+static void write_place(int32_t source, int64_t whole, int64_t place, bool black, double *exact,
+                        int32_t *entry) {
+    const int64_t nearest = place < 0 ? 0 : place < whole ? place : whole - 1;
+    write_entry(source, (double)source / (double)whole, nearest, exact, entry);
+    if (!black || nearest == place) return;
+    memset(entry + TVLM_RESIZE_HEAD, 0, (size_t)entry[1] * sizeof *entry);
+    entry[1] = 0;
+}
+
+int32_t *tvlm_resize_weights(int32_t source, int64_t whole, int64_t first, int32_t size, bool black,
+                             int32_t *taps) {
+    *taps = (int32_t)ceil(SUPPORT * fmax((double)source / (double)whole, 1.0)) * 2 + 1;
     const size_t stride = (size_t)*taps + TVLM_RESIZE_HEAD;
     double *exact = tvlm_allocate((size_t)*taps, sizeof *exact);
     int32_t *table = tvlm_allocate((size_t)size * stride, sizeof *table);
@@ -57,29 +68,31 @@ int32_t *tvlm_resize_weights(int32_t source, int64_t whole, int64_t first, int32
         return NULL;
     }
     for (int32_t o = 0; o < size; ++o)
-        write_entry(source, scale, first + o, exact, table + (size_t)o * stride);
+        write_place(source, whole, first + o, black, exact, table + (size_t)o * stride);
     free(exact);
     return table;
 }
 
-/* Where the processed picture lies in the resized one: the middle of it, or all of it. */
-typedef struct frame {
-    int64_t width, height, left, top;
-} frame;
-
-static frame frame_of(const tvlm_export *export, int32_t width, int32_t height,
-                      const tvlm_export_picture *info) {
-    const int64_t side = export->processor.side;
-    if (!export->processor.centre) return (frame){info->width, info->height, 0, 0};
-    const int32_t shorter = width < height ? width : height, longer = width < height ? height : width;
-    /* As int(size * long / short) in Python, which divides in double. */
-    const int64_t grown = (int64_t)((double)(side * longer) / (double)shorter);
-    const frame f = {width <= height ? side : grown, width <= height ? grown : side, 0, 0};
-    return (frame){f.width, f.height, (f.width - side) / 2, (f.height - side) / 2};
-}
-
 static size_t axis_ints(const tvlm_resize_axis *axis) {
     return (size_t)axis->size * ((size_t)axis->taps + TVLM_RESIZE_HEAD);
+}
+
+/* Finds the rows of the source that are read. */
+static void find_rows(const int32_t *y, tvlm_resize *plan) {
+    const size_t stride = (size_t)plan->y.taps + TVLM_RESIZE_HEAD;
+    int32_t first = INT32_MAX, end = 0;
+    for (int32_t o = 0; o < plan->y.size; ++o) {
+        const int32_t *const entry = y + (size_t)o * stride;
+        if (entry[0] < first) first = entry[0];
+        if (entry[0] + entry[1] > end) end = entry[0] + entry[1];
+    }
+    plan->first_row = first;
+    plan->rows = end - first;
+}
+
+static bool is_same_place(const export_place *a, const export_place *b) {
+    return a->width == b->width && a->height == b->height && a->left == b->left && a->top == b->top &&
+           a->black == b->black;
 }
 
 static tvlm_status upload(tvlm_export *export, const int32_t *x, const int32_t *y) {
@@ -92,20 +105,21 @@ static tvlm_status upload(tvlm_export *export, const int32_t *x, const int32_t *
 }
 
 tvlm_status tvlm_export_plan(tvlm_export *export, int32_t width, int32_t height,
-                             const tvlm_export_picture *info) {
-    const frame f = frame_of(export, width, height, info);
-    tvlm_resize plan = {.x.size = info->width, .y.size = info->height};
-    if (export->source_width == width && export->source_height == height) return TVLM_OK;
+                             const export_picture *picture) {
+    const export_place *const at = &picture->place;
+    tvlm_resize plan = {.x.size = picture->info.width, .y.size = picture->info.height};
+    if (export->source_width == width && export->source_height == height &&
+        export->plan.x.size == plan.x.size && export->plan.y.size == plan.y.size &&
+        is_same_place(&export->place, at))
+        return TVLM_OK;
     /* There is no plan until the new one is made. */
     export->source_width = export->source_height = 0;
-    int32_t *x = tvlm_resize_weights(width, f.width, f.left, plan.x.size, &plan.x.taps);
-    int32_t *y = tvlm_resize_weights(height, f.height, f.top, plan.y.size, &plan.y.taps);
+    int32_t *x = tvlm_resize_weights(width, at->width, at->left, plan.x.size, at->black, &plan.x.taps);
+    int32_t *y = tvlm_resize_weights(height, at->height, at->top, plan.y.size, at->black, &plan.y.taps);
     tvlm_status status = TVLM_ERROR_MEMORY;
     if (x != NULL && y != NULL) {
-        const int32_t *last = y + axis_ints(&plan.y) - (size_t)(plan.y.taps + TVLM_RESIZE_HEAD);
         plan.y.offset = (int32_t)axis_ints(&plan.x);
-        plan.first_row = y[0];
-        plan.rows = last[0] + last[1] - y[0];
+        find_rows(y, &plan);
         export->plan = plan;
         status = upload(export, x, y);
     } else {
@@ -116,5 +130,6 @@ tvlm_status tvlm_export_plan(tvlm_export *export, int32_t width, int32_t height,
     if (status != TVLM_OK) return status;
     export->source_width = width;
     export->source_height = height;
+    export->place = *at;
     return TVLM_OK;
 }

@@ -11,50 +11,84 @@
 #include "core/wrap.h"
 #include "export/inside.h"
 
-typedef enum kind { VALUES, GRIDS, INDICES, SELECTED, POSITIONS, IMAGES, CHOSEN_SCORES, SCORES, KINDS } kind;
+typedef enum kind {
+    VALUES,
+    GRIDS,
+    INDICES,
+    SELECTED,
+    POSITIONS,
+    IMAGES,
+    CHOSEN_SCORES,
+    SCORES,
+    SOURCES,
+    SCALES,
+    SIZES,
+    KINDS
+} kind;
 
 static const char *const names[KINDS] = {
     "pixel_values",       "image_grid_thw",  "selected_indices", "selected_pixel_values",
-    "selected_positions", "selected_images", "selected_scores",  "scores"};
+    "selected_positions", "selected_images", "selected_scores",  "scores",
+    "picture_source",     "picture_scale",   "image_sizes"};
 
-static bool is_qwen(const tvlm_export *export) {
-    return export->processor.side == 0;
+/* Whether an export has that tensor. */
+static bool has(const tvlm_export *export, kind what) {
+    switch (what) {
+    case GRIDS: return tvlm_export_family(&export->processor) != EXPORT_SQUARE;
+    case SOURCES:
+    case SCALES: return export->strategy == TVLM_STRATEGY_BUDGET;
+    case SIZES: return export->processor.padded;
+    default: return true;
+    }
 }
 
-/* The kind of tensor number `index`. Only Qwen-VL has grids. */
+/* The kind of tensor number `index`; KINDS where there is no such. */
 static kind kind_of(const tvlm_export *export, int32_t index) {
-    return (kind)(is_qwen(export) || index < GRIDS ? index : index + 1);
+    int what = 0;
+    for (; what < KINDS; ++what)
+        if (has(export, (kind)what) && index-- == 0) break;
+    return (kind)what;
 }
 
 int32_t tvlm_export_tensor_count(const tvlm_export *export) {
-    return export == NULL || export->count == 0 ? 0 : is_qwen(export) ? KINDS : KINDS - 1;
+    int32_t count = 0;
+    for (int what = 0; export != NULL && export->count > 0 && what < KINDS; ++what)
+        count += has(export, (kind)what);
+    return count;
 }
 
 static int64_t selected_count(const tvlm_export *export) {
     int64_t count = 0;
-    for (int32_t i = 0; i < export->count; ++i) count += export->pictures[i].info.selected;
+    for (int32_t i = 0; i < export->count; ++i) count += export->listed[i]->info.selected;
     return count;
 }
 
-static int64_t token_count(const tvlm_export *export) {
-    const tvlm_export_picture *last = &export->pictures[export->count - 1].info;
-    return (int64_t)last->first_token + last->tokens;
+/* The shape of `tokens` tokens' values: rows of patches, or of crops as planes. */
+static tvlm_export_tensor values_of(const tvlm_export *export, int64_t tokens) {
+    const int64_t patch = export->patch, patches = (int64_t) export->merge * export->merge;
+    if (tvlm_export_family(&export->processor) == EXPORT_CROPS)
+        return (tvlm_export_tensor){.rank = 4, .shape = {tokens, 3, patch, patch}};
+    return (tvlm_export_tensor){
+        .rank = 2, .shape = {tokens * patches, 3 * (int64_t) export->processor.temporal * patch * patch}};
 }
 
 static tvlm_export_tensor shape_of(const tvlm_export *export, kind what) {
     const tvlm_export_processor *p = &export->processor;
-    const int64_t patches = (int64_t)p->merge * p->merge, selected = selected_count(export);
-    const int64_t columns = 3 * (int64_t)p->temporal * p->patch * p->patch;
+    const int64_t selected = selected_count(export), tokens = tvlm_export_tokens(export);
+    const int64_t pictures = export->count;
     switch (what) {
     case VALUES:
-        if (!is_qwen(export))
-            return (tvlm_export_tensor){.rank = 4, .shape = {export->count, 3, p->side, p->side}};
-        return (tvlm_export_tensor){.rank = 2, .shape = {token_count(export) * patches, columns}};
-    case GRIDS: return (tvlm_export_tensor){.integer = true, .rank = 2, .shape = {export->count, 3}};
-    case SELECTED: return (tvlm_export_tensor){.rank = 2, .shape = {selected * patches, columns}};
+        if (tvlm_export_family(p) == EXPORT_SQUARE)
+            return (tvlm_export_tensor){.rank = 4, .shape = {pictures, 3, p->side, p->side}};
+        return values_of(export, tokens);
+    case GRIDS: return (tvlm_export_tensor){.integer = true, .rank = 2, .shape = {pictures, 3}};
+    case SELECTED: return values_of(export, selected);
     case POSITIONS: return (tvlm_export_tensor){.integer = true, .rank = 2, .shape = {selected, 3}};
     case CHOSEN_SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {selected}};
-    case SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {token_count(export)}};
+    case SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {tokens}};
+    case SOURCES: return (tvlm_export_tensor){.integer = true, .rank = 1, .shape = {pictures}};
+    case SCALES: return (tvlm_export_tensor){.rank = 2, .shape = {pictures, 2}};
+    case SIZES: return (tvlm_export_tensor){.integer = true, .rank = 2, .shape = {export->images, 2}};
     default: return (tvlm_export_tensor){.integer = true, .rank = 1, .shape = {selected}};
     }
 }
@@ -70,6 +104,7 @@ tvlm_status tvlm_export_get_tensor(const tvlm_export *export, int32_t index, tvl
     tensor->name = names[what];
     if (export->video && what == VALUES) tensor->name = "pixel_values_videos";
     if (export->video && what == GRIDS) tensor->name = "video_grid_thw";
+    if (tvlm_export_family(&export->processor) == EXPORT_CROPS && what == GRIDS) tensor->name = "crop_grids";
     tensor->bytes = tensor->integer ? sizeof(int64_t) : sizeof(float);
     for (int32_t i = 0; i < tensor->rank; ++i) tensor->bytes *= (size_t)tensor->shape[i];
     return TVLM_OK;
@@ -80,56 +115,74 @@ tvlm_status tvlm_export_get_tensor(const tvlm_export *export, int32_t index, tvl
 static tvlm_status read_buffer(tvlm_export *export, tvlm_buffer *buffer, size_t floats, float **to) {
     float *const begin = *to;
     *to += floats;
+    if (floats == 0) return TVLM_OK;
     return export->device->backend->buffer_read(export->device, buffer, 0, floats * sizeof(float), begin);
 }
 
-/* The buffer that holds a picture's part of VALUES or SELECTED, and how many floats that is. NULL: the tensor
- * is on the host. */
+/* Whether a tensor is on the device. */
+static bool is_there(kind what) {
+    return what == VALUES || what == SELECTED;
+}
+
+/* The buffer that holds a picture's part of such a tensor, and how many floats that is. */
 static tvlm_buffer *part_of(const tvlm_export *export, const export_picture *picture, kind what,
                             size_t *floats) {
     const tvlm_export_processor *p = &export->processor;
-    const size_t token = 3 * (size_t)p->temporal * (size_t)(p->patch * p->patch * p->merge * p->merge);
+    const size_t token =
+        3 * (size_t)p->temporal * (size_t)(export->patch * export->patch * export->merge * export->merge);
     const size_t planes = 3 * (size_t)p->side * (size_t)p->side;
-    const size_t all = is_qwen(export) ? (size_t)picture->info.tokens * token : planes;
+    const size_t all = tvlm_export_family(p) == EXPORT_SQUARE ? planes : (size_t)picture->info.tokens * token;
     *floats = what == VALUES ? all : (size_t)picture->info.selected * token;
-    return what == VALUES ? picture->values : what == SELECTED ? picture->selected : NULL;
+    return what == VALUES ? picture->values : picture->selected;
 }
 
 /* Reads a picture's part of a tensor of floats. *to moves behind it. */
 static tvlm_status read_floats(tvlm_export *export, const export_picture *picture, kind what, float **to) {
-    const size_t tokens = (size_t)picture->info.tokens, selected = (size_t)picture->info.selected;
-    size_t floats;
-    tvlm_buffer *const part = part_of(export, picture, what, &floats);
-    if (part != NULL) return read_buffer(export, part, floats, to);
-    if (what == SCORES) {
-        memcpy(*to, picture->scores, tokens * sizeof **to);
-        *to += tokens;
-        return TVLM_OK;
+    const tvlm_export_picture *const info = &picture->info;
+    if (is_there(what)) {
+        size_t floats;
+        tvlm_buffer *const part = part_of(export, picture, what, &floats);
+        return read_buffer(export, part, floats, to);
     }
-    for (size_t i = 0; i < selected; ++i) *(*to)++ = picture->scores[picture->chosen[i]];
+    if (what == SCALES) {
+        *(*to)++ = info->scale_h;
+        *(*to)++ = info->scale_w;
+    } else if (what == SCORES) {
+        memcpy(*to, picture->scores, (size_t)info->tokens * sizeof **to);
+        *to += info->tokens;
+    } else {
+        for (int32_t i = 0; i < info->selected; ++i) *(*to)++ = picture->scores[picture->chosen[i]];
+    }
     return TVLM_OK;
 }
 
 /* Writes the position (t, h, w) of a token, which is counted from 0 in its picture. */
 static int64_t *write_position(const tvlm_export *export, const tvlm_export_picture *info, int32_t token,
                                int64_t *to) {
-    const int32_t columns = info->grid_w / export->processor.merge;
-    const int32_t rows = info->grid_h / export->processor.merge;
+    const int32_t columns = info->grid_w / export->merge, rows = info->grid_h / export->merge;
     *to++ = token / (columns * rows);
     *to++ = token / columns % rows;
     *to++ = token % columns;
     return to;
 }
 
-static int64_t *write_integers(const tvlm_export *export, int32_t index, kind what, int64_t *to) {
-    const export_picture *picture = &export->pictures[index];
+/* Writes what there is of a picture once. */
+static int64_t *write_once(const export_picture *picture, kind what, int64_t *to) {
     const tvlm_export_picture *info = &picture->info;
-    if (what == GRIDS) {
+    if (what == SOURCES) {
+        *to++ = info->source;
+    } else {
         *to++ = info->grid_t;
         *to++ = info->grid_h;
         *to++ = info->grid_w;
-        return to;
     }
+    return to;
+}
+
+static int64_t *write_integers(const tvlm_export *export, int32_t index, kind what, int64_t *to) {
+    const export_picture *picture = export->listed[index];
+    const tvlm_export_picture *info = &picture->info;
+    if (what == GRIDS || what == SOURCES) return write_once(picture, what, to);
     for (int32_t i = 0; i < info->selected; ++i) {
         if (what == POSITIONS)
             to = write_position(export, info, picture->chosen[i], to);
@@ -137,6 +190,15 @@ static int64_t *write_integers(const tvlm_export *export, int32_t index, kind wh
             *to++ = what == IMAGES ? index : (int64_t)info->first_token + picture->chosen[i];
     }
     return to;
+}
+
+/* The sizes, h and w, of the images as they were handed in. */
+static void write_sizes(const tvlm_export *export, int64_t *to) {
+    for (int32_t i = 0; i < export->images; ++i) {
+        const export_picture *const full = tvlm_export_at(export, i, EXPORT_FULL);
+        *to++ = full->image_height;
+        *to++ = full->image_width;
+    }
 }
 
 tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity, void *data) {
@@ -151,11 +213,15 @@ tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity
     const kind what = kind_of(export, index);
     float *floats = data;
     int64_t *integers = data;
+    if (what == SIZES) {
+        write_sizes(export, integers);
+        return TVLM_OK;
+    }
     for (int32_t i = 0; i < export->count; ++i) {
         if (tensor.integer)
             integers = write_integers(export, i, what, integers);
         else
-            TVLM_TRY(read_floats(export, &export->pictures[i], what, &floats));
+            TVLM_TRY(read_floats(export, export->listed[i], what, &floats));
     }
     return TVLM_OK;
 }
@@ -166,9 +232,10 @@ tvlm_status tvlm_export_read(tvlm_export *export, int32_t index, size_t capacity
 static tvlm_status copy_parts(tvlm_export *export, kind what, tvlm_buffer *out, size_t at) {
     for (int32_t i = 0; i < export->count; ++i) {
         size_t floats;
-        tvlm_buffer *const part = part_of(export, &export->pictures[i], what, &floats);
-        TVLM_TRY(
-            export->device->backend->buffer_copy(export->device, part, 0, out, at, floats * sizeof(float)));
+        tvlm_buffer *const part = part_of(export, export->listed[i], what, &floats);
+        if (floats > 0)
+            TVLM_TRY(export->device->backend->buffer_copy(export->device, part, 0, out, at,
+                                                          floats * sizeof(float)));
         at += floats * sizeof(float);
     }
     return TVLM_OK;
@@ -193,9 +260,8 @@ tvlm_status tvlm_export_read_there(tvlm_export *export, int32_t index, const str
     TVLM_TRY(tvlm_export_get_tensor(export, index, &tensor));
     TVLM_TRY(tvlm_wrap(export->device, tensor.name, memory, tensor.bytes, true, &out));
     const kind what = kind_of(export, index);
-    const tvlm_status status = what == VALUES || what == SELECTED
-                                   ? copy_parts(export, what, out, memory->byte_offset)
-                                   : send(export, &tensor, index, out, memory->byte_offset);
+    const tvlm_status status = is_there(what) ? copy_parts(export, what, out, memory->byte_offset)
+                                              : send(export, &tensor, index, out, memory->byte_offset);
     export->device->backend->buffer_destroy(export->device, &out);
     return status;
 }

@@ -51,6 +51,45 @@ checks=$((checks + 1))
 cmp -s a.safetensors again.safetensors || complain "the same export twice differs"
 rm -f ./*.safetensors
 
+# ---- The strategy budget ----
+# 11 x 7 tokens; whatever the pictures are, all tokens together are the budget, the thumbnail has all of its own, and comes first.
+says '300x200 -> 308x196, patches 1x14x22, ' export_ "$scene" --for qwen2-vl --strategy budget --budget 30 -o a.safetensors
+shape a.safetensors selected_indices I64 30
+shape a.safetensors selected_pixel_values F32 120,1176
+checks=$((checks + 1))
+awk '{sum += $(NF - 3); if (NR == 1 && $(NF - 3) != $(NF - 1)) exit 1} END {exit sum != 30 || NR < 2}' "$work/stdout" ||
+    complain "the tokens: $(cat "$work/stdout")"
+pictures=$(wc -l <"$work/stdout")
+shape a.safetensors image_grid_thw I64 "$pictures,3"
+shape a.safetensors picture_source I64 "$pictures"
+shape a.safetensors picture_scale F32 "$pictures,2"
+says '"grid_thw": \[1, 14, 22\], "scale": \[1, 1\]' export_ "$scene" --for qwen2-vl --strategy budget --budget 30 --json -o again.safetensors
+checks=$((checks + 1))
+cmp -s a.safetensors again.safetensors || complain "the same export twice differs"
+says '^[^:]*: 300x200 -> 308x196, patches 1x14x22, 77 of 77 tokens$' export_ "$scene" --for qwen2-vl --strategy budget --all -o a.safetensors
+says 'small.png: 60x90 -> 56x84, patches 1x6x4, ' export_ "$scene" "$small" --for qwen2.5-vl --strategy budget --budget 14 -o a.safetensors
+shape a.safetensors selected_indices I64 14
+says '300x200 -> 384x384, crops 1x1x1, 1 of 1 crops' export_ "$scene" --for llava-onevision --budget 1458 -o a.safetensors
+shape a.safetensors pixel_values F32 2,3,384,384
+shape a.safetensors image_sizes I64 1,2
+says '300x200 -> 1344x896, crops 1x2x3, 2 of 6 crops' export_ "$scene" --for internvl --budget 1000 -o a.safetensors
+shape a.safetensors pixel_values F32 7,3,448,448
+shape a.safetensors selected_pixel_values F32 3,3,448,448
+shape a.safetensors crop_grids I64 2,3
+shape a.safetensors selected_indices I64 3
+says '300x200 -> 168x112, crops 1x2x3, 0 of 6' export_ "$scene" --for internvl --size 56 --strategy budget -o a.safetensors
+rm -f ./*.safetensors
+for model in clip siglip llava; do
+    refused 2 "$model takes one picture of [0-9]*x[0-9]* pixels: no strategy budget" export_ "$scene" --for $model --strategy budget -o x.safetensors
+done
+refused 2 'internvl takes crops: they are chosen by budget, not by grid' export_ "$scene" --for internvl --strategy grid -o x.safetensors
+refused 2 'strategy budget is for pictures, not for a video' export_ "$scene" "$scene" --for qwen2-vl --video --strategy budget -o x.safetensors
+refused 2 'weights would change nothing' export_ "$scene" --for qwen2-vl --strategy budget --weights 1,0,0 -o x.safetensors
+refused 2 'strategy: ' export_ "$scene" --for qwen2-vl --strategy foveated -o x.safetensors
+refused 2 'a budget of 700 tokens; each crop of llava-onevision has 729' export_ "$scene" --for llava-onevision --budget 700 -o x.safetensors
+refused 1 'a budget of 1 crops for 2 pictures' export_ "$scene" "$small" --for internvl --budget 300 -o x.safetensors
+refused 1 'budget of 1 tokens for 2 pictures' export_ "$scene" "$small" --for qwen2-vl --strategy budget --budget 1 -o x.safetensors
+
 # ---- A question ----
 # 4 x 2 cells; what is asked for is in the last one: the tokens are there, of 11 x 7 the lower right ones.
 in=$work/in zero='\0\0\0\0' one='\0\0\200\077'
@@ -142,8 +181,8 @@ head -c 5000 /dev/zero >"$work/in/none.mp4"
 refused 1 'none.mp4' export_ "$work/in/none.mp4" --for qwen2-vl --video -o x.safetensors
 
 # ---- Wrong usage, bad input ----
-refused 2 '--for is missing: one of qwen3-vl, .*, clip' export_ "$scene" -o x.safetensors
-refused 2 'gpt: there is no such model; there are qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip' export_ "$scene" --for gpt -o x.safetensors
+refused 2 '--for is missing: one of qwen3-vl, .*, clip, llava-onevision, internvl' export_ "$scene" -o x.safetensors
+refused 2 'gpt: there is no such model; there are qwen3-vl, qwen2.5-vl, qwen2-vl, llava, siglip, clip, llava-onevision, internvl' export_ "$scene" --for gpt -o x.safetensors
 refused 2 '-o FILE.safetensors is missing' export_ "$scene" --for clip
 refused 2 'exclude each other' export_ "$scene" --for clip --all --budget 3 -o x.safetensors
 refused 2 'IMAGE' export_ --for clip -o x.safetensors

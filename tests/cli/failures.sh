@@ -36,6 +36,8 @@ batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --str
 generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
 flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
 export) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl -o tensors.safetensors) ;;
+pictures) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl --strategy budget --budget 4 -o tensors.safetensors) ;;
+crops) run=(export "$in/frame0.pgm" --for internvl --size 28 --budget 3 -o tensors.safetensors) ;;
 video) run=(video "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
 pca) run=(pca train "$in/features.npy" -k 2 -o basis.safetensors) ;;
 fit) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" -o scorer.safetensors) ;;
@@ -115,7 +117,7 @@ for n in $(numbers 90); do
 done
 
 # The positions are the reference's from the image on that was lost. The other commands begin anew: one is as the others.
-[ "$quick" = 0 ] || case $command in batch | video | export) ;; *) finish && exit; exit 1 ;; esac
+[ "$quick" = 0 ] || case $command in batch | video | export | pictures | crops) ;; *) finish && exit; exit 1 ;; esac
 if [ "$compared" ]; then
     compared=
     rm -rf "${work:?}/out/"*

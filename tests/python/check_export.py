@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_export.py TVLM LIBRARY: `tvlm export` against the processors of transformers (requirements.txt): smart_resize on
-10,000 sizes, pixel_values of all photos for every model, videos, and what is selected of them."""
+"""check_export.py TVLM LIBRARY: `tvlm export` against the processors of transformers (requirements.txt): smart_resize and
+crops on 10,000 sizes, pixel_values of all photos for every model, videos, what is selected of them, and the pictures
+of the strategy budget."""
 import ctypes
 import json
 import os
@@ -13,7 +14,8 @@ tool, library = arguments("TVLM LIBRARY")[:2]
 need("PIL", "safetensors", "transformers")
 from PIL import Image, ImageOps  # noqa: E402
 from safetensors.numpy import load_file  # noqa: E402
-from transformers import CLIPImageProcessor, Qwen2VLImageProcessor, SiglipImageProcessor  # noqa: E402
+from transformers import CLIPImageProcessor, LlavaOnevisionImageProcessor, Qwen2VLImageProcessor, SiglipImageProcessor  # noqa: E402
+from transformers.image_processing_utils import select_best_resolution  # noqa: E402
 from transformers.models.qwen2_vl.image_processing_qwen2_vl import smart_resize  # noqa: E402
 
 try:
@@ -31,7 +33,7 @@ class Processor(ctypes.Structure):  # tvlm_export_processor
                 ("centre", ctypes.c_bool), ("min_pixels", ctypes.c_int64), ("max_pixels", ctypes.c_int64),
                 ("video_min_pixels", ctypes.c_int64), ("video_max_pixels", ctypes.c_int64),
                 ("mean", ctypes.c_float * 3), ("std", ctypes.c_float * 3),
-                ("reserved", ctypes.c_uint64 * 4)]
+                ("crops", ctypes.c_int32), ("padded", ctypes.c_bool), ("reserved", ctypes.c_uint64 * 3)]
 
 
 # ---- smart_resize ----
@@ -100,6 +102,48 @@ def check_video_sizes():
                 not wrong and tried >= 10000 and refused > 0 and len(reached) == 3)
 
 
+# ---- Crops ----
+
+ONEVISION = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in range(1, 7)]  # its image_grid_pinpoints
+
+try:  # of 4.57.1; not yet in the version that requirements.txt pins
+    from transformers.models.got_ocr2.image_processing_got_ocr2 import GotOcr2ImageProcessor, get_optimal_tiled_canvas
+except ImportError:
+    GotOcr2ImageProcessor = None
+
+    def get_optimal_tiled_canvas(size, tile, least, most):
+        """As InternVL's model card describes its dynamic preprocessing: the nearest shape; of equal ones more crops, while the
+        picture has more than half of their pixels."""
+        grids = sorted(((w, h) for w in range(1, most + 1) for h in range(1, most + 1) if least <= w * h <= most), key=lambda g: g[0] * g[1])
+        away = [abs(size[1] / size[0] - w / h) for w, h in grids]
+        equal = [grid for grid, far in zip(grids, away) if far == min(away)]
+        return [equal[0], *(grid for grid in equal[1:] if size[0] * size[1] > 0.5 * tile[0] * tile[1] * grid[0] * grid[1])][-1]
+
+
+def check_crop_sizes():
+    c = ctypes.CDLL(library)
+    rng = np.random.default_rng(11)
+    for name, model in (("llava-onevision", 6), ("internvl", 7)):
+        wrong, grids, tried = [], set(), 5000
+        processor = Processor()
+        assert c.tvlm_export_processor_get(model, ctypes.byref(processor)) == 0
+        for _ in range(tried):
+            height, width = (max(1, int(side)) for side in np.exp(rng.uniform(0, np.log(6000), 2)))
+            if rng.random() < 0.5:  # shapes of crops, where two grids are equally good
+                height, width = (int(n) * int(rng.choice([56, 100, 192, 224, 384, 448])) for n in rng.integers(1, 9, 2))
+            columns, rows = ctypes.c_int32(), ctypes.c_int32()
+            assert c.tvlm_crop_grid(ctypes.byref(processor), width, height, None, ctypes.byref(columns), ctypes.byref(rows)) == 0
+            if name == "internvl":
+                expected = get_optimal_tiled_canvas((height, width), (448, 448), 1, 12)
+            else:
+                best = select_best_resolution((height, width), ONEVISION)
+                expected = (best[1] // 384, best[0] // 384)
+            grids.add(expected)
+            if (columns.value, rows.value) != expected:
+                wrong.append((height, width, expected, columns.value, rows.value))
+        checks.true(f"{name}: crops of {tried} sizes, {len(grids)} grids, {len(wrong)} differ {wrong[:3]}", not wrong and len(grids) > 30)
+
+
 # ---- Processors ----
 
 def qwen(**options):
@@ -128,6 +172,38 @@ CASES = [  # model, options, processor, std
     ("clip", [], CLIPImageProcessor()),
     ("clip", ["--patch", "32"], CLIPImageProcessor()),
 ]
+
+
+class Onevision(LlavaOnevisionImageProcessor):
+    """With the padding of 4.57.1: that of 4.47.1 is a column or row of pixels short where the rest is odd, and the last crops are
+    enlarged by one."""
+
+    def _pad_for_patching(self, image, target_resolution, input_data_format):
+        rest = [target - size for target, size in zip(target_resolution, image.shape[:2])]
+        return np.pad(image, [(n // 2, n - n // 2) for n in rest] + [(0, 0)])
+
+
+def onevision(pictures):
+    """[[crops, 3, 384, 384], ...] of RGB pictures, and image_sizes."""
+    made = [Onevision(image_mean=HALVES, image_std=HALVES)(images=picture, return_tensors="np") for picture in pictures]
+    return [one["pixel_values"][0] for one in made], np.concatenate([one["image_sizes"] for one in made])
+
+
+IMAGENET = {"image_mean": [0.485, 0.456, 0.406], "image_std": [0.229, 0.224, 0.225]}
+
+
+def internvl(picture):
+    """[crops, 3, 448, 448]"""
+    if GotOcr2ImageProcessor is not None:
+        processor = GotOcr2ImageProcessor(size={"height": 448, "width": 448}, crop_to_patches=True, **IMAGENET)
+        return np.array(processor(images=picture, return_tensors="np")["pixel_values"])
+    columns, rows = get_optimal_tiled_canvas(picture.size[::-1], (448, 448), 1, 12)
+    whole = picture.resize((448 * columns, 448 * rows), Image.BICUBIC)
+    crops = [whole.crop((448 * x, 448 * y, 448 * x + 448, 448 * y + 448)) for y in range(rows) for x in range(columns)]
+    if len(crops) > 1:
+        crops.append(picture.resize((448, 448), Image.BICUBIC))
+    plain = SiglipImageProcessor(do_resize=False, **IMAGENET)
+    return plain(images=crops, return_tensors="np")["pixel_values"]
 
 
 def export(words, images, device):
@@ -311,7 +387,153 @@ def check_video_file(device):
                         np.array_equal(got["video_grid_thw"], expected["video_grid_thw"]) and steps.mean() <= 1.5 and steps.max() <= 4)
 
 
+# ---- The strategy budget ----
+
+def squeeze(picture, size):
+    return np.asarray(picture.resize(size, Image.BICUBIC))
+
+
+def rows_of(processor, pixels):
+    """pixel_values and grid of a picture that has its size already."""
+    made = processor(images=Image.fromarray(pixels), return_tensors="np", do_resize=False)
+    return made["pixel_values"], made["image_grid_thw"][0]
+
+
+def select(pixels, side, budget, device):
+    """What `tvlm select` chooses of a processed picture: its thumbnail, and (level, row, column) of the tiles."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "processed.png")
+        Image.fromarray(pixels).save(path)
+        answer = json.loads(run(tool, "select", path, "--strategy", "budget", "--patch", str(side), "-k", str(budget),
+                                *(["--device", device] if device else [])))
+    thumbnail = answer.get("thumbnail", [0, 0])
+    tiles = [(p["level"], int(p["y"] // p["size"]), int(p["x"] // p["size"])) for p in answer["positions"][thumbnail[0] * thumbnail[1]:]]
+    return thumbnail, sorted(tiles)
+
+
+def levels_of(tensors):
+    """Of each picture: 0, 1 or 2, or -1 of a thumbnail, which is its image's first where that has several."""
+    sources, scales = tensors["picture_source"], tensors["picture_scale"]
+    first = np.concatenate([[True], sources[1:] != sources[:-1]])
+    several = np.bincount(sources)[sources] > 1
+    return np.where(first & several, -1, np.round(-np.log2(scales[:, 0])).astype(int))
+
+
+def pixels_of(picture, level, grid, full, side):
+    """A picture of that many patches as Pillow makes it; its scale."""
+    height, width = (int(n) * side // 2 for n in grid[1:])
+    whole_h, whole_w = (int(n) * side // 2 for n in full[1:])
+    if level < 1:
+        return squeeze(picture, (width, height)), (height / whole_h, width / whole_w)
+    shrunk = squeeze(picture, (whole_w >> level, whole_h >> level))
+    return np.pad(shrunk, ((0, height - shrunk.shape[0]), (0, width - shrunk.shape[1]), (0, 0)), mode="edge"), (0.5**level, 0.5**level)
+
+
+def check_budget(what, device, tensors, paths, processor, side, budget):
+    """Each picture is the processor's of the resized image; rows, numbers and places go together; of one image the tokens are
+    those that `tvlm select` finds."""
+    levels, sources, grids = levels_of(tensors), tensors["picture_source"], tensors["image_grid_thw"]
+    begins = np.concatenate([[0], np.cumsum(grids.prod(1))])
+    chosen, of = tensors["selected_indices"], tensors["selected_images"]
+    tokens = tensors["pixel_values"].reshape(len(tensors["scores"]), -1)
+    pictures = [upright(path).convert("RGB") for path in paths]
+    fulls = [int(np.flatnonzero((sources == i) & (levels == 0))[0]) for i in range(len(paths))]
+    made = processor(images=pictures, return_tensors="np")
+    rows = np.concatenate([tensors["pixel_values"][begins[i]:begins[i + 1]] for i in fulls])
+    ok = (np.array_equal(rows, made["pixel_values"]) and np.array_equal(grids[fulls], made["image_grid_thw"]) and (np.diff(sources) >= 0).all()
+          and (np.diff(chosen) > 0).all() and np.array_equal(tokens[chosen], tensors["selected_pixel_values"].reshape(len(chosen), -1))
+          and np.array_equal(np.searchsorted(begins // 4, chosen, "right") - 1, of) and np.array_equal(tensors["scores"][chosen], tensors["selected_scores"]))
+    for i, (level, source) in enumerate(zip(levels, sources)):
+        pixels, scale = pixels_of(pictures[source], level, grids[i], grids[fulls[source]], side)
+        expected, grid = rows_of(processor, pixels)
+        places = np.unravel_index(chosen[of == i] - begins[i] // 4, tuple(grids[i] // [1, 2, 2]))
+        ok = (ok and np.array_equal(tensors["pixel_values"][begins[i]:begins[i + 1]], expected) and np.array_equal(grid, grids[i])
+              and np.allclose(tensors["picture_scale"][i], scale, rtol=1e-6) and np.array_equal(np.stack(places, 1), tensors["selected_positions"][of == i])
+              and (level >= 0 or (of == i).sum() == grids[i].prod() // 4))
+    checks.true(f"{what}: pictures of levels {levels.tolist()} are the processor's, {len(chosen)} tokens", ok and len(chosen) == min(budget, len(tokens)))
+    if len(paths) == 1:
+        thumbnail, tiles = select(pixels_of(pictures[0], 0, grids[fulls[0]], grids[fulls[0]], side)[0], side, budget, device)
+        got = sorted((int(levels[i]), int(y), int(x)) for i, (_, y, x) in zip(of, tensors["selected_positions"]) if levels[i] >= 0)
+        grid = (grids[0][:0:-1] // 2).tolist() if levels[0] < 0 else [0, 0]
+        checks.true(f"{what}: thumbnail {grid} and {len(tiles)} tiles, as select", grid == thumbnail and got == tiles)
+    return levels.tolist()
+
+
+def corner(width, height):
+    """Gray, with a texture in the lower right corner that tiles of all levels are good for; 21 x 15 tokens end within a tile of
+    level 1 and of level 2."""
+    rng = np.random.default_rng(12)
+    noise = Image.fromarray(rng.integers(0, 256, (height // 5 + 1, width // 5 + 1, 3), np.uint8))
+    pixels = np.full((height, width, 3), 128, np.uint8)
+    pixels[height // 2:, width * 2 // 3:] = np.asarray(noise.resize((width, height), Image.BICUBIC))[height // 2:, width * 2 // 3:]
+    return Image.fromarray(pixels)
+
+
+def check_budgets(device):
+    seen = set()
+    with tempfile.TemporaryDirectory() as folder:
+        made = [os.path.join(folder, f"{i}.png") for i in range(2)]
+        corner(588, 420).save(made[0])
+        corner(56, 28).save(made[1])
+        coffee, kodim = (os.path.join(PHOTOS, name) for name in ("coffee.png", "kodim05.png"))
+        for paths, model, options, processor, side, budgets in (
+                ([made[0]], "qwen2-vl", [], qwen(max_pixels=12845056), 28, (10, 20)),
+                (made, "qwen2-vl", [], qwen(max_pixels=12845056), 28, (2, 21, 316)),
+                ([coffee], "qwen2-vl", [], qwen(max_pixels=12845056), 28, (1, 60, 1000)),
+                ([kodim], "qwen2.5-vl", ["--max-pixels", "200000"], qwen(max_pixels=200000), 28, (30, 90)),
+                ([coffee], "qwen3-vl", [], qwen3(16777216), 32, (20, 60))):
+            for budget in budgets if device != "reference" else budgets[:1]:
+                words = ["--for", model, "--strategy", "budget", "--budget", str(budget), *options]
+                what = f"{device_name(device)}, {' '.join(os.path.basename(path) for path in paths)}, {model}, budget {budget}"
+                seen.update(check_budget(what, device, export(words, paths, device)[0], paths, processor, side, budget))
+    checks.true(f"{device_name(device)}: levels {sorted(seen)} were among them", seen == {-1, 0, 1, 2})
+
+
+def check_crops(device):
+    """All pixel_values; the thumbnail is always chosen, and the best crops."""
+    names = ["coffee.png", "camera.png", "kodim05.png", "tulips_rgba.png"]
+    paths = [os.path.join(PHOTOS, name) for name in names]
+    pictures = [upright(path).convert("RGB") for path in paths]
+    rng = np.random.default_rng(13)
+    with tempfile.TemporaryDirectory() as folder:
+        for height, width in ((300, 701), (1201, 333), (90, 91), (7, 900)):  # with odd rests, and one crop
+            paths.append(os.path.join(folder, f"{height}.png"))
+            pictures.append(Image.fromarray(rng.integers(0, 256, (height, width, 3), np.uint8)))
+            pictures[-1].save(paths[-1])
+        if device == "reference":
+            paths, pictures = paths[-2:], pictures[-2:]
+        values, image_sizes = onevision(pictures)
+        for model, tokens, expected in (("llava-onevision", 729, values), ("internvl", 256, [internvl(picture) for picture in pictures])):
+            what = f"{device_name(device)}, {model}"
+            tensors, _ = export(["--for", model, "--all"], paths, device)
+            joined = np.concatenate(expected)
+            checks.true(f"{what}: {len(joined)} crops of {len(paths)} images, equal", np.array_equal(tensors["pixel_values"], joined)
+                        and np.array_equal(tensors["selected_pixel_values"], joined))
+            if model == "llava-onevision":
+                checks.true(f"{what}: image_sizes", np.array_equal(tensors["image_sizes"], image_sizes))
+            for path, crops in zip(paths, expected):
+                for count in sorted({1, 2, 4, len(crops)} & set(range(1, len(crops) + 1))):
+                    few, _ = export(["--for", model, "--budget", str(count * tokens + tokens - 1)], [path], device)
+                    check_crop_choice(f"{what}, {os.path.basename(path)}, {count} of {len(crops)} crops", few, crops, count, model)
+
+
+def check_crop_choice(what, tensors, crops, count, model):
+    chosen, scores = tensors["selected_indices"], tensors["scores"]
+    thumbnail = 0 if model == "llava-onevision" else len(crops) - 1
+    own = np.delete(np.arange(len(crops)), thumbnail)
+    best = own[np.argsort(-scores[own], kind="stable")[:count - 1]]
+    picture = tensors["selected_images"]
+    places = [np.unravel_index(n - (model == "llava-onevision"), tensors["crop_grids"][i]) if n != thumbnail else (0, 0, 0)
+              for n, i in zip(chosen, picture)]
+    gains = scores[own].sum()
+    checks.true(f"{what}: the thumbnail and the best, with their values and places",
+                np.array_equal(chosen, np.sort(np.append(best, thumbnail))) and np.array_equal(tensors["selected_pixel_values"], crops[chosen])
+                and np.array_equal(tensors["selected_positions"], np.array(places)) and np.array_equal(tensors["selected_scores"], scores[chosen])
+                and (abs(gains - 1) < 1e-5 or gains == 0) and scores[thumbnail] == 1 and (tensors["picture_source"] == 0).all())
+
+
 check_sizes()
+check_crop_sizes()
 if video_smart_resize is not None:
     check_video_sizes()
 for device in devices(tool):
@@ -323,5 +545,7 @@ for device in devices(tool):
 require_photos()
 for device in devices(tool):
     check_several(device)
+    check_budgets(device)
+    check_crops(device)
     check_photos(device)
 checks.done()

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget.c: the pictures that the strategy `budget` makes of an image. A patch of the strategy is a token here.
+ * Its thumbnail is a picture of its own, and so are its tiles of each level: those of level 0 are tokens of the
+ * full picture, and those of level 1 and 2 of the image at half and at a quarter of that size.
+ */
+#include "core/try.h"
+#include "export/inside.h"
+
+static int32_t side_of(const tvlm_export *export) {
+    return export->patch * export->merge;
+}
+
+/* The picture of which a tile of a level is a token. */
+static export_role role_of(int32_t level) {
+    return level == 0 ? EXPORT_FULL : level == 1 ? EXPORT_HALF : EXPORT_QUARTER;
+}
+
+/* The tokens of one row of a picture. */
+static int32_t columns_of(const tvlm_export *export, const export_picture *picture) {
+    return picture->info.grid_w / export->merge;
+}
+
+/* Describes a picture of columns x rows tokens, into which the image is resized at `place`. */
+static void describe(const tvlm_export *export, const export_picture *full, int32_t columns, int32_t rows,
+                     const export_place *place, export_picture *picture) {
+    const int32_t side = side_of(export);
+    picture->frames = 1;
+    picture->first_image = full->first_image;
+    picture->place = *place;
+    picture->info = (tvlm_export_picture){.width = columns * side,
+                                          .height = rows * side,
+                                          .grid_t = 1,
+                                          .grid_h = rows * export->merge,
+                                          .grid_w = columns * export->merge,
+                                          .tokens = columns * rows,
+                                          .source = full->info.source,
+                                          .scale_h = (float)place->height / (float)full->info.height,
+                                          .scale_w = (float)place->width / (float)full->info.width};
+}
+
+static void describe_thumbnail(const tvlm_export *export, const export_picture *full, int32_t columns,
+                               int32_t rows) {
+    const int32_t side = side_of(export);
+    const export_place place = {.width = (int64_t)columns * side, .height = (int64_t)rows * side};
+    describe(export, full, columns, rows, &place,
+             tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL));
+}
+
+/* Where the picture of a level does not end with a token, its last ones repeat the border. */
+static void describe_level(const tvlm_export *export, const export_picture *full, int32_t level) {
+    const int32_t side = side_of(export) << level;
+    const export_place place = {.width = full->info.width >> level, .height = full->info.height >> level};
+    describe(export, full, (full->info.width + side - 1) / side, (full->info.height + side - 1) / side,
+             &place, tvlm_export_at(export, full->info.source, role_of(level)));
+}
+
+/* Describes the pictures that a selection asks for, and counts their tokens. */
+static void describe_all(const tvlm_export *export, const tvlm_selection *selection,
+                         const export_picture *full) {
+    tvlm_selection_info info;
+    int32_t count;
+    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
+    (void)tvlm_selection_get_info(selection, &info); /* it is there */
+    const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
+    if (cells > 0) {
+        describe_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows);
+        tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL)->info.selected = cells;
+    }
+    for (int32_t i = cells; i < count; ++i) {
+        const int32_t level = (int32_t)positions[i].level;
+        export_picture *const picture = tvlm_export_at(export, full->info.source, role_of(level));
+        if (picture->info.tokens == 0) describe_level(export, full, level);
+        ++picture->info.selected;
+    }
+}
+
+/* Chooses the tokens of the positions. */
+static void choose(const tvlm_export *export, const tvlm_selection *selection, const export_picture *full) {
+    int32_t count, next[EXPORT_ROLES] = {0};
+    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
+    const int32_t cells = tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL)->info.tokens;
+    for (int32_t i = 0; i < count; ++i) {
+        const int32_t level = (int32_t)positions[i].level;
+        const export_role role = i < cells ? EXPORT_THUMBNAIL : role_of(level);
+        export_picture *const picture = tvlm_export_at(export, full->info.source, role);
+        const float side = (float)(side_of(export) << level);
+        const int32_t token = i < cells ? i
+                                        : (int32_t)(positions[i].y / side) * columns_of(export, picture) +
+                                              (int32_t)(positions[i].x / side);
+        picture->chosen[next[role]++] = token;
+        picture->scores[token] = positions[i].score;
+    }
+}
+
+/* Makes a picture of the image, which was sent last; the full one has been resized. */
+static tvlm_status make(tvlm_export *export, const tvlm_image *image, export_role role,
+                        export_picture *picture) {
+    const size_t pixels = (size_t)picture->info.width * (size_t)picture->info.height;
+    tvlm_export_sort(picture);
+    if (role != EXPORT_FULL) {
+        TVLM_TRY(tvlm_export_reserve(export->device, pixels * 3, &picture->bytes));
+        TVLM_TRY(tvlm_export_resize(export, image, 0, picture));
+    }
+    return tvlm_export_patches(export, picture);
+}
+
+static tvlm_status make_all(tvlm_export *export, const tvlm_image *image, const tvlm_selection *selection,
+                            export_picture *full) {
+    full->info.selected = 0;
+    describe_all(export, selection, full);
+    for (int role = 0; role < EXPORT_ROLES; ++role) {
+        export_picture *const picture = tvlm_export_at(export, full->info.source, (export_role)role);
+        if (picture->info.tokens > 0) TVLM_TRY(tvlm_export_room(export, picture));
+    }
+    choose(export, selection, full);
+    for (int role = 0; role < EXPORT_ROLES; ++role) {
+        export_picture *const picture = tvlm_export_at(export, full->info.source, (export_role)role);
+        if (picture->info.tokens > 0) TVLM_TRY(make(export, image, (export_role)role, picture));
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_export_spend(tvlm_export *export, const tvlm_image *image,
+                              const struct tvlm_grid_input *features, const struct tvlm_query *queries,
+                              export_picture *full) {
+    const struct tvlm_select_params params = {.k = full->granted,
+                                              .strategy = TVLM_STRATEGY_BUDGET,
+                                              .patch = (float)side_of(export),
+                                              .score.scorer = export->scorer};
+    tvlm_selection *selection = NULL;
+    TVLM_TRY(tvlm_export_look(export, features, full, 0));
+    TVLM_TRY(tvlm_select(export->stack, tvlm_export_question(queries, 0), &params, &selection));
+    const tvlm_status status = make_all(export, image, selection, full);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
