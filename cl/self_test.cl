@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * self_test.cl: kernels with known answers, for what drivers were found to get wrong: writing, fetching and
- * sampling texels, rounding to half, and running loops. lib/opencl/self_test.c runs them and knows the
+ * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them and knows the
  * answers. Each work-item writes one texel or one number.
  */
 #include "texture.clh"
@@ -42,6 +42,11 @@ kernel void self_test_loop(const int n, global uint *restrict out) {
     uint number = 1;
     for (int i = 0; i < n; ++i) number = number * 1664525u + 1013904223u;
     *out = number;
+}
+
+/* Writes a * b + c, which is 0 where the product is rounded before the sum, for numbers that the host picks. */
+kernel void self_test_contraction(const float a, const float b, const float c, global float *restrict out) {
+    *out = a * b + c;
 }
 
 /* Writes values[i] to texel i of row 0, so that the host sees how the format rounds. */

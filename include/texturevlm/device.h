@@ -58,7 +58,7 @@ typedef struct tvlm_self_test {
     uint64_t reserved[4];
 } tvlm_self_test;
 
-#define TVLM_SELF_TESTS_MAX 16
+#define TVLM_SELF_TESTS_MAX 24
 
 typedef struct tvlm_device_info {
     /* Of tvlm_device_list. -1 when the application handed the device in, and for the reference that was

@@ -142,7 +142,6 @@ static tvlm_status check_limits(opencl_device *device) {
 
 /* What mip-mapped reads need and nothing else has: a sampler made with properties, and OpenCL C 2 or 3. */
 static void prepare_mipmaps(opencl_device *device) {
-#ifdef CL_SAMPLER_MIP_FILTER_MODE_KHR
     const cl_sampler_properties properties[] = {CL_SAMPLER_NORMALIZED_COORDS,
                                                 CL_TRUE,
                                                 CL_SAMPLER_ADDRESSING_MODE,
@@ -157,9 +156,6 @@ static void prepare_mipmaps(opencl_device *device) {
     if (clCreateSamplerWithProperties == NULL) return;
     device->mip_sampler = clCreateSamplerWithProperties(device->context, properties, &error);
     if (error != CL_SUCCESS) device->mip_sampler = NULL;
-#else
-    (void)device;
-#endif
 }
 
 const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage storage) {

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include <CL/cl.h>
+#include <CL/cl_ext.h> /* CL_SAMPLER_MIP_FILTER_MODE_KHR */
 
 /* X(name): the functions that every driver has (OpenCL 1.2). */
 #define TVLM_OPENCL_FUNCTIONS(X)                                                                             \
