@@ -3,6 +3,7 @@
 """What a model gets to see of an image for 2, 5, 10, 25 and 50 % of its patches, by each way of spending them.
 
     bench/budget.py [--tvlm TVLM] [--device NAME] [--set NAME]... [--way NAME]... [--plot FILE] [--sheet FILE] [--json FILE] [--floors]
+    bench/budget.py --presets [--set NAME]...
 
 Plain downsampling to the same number of patches is what each way has to beat: the image resized to as many whole patches as
 there may be, at the best of six grids, by area or Lanczos, whichever errs less, enlarged as a whole by Lanczos. Everything else is
@@ -19,6 +20,7 @@ What is measured
              photos: whatever it reads)
     faces    of the faces that OpenCV's cascades find in the full image how many they find again; people: by its HOG detector
 
+--presets: only which preset `auto` takes of each image, and where that is not what the image is.
 --floors: downsampling and the budget alone, at the shares and on as many images as FLOORS names, and whether its margins have
 fallen (ci/full). Exit: 0; 1 when they have; 77 without OpenCV or Pillow.
 """
@@ -72,12 +74,15 @@ class Tool:
     def __init__(self, options):
         self.options = options
 
-    def select(self, item, count, words):
-        """The thumbnail's grid, (0, 0) where the strategy has none, and the squares (x, y, side) on it."""
+    def answer(self, item, count, words):
         asked = ["--features", item.question[0], "--feature-patch", "16", "--query", item.question[1]] if item.question else []
         device = ["--device", self.options.device] if self.options.device else []
         line = [self.options.tvlm, "select", item.path, "-k", str(count), *words, *asked, *device]
-        found = json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
+        return json.loads(subprocess.run(line, check=True, stdout=subprocess.PIPE).stdout)
+
+    def select(self, item, count, words):
+        """The thumbnail's grid, (0, 0) where the strategy has none, and the squares (x, y, side) on it."""
+        found = self.answer(item, count, words)
         grid = tuple(found.get("thumbnail", (0, 0)))
         positions, cells = found["positions"], grid[0] * grid[1]
         if not max(cells, 1) <= len(positions) <= count:
@@ -195,6 +200,28 @@ def gather(options, folder):
     return {group: tables[group] for group in groups}, pictures
 
 
+# What an image of each set may be taken for; of pages by their names.
+MEANT = {"screenshot": "screen", "chart": "screen", "slide": "screen"}
+
+
+def meant_by(item):
+    return MEANT.get(item.name, "document") if item.words else "general"
+
+
+def print_presets(options, folder):
+    """Which preset auto takes of each image: how many of each, and the images that are something else."""
+    tool, images = Tool(options), Images(folder)
+    for group in options.set:
+        taken, wrong = {}, []
+        for item in list(images.of(group))[:options.images]:
+            preset = tool.answer(item, 8, ["--strategy", "budget"])["preset"]
+            taken[preset] = taken.get(preset, 0) + 1
+            if preset != meant_by(item):
+                wrong.append(f"{item.name} ({preset}, not {meant_by(item)})")
+        print(f"{group}: {', '.join(f'{count} {preset}' for preset, count in sorted(taken.items()))}; "
+              f"wrong: {', '.join(wrong) or 'none'}")
+
+
 def fallen(tables):
     """Lines that say which figure fell."""
     for (group, way, measured), floors in FLOORS.items():
@@ -220,6 +247,7 @@ def parse():
     parser.add_argument("--sheet-images", default="000000001268,letter", type=lambda text: text.split(","))
     parser.add_argument("--sheet-share", default=0.10, type=float)
     parser.add_argument("--json", metavar="FILE", help="writes all figures of all images")
+    parser.add_argument("--presets", action="store_true", help="only which preset is taken for each image")
     parser.add_argument("--floors", action="store_true", help="only whether the budget is as good as it was")
     options = parser.parse_args()
     options.set = options.set or (sorted({group for group, _, _ in FLOORS}) if options.floors else SETS + ["questions"])
@@ -230,6 +258,11 @@ def parse():
 
 def main():
     options = parse()
+    if options.presets:
+        options.set = [group for group in options.set if group == "pages" or (group in SETS and os.path.isdir(os.path.join(DATA, "photos")))]
+        with tempfile.TemporaryDirectory() as folder:
+            print_presets(options, folder)
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         tables, pictures = gather(options, folder)
     for table in tables.values():

@@ -123,7 +123,7 @@ if [ "$compared" ]; then
     rm -rf "${work:?}/out/"*
     "$tvlm" "${run[@]}" --device=reference >"$work/stdout" 2>/dev/null
     keep reference
-    places() { sed -E 's/"(score|difference)": [^,}]*//g' "$work/$1/stdout"; cat "$work/$1/selection.json" 2>/dev/null | sed -E 's/"score": [^,}]*//g'; }
+    places() { cat "$work/$1/stdout" "$work/$1/selection.json" 2>/dev/null | sed -E 's/"(score|difference|loss|downsampled)": [^,}]*//g'; }
     for n in $(numbers 270); do
         with LOSE "$n" --fallback
         rc=$?
