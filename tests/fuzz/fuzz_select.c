@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fuzz_select.c: a whole selection (tvlm_select) on a tiny image with any parameters, on the reference
- * device. The bytes are the parameters one after the other, and then pixels; what is missing is 0.
+ * device. The bytes are the parameters one after the other, and then pixels; what is missing is 0. A budget's
+ * parameters are the last bytes once more, in place of those that it does not read.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -82,12 +83,34 @@ static void check_positions(const tvlm_selection *selection, const struct tvlm_s
     int32_t count = -1;
     const tvlm_position *const at = tvlm_selection_positions(selection, &count);
     tvlm_selection_get_info(selection, &info);
-    fuzz_check(count >= 0 && count <= (params->k > 0 ? params->k : 273));
+    const bool open = params->share != 0.0f || params->tolerance != 0.0f; /* as many as that takes */
+    fuzz_check(count >= 0 && (open || count <= (params->k > 0 ? params->k : 273)));
+    fuzz_check(!(info.loss > info.loss_downsampled) || info.loss_downsampled == 0.0f);
     for (int32_t i = 0; i < count; ++i) {
         fuzz_check(at[i].x >= 0.0f && at[i].x <= (float)info.width);
         fuzz_check(at[i].y >= 0.0f && at[i].y <= (float)info.height);
         fuzz_check(at[i].size > 0.0f && isfinite(at[i].size) && at[i].level >= 0.0f);
     }
+}
+
+enum { BUDGET_BYTES = 16 };
+
+/* Of a budget, all parameters that it reads; `k` stands for a share or a tolerance where these are given. */
+static void spend(const uint8_t *data, size_t size, struct tvlm_select_params *params) {
+    const size_t last = size < BUDGET_BYTES ? size : BUDGET_BYTES;
+    input from = {data + size - last, last};
+    const struct tvlm_select_params given = *params;
+    *params = (struct tvlm_select_params){.k = given.k,
+                                          .strategy = given.strategy,
+                                          .patch = given.patch,
+                                          .keep_scores = given.keep_scores};
+    const uint8_t amount = next_byte(&from) % 4;
+    if (amount > 1) params->k = 0;
+    if (amount == 2) params->share = next_float(&from);
+    if (amount == 3) params->tolerance = next_float(&from);
+    params->emphasis = next_float(&from);
+    params->emphasis_channel = next_byte(&from) % 64;
+    params->preset = (tvlm_budget_preset)(next_byte(&from) % 5);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -118,6 +141,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     params.score.weights = (flags & 16) != 0 ? weights : NULL;
     params.fixation_count = (flags >> 5 & 3) % 3;
     params.fixations = params.fixation_count > 0 ? fixations : NULL;
+    if (params.strategy == TVLM_STRATEGY_BUDGET) spend(data, size, &params);
     tvlm_stack *stack = make_stack(&from);
     if (stack != NULL) {
         const tvlm_status status = tvlm_select(stack, flags >= 128 ? &query : NULL, &params, &selection);
