@@ -363,27 +363,36 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-/* Black letters on white, 2 of 16 pixels wide, over a good part of the page, are a document; noise is none. */
+/* Black letters on white, 2 pixels wide, over a good part of the page, are a document; noise is none. */
 static uint8_t page(int x, int y, uint64_t *random) {
     (void)random;
     return x >= 48 && x < 160 && y >= 32 && y < 112 && x % 4 < 2 && y % 8 < 5 ? 0 : 255;
 }
 
+/* A few letters beside dark and bright areas are a screen. */
+static uint8_t screen(int x, int y, uint64_t *random) {
+    const bool letter = x >= 152 && x < 192 && y >= 40 && y < 104 && x % 4 < 2 && y % 8 < 5;
+    (void)random;
+    return x >= 128 ? (letter ? 100 : 230) : (x / 64 + y / 72) % 2 == 0 ? 10 : 200;
+}
+
 static void check_presets(tvlm_device *device, tvlm_format format) {
-    tvlm_selection_info info;
-    tvlm_stack *stack = drawn(device, format, page);
-    tvlm_selection *selection = budget(stack, tvlm_select_params(.k = 30), &info);
-    assert_int_equal(info.preset, TVLM_BUDGET_DOCUMENT);
-    tvlm_selection_destroy(&selection);
-    selection = budget(stack, tvlm_select_params(.k = 30, .preset = TVLM_BUDGET_SCREEN), &info);
-    assert_int_equal(info.preset, TVLM_BUDGET_SCREEN);
-    tvlm_selection_destroy(&selection);
-    tvlm_stack_destroy(&stack);
-    stack = drawn(device, format, noise);
-    selection = budget(stack, tvlm_select_params(.k = 30), &info);
-    assert_int_equal(info.preset, TVLM_BUDGET_GENERAL);
-    tvlm_selection_destroy(&selection);
-    tvlm_stack_destroy(&stack);
+    static const struct {
+        drawing *draw;
+        tvlm_budget_preset asked, taken;
+    } cases[] = {{page, TVLM_BUDGET_AUTO, TVLM_BUDGET_DOCUMENT},
+                 {page, TVLM_BUDGET_SCREEN, TVLM_BUDGET_SCREEN},
+                 {screen, TVLM_BUDGET_AUTO, TVLM_BUDGET_SCREEN},
+                 {noise, TVLM_BUDGET_AUTO, TVLM_BUDGET_GENERAL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        tvlm_selection_info info;
+        tvlm_stack *stack = drawn(device, format, cases[i].draw);
+        tvlm_selection *selection =
+            budget(stack, tvlm_select_params(.k = 30, .patch = 8, .preset = cases[i].asked), &info);
+        if (info.preset != cases[i].taken) fail_msg("case %zu: preset %d", i, (int)info.preset);
+        tvlm_selection_destroy(&selection);
+        tvlm_stack_destroy(&stack);
+    }
 }
 
 static void test_preset_info(void **state) {

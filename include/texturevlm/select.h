@@ -275,7 +275,8 @@ struct tvlm_select_params {
      * 1988), and that thumbnail is taken whose choice loses least, of those that lose no more than
      * downsampling in either part: so the predicted loss is never above downsampling's. There are exactly k
      * positions. The preset AUTO is DOCUMENT where a good part of the image is flat and the rest is not
-     * smooth, as text on paper is, else GENERAL.
+     * smooth, as text on paper is; SCREEN where what is flat also ends beside other flat areas; else GENERAL.
+     * bench/README.md (budget.py) says what it mistakes.
      *
      * Positions are the cells of the thumbnail, row after row, with score 1 and `height`; then the tiles,
      * without cell, each with the largest gain beside those before it. Their score is what they lower the

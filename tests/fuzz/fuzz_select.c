@@ -100,10 +100,8 @@ static void spend(const uint8_t *data, size_t size, struct tvlm_select_params *p
     const size_t last = size < BUDGET_BYTES ? size : BUDGET_BYTES;
     input from = {data + size - last, last};
     const struct tvlm_select_params given = *params;
-    *params = (struct tvlm_select_params){.k = given.k,
-                                          .strategy = given.strategy,
-                                          .patch = given.patch,
-                                          .keep_scores = given.keep_scores};
+    *params = (struct tvlm_select_params){
+        .k = given.k, .strategy = given.strategy, .patch = given.patch, .keep_scores = given.keep_scores};
     const uint8_t amount = next_byte(&from) % 4;
     if (amount > 1) params->k = 0;
     if (amount == 2) params->share = next_float(&from);
