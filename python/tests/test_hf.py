@@ -10,7 +10,8 @@ import texturevlm as tv
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 VERSION = ".".join(transformers.__version__.split(".")[:2])
-if VERSION not in ("4.47", "4.57"):
+NEW = tuple(map(int, VERSION.split("."))) >= (5, 23)
+if VERSION not in ("4.47", "4.57") and not NEW:
     pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
 hf = tv.hf
 generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
@@ -80,6 +81,8 @@ def batch_of(model, *prompts, seed=0):
     for kind, pixel_name, grid_name in (("image", "pixel_values", "image_grid_thw"), ("video", "pixel_values_videos", "video_grid_thw")):
         if grids[kind]:
             batch[pixel_name], batch[grid_name] = torch.cat(pixels[kind]), torch.tensor(grids[kind])
+    if NEW:  # as processors do
+        batch["mm_token_type_ids"] = (batch["input_ids"] == IMAGE).long() + 2 * (batch["input_ids"] == VIDEO).long()
     if grids["video"] and model.config.model_type == "qwen2_5_vl":
         batch["second_per_grid_ts"] = [1.0] * len(grids["video"])
     return batch
@@ -122,7 +125,33 @@ def test_all_tokens_kept_is_the_model(family, prompt):
     torch.testing.assert_close(pruned.forward().logits[valid], full[valid], rtol=0, atol=2e-5)
 
 
-def masked_tower(model, pictures, kept_of):
+def parts(answer):
+    """A tower's embeddings, and those of deepstack, as each version gives them."""
+    if isinstance(answer, torch.Tensor):
+        return answer, []
+    if NEW:
+        return answer.pooler_output, list(getattr(answer, "deepstack_features", None) or [])
+    return answer[0], list(answer[1])
+
+
+def encoded(pruned, picture):
+    """What the tower gives of the kept patches."""
+    if NEW:
+        places = {name.split("_", 1)[1]: value for name, value in picture.places("image").items()}
+        return parts(pruned._tower(picture.pixels, grid_thw=picture.grid, **places))
+    with hf._places(pruned._tower, [picture]):
+        return parts(pruned._tower(picture.pixels, grid_thw=picture.grid))
+
+
+def windows_of(tower, grid):
+    """The tokens window after window, and where the windows begin; None where there are none."""
+    if NEW and hasattr(tower, "window_size"):
+        from transformers.vision_utils import get_vision_window_index
+        return get_vision_window_index(grid, spatial_merge_size=2, window_size=tower.window_size, patch_size=tower.patch_size)
+    return tower.get_window_index(grid) if hasattr(tower, "get_window_index") else None
+
+
+def masked_tower(model, pixels, grid, kept):
     """What the tower gives for all patches where the dropped ones are masked as keys: by an attention of the test's own."""
     tower = (model.model if hasattr(model.model, "visual") else model).visual
     keys = []
@@ -136,28 +165,22 @@ def masked_tower(model, pictures, kept_of):
 
     from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
     ALL_ATTENTION_FUNCTIONS["masked_by_test"] = attention
-    found = []
-    for name, (pixels, grid) in pictures.items():
-        dropped = ~kept_of[name].repeat_interleave(4)
-        moments = [int(h * w) for t, h, w in grid.tolist() for _ in range(t)]
-        layers = len(tower.blocks)
-        windows = None
-        if hasattr(tower, "get_window_index"):
-            index, bounds = tower.get_window_index(grid)
-            order = (index[:, None] * 4 + torch.arange(4)).flatten()
-            dropped = dropped[order]
-            windows = [length for length in np.diff(bounds).tolist() if length]
-        for layer in range(layers):
-            full = windows is None or layer in tower.fullatt_block_indexes
-            keys += list(dropped.split(moments if full else windows))
-        before, tower.config._attn_implementation = tower.config._attn_implementation, "masked_by_test"
-        try:
-            answer = tower(pixels, grid_thw=grid)
-        finally:
-            tower.config._attn_implementation = before
-        assert not keys
-        found.append((name, answer))
-    return dict(found)
+    dropped = ~kept.repeat_interleave(4)
+    moments = [int(h * w) for t, h, w in grid.tolist() for _ in range(t)]
+    windows = None
+    if windows_of(tower, grid) is not None:
+        index, bounds = windows_of(tower, grid)
+        dropped = dropped[(index[:, None] * 4 + torch.arange(4)).flatten()]
+        windows = [length for length in np.diff(np.asarray(bounds)).tolist() if length]
+    for layer in range(len(tower.blocks)):
+        keys += dropped.split(moments if windows is None or layer in tower.fullatt_block_indexes else windows)
+    before, tower.config._attn_implementation = tower.config._attn_implementation, "masked_by_test"
+    try:
+        answer = parts(tower(pixels, grid_thw=grid))
+    finally:
+        tower.config._attn_implementation = before
+    assert not keys
+    return answer
 
 
 @pytest.mark.skipif(VERSION == "4.47", reason="its attention cannot be replaced")
@@ -169,15 +192,12 @@ def test_the_tower_is_that_with_masked_patches(family, prompt):
     pruned = hf.prune_batch(model, batch, *keep_of(batch))
     for name, picture in pruned._pictures.items():
         grid = batch["image_grid_thw" if name == "pixel_values" else "video_grid_thw"]
-        masked = masked_tower(model, {name: (batch[name], grid)}, {name: picture.kept})[name]
-        with hf._places(pruned._tower, [picture]):
-            answer = pruned._tower(picture.pixels, grid_thw=picture.grid)
-        pairs = [(answer, masked)] if isinstance(answer, torch.Tensor) else [(answer[0], masked[0]), *zip(answer[1], masked[1])]
-        for own, other in pairs:
+        masked, answer = masked_tower(model, batch[name], grid, picture.kept), encoded(pruned, picture)
+        assert len(masked[1]) == len(answer[1])
+        for own, other in ((answer[0], masked[0]), *zip(answer[1], masked[1])):
             torch.testing.assert_close(own, other[picture.kept], rtol=0, atol=2e-5)  # of values of about 10
-        everything = pruned._tower(batch[name], grid_thw=grid)
-        everything = everything if isinstance(everything, torch.Tensor) else everything[0]
-        assert (everything[picture.kept] - pairs[0][0]).abs().max() > 1e-3  # the dropped ones were seen
+        everything, _ = parts(pruned._tower(batch[name], grid_thw=grid))
+        assert (everything[picture.kept] - answer[0]).abs().max() > 1e-3  # the dropped ones were seen
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -194,16 +214,12 @@ def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt
     for pixel_name, token in (("pixel_values", IMAGE), ("pixel_values_videos", VIDEO)):
         if pixel_name not in pruned._pictures:
             continue
-        picture = pruned._pictures[pixel_name]
-        with hf._places(pruned._tower, [picture]):
-            answer = pruned._tower(picture.pixels, grid_thw=picture.grid)
+        answer, levels = encoded(pruned, pruned._pictures[pixel_name])
         where = pruned.kept & (batch["input_ids"] == token)
-        if not isinstance(answer, torch.Tensor):
-            layers = [torch.zeros_like(embeddings) for _ in answer[1]]
-            for layer, values in zip(layers, answer[1]):
-                layer[where] = values
-            deepstack = [a + b for a, b in zip(deepstack, layers)] if deepstack else layers
-            answer = answer[0]
+        layers = [torch.zeros_like(embeddings) for _ in levels]
+        for layer, values in zip(layers, levels):
+            layer[where] = values
+        deepstack = [a + b for a, b in zip(deepstack, layers)] if deepstack else layers
         embeddings[where] = answer
         shown |= where
     positions = pruned._positions(batch, batch["input_ids"], batch["attention_mask"])
@@ -355,9 +371,10 @@ def test_what_does_not_fit_is_one_clear_line():
 
 
 def test_another_version_is_refused(monkeypatch):
+    model = model_of("qwen2_vl")
     monkeypatch.setattr(transformers, "__version__", "4.99.1")
-    with pytest.raises(tv.Error, match="not supported: qwen2_vl needs transformers 4.47 or 4.57, this is 4.99.1"):
-        hf.Pruner(model_of("qwen2_vl"), None)
+    with pytest.raises(tv.Error, match="not supported: qwen2_vl needs transformers 4.47, 4.57, 5.23 or later, this is 4.99.1"):
+        hf.Pruner(model, None)
 
 
 def test_every_public_name_has_its_manual():

@@ -71,6 +71,16 @@ def test_scores_and_features_are_those_of_the_tool(ten_photos, tmp_path):
     np.testing.assert_array_equal(own.xy, tv.select(path, 50, strategy="grid").xy)
 
 
+def test_scores_of_ones_own_are_for_the_candidates_of_the_default(photo):
+    own = np.zeros((12, 16), "f4")  # tiles of 20 pixels
+    own[3, 4] = 1
+    selection = tv.select(photo, 30, scores=own, patch=20)
+    assert selection.strategy == "budget" and selection.grid == (12, 16) and selection.mask[3, 4]
+    assert tv.select(photo, 30, overview=0.25, scores=np.ones((15, 20))).strategy == "grid"
+    with pytest.raises(tv.Error, match="there are 15 x 20 candidates"):
+        tv.select(photo, 30, scores=own)
+
+
 def test_views_are_of_the_library_and_outlive_it(photo):
     selection = tv.select(photo, 30, strategy="grid", keep_scores=True)
     xy, scores = selection.xy, selection.score_map

@@ -393,9 +393,11 @@ def answer(device: Device, stack: Any, chosen: Choosing, image: tuple[int, int],
     columns, rows = ffi.new("int32_t *"), ffi.new("int32_t *")
 
     def cells(strategy: int) -> tuple[int, int]:
-        """The grid of the candidates; a budget's are its tiles of level 0."""
+        """The grid of the candidates; a budget's are its tiles of level 0, and that is the default but for an overview, and
+        in streams."""
         score = ffi.new("struct tvlm_score_params *", chosen.c.score)
-        if strategy == lib.TVLM_STRATEGY_BUDGET:
+        budget = strategy == lib.TVLM_STRATEGY_DEFAULT and choose is None and chosen.c.overview == 0
+        if budget or strategy == lib.TVLM_STRATEGY_BUDGET:
             score.stride, score.dense, score.keep_pass = chosen.c.patch, False, False
             score.weights = score.scorer = ffi.NULL
         device._call(lib.tvlm_score_size, stack, score, columns, rows)

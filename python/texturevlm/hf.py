@@ -32,8 +32,10 @@ from ._stack import SCORED, Stack
 
 # The families by `config.model_type`.
 FAMILIES = ("qwen2_vl", "qwen2_5_vl", "qwen3_vl")
-# The versions of transformers that were run (4.47 has Qwen2-VL alone).
-SUPPORTED = ("4.47", "4.57")
+# The first of the versions below that has each.
+_SINCE = {"qwen2_vl": 0, "qwen2_5_vl": 1, "qwen3_vl": 1}
+# The versions of transformers that were run; those after the last one are taken to be like it.
+SUPPORTED = ("4.47", "4.57", "5.23")
 
 _KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
 
@@ -140,10 +142,16 @@ def _supported(model: Any) -> str:
     if family not in FAMILIES:
         raise ArgumentError(f"the model is of the family {family!r}; known are {', '.join(FAMILIES)}")
     version = ".".join(transformers.__version__.split(".")[:2])
-    if version not in SUPPORTED or (version == "4.47" and family != "qwen2_vl"):
-        wanted = SUPPORTED if family == "qwen2_vl" else SUPPORTED[1:]
-        raise DeviceError(f"not supported: {family} needs transformers {' or '.join(wanted)}, this is {transformers.__version__}")
+    if version not in SUPPORTED[_SINCE[family]:] and not _takes_places():
+        raise DeviceError(f"not supported: {family} needs transformers {', '.join(SUPPORTED[_SINCE[family]:])} or later, this is "
+                          f"{transformers.__version__}")
     return str(family)
+
+
+def _takes_places() -> bool:
+    """Whether the models take the places of patches from the caller, and what their encoders gave."""
+    major, minor = (int(part) for part in transformers.__version__.split(".")[:2])
+    return (major, minor) >= (5, 23)
 
 
 class _Picture:
@@ -162,15 +170,31 @@ class _Picture:
         # The tower takes from a grid which patches attend to each other: those of one moment. A row each.
         self.grid = torch.tensor([[1, 1, count * self.unit] for count in counts if count], dtype=grid.dtype, device=grid.device)
 
-    def windows(self) -> tuple[torch.Tensor, list[int]]:
-        """Of Qwen2.5-VL: the kept tokens window after window, and where each window's patches begin."""
-        index, bounds = type(self.tower).get_window_index(self.tower, self.full_grid)
-        kept = self.kept.cpu()
+    def windows(self, index: torch.Tensor, bounds: Any) -> tuple[torch.Tensor, list[int]]:
+        """Of Qwen2.5-VL: the kept tokens window after window, and where each window's patches begin; from those of all."""
+        kept = self.kept.to(index.device)
         number = torch.cumsum(kept.long(), 0) - 1
         stays = kept[index]
-        edges = torch.tensor(bounds) // self.unit
-        counts = torch.cat([torch.zeros(1, dtype=torch.long), torch.cumsum(stays.long(), 0)])[edges]
-        return number[index[stays]].to(index.device), (counts * self.unit).tolist()
+        edges = torch.as_tensor(bounds, device=index.device).long() // self.unit
+        counts = torch.nn.functional.pad(torch.cumsum(stays.long(), 0), (1, 0))[edges]
+        return number[index[stays]], (counts * self.unit).tolist()
+
+    def places(self, modality: str) -> dict[str, torch.Tensor]:
+        """What the tower takes from its caller in later versions: the places of the kept patches in the full grids."""
+        from transformers import vision_utils as vision
+        tower, merge = self.tower, int(self.tower.spatial_merge_size)
+        found = {"position_ids": vision.get_vision_position_ids(self.full_grid, merge)[self.rows]}
+        if hasattr(tower, "interpolation_mode"):
+            indices, weights = vision.get_vision_interpolation_indices_and_weights(
+                self.full_grid, num_grid_per_side=tower.num_grid_per_side, mode=tower.interpolation_mode,
+                align_corners=tower.interpolation_align_corners, spatial_merge_size=merge)
+            found.update(interp_indices=indices[self.rows], interp_weights=weights[self.rows])
+        if hasattr(tower, "window_size"):
+            index, bounds = self.windows(*vision.get_vision_window_index(
+                self.full_grid, spatial_merge_size=merge, window_size=tower.window_size, patch_size=tower.patch_size))
+            edges = torch.unique_consecutive(torch.tensor(bounds, dtype=torch.int32, device=self.full_grid.device))
+            found.update(window_index=index, cu_window_seqlens=edges)
+        return {f"{modality}_{name}": value for name, value in found.items()}
 
 
 @contextlib.contextmanager
@@ -188,7 +212,7 @@ def _places(tower: Any, pictures: list[_Picture]) -> Iterator[None]:
             if picture is None:
                 return original(grid, *rest, **options)
             if name == "get_window_index":
-                return picture.windows()
+                return picture.windows(*original(picture.full_grid))
             return original(picture.full_grid, *rest, **options)[picture.rows]
         return answer
 
@@ -245,6 +269,11 @@ class PrunedBatch:
         """[3, rows, length]: those of the full prompt."""
         options = {name: batch[name] for name in ("image_grid_thw", "video_grid_thw", "second_per_grid_ts")
                    if batch.get(name) is not None}
+        if _takes_places():
+            kinds = torch.zeros_like(ids)
+            for kind, (_, _, token_name) in enumerate(_KINDS, 1):
+                kinds[ids == getattr(self._model.config, token_name)] = kind
+            options["mm_token_type_ids"] = batch.get("mm_token_type_ids", kinds)
         positions, _ = self._inner.get_rope_index(ids, attention_mask=mask, **options)
         return positions.to(ids.device)
 
@@ -280,19 +309,30 @@ class PrunedBatch:
         if hasattr(self._model.model, "visual"):  # 4.57: the places in the text stand above the three of M-RoPE
             text = (self.attention_mask.cumsum(dim=1) - 1).clamp(min=0)
             positions = torch.cat([text[None], positions])
-        inputs: dict[str, Any] = {}
+        given = {"input_ids": self.input_ids[:, :until], "attention_mask": self.attention_mask[:, :until],
+                 "position_ids": positions[..., :until]}
+        if _takes_places():
+            return self._model(**given, mm_encoder_outputs=self._encoded(), **options)
         for pixel_name, grid_name in (("pixel_values", "image_grid_thw"), ("pixel_values_videos", "video_grid_thw")):
             if pixel_name in self._pictures:
-                inputs[pixel_name], inputs[grid_name] = self._pictures[pixel_name].pixels, self._pictures[pixel_name].grid
+                given[pixel_name], given[grid_name] = self._pictures[pixel_name].pixels, self._pictures[pixel_name].grid
         with _places(self._tower, list(self._pictures.values())):
-            return self._model(input_ids=self.input_ids[:, :until], attention_mask=self.attention_mask[:, :until],
-                               position_ids=positions[..., :until], **inputs, **options)
+            return self._model(**given, **options)
+
+    def _encoded(self) -> dict[str, Any]:
+        """What the encoder gives of the kept patches, once for all that is asked of this batch."""
+        encode = {"pixel_values": ("image", self._inner.get_image_features),
+                  "pixel_values_videos": ("video", self._inner.get_video_features)}
+        found = {}
+        for pixel_name, picture in self._pictures.items():
+            modality, features = encode[pixel_name]
+            found[modality] = features(picture.pixels, picture.grid, return_dict=True, **picture.places(modality))
+        return found
 
     def forward(self, **options: Any) -> Any:
         """What the model answers: its own output, with logits [rows, length, words]."""
         return self._run(None, **options)
 
-    @torch.no_grad()
     def generate(self, **options: Any) -> torch.Tensor:
         """As model.generate: the full prompts, and what is generated. Its options are generate's, but for beams and several
         answers to a prompt."""
@@ -306,9 +346,12 @@ class PrunedBatch:
         if any(bool((self.input_ids[:, -1] == token).any()) for token in images if token is not None):
             raise ArgumentError("a prompt ends in a picture: a text must follow it")
         cache = transformers.DynamicCache()
-        self._run(length - 1, past_key_values=cache, use_cache=True)
-        # generate goes on with the last token: its place in the cache and its position differ by this.
-        self._inner.rope_deltas = (self.position_ids[0, :, -1:] - (length - 1)).to(self.input_ids.device)
+        with torch.no_grad():
+            self._run(length - 1, past_key_values=cache, use_cache=True)
+        # generate goes on with the last token, whose position differs by this from its place: in the cache, in later
+        # versions in the prompt without its padding.
+        place = self.attention_mask.sum(dim=1, keepdim=True) - 1 if _takes_places() else length - 1
+        self._inner.rope_deltas = (self.position_ids[0, :, -1:] - place).to(self.input_ids.device)
         answer = self._model.generate(input_ids=self.input_ids, attention_mask=self.attention_mask, past_key_values=cache,
                                       **options)
         return torch.cat([self._full, answer[:, length:]], dim=1)
