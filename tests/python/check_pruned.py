@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """check_pruned.py TVLM: examples/qwen_pruned.py: a full selection gives the unpruned tower's output; a part of it what the
-tower's own blocks give with rotary angles from the exported positions. Needs transformers and torch (requirements.txt)."""
+tower's own blocks give with rotary angles from the exported positions, and so of the pictures of the strategy budget. Needs transformers and torch (requirements.txt)."""
 import os
 import sys
 import tempfile
@@ -73,4 +73,13 @@ with torch.no_grad():
         checks.true(f"{images} images: attention among fewer is not the same", float((part - chosen).abs().max()) > 1e-4)
         again = tower(export("--all", images=images)["pixel_values"], t["image_grid_thw"])
         checks.true(f"{images} images: the tower is left as it was", torch.equal(again, full))
+        t = export("--strategy", "budget", "--budget", "21", images=images)
+        part = qwen_pruned.run_pruned(tower, t)
+        checks.true(f"{images} images, budget: {len(part)} tokens in {len(t['picture_source'])} pictures",
+                    len(part) == 21 and len(t["picture_source"]) > images)
+        checks.close(f"{images} images, budget: blocks by hand", part, by_hand(tower, t), 1e-5, "sums in another order")
+        of = t["selected_images"] == 0
+        first = t["image_grid_thw"][:1]  # a thumbnail, all of whose tokens are chosen
+        thumbnail = tower(t["pixel_values"][:int(first.prod())], first)
+        checks.close(f"{images} images, budget: the thumbnail as a picture of its own", part[of], thumbnail, 1e-6, "the same sums")
 checks.done()
