@@ -85,12 +85,14 @@ def test_show_is_the_overlay_of_the_tool(ten_photos, tmp_path, options, argument
         tv.show(np.zeros((10, 10), "u1"), selection)
 
 
-@pytest.mark.parametrize("model", ["qwen3-vl", "qwen2-vl", "llava", "siglip"])
-def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model):
+@pytest.mark.parametrize("model, strategy, budget, chosen", [
+    ("qwen3-vl", None, 20, 20), ("qwen2-vl", None, 20, 20), ("llava", None, 20, 20), ("siglip", "grid", 20, 20),
+    ("qwen2-vl", "budget", 20, 20), ("llava-onevision", None, 1500, 2)])
+def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model, strategy, budget, chosen):
     path = ten_photos[0]
-    tensors = tv.export(path, model, budget=20)
-    subprocess.run([sys.executable, "-m", "texturevlm", "export", str(path), "--for", model, "--budget", "20",
-                    "-o", str(tmp_path / "t.safetensors")], check=True)
+    tensors = tv.export(path, model, strategy=strategy, budget=budget)
+    subprocess.run([sys.executable, "-m", "texturevlm", "export", str(path), "--for", model, "--budget", str(budget),
+                    *(["--strategy", strategy] if strategy else []), "-o", str(tmp_path / "t.safetensors")], check=True)
     data = (tmp_path / "t.safetensors").read_bytes()
     import json
     size = struct.unpack("<Q", data[:8])[0]
@@ -100,7 +102,7 @@ def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model):
     for name, about in header.items():
         begin, end = about["data_offsets"]
         assert list(tensors[name].shape) == about["shape"] and tensors[name].tobytes() == data[8 + size + begin:8 + size + end], name
-    assert len(tensors["selected_indices"]) == 20
+    assert len(tensors["selected_indices"]) == chosen
 
 
 def test_export_takes_several_images_and_videos(photo):
@@ -110,3 +112,5 @@ def test_export_takes_several_images_and_videos(photo):
     assert video["video_grid_thw"][0, 0] == 2 and "pixel_values_videos" in video
     with pytest.raises(tv.Error, match="there is no model"):
         tv.export(photo, "qwen9")
+    with pytest.raises(tv.Error, match="clip takes one picture"):
+        tv.export(photo, "clip", strategy="budget")

@@ -14,7 +14,7 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
 from ._device import FORMATS, Device, device_of
 from ._image import image_of, is_list, write_png
-from ._options import Query, scorer_of
+from ._options import Query, scorer_of, strategy_number
 from ._selection import Selection
 from ._stack import _grid_input
 
@@ -84,21 +84,26 @@ def _title(selection: Selection) -> str:
 
 
 def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
-           min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None, patch: int | None = None,
+           strategy: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
+           patch: int | None = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
 
     Parameters:
         images: one, or a list, as in `select`; with `video` the frames of one video.
-        model: ``"qwen3-vl"``, ``"qwen2.5-vl"``, ``"qwen2-vl"``, ``"llava"``, ``"siglip"`` or ``"clip"``.
+        model: ``"qwen3-vl"``, ``"qwen2.5-vl"``, ``"qwen2-vl"``, ``"llava"``, ``"siglip"``, ``"clip"``, ``"llava-onevision"`` or
+            ``"internvl"``.
         budget: how many tokens are selected at most, over all images; None: a quarter. all: every token.
+        strategy: ``"grid"``, the best tokens, or ``"budget"``, several pictures of each image (Qwen-VL), or crops (the last two
+            models, which take nothing else); None: what goes with the model.
         min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
         features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
         weights, scorer, format: as in `select`.
 
     Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
-    ``selected_indices``, ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores``, ``scores``.
+    ``selected_indices``, ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores``, ``scores``;
+    with the strategy budget ``picture_source`` and ``picture_scale``, too.
     """
     several = is_list(images)
     pictures = [image_of(image, flag("copy", copy)) for image in (images if several else [images])]
@@ -106,7 +111,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         raise ArgumentError("there are no images")
     params = ffi.new("struct tvlm_export_params *", {
         "model": choice("model", model, _names.MODELS), "all": flag("all", all), "video": flag("video", video),
-        "format": choice("format", format, FORMATS)})
+        "format": choice("format", format, FORMATS), "strategy": strategy_number(strategy)})
     for name, value in (("budget", budget), ("min_pixels", min_pixels), ("max_pixels", max_pixels), ("side", side), ("patch", patch)):
         if value is not None:
             setattr(params, name, integer(name, value, 1))
