@@ -7,7 +7,6 @@ import os
 import threading
 from typing import Any
 
-from . import _opencl
 from ._arguments import chars, choice, file_name, flag, short
 from ._binding import ffi, lib
 from ._core import ArgumentTypeError, DeviceError, LOG, Owner, call, close_all, owners, text, warn
@@ -17,8 +16,8 @@ STORAGES = ["auto", "image", "buffer", "mipmapped"]
 FORMATS = ["auto", "f16", "f32"]
 
 _SLOW = ("no OpenCL device answers, so the reference does: plain C, exact and slow. For a faster one, "
-         "`pip install 'texturevlm[pocl]'` (any CPU), or install your GPU's OpenCL driver (Debian: pocl-opencl-icd, "
-         "intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd)")
+         "install an OpenCL driver (Debian: pocl-opencl-icd for any CPU, intel-opencl-icd, mesa-opencl-icd or nvidia-opencl-icd "
+         "for a GPU)")
 
 _used_in = 0  # the process that has first asked a driver for anything
 _default: Device | None = None
@@ -32,7 +31,6 @@ def _ask_drivers() -> None:
         raise DeviceError("this process was forked from one that had used OpenCL, which no driver survives: start workers "
                           "by spawn (multiprocessing.get_context(\"spawn\")), or use texturevlm in the workers only")
     _used_in = os.getpid()
-    _opencl.find()
 
 
 def _described(info: Any) -> dict[str, Any]:
