@@ -49,8 +49,8 @@ kernel void self_test_contraction(const float a, const float b, const float c, g
     *out = a * b + c;
 }
 
-/* Writes values[i] to texel i of row 0, so that the host sees how the format rounds. */
+/* Writes values[i] to texel i of each row of slice 0, so that the host sees how the format rounds. */
 kernel void self_test_store(global const float4 *restrict values, TEXTURE_OUT(result)) {
-    const int x = get_global_id(0);
-    texel_store(result, x, 0, 0, values[x]);
+    const int x = get_global_id(0), y = get_global_id(1);
+    texel_store(result, x, y, 0, values[x]);
 }

@@ -131,10 +131,9 @@ static tvlm_status test_bilinear(opencl_device *device, const tvlm_texture *text
     return TVLM_OK;
 }
 
-/* Stores values that lie between two halves in a texture, by a kernel, and reads its row 0 back: rows[4 *
- * i]. */
+/* Stores values that lie between two halves in each row of a texture, by a kernel, and reads the rows back. */
 static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, float *rows) {
-    const size_t size[1] = {WIDTH}, bytes = WIDTH * sizeof *values;
+    const size_t size[2] = {WIDTH, HEIGHT}, bytes = WIDTH * sizeof *values;
     const tvlm_texture shape = shape_of(TVLM_FORMAT_F16, 1);
     tvlm_texture *texture = NULL;
     tvlm_buffer *buffer = NULL;
@@ -148,7 +147,7 @@ static tvlm_status store_halves(opencl_device *device, const cl_float4 *values, 
     if (status == TVLM_OK) {
         tvlm_opencl_call_memory(&call, ((opencl_buffer *)buffer)->memory);
         tvlm_opencl_call_output(&call, texture);
-        status = tvlm_opencl_call_run(&call, 1, size, NULL);
+        status = tvlm_opencl_call_run(&call, 2, size, NULL);
     }
     if (status == TVLM_OK) status = tvlm_opencl_texture_read(&device->base, texture, 0, 0, rows);
     tvlm_opencl_buffer_destroy(&device->base, &buffer);
