@@ -57,6 +57,8 @@ def test_a_stream_refuses_what_does_not_fit(photo):
             stream.update(photo[:50])
         with pytest.raises(tv.Error, match="mask has the shape"):
             stream.set_features(np.zeros((3, 4, 5)), np.zeros((2, 2), bool))
+        with pytest.raises(TypeError, match="mask has the dtype"):
+            stream.set_features(np.zeros((3, 4, 5)), "")
         assert stream.update(photo)["frame"] == 1
         assert stream.update(photo, fixations=[[10, 20]], keyframe=True)["keyframe"]
     with pytest.raises(tv.Error, match="stream is closed"):

@@ -9,7 +9,7 @@ import numpy as np
 from . import _names
 from ._arguments import Array, choice, flag, floats, host, integer, pairs, real, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, Handle
+from ._core import ArgumentError, ArgumentTypeError, Handle
 from ._device import Device, device_of
 from ._image import Image, image_of
 from ._options import StackParams, choosing, scorer_of
@@ -142,9 +142,12 @@ class VideoStream:
         array = values("features", features, (3,), halves=True)
         cells = None
         if mask is not None:
-            cells = np.ascontiguousarray(host("mask", mask), dtype=bool)
-            if cells.shape != array.shape[:2]:
-                raise ArgumentError(f"mask has the shape {cells.shape}, features {array.shape}")
+            given = host("mask", mask)
+            if given.dtype.kind not in "biuf":
+                raise ArgumentTypeError(f"mask has the dtype {given.dtype}, not one of numbers")
+            if given.shape != array.shape[:2]:
+                raise ArgumentError(f"mask has the shape {given.shape}, features {array.shape}")
+            cells = np.ascontiguousarray(given, dtype=bool)
         with self._device._owner.lock:
             self._device._call(lib.tvlm_stream_set_features, self._pointer(), 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(array),
                                ffi.NULL if cells is None else ffi.cast("uint8_t *", cells.__array_interface__["data"][0]))
