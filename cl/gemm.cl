@@ -33,8 +33,8 @@ kernel void gemm_pack(global const float *b, ulong offset, ulong row_stride, ulo
 }
 
 /* Writes the first `count` values of a row of a block. With beta = 0 the old values are not read. */
-static inline void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha,
-                              float beta) {
+inline void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha,
+                       float beta) {
     float values[PANEL];
     vstore16(alpha * sum, 0, values);
     for (int i = 0; i < count; ++i) {

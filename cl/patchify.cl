@@ -31,8 +31,7 @@
 
 /* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token.
  * `blocks` is how many tokens lie beside and below each other. */
-static inline ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks,
-                                int *frame) {
+inline ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks, int *frame) {
     const int place = row / (MERGE * MERGE), inner = row % (MERGE * MERGE);
     const int token = listed ? tokens[place] : place;
     const int bx = token % blocks.x, by = token / blocks.x % blocks.y;

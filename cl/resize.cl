@@ -34,7 +34,7 @@
 #endif
 
 /* The byte of a sum of weighted bytes that began as HALF, so that it is rounded to nearest. */
-static inline uchar to_byte(int sum) {
+inline uchar to_byte(int sum) {
     return (uchar)clamp(sum >> TVLM_RESIZE_BITS, 0, 255);
 }
 
@@ -71,8 +71,8 @@ kernel void resize_rows(global const uchar *restrict pixels, const ulong offset,
 
 /* Sums `length` bytes of a row over `count` source rows. It is inlined, and where `length` is the constant
  * RUN the compiler knows the length of its loops. */
-static inline void sum_column(global const uchar *from, const int bytes, global const int *weights,
-                              const int count, global uchar *to, const int length) {
+inline void sum_column(global const uchar *from, const int bytes, global const int *weights, const int count,
+                       global uchar *to, const int length) {
     int sums[RUN];
     for (int i = 0; i < length; ++i) sums[i] = HALF;
     for (int n = 0; n < count; ++n) {

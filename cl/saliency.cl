@@ -38,7 +38,7 @@
 #endif
 
 /* How many texels of an image's part of `lab` lie before `level`. `first` is the first level in it. */
-static inline int lab_offset(int4 source_size, int first, int level) {
+inline int lab_offset(int4 source_size, int first, int level) {
     int offset = 0;
     for (int n = first; n < level; ++n) offset += level_side(source_size.x, n) * level_side(source_size.y, n);
     return offset;
@@ -83,7 +83,7 @@ typedef struct border_side {
 } border_side;
 
 /* The corner (x, y) and the size (z, w) of the strip of texels along a side. */
-static inline int4 side_strip(int2 size, int side) {
+inline int4 side_strip(int2 size, int side) {
     const int2 deep = min(max(max(size.x, size.y) / TVLM_SALIENCY_STRIP, 1), size);
     if (side < 2) return (int4)(0, side == 0 ? 0 : size.y - deep.y, size.x, deep.y);
     return (int4)(side == 2 ? 0 : size.x - deep.x, 0, deep.x, size.y);
@@ -91,8 +91,8 @@ static inline int4 side_strip(int2 size, int side) {
 
 /* Sums over every PARTS-th texel of a strip: d = colour - mean, its squares, and its products L a, L b, a
  * b. */
-static inline void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part,
-                              float4 mean, float4 *sum, float4 *squares, float4 *products) {
+inline void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
+                       float4 *sum, float4 *squares, float4 *products) {
     *sum = *squares = *products = 0.0f;
     for (int i = part; i < strip.z * strip.w; i += PARTS) {
         const float4 d = colours[(strip.y + i / strip.z) * size.x + strip.x + i % strip.z] - mean;
@@ -103,14 +103,14 @@ static inline void strip_sums(global const float4 *restrict colours, int2 size, 
 }
 
 /* The sum of all parts. They are added in their order, so that a device finds the same each time. */
-static inline float4 sum_parts(local const float4 *parts) {
+inline float4 sum_parts(local const float4 *parts) {
     float4 sum = 0.0f;
     for (int part = 0; part < PARTS; ++part) sum += parts[part];
     return sum;
 }
 
 /* The Cholesky factor of a covariance. SPREAD is added to its diagonal, which keeps it far from singular. */
-static inline border_side factorise(float4 mean, float4 squares, float4 products) {
+inline border_side factorise(float4 mean, float4 squares, float4 products) {
     const float4 v = squares + TVLM_SALIENCY_SPREAD;
     border_side side = {mean, 0.0f, 0.0f};
     side.inverse.x = 1.0f / sqrt(v.x);
@@ -127,8 +127,8 @@ static inline border_side factorise(float4 mean, float4 squares, float4 products
  * the means and then squares about them, so that nothing cancels. `shared` has room for 2 * SIDES * PARTS
  * sums.
  */
-static inline void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
-                                local border_side *sides) {
+inline void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
+                         local border_side *sides) {
     const int lane = get_local_id(0);
     float4 sum, squares, products;
     for (int task = lane; task < SIDES * PARTS; task += LANES) {
@@ -160,7 +160,7 @@ static inline void border_sides(global const float4 *restrict colours, int2 size
 }
 
 /* The Mahalanobis distance of a colour from the colours of the side that is nearest to it. */
-static inline float border_distance(float4 colour, local const border_side *sides) {
+inline float border_distance(float4 colour, local const border_side *sides) {
     float least = INFINITY;
     for (int side = 0; side < SIDES; ++side) {
         const border_side s = sides[side];
@@ -173,7 +173,7 @@ static inline float border_distance(float4 colour, local const border_side *side
 }
 
 /* What a step between two colours costs: their distance less what is free. */
-static inline float step_cost(float4 from, float4 to) {
+inline float step_cost(float4 from, float4 to) {
     const float4 d = to - from;
     return max(sqrt(d.x * d.x + d.y * d.y + d.z * d.z) - TVLM_SALIENCY_STEP_FREE, 0.0f);
 }
@@ -183,8 +183,8 @@ static inline float step_cost(float4 from, float4 to) {
  * which carries the cost in a register. costs[i * lines + line] is that of the step from texel i of a line to
  * the next.
  */
-static inline void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
-                         global const float *restrict costs) {
+inline void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
+                  global const float *restrict costs) {
     for (int line = get_local_id(0); line < lines; line += LANES) {
         local float *at = path + line * line_stride;
         float best = at[0];
@@ -257,7 +257,7 @@ saliency_prior(global const float4 *restrict lab, const int texels, const int of
 
 /* The two texels of `side` texels between which a point u in [0, 1] lies, and how far it is from the
  * first. */
-static inline int2 between(float u, int side, float *fraction) {
+inline int2 between(float u, int side, float *fraction) {
     const float x = clamp(u * side - 0.5f, 0.0f, side - 1.0f);
     const int x0 = (int)x;
     *fraction = x - x0;
@@ -266,8 +266,8 @@ static inline int2 between(float u, int side, float *fraction) {
 
 /* The bilinear values of one level of `lab` at RUN points (u[i], v), which are shares of the image's
  * sides. */
-static inline void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
-                           float v, float4 *values) {
+inline void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
+                    float v, float4 *values) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
     float ax, ay;
     const int2 y = between(v, h, &ay);
@@ -282,8 +282,7 @@ static inline void lab_row(global const float4 *restrict lab, int4 size, int fir
 }
 
 /* The same for the result of saliency_prior. */
-static inline void prior_row(global const float *restrict prior, int2 size, const float *u, float v,
-                             float *values) {
+inline void prior_row(global const float *restrict prior, int2 size, const float *u, float v, float *values) {
     float ax, ay;
     const int2 y = between(v, size.y, &ay);
     global const float *restrict top = prior + y.x * size.x, *restrict bottom = prior + y.y * size.x;
@@ -300,9 +299,9 @@ static inline void prior_row(global const float *restrict prior, int2 size, cons
  * level FIRST + scale, and its surround some levels coarser; neither goes beyond the `last` level of the
  * source.
  */
-static inline float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
-                                  global const float *restrict prior, int2 prior_size, int2 size, int x,
-                                  int y, global float4 *restrict contrast) {
+inline float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
+                           global const float *restrict prior, int2 prior_size, int2 size, int x, int y,
+                           global float4 *restrict contrast) {
     float u[RUN], d[TVLM_SALIENCY_SCALES][RUN], apart_from_border[RUN];
     float4 centre[RUN], surround[RUN], most = 0.0f;
     const float v = (y + 0.5f) / size.y;

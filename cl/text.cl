@@ -47,7 +47,7 @@ typedef int product;
 #endif
 
 /* The blocks of a level: columns, rows, and how many blocks the levels before it have. */
-static inline int4 text_blocks(int4 size, int level) {
+inline int4 text_blocks(int4 size, int level) {
     int start = 0;
     for (int n = 0; n < level; ++n)
         start +=
@@ -111,8 +111,8 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
 
 /* Adds up one of the sums over windows around RUN blocks from (first, row) on: RX blocks to the left and
  * right and `ry` above and below. Blocks at the level's edge repeat. */
-static inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry,
-                                int *windows) {
+inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry,
+                         int *windows) {
     int columns[RUN + 2 * RX];
     for (int i = 0; i < RUN + 2 * RX; ++i) columns[i] = 0;
     for (int dy = -ry; dy <= ry; ++dy) {
@@ -130,8 +130,8 @@ static inline void text_windows(global const int *restrict sums, int4 grid, int 
 }
 
 /* Lowers least[i] to the lesser of rises and falls in the windows around RUN blocks. */
-static inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row,
-                              int ry, int *least) {
+inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry,
+                       int *least) {
     int rise[RUN], fall[RUN];
     row = clamp(row, 0, grid.y - 1);
     text_windows(strokes + TVLM_TEXT_RISE * blocks, grid, first, row, ry, rise);

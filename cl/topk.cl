@@ -30,14 +30,14 @@
 #define NO_KEY ULONG_MAX
 
 /* The key of a score. -0 and 0 tie. */
-static inline ulong key_of(float score, int index) {
+inline ulong key_of(float score, int index) {
     const uint bits = score == 0.0f ? 0u : as_uint(score);
     const uint down = isnan(score) ? 0xffffffffu : (bits & 0x80000000u) ? bits : ~(bits | 0x80000000u);
     return ((ulong)down << 32) | (uint)index;
 }
 
 /* Compares and exchanges pair `i` of the TOPK_CHUNK / 2 pairs of keys that lie `j` apart. */
-static inline void exchange(local ulong *keys, int i, int j, bool up) {
+inline void exchange(local ulong *keys, int i, int j, bool up) {
     const int a = 2 * i - (i & (j - 1)), b = a + j;
     const ulong x = keys[a], y = keys[b];
     if ((x > y) == up) {
@@ -48,7 +48,7 @@ static inline void exchange(local ulong *keys, int i, int j, bool up) {
 
 /* Takes steps j, j / 2, .. 1 of merging a chunk into runs of `run` keys that go up and down in turn. `base`
  * is the index of the chunk's first key among all. */
-static inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
+inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
     for (; j > 0; j >>= 1) {
         for (int i = get_local_id(0); i < TOPK_CHUNK / 2; i += TOPK_GROUP) {
             const uint at = base + 2 * i - (i & (j - 1));
@@ -59,14 +59,14 @@ static inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
 }
 
 /* Sorts a chunk: upwards, or downwards where bit TOPK_CHUNK of `base` is set. */
-static inline void sort_chunk(local ulong *keys, uint base) {
+inline void sort_chunk(local ulong *keys, uint base) {
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint run = 2; run <= TOPK_CHUNK; run <<= 1) merge_chunk(keys, base, run, (int)(run >> 1));
 }
 
 /* Writes the index and the score of a key. */
-static inline void write_result(global int2 *restrict result, global const float *restrict scores, int place,
-                                ulong key) {
+inline void write_result(global int2 *restrict result, global const float *restrict scores, int place,
+                         ulong key) {
     const int index = (int)(key & 0xffffffffu);
     result[place] = (int2)(index, as_int(scores[index]));
 }
@@ -198,7 +198,7 @@ typedef struct select_state {
 } select_state;
 
 /* A key whose index has only `index_bits` bits, so that there are fewer digits. */
-static inline ulong short_key(float score, int index, int index_bits) {
+inline ulong short_key(float score, int index, int index_bits) {
     const ulong key = key_of(score, index);
     return (key >> 32 << index_bits) | (uint)index;
 }
