@@ -19,6 +19,10 @@
 /* The reference works in doubles, and keeps all its steps: so many times what a device takes. */
 #define REFERENCE_WORK 3.0
 
+/* What a family works with that does not grow with the image, in bytes: sums of groups, lists, levels whose
+ * sides are rounded up. */
+#define WORK_FIXED 4096.0
+
 /* Floats of r, g and b, as an image is resampled. */
 #define RESAMPLED_BYTES 12.0
 
@@ -86,7 +90,7 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
         sides_of(info, &columns, &rows);
         if (columns == 0) continue;
         texels += texels_of(demand, columns, rows) * info->layers;
-        work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0);
+        work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0) + WORK_FIXED;
         /* Where textures are images, levels are made in one scratch buffer for all grids. */
         levels = fmax(levels, (double)columns * (double)rows * info->layers / 2.0);
     }
