@@ -217,7 +217,7 @@ INLINED void add_columns(const band *a, const int left, float *y, float *yy, flo
         for (int row = a->top; row < a->bottom; ++row) {
             const float16 enlarged = filter_16(entry_of(a->table, a->axis, row), a->picture + x, a->width);
             const float16 image = vload16(0, a->image + row * a->width + x);
-            const float16 value = clamp(enlarged, 0.0f, 1.0f), away = image - value;
+            const float16 value = clamp(enlarged, (float16)(0.0f), (float16)(1.0f)), away = image - value;
             const float16 p = image - a->first, q = value - a->first;
             sum_error += away * away;
             sum_y += q;
@@ -297,7 +297,7 @@ inline blocks window_sums(const blocks v) {
 /* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. */
 inline blocks dissimilarity(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
                             const float first) {
-    const blocks variance_x = max(xx - x * x, 0.0f), variance_y = max(yy - y * y, 0.0f);
+    const blocks variance_x = max(xx - x * x, (blocks)(0.0f)), variance_y = max(yy - y * y, (blocks)(0.0f));
     const blocks covariance = xy - x * y, mean_x = x + first, mean_y = y + first;
     return 1.0f - (2.0f * mean_x * mean_y + TVLM_BUDGET_C1) * (2.0f * covariance + TVLM_BUDGET_C2) /
                       ((mean_x * mean_x + mean_y * mean_y + TVLM_BUDGET_C1) *
@@ -309,9 +309,9 @@ inline float mean_dissimilarity(global const float *known, const sums *s, const 
                                 const int width, const int height) {
     const int16 column = (int16)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
     const int16 row = (int16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
-    const blocks own = convert_float16(clamp(width - x0 - column * BLOCK, 0, BLOCK) *
-                                       clamp(height - y0 - row * BLOCK, 0, BLOCK));
-    const blocks all = window_sums(own), pixels = max(all, 1.0f);
+    const blocks own = convert_float16(clamp(width - x0 - column * BLOCK, (int16)(0), (int16)(BLOCK)) *
+                                       clamp(height - y0 - row * BLOCK, (int16)(0), (int16)(BLOCK)));
+    const blocks all = window_sums(own), pixels = max(all, (blocks)(1.0f));
     const blocks lost =
         dissimilarity(window_sums(own * vload16(0, known)) / pixels,
                       window_sums(own * vload16(1, known)) / pixels, window_sums(s->y) / pixels,
