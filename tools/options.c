@@ -159,7 +159,7 @@ static bool set_choice(const option_spec *spec, const char *text, int *out, stru
 
 static bool set_word(const option_spec *spec, const char *text, const char **out,
                      struct complaint *complaint) {
-    int place;
+    int place = 0;
     if (!set_choice(spec, text, &place, complaint)) return false;
     *out = spec->choices[place];
     return true;
