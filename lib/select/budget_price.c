@@ -66,8 +66,8 @@ static void mark(const purchase *p, int32_t root, const float *beneath_all, cons
     }
 }
 
-/* Returns how many tiles of a root are bought. */
-static int32_t buy_root(const purchase *p, int32_t root) {
+/* Returns how many tiles of a root are bought, and what it then loses and pays. */
+static int32_t buy_root(const purchase *p, int32_t root, double *paid) {
     const tvlm_budget_losses *const losses = p->losses;
     const int32_t first = root * LEAVES;
     const costs under = leaves(losses->under + first, p->price);
@@ -87,12 +87,14 @@ static int32_t buy_root(const purchase *p, int32_t root) {
         p->choice->chosen[2][root] = itself;
         mark(p, root, itself ? losses->two : losses->under, itself ? &two : &under, &one);
     }
+    *paid += (double)(sum_of(&best) + (itself ? p->price : 0.0f));
     return tiles_of(&best) + itself;
 }
 
-static int32_t buy(const tvlm_budget_tree *tree, const purchase *p) {
+static int32_t buy(const tvlm_budget_tree *tree, const purchase *p, double *paid) {
     int32_t tiles = 0;
-    for (int32_t i = 0; i < tree->roots; ++i) tiles += buy_root(p, i);
+    *paid = 0.0;
+    for (int32_t i = 0; i < tree->roots; ++i) tiles += buy_root(p, i, paid);
     return tiles;
 }
 
@@ -134,7 +136,8 @@ static double between(const bracket *b, int32_t n, int step) {
 
 static int32_t buy_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price) {
     const purchase p = {losses, (float)price, NULL};
-    return buy(tree, &p);
+    double paid;
+    return buy(tree, &p, &paid);
 }
 
 /* Narrows the bracket by a price within it. Says whether that is as low as it need be. */
@@ -183,5 +186,24 @@ void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *
     if (n <= 0) return;
     *price = find_price(tree, losses, n, *price);
     const purchase p = {losses, (float)*price, choice};
-    choice->count = buy(tree, &p);
+    double paid;
+    choice->count = buy(tree, &p, &paid);
+}
+
+/* By what a price is too low or too high, the next one is tried that much away. */
+#define AWAY 1.1
+enum { BOUNDS = 3 };
+
+bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                        double lost, double *price) {
+    /* Sums of floats are right to about that. */
+    const double certain = lost * (1.0 + 1e-4);
+    for (int i = 0; i<BOUNDS && * price> 0.0; ++i) {
+        const purchase p = {losses, (float)*price, NULL};
+        double paid;
+        const int32_t tiles = buy(tree, &p, &paid);
+        if (paid - (double)p.price * n >= certain) return true;
+        *price = tiles > n ? *price * AWAY : *price / AWAY;
+    }
+    return false;
 }

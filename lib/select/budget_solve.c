@@ -74,6 +74,7 @@ typedef struct search {
     float *places;
     double weights[TVLM_BUDGET_PARTS]; /* by which answers are compared */
     double prices[STRUCTURES + 1];     /* of a tile, the last that was found with each weight of structure */
+    double bound_price;                /* the same with the weights by which answers are compared */
 } search;
 
 static void add_up(const search *s, tvlm_budget_answer *answer) {
@@ -122,8 +123,15 @@ static int32_t downsampled(const tvlm_budget *budget) {
 /* What either part may lose of what downsampling loses: what is predicted is right to about that. */
 #define SAFE 0.99
 
+/* Whether no tiles make a thumbnail better than the best answer. */
+static bool is_hopeless(search *s, int32_t grid, int32_t tiles) {
+    const tvlm_budget_losses losses = tvlm_budget_weigh(s->budget, grid, s->weights, s->places);
+    return tvlm_budget_cannot(&s->budget->tree, &losses, tiles, s->best->lost, &s->bound_price);
+}
+
 static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) {
     const double own = structure_of(s->budget);
+    if (is_hopeless(s, grid, tiles)) return;
     /* A preset's own comes last, where it is beyond the others. */
     for (size_t i = 0; i <= STRUCTURES; ++i) {
         if (i == STRUCTURES && own <= structures[STRUCTURES - 1]) break;
@@ -133,6 +141,8 @@ static void try_all(search *s, int32_t grid, int32_t tiles, const double *down) 
             s->tried->parts[1] <= SAFE * down[1])
             exchange(s->tried, s->best);
     }
+    /* The first thumbnail has no guess; the weights are alike. */
+    if (s->bound_price == 0.0) s->bound_price = s->prices[STRUCTURES / 2];
 }
 
 /* Downsampling itself is the first answer; patches that its grid leaves over become tiles of level 0. */

@@ -83,6 +83,14 @@ typedef struct tvlm_budget_tile {
 void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
                         double *price, tvlm_budget_choice *choice);
 
+/*
+ * Whether it is certain that no n tiles lose less than `lost`: at any price, the least of loss and price over all
+ * choices, less what n tiles pay, is a lower bound (Everett 1963). *price is a guess at the best price for that, and
+ * becomes a better one; 0: there is no guess, and nothing is certain.
+ */
+bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
+                        double lost, double *price);
+
 /* Adds the tiles of the largest gain, one by one, until there are n, at most columns * rows. Of equal ones
  * it takes the finer, and the first in the image. False: no memory. */
 bool tvlm_budget_fill(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, int32_t n,
