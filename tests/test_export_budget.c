@@ -97,26 +97,29 @@ static void check_together(tvlm_export *export) {
     free(scales);
 }
 
-/* The tokens are what tvlm_select chooses of the same picture, which needs no resize here. */
+/* The tokens are what tvlm_select chooses of the same picture, which needs no resize here. `chosen` has the
+ * parameters but for the strategy and the patch. */
 static void check_as_selected(tvlm_device *device, tvlm_format format, tvlm_export *export,
-                              const tvlm_image *image, int32_t budget) {
+                              const tvlm_image *image, const struct tvlm_select_params *chosen) {
     tvlm_export_tensor t;
     tvlm_selection *selection = NULL;
     tvlm_selection_info info;
     int32_t count = 0;
     tvlm_stack *stack = stack_of(device, format, image);
-    const struct tvlm_select_params params = {
-        .k = budget, .strategy = TVLM_STRATEGY_BUDGET, .patch = (float)SIDE};
+    struct tvlm_select_params params = *chosen;
+    params.strategy = TVLM_STRATEGY_BUDGET;
+    params.patch = (float)SIDE;
     assert_int_equal(tvlm_select(stack, NULL, &params, &selection), TVLM_OK);
     assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
     const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
     int64_t *const of = take(export, "selected_images", &t), *const places =
                                                                  take(export, "selected_positions", &t);
+    const int64_t tokens = t.shape[0];
     float *const scales = take(export, "picture_scale", &t), *const scores =
                                                                  take(export, "selected_scores", &t);
     int64_t *const grids = take(export, "image_grid_thw", &t);
-    assert_int_equal(count, budget);
+    assert_int_equal(count, tokens);
     if (cells > 0) assert_true(grids[1] == 2 * info.thumbnail_rows && grids[2] == 2 * info.thumbnail_columns);
     for (int32_t i = 0; i < count; ++i) {
         bool found =
@@ -148,7 +151,7 @@ static void pictures(tvlm_device *device, tvlm_format format) {
         tvlm_export_picture p;
         run(export, &image, 1, NULL);
         check_together(export);
-        check_as_selected(device, format, export, &image, budgets[b]);
+        check_as_selected(device, format, export, &image, tvlm_select_params(.k = budgets[b]));
         if (b == 0 && !test_small()) { /* the thumbnail, then 1, 1/2 and 1/4 of the full size */
             assert_int_equal(tvlm_export_picture_count(export), 4);
             for (int32_t i = 1; i < 4; ++i) {
@@ -158,6 +161,35 @@ static void pictures(tvlm_device *device, tvlm_format format) {
                 assert_int_equal(p.height, SIDE * (i == 1 ? 15 : i == 2 ? 8 : 4));
             }
         }
+        tvlm_export_destroy(&export);
+    }
+    drop(&image);
+}
+
+/* What is said to the strategy reaches it: the tokens are those of tvlm_select. (tests/cli/export.sh: the preset.) */
+static void spending(tvlm_device *device, tvlm_format format) {
+    const tvlm_image image = corner();
+    const struct {
+        struct tvlm_export_params export;
+        struct tvlm_select_params select;
+    } cases[] = {
+        {{.share = 0.5f}, {.share = 0.5f}},
+        {{.tolerance = 0.3f}, {.tolerance = 0.3f}},
+        {{.tolerance = TVLM_ZERO}, {.tolerance = TVLM_ZERO}},
+        {{.share = 0.4f, .emphasis = 60.0f}, {.share = 0.4f, .emphasis = 60.0f}},
+        {{.share = 0.4f, .emphasis = 60.0f, .emphasis_channel = TVLM_CHANNEL_Y},
+         {.share = 0.4f, .emphasis = 60.0f, .emphasis_channel = TVLM_CHANNEL_Y}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+        struct tvlm_export_params params = cases[i].export;
+        params.model = TVLM_EXPORT_QWEN2_VL;
+        params.strategy = TVLM_STRATEGY_BUDGET;
+        params.min_pixels = 1;
+        params.format = format;
+        tvlm_export *export = made(device, &params);
+        run(export, &image, 1, NULL);
+        check_together(export);
+        check_as_selected(device, format, export, &image, &cases[i].select);
         tvlm_export_destroy(&export);
     }
     drop(&image);
@@ -285,6 +317,42 @@ static void crops(tvlm_device *device, tvlm_format format) {
             TVLM_ERROR_ARGUMENT, "each crop of internvl has 256");
 }
 
+/* How many crops of the patchwork are chosen, the thumbnail among them. */
+static int64_t crops_with(tvlm_device *device, const struct tvlm_export_params *with,
+                          const tvlm_image *image) {
+    struct tvlm_export_params params = *with;
+    tvlm_export_tensor t;
+    params.model = TVLM_EXPORT_LLAVA_ONEVISION;
+    params.side = CROP;
+    params.patch = 16;
+    tvlm_export *export = made(device, &params);
+    run(export, image, 1, NULL);
+    check_together(export);
+    assert_int_equal(tvlm_export_get_tensor(export, find(export, "selected_indices", &t), &t), TVLM_OK);
+    tvlm_export_destroy(&export);
+    return t.shape[0];
+}
+
+/* A share counts crops; a tolerance leaves out those that lose least. The thumbnail loses nothing of the first
+ * one, which touches neither texture. */
+static void crops_spent(tvlm_device *device, tvlm_format format) {
+    const tvlm_image image = patchwork();
+    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .share = 0.3f), &image), 3);
+    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = TVLM_ZERO), &image),
+                     9);
+    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = 1.0f), &image), 1);
+    assert_int_equal(crops_with(device, tvlm_export_params(.format = format, .tolerance = 0.45f), &image), 2);
+    tvlm_export *export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_INTERNVL, .format = format, .share = 0.5f));
+    const tvlm_image single = noise(3, 40, 40, 3);
+    refused(tvlm_export_run(export, &single, 1, NULL, NULL), TVLM_ERROR_ARGUMENT,
+            "a share of 0.5 of 1 crops is less than one");
+    assert_int_equal(tvlm_export_failed_image(export), 0);
+    tvlm_export_destroy(&export);
+    drop(&single);
+    drop(&image);
+}
+
 /* A picture of one crop is its own thumbnail in InternVL; a picture on padded crops is black around. */
 static void single(tvlm_device *device, tvlm_format format) {
     const tvlm_image image = noise(5, 30, 31, 3), wide = noise(6, 64, 33, 3);
@@ -380,6 +448,17 @@ static void bad_params(tvlm_device *device, tvlm_format format) {
         {{.strategy = TVLM_STRATEGY_BUDGET, .video = true}, "not for a video"},
         {{.strategy = TVLM_STRATEGY_BUDGET, .score.weights = weights}, "weights would change nothing"},
         {{.model = TVLM_EXPORT_INTERNVL, .score.weights = weights}, "weights would change nothing"},
+        {{.share = 0.5f}, "the parameter share is for the strategy budget, not for grid"},
+        {{.tolerance = 0.5f}, "the parameter tolerance is for the strategy budget"},
+        {{.emphasis = 2.0f}, "the parameter emphasis is for the strategy budget"},
+        {{.emphasis_channel = TVLM_CHANNEL_Y}, "the parameter emphasis_channel is for the strategy budget"},
+        {{.preset = TVLM_BUDGET_SCREEN}, "the parameter preset is for the strategy budget"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .budget = 4, .share = 0.5f}, "exclude each other"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .all = true, .tolerance = 0.5f}, "exclude each other"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .share = 1.5f}, "a share of 1.5; it is above 0 and at most 1"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .tolerance = -2.0f}, "a tolerance of -2"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .emphasis = -2.0f}, "an emphasis of -2"},
+        {{.strategy = TVLM_STRATEGY_BUDGET, .preset = (tvlm_budget_preset)9}, "there is no preset 9"},
         {{.model = TVLM_EXPORT_LLAVA_ONEVISION, .max_pixels = 9000}, "llava-onevision has one size"},
         {{.model = TVLM_EXPORT_LLAVA_ONEVISION, .video = true}, "takes no video"},
         {{.model = TVLM_EXPORT_INTERNVL, .side = 27}, "a side of 27 is under one token (28)"},
@@ -425,7 +504,7 @@ static void test_crop_grid(void **state) {
     assert_int_equal(tvlm_crop_grid(&p, 5, 5, NULL, &columns, &rows), TVLM_ERROR_ARGUMENT);
 }
 
-DEVICE_CHECKS(pictures, asked, shared, crops, single, repeated, native, bad_params)
+DEVICE_CHECKS(pictures, spending, asked, shared, crops, crops_spent, single, repeated, native, bad_params)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_crop_grid), cmocka_unit_test(test_reference_f32),

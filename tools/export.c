@@ -10,6 +10,7 @@
 #include "json.h"
 #include "positions.h"
 #include "questions.h"
+#include "select_budget.h"
 #include "shared.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -23,6 +24,8 @@ typedef struct export_options {
     const char *model, *output;
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
+    budget_options spending;
+    int preset; /* a tvlm_budget_preset */
     int all, video;
     int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
@@ -66,6 +69,8 @@ static const option_spec specs[] = {
 static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&own, 0},
+    {&budget_specs, offsetof(export_options, spending)},
+    {&budget_preset_specs, offsetof(export_options, preset)},
     {&every_specs, offsetof(export_options, every)},
     {&weighing_specs, offsetof(export_options, weighing)},
     {&features_specs, offsetof(export_options, asked)},
@@ -82,6 +87,7 @@ struct job {
     char *const *paths;
     export_pictures pictures;
     tvlm_scorer *scorer;
+    budget_emphasis emphasis;
     question_options asked;
     questions questions;
     tvlm_npy **arrays; /* the files that `features` point into */
@@ -109,21 +115,52 @@ static int find_model(struct tool *tool, const char *name, int *model) {
     return tool_usage(tool, "--for %.64s: there is no such model; there are %s", name, known);
 }
 
+/* Whether the model takes crops. */
+static bool is_cut(const struct job *job) {
+    tvlm_export_processor processor;
+    return tvlm_export_processor_get((tvlm_export_model)job->model, &processor) == TVLM_OK &&
+           processor.crops > 0;
+}
+
+/* The strategy that was named, or the one that goes with the model. */
+static tvlm_strategy strategy_of(const struct job *job) {
+    const tvlm_strategy named = ways_meant[job->options->strategy];
+    if (named != TVLM_STRATEGY_DEFAULT) return named;
+    return is_cut(job) ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
+}
+
+/* Checks the options of the strategy budget, and reads the emphasis. */
+static int check_spending(struct job *job) {
+    const export_options *const options = job->options;
+    const budget_beside beside = {.count = "--budget",
+                                  .counted = options->budget.given,
+                                  .matters = options->weighing.scorer != NULL ? "scorer"
+                                             : options->asked.query != NULL   ? "query"
+                                                                              : NULL};
+    const int code = budget_check_strategy(job->tool, strategy_of(job), options->strategy != 0,
+                                           &options->spending, options->preset);
+    return code == TOOL_DONE ? budget_check(job->tool, &options->spending, &beside, &job->emphasis) : code;
+}
+
 static int check(struct job *job) {
     const export_options *const options = job->options;
     struct tool *const tool = job->tool;
     int code = find_model(tool, options->model, &job->model);
     if (code != TOOL_DONE) return code;
     if (options->output == NULL) return tool_usage(tool, "-o FILE.safetensors is missing");
-    if (options->all > 0 && options->budget.given)
-        return tool_usage(tool, "--all and --budget exclude each other");
+    if (options->all > 0 &&
+        (options->budget.given || options->spending.share.given || options->spending.tolerance.given))
+        return tool_usage(tool, "--all and --%s exclude each other",
+                          options->budget.given           ? "budget"
+                          : options->spending.share.given ? "share"
+                                                          : "tolerance");
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
     if (options->min_pixels.given && options->max_pixels.given &&
         options->min_pixels.value > options->max_pixels.value)
         return tool_usage(tool, "from %d to %d pixels is no range", options->min_pixels.value,
                           options->max_pixels.value);
-    return TOOL_DONE;
+    return check_spending(job);
 }
 
 /* Reads what is asked, which must be one question: an export has one choice of tokens. */
@@ -180,9 +217,11 @@ static void name_image(struct job *job) {
     memcpy(tool->error, line, sizeof line);
 }
 
-static int process(struct job *job) {
+static struct tvlm_export_params params_of(const struct job *job) {
     const export_options *const options = job->options;
-    const struct tvlm_export_params params = {
+    struct tvlm_select_params spending = {0};
+    budget_params(&options->spending, &job->emphasis, &spending);
+    return (struct tvlm_export_params){
         .model = (tvlm_export_model)job->model,
         .min_pixels = options->min_pixels.value,
         .max_pixels = options->max_pixels.value,
@@ -191,13 +230,23 @@ static int process(struct job *job) {
         .budget = options->budget.value,
         .all = options->all > 0,
         .strategy = ways_meant[options->strategy],
+        .share = spending.share,
+        .tolerance = spending.tolerance,
+        .emphasis = spending.emphasis,
+        .emphasis_channel = spending.emphasis_channel,
+        .preset = (tvlm_budget_preset)options->preset,
         .video = options->video > 0,
         .format = (tvlm_format)options->common.format,
         .score = {.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = job->scorer}};
+}
+
+static int process(struct job *job) {
+    const struct tvlm_export_params params = params_of(job);
     const char *const subject = job->tool->subject;
+    if (job->tool->verbose && strategy_of(job) == TVLM_STRATEGY_BUDGET) budget_say_presets(job->tool);
     job->tool->subject = NULL; /* what fails now is about the options */
-    int code = tool_open_device(job->tool, &options->common, &job->device);
+    int code = tool_open_device(job->tool, &job->options->common, &job->device);
     if (code == TOOL_DONE)
         code = tool_usage_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
     job->tool->subject = subject;
@@ -247,12 +296,6 @@ static bool is_several(const struct job *job) {
     for (int32_t i = 0; i < job->tensor_count; ++i)
         if (strcmp(job->tensors[i].name, "picture_scale") == 0) return true;
     return false;
-}
-
-static bool is_cut(const struct job *job) {
-    tvlm_export_processor processor;
-    return tvlm_export_processor_get((tvlm_export_model)job->model, &processor) == TVLM_OK &&
-           processor.crops > 0;
 }
 
 static int print_text(struct job *job) {
@@ -372,7 +415,8 @@ const tool_command export_command = {
         "picture_source says which image each is of, picture_scale its sides (h, w) beside the full picture's.\n"
         "Of llava-onevision and internvl the processor's crops are chosen, by what the thumbnail loses of each, and the\n"
         "thumbnail always; numbers and rows are then of crops, whose grids are crop_grids. A crop counts as its tokens\n"
-        "in the budget (729; 256). The budget is never exceeded.\n"
+        "in the budget (729; 256). The budget is never exceeded. --share and --tolerance take its place: of each image's\n"
+        "tokens, or crops; of crops a tolerance leaves out those that lose least in the thumbnail.\n"
         "A token is a block of 2x2 patches in Qwen-VL, one patch in the others; several images follow each other. A\n"
         "budget is shared among them in proportion to their tokens, at least one each, and never exceeded.\n"
         "--every is for --video with a video file, of which at most 768 frames are taken.\n"

@@ -60,10 +60,6 @@ static const option_spec specs[] = {
      "scores of your own to choose by: rows x columns of the candidates, or as --patch-scores writes "
      "them; for budget they say what matters; given once for each image",
      0, 0, NULL},
-    {0, OPTION_CHOICE, "preset", offsetof(select_options, preset), "NAME",
-     "for budget, what images it is made for: auto (default), general, document or screen; -v prints what "
-     "they are",
-     0, 0, strategy_presets},
     {0, OPTION_FOLDER, "crops", offsetof(select_options, crops), "DIR",
      "for budget: the thumbnail and the tiles as PNGs in a folder that is there, and a JSON of their places",
      0, 0, NULL},
@@ -79,6 +75,7 @@ static const option_group groups[] = {
     {&own, 0},
     {&stack_specs, offsetof(select_options, stacks)},
     {&budget_specs, offsetof(select_options, budget)},
+    {&budget_preset_specs, offsetof(select_options, preset)},
     {&stride_specs, offsetof(select_options, stride)},
     {&weighing_specs, offsetof(select_options, weighing)},
     {&features_specs, offsetof(select_options, questions)},
@@ -216,10 +213,6 @@ static int check_strategy(struct tool *tool, const select_options *options) {
         {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
         {"diversity", "diversity", options->diversity.value > 0.0f},
         {"weights", "weights", options->weighing.weights.given},
-        {"share", "share", options->budget.share.given},
-        {"tolerance", "tolerance", options->budget.tolerance.given},
-        {"emphasis", "emphasis", options->budget.emphasis != NULL},
-        {"preset", "preset", options->preset != 0},
         {"crops", "share", options->crops != NULL},
     };
     if (options->cover > 0 && options->placing.overview.value > 0.0f)
@@ -229,7 +222,10 @@ static int check_strategy(struct tool *tool, const select_options *options) {
     if (options->cover > 0 && options->diversity.value > 0.0f)
         return tool_usage(tool, "--diversity is not for --cover, whose squares cover the image");
     const bool asked = options->placing.strategy != NULL || options->placing.overview.given;
-    return strategies_check(tool, strategy_of(options), asked, given, sizeof given / sizeof *given);
+    const tvlm_strategy strategy = strategy_of(options);
+    const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
+    if (code != TOOL_DONE) return code;
+    return budget_check_strategy(tool, strategy, asked, &options->budget, options->preset);
 }
 
 /* Refuses what scores of one's own would leave without effect. */
@@ -309,11 +305,13 @@ static int find_layout(select_run *run) {
 static int prepare(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    const char *const matters = options->weighing.scorer != NULL   ? "scorer"
-                                : options->scores.count > 0        ? "scores"
-                                : options->questions.query != NULL ? "query"
-                                                                   : NULL;
-    int code = budget_check(tool, &options->budget, options->placing.k.given, matters, &run->emphasis);
+    const budget_beside beside = {.count = "-k",
+                                  .counted = options->placing.k.given,
+                                  .matters = options->weighing.scorer != NULL   ? "scorer"
+                                             : options->scores.count > 0        ? "scores"
+                                             : options->questions.query != NULL ? "query"
+                                                                                : NULL};
+    int code = budget_check(tool, &options->budget, &beside, &run->emphasis);
     if (code == TOOL_DONE) code = patches_read(tool, &options->patches, &run->patches);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, count, &run->questions);
     if (code == TOOL_DONE && options->crops != NULL && run->questions.several)

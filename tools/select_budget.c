@@ -9,9 +9,9 @@
 
 static const option_spec specs[] = {
     {0, OPTION_NUMBER, "share", offsetof(budget_options, share), "S",
-     "for budget, in place of K: that share of all patches, above 0 and at most 1", 1e-9, 1, NULL},
+     "for budget, in place of a number: that share of all patches, above 0 and at most 1", 1e-9, 1, NULL},
     {0, OPTION_NUMBER, "tolerance", offsetof(budget_options, tolerance), "T",
-     "for budget, in place of K: the fewest patches that lose at most that share of what a thumbnail of one "
+     "for budget, in place of a number: the fewest patches that lose at most that share of what a thumbnail of one "
      "patch loses; 0: nothing is lost, only equal tiles are left out",
      0, 1, NULL},
     {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
@@ -20,6 +20,14 @@ static const option_spec specs[] = {
      0, 0, NULL},
 };
 const option_specs budget_specs = OPTION_SPECS(specs);
+
+static const option_spec preset_specs[] = {
+    {0, OPTION_CHOICE, "preset", 0, "NAME",
+     "for budget, what images it is made for: auto (default), general, document or screen; -v prints what "
+     "they are",
+     0, 0, strategy_presets},
+};
+const option_specs budget_preset_specs = OPTION_SPECS(preset_specs);
 
 /* ---- Options ---- */
 
@@ -42,11 +50,23 @@ static int read_emphasis(struct tool *tool, const char *text, budget_emphasis *e
     return TOOL_DONE;
 }
 
-int budget_check(struct tool *tool, const budget_options *options, bool k, const char *matters,
+int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
+                          const budget_options *options, int preset) {
+    const strategy_option given[] = {
+        {"share", "share", options->share.given},
+        {"tolerance", "tolerance", options->tolerance.given},
+        {"emphasis", "emphasis", options->emphasis != NULL},
+        {"preset", "preset", preset != TVLM_BUDGET_AUTO},
+    };
+    return strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
+}
+
+int budget_check(struct tool *tool, const budget_options *options, const budget_beside *beside,
                  budget_emphasis *emphasis) {
+    const char *const matters = beside->matters;
     *emphasis = (budget_emphasis){0.0f, 0};
-    if (k + options->share.given + options->tolerance.given > 1)
-        return tool_usage(tool, "-k, --share and --tolerance exclude each other");
+    if (beside->counted + options->share.given + options->tolerance.given > 1)
+        return tool_usage(tool, "%s, --share and --tolerance exclude each other", beside->count);
     const int code = options->emphasis != NULL ? read_emphasis(tool, options->emphasis, emphasis) : TOOL_DONE;
     if (code != TOOL_DONE || emphasis->channel == 0 || matters == NULL) return code;
     if (emphasis->channel == TVLM_CHANNEL_QUERY_SIMILARITY && strcmp(matters, "query") == 0) return TOOL_DONE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * select_budget.h: what `tvlm select` and `tvlm video` have for the strategy `budget`: its options, its part of
- * the JSON, and crops.
+ * select_budget.h: what commands have for the strategy `budget`: its options, its part of the JSON, and crops.
  */
 #ifndef TVLM_TOOLS_SELECT_BUDGET_H
 #define TVLM_TOOLS_SELECT_BUDGET_H
 
 #include "json.h"
+#include "strategies.h"
 #include "texturevlm/select.h"
 #include "tool.h"
 
@@ -17,15 +17,29 @@ typedef struct budget_options {
 } budget_options;
 extern const option_specs budget_specs;
 
+/* --preset, whose value is an int: a tvlm_budget_preset. */
+extern const option_specs budget_preset_specs;
+
 /* An emphasis "L" or "L:CHANNEL", as parameters have it. */
 typedef struct budget_emphasis {
     float level;
     int32_t channel; /* 0: none was named */
 } budget_emphasis;
 
-/* Reads it, and refuses more than one of -k (`k` says whether it is given), --share and --tolerance. `matters`
- * is the option that says what matters, "scorer", "scores" or "query", beside which no channel can; or NULL. */
-int budget_check(struct tool *tool, const budget_options *options, bool k, const char *matters,
+/* Refuses these options and that preset where the strategy does not read them; as strategies_check does. */
+int budget_check_strategy(struct tool *tool, tvlm_strategy strategy, bool asked,
+                          const budget_options *options, int preset);
+
+/* The options beside which these stand: what counts patches, "-k" or "--budget", and whether it is given; and the
+ * one that says what matters, "scorer", "scores" or "query", beside which no channel can; or NULL. */
+typedef struct budget_beside {
+    const char *count;
+    bool counted;
+    const char *matters;
+} budget_beside;
+
+/* Reads the emphasis, and refuses more than one of the count, --share and --tolerance. */
+int budget_check(struct tool *tool, const budget_options *options, const budget_beside *beside,
                  budget_emphasis *emphasis);
 
 /* Fills in the parameters that these options are. */

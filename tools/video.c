@@ -264,14 +264,14 @@ static int check_strategy(struct tool *tool, const video_options *options) {
         {"overview", "overview", options->placing.overview.value > 0.0f},
         {"min-distance", "min_distance", options->placing.min_distance.value > 0.0f},
         {"weights", "weights", options->weighing.weights.given},
-        {"share", "share", options->budget.share.given},
-        {"tolerance", "tolerance", options->budget.tolerance.given},
-        {"emphasis", "emphasis", options->budget.emphasis != NULL},
     };
-    if (options->steadiness.value > 0.0f && video_strategy(options) != TVLM_STRATEGY_GRID)
+    const tvlm_strategy strategy = video_strategy(options);
+    const bool asked = options->placing.strategy != NULL;
+    if (options->steadiness.value > 0.0f && strategy != TVLM_STRATEGY_GRID)
         return tool_usage(tool, "--steadiness is for --strategy grid");
-    return strategies_check(tool, video_strategy(options), options->placing.strategy != NULL, given,
-                            sizeof given / sizeof *given);
+    const int code = strategies_check(tool, strategy, asked, given, sizeof given / sizeof *given);
+    if (code != TOOL_DONE) return code;
+    return budget_check_strategy(tool, strategy, asked, &options->budget, TVLM_BUDGET_AUTO);
 }
 
 static int check_usage(struct tool *tool, const video_options *options) {

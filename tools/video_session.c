@@ -74,10 +74,12 @@ tvlm_strategy video_strategy(const video_options *options) {
 
 int video_session_open(struct tool *tool, const video_options *options, video_session *session) {
     *session = (video_session){.tool = tool, .options = options, .asked = -1};
-    const char *const matters = options->weighing.scorer != NULL   ? "scorer"
-                                : options->questions.query != NULL ? "query"
-                                                                   : NULL;
-    int code = budget_check(tool, &options->budget, options->placing.k.given, matters, &session->emphasis);
+    const budget_beside beside = {.count = "-k",
+                                  .counted = options->placing.k.given,
+                                  .matters = options->weighing.scorer != NULL   ? "scorer"
+                                             : options->questions.query != NULL ? "query"
+                                                                                : NULL};
+    int code = budget_check(tool, &options->budget, &beside, &session->emphasis);
     if (code == TOOL_DONE && options->gaze != NULL)
         code = video_gaze_read(tool, options->gaze, &session->gaze);
     if (code == TOOL_DONE) code = questions_read(tool, &options->questions, 1, &session->questions);

@@ -191,7 +191,20 @@ struct tvlm_export_params {
      * not of a video, nor of the models that take one square. 0 means the budget for models that take crops,
      * which take nothing else, and the grid for the others. */
     tvlm_strategy strategy;
-    uint32_t reserved[7];
+    /* For the strategy budget, and in place of `budget`: the share of each image's tokens, or crops, above 0 and
+     * at most 1; less than one is refused. */
+    float share;
+    /* The same: the fewest tokens whose predicted loss is at most that share of what a thumbnail of one token
+     * loses (select.h), of each image; TVLM_ZERO: all but those that equal a token beside or above them. Of crops
+     * those are left out that lose least, while what the thumbnail loses in all of them together is no more than that
+     * share of what a thumbnail of one 16 x 16 patch loses of the image; TVLM_ZERO: those of which it loses
+     * nothing. */
+    float tolerance;
+    /* For the strategy budget, as in select.h: what matters, and how much. */
+    float emphasis;
+    int32_t emphasis_channel;
+    tvlm_budget_preset preset;
+    uint32_t reserved[2];
 };
 #define tvlm_export_params(...) TVLM_PARAMS(tvlm_export_params, __VA_ARGS__)
 

@@ -124,11 +124,10 @@ static tvlm_status make_all(tvlm_export *export, const tvlm_image *image, const 
 tvlm_status tvlm_export_spend(tvlm_export *export, const tvlm_image *image,
                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                               export_picture *full) {
-    const struct tvlm_select_params params = {.k = full->granted,
-                                              .strategy = TVLM_STRATEGY_BUDGET,
-                                              .patch = (float)side_of(export),
-                                              .score.scorer = export->scorer};
+    struct tvlm_select_params params = export->spending;
     tvlm_selection *selection = NULL;
+    params.patch = (float)side_of(export);
+    if (params.share == 0.0f && params.tolerance == 0.0f) params.k = full->granted;
     TVLM_TRY(tvlm_export_look(export, features, full, 0));
     TVLM_TRY(tvlm_select(export->stack, tvlm_export_question(queries, 0), &params, &selection));
     const tvlm_status status = make_all(export, image, selection, full);

@@ -8,6 +8,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "export/inside.h"
+#include "select/budget.h"
 #include "stack/query.h"
 #include "stack/stack.h"
 #include "stack/upload.h"
@@ -139,18 +140,38 @@ static void share(tvlm_export *export, int64_t tokens) {
     }
 }
 
+static const char *unit_of(const tvlm_export *export) {
+    return tvlm_export_family(&export->processor) == EXPORT_CROPS ? "crops" : "tokens";
+}
+
+/* A share of the tokens, or crops, of each image. */
+static tvlm_status take_share(tvlm_export *export) {
+    const float part = export->spending.share;
+    for (int32_t i = 0; i < export->images; ++i) {
+        export_picture *const full = &export->pictures[i];
+        full->granted = (int32_t)tvlm_budget_count(part, full->all);
+        if (full->granted > 0) continue;
+        export->current = i;
+        return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT, "a share of %g of %d %s is less than one",
+                         (double)part, (int)full->all, unit_of(export));
+    }
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_export_share(tvlm_export *export) {
     int64_t tokens = 0;
+    if (export->spending.share != 0.0f) return take_share(export);
     for (int32_t i = 0; i < export->images; ++i) tokens += export->pictures[i].all;
     if (export->budget > 0 && export->budget < export->images)
         return tvlm_fail(&export->device->log, TVLM_ERROR_ARGUMENT,
                          "a budget of %d %s for %d pictures; each has at least one", (int)export->budget,
-                         export->crop_tokens > 1 ? "crops" : "tokens", (int)export->images);
+                         unit_of(export), (int)export->images);
     if (export->budget > 0 && export->budget < tokens) {
         share(export, tokens);
         return TVLM_OK;
     }
-    const bool every = export->all || export->budget > 0;
+    /* What a tolerance takes is known when losses are. */
+    const bool every = export->all || export->budget > 0 || export->spending.tolerance != 0.0f;
     for (int32_t i = 0; i < export->images; ++i) {
         export_picture *const full = &export->pictures[i];
         const int32_t part = full->all / DEFAULT_SHARE;

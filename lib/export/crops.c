@@ -4,6 +4,7 @@
  * crops their processors cut, and which of them a budget pays for.
  */
 #include <math.h>
+#include <string.h>
 
 #include "core/check.h"
 #include "core/memory.h"
@@ -127,19 +128,44 @@ static int32_t crop_of(const export_picture *full, int32_t side, int32_t column,
     return down * full->info.grid_w + across;
 }
 
-/* Scores each crop by what the thumbnail loses of it, as a share of all that it loses. */
-static tvlm_status score_crops(tvlm_export *export, const struct tvlm_query *query, export_picture *full) {
+/* Scores each crop by what the thumbnail loses of it, as a share of all that it loses; *share is that all, as a
+ * share of what a thumbnail of one patch loses. */
+static tvlm_status score_crops(tvlm_export *export, const struct tvlm_query *query, export_picture *full,
+                               double *share) {
     const int32_t side = export->processor.side, cells = side / TILE > 1 ? side / TILE : 1;
     const int32_t columns = ((int32_t)full->place.width + TILE - 1) / TILE;
     const int32_t rows = ((int32_t)full->place.height + TILE - 1) / TILE;
-    const tvlm_task task = {
-        .stack = export->stack, .query = query, .params = {.patch = TILE, .score.scorer = export->scorer}};
+    tvlm_task task = {.stack = export->stack, .query = query, .params = export->spending};
     float *lost = NULL;
-    const tvlm_status status = tvlm_budget_under(&task, cells, cells, &lost);
+    task.params.patch = TILE;
+    const tvlm_status status = tvlm_budget_under(&task, cells, cells, &lost, share);
     for (int32_t i = 0; status == TVLM_OK && i < columns * rows; ++i)
         full->scores[crop_of(full, side, i % columns, i / columns)] += lost[i];
     free(lost);
     return status;
+}
+
+static int rising(const void *a, const void *b) {
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+/* Selects as many crops as a tolerance takes. Those are left out that lose least. */
+static tvlm_status tolerate(const tvlm_export *export, double share, export_picture *full) {
+    const double tolerance = (double)fmaxf(export->spending.tolerance, 0.0f); /* TVLM_ZERO is 0 */
+    const int32_t crops = full->info.tokens;
+    float *const scores = tvlm_allocate((size_t)crops, sizeof *scores);
+    if (scores == NULL)
+        return tvlm_fail(&export->device->log, TVLM_ERROR_MEMORY, "no memory for %d crops", (int)crops);
+    memcpy(scores, full->scores, (size_t)crops * sizeof *scores);
+    qsort(scores, (size_t)crops, sizeof *scores, rising);
+    double lost = 0.0;
+    int32_t left_out = 0;
+    while (left_out < crops && (lost + (double)scores[left_out]) * share <= tolerance)
+        lost += (double)scores[left_out++];
+    full->info.selected = crops - left_out;
+    free(scores);
+    return TVLM_OK;
 }
 
 /* ---- Pictures ---- */
@@ -173,10 +199,12 @@ tvlm_status tvlm_export_crop(tvlm_export *export, const tvlm_image *image,
                              const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                              export_picture *full) {
     const bool has = tvlm_export_has_thumbnail(export, full);
+    double share = 0.0;
     full->info.selected = full->granted - has;
     TVLM_TRY(tvlm_export_room(export, full));
     TVLM_TRY(tvlm_export_look(export, features, full, 0));
-    TVLM_TRY(score_crops(export, tvlm_export_question(queries, 0), full));
+    TVLM_TRY(score_crops(export, tvlm_export_question(queries, 0), full, &share));
+    if (has && export->spending.tolerance != 0.0f) TVLM_TRY(tolerate(export, share, full));
     if (!has) full->scores[0] = 1.0f; /* a single crop is its own thumbnail */
     if (full->info.selected > 0) TVLM_TRY(tvlm_export_choose(export, full));
     TVLM_TRY(tvlm_export_patches(export, full));

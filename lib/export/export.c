@@ -10,6 +10,7 @@
 #include "core/owner.h"
 #include "core/try.h"
 #include "export/inside.h"
+#include "select/strategy.h"
 #include "stack/upload.h"
 
 /* ---- Making and releasing ---- */
@@ -33,6 +34,18 @@ static tvlm_strategy strategy_of(const struct tvlm_export_params *params,
     return tvlm_export_family(processor) == EXPORT_CROPS ? TVLM_STRATEGY_BUDGET : TVLM_STRATEGY_GRID;
 }
 
+/* What is said to tvlm_select, but for the number and the side of tokens. */
+static struct tvlm_select_params spending_of(const struct tvlm_export_params *params,
+                                             tvlm_strategy strategy) {
+    return (struct tvlm_select_params){.strategy = strategy,
+                                       .share = params->share,
+                                       .tolerance = params->tolerance,
+                                       .emphasis = params->emphasis,
+                                       .emphasis_channel = params->emphasis_channel,
+                                       .preset = params->preset,
+                                       .score.scorer = params->score.scorer};
+}
+
 /* Refuses a strategy that the model, or what else is asked for, does not go with. */
 static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_params *params,
                                   const tvlm_export_processor *processor) {
@@ -54,7 +67,8 @@ static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_
     if (strategy == TVLM_STRATEGY_BUDGET && params->score.weights != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "the strategy budget goes by what is lost: weights would change nothing");
-    return TVLM_OK;
+    const struct tvlm_select_params spending = spending_of(params, strategy);
+    return tvlm_strategy_check(log, &spending);
 }
 
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_params *params) {
@@ -65,6 +79,9 @@ static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_pa
                          (int)params->budget);
     if (params->all && params->budget > 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "all tokens, and a budget of %d", (int)params->budget);
+    if (params->all + (params->budget > 0) + (params->share != 0.0f) + (params->tolerance != 0.0f) > 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a budget, all tokens, a share and a tolerance exclude each other");
     return check_score(log, &params->score);
 }
 
@@ -143,6 +160,7 @@ tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_par
     made->processor = processor;
     set_unit(made);
     made->strategy = strategy_of(params, &processor);
+    made->spending = spending_of(params, made->strategy);
     made->all = params->all;
     made->video = params->video;
     made->format = params->format;

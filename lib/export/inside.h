@@ -67,6 +67,9 @@ struct tvlm_export {
     tvlm_strategy strategy;
     /* How many tokens may be selected; of crops, how many crops, each of which has so many tokens. */
     int32_t budget, crop_tokens;
+    /* What the strategy budget is told beside the number and the side of tokens: a share or a tolerance in place of
+     * that number, and what matters. */
+    struct tvlm_select_params spending;
     bool all, video;
     tvlm_format format;
     bool weighted;

@@ -17,6 +17,11 @@
 #include "select/budget_tree.h"
 #include "select/choose.h"
 
+/* How many of `count` patches a share of them is, not rounded down yet. It forgives a float: 0.7 of 10 is 7. */
+static inline double tvlm_budget_count(float share, int32_t count) {
+    return (double)share * count * (1.0 + 1e-6);
+}
+
 /* ---- Thumbnails ---- */
 
 /* A thumbnail's cells, each of which is a patch. */
@@ -140,10 +145,12 @@ tvlm_budget_losses tvlm_budget_weigh(const tvlm_budget *budget, int32_t grid,
 
 /*
  * Finds what a thumbnail of columns x rows patches loses of each tile of level 0, times what the tile matters,
- * as shares of all that it loses: *lost has one for each tile, row after row, and is the caller's to free. Of
- * the task's parameters it takes the patch, the preset, and what matters. Waits.
+ * as shares of all that it loses: *lost has one for each tile, row after row, and is the caller's to free.
+ * *share is all that it loses, as a share of what a thumbnail of one patch loses. Of the task's parameters it
+ * takes the patch, the preset, and what matters. Waits.
  */
-tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost);
+tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost,
+                              double *share);
 
 /* ---- Equal tiles ---- */
 

@@ -50,7 +50,7 @@ tvlm_status tvlm_check_budget(const tvlm_log *log, const struct tvlm_select_para
 static tvlm_status count_patches(const tvlm_budget *budget, int32_t *n) {
     const struct tvlm_select_params *const p = &budget->task->params;
     double wanted = p->k > 0 ? p->k : TVLM_K_DEFAULT;
-    if (p->share != 0.0f) wanted = floor((double)p->share * budget->tiles * (1.0 + 1e-6)); /* the float 0.7 */
+    if (p->share != 0.0f) wanted = floor(tvlm_budget_count(p->share, budget->tiles));
     if (wanted < 1.0)
         return tvlm_fail(tvlm_stack_log(budget->task->stack), TVLM_ERROR_ARGUMENT,
                          "a share of %g of %d patches is less than one patch", (double)p->share,
@@ -261,12 +261,13 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
 
 /* ---- A thumbnail that is given ---- */
 
-static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost) {
+static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost, double *share) {
     double weights[TVLM_BUDGET_PARTS], whole = 0.0;
     TVLM_TRY(tvlm_budget_measure(budget));
     const tvlm_budget_loss *const loss = &budget->losses[TVLM_BUDGET_FIRST];
     tvlm_budget_weigh_parts(loss->sums, tvlm_budget_kind_of(budget->preset)->structure, weights);
     for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) whole += weights[p] * loss->sums[p];
+    *share = tvlm_budget_share_lost(budget, loss->sums);
     *lost = tvlm_allocate((size_t)budget->tiles, sizeof **lost);
     if (*lost == NULL) return tvlm_budget_no_memory(budget);
     for (int32_t i = 0; whole > 0.0 && i < budget->tiles; ++i) {
@@ -278,13 +279,14 @@ static tvlm_status weigh_thumbnail(tvlm_budget *budget, float **lost) {
     return TVLM_OK;
 }
 
-tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost) {
+tvlm_status tvlm_budget_under(const tvlm_task *task, int32_t columns, int32_t rows, float **lost,
+                              double *share) {
     tvlm_budget *budget;
     tvlm_status status = begin(task, &budget);
     if (status == TVLM_OK) {
         budget->grids[0] = (tvlm_budget_grid){columns, rows};
         budget->grid_count = 1;
-        status = weigh_thumbnail(budget, lost);
+        status = weigh_thumbnail(budget, lost, share);
     }
     end(&budget);
     return status;

@@ -85,14 +85,19 @@ def test_show_is_the_overlay_of_the_tool(ten_photos, tmp_path, options, argument
         tv.show(np.zeros((10, 10), "u1"), selection)
 
 
-@pytest.mark.parametrize("model, strategy, budget, chosen", [
-    ("qwen3-vl", None, 20, 20), ("qwen2-vl", None, 20, 20), ("llava", None, 20, 20), ("siglip", "grid", 20, 20),
-    ("qwen2-vl", "budget", 20, 20), ("llava-onevision", None, 1500, 2)])
-def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model, strategy, budget, chosen):
+@pytest.mark.parametrize("model, options, words, chosen", [
+    ("qwen3-vl", {"budget": 20}, [], 20), ("qwen2-vl", {"budget": 20}, [], 20), ("llava", {"budget": 20}, [], 20),
+    ("siglip", {"strategy": "grid", "budget": 20}, [], 20), ("qwen2-vl", {"strategy": "budget", "budget": 20}, [], 20),
+    ("qwen2-vl", {"strategy": "budget", "share": 0.1, "emphasis": 8, "emphasis_channel": "edges", "preset": "document"},
+     ["--emphasis", "8:edges"], None),
+    ("qwen2-vl", {"strategy": "budget", "tolerance": 0}, [], None),
+    ("llava-onevision", {"budget": 1500}, [], 2), ("internvl", {"tolerance": 1}, [], 1)])
+def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model, options, words, chosen):
     path = ten_photos[0]
-    tensors = tv.export(path, model, strategy=strategy, budget=budget)
-    subprocess.run([sys.executable, "-m", "texturevlm", "export", str(path), "--for", model, "--budget", str(budget),
-                    *(["--strategy", strategy] if strategy else []), "-o", str(tmp_path / "t.safetensors")], check=True)
+    tensors = tv.export(path, model, **options)
+    words = words + [word for name, value in options.items() if not name.startswith("emphasis") for word in (f"--{name}", str(value))]
+    subprocess.run([sys.executable, "-m", "texturevlm", "export", str(path), "--for", model, *words, "-o", str(tmp_path / "t.safetensors")],
+                   check=True)
     data = (tmp_path / "t.safetensors").read_bytes()
     import json
     size = struct.unpack("<Q", data[:8])[0]
@@ -102,7 +107,7 @@ def test_export_is_what_the_tool_writes(ten_photos, tmp_path, model, strategy, b
     for name, about in header.items():
         begin, end = about["data_offsets"]
         assert list(tensors[name].shape) == about["shape"] and tensors[name].tobytes() == data[8 + size + begin:8 + size + end], name
-    assert len(tensors["selected_indices"]) == chosen
+    assert chosen is None or len(tensors["selected_indices"]) == chosen
 
 
 def test_export_takes_several_images_and_videos(photo):
@@ -114,3 +119,5 @@ def test_export_takes_several_images_and_videos(photo):
         tv.export(photo, "qwen9")
     with pytest.raises(tv.Error, match="clip takes one picture"):
         tv.export(photo, "clip", strategy="budget")
+    with pytest.raises(tv.Error, match="share is for the strategy budget, not for grid"):
+        tv.export(photo, "qwen2-vl", share=0.1)

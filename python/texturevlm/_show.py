@@ -14,7 +14,7 @@ from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
 from ._device import FORMATS, Device, device_of
 from ._image import image_of, is_list, write_png
-from ._options import Query, scorer_of, strategy_number
+from ._options import Choosing, Query, scorer_of, strategy_number
 from ._selection import Selection
 from ._stack import _grid_input
 
@@ -84,7 +84,8 @@ def _title(selection: Selection) -> str:
 
 
 def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
-           strategy: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
+           strategy: str | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
+           emphasis_channel: str | None = None, preset: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
            patch: int | None = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
@@ -97,6 +98,8 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         budget: how many tokens are selected at most, over all images; None: a quarter. all: every token.
         strategy: ``"grid"``, the best tokens, or ``"budget"``, several pictures of each image (Qwen-VL), or crops (the last two
             models, which take nothing else); None: what goes with the model.
+        share, tolerance, emphasis, emphasis_channel, preset: for the strategy budget, as in `select`; the first two in place of
+            `budget`, of each image's tokens or crops.
         min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
         features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
         weights, scorer, format: as in `select`.
@@ -115,6 +118,10 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
     for name, value in (("budget", budget), ("min_pixels", min_pixels), ("max_pixels", max_pixels), ("side", side), ("patch", patch)):
         if value is not None:
             setattr(params, name, integer(name, value, 1))
+    spending = Choosing({"share": share, "tolerance": tolerance, "emphasis": emphasis, "emphasis_channel": emphasis_channel,
+                         "preset": preset}).c
+    for name in ("share", "tolerance", "emphasis", "emphasis_channel", "preset"):
+        setattr(params, name, getattr(spending, name))
     keep: list[Any] = []
     if weights is not None:
         keep.append(values("weights", weights, (1,)))

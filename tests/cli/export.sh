@@ -86,6 +86,48 @@ refused 2 'internvl takes crops: they are chosen by budget, not by grid' export_
 refused 2 'strategy budget is for pictures, not for a video' export_ "$scene" "$scene" --for qwen2-vl --video --strategy budget -o x.safetensors
 refused 2 'weights would change nothing' export_ "$scene" --for qwen2-vl --strategy budget --weights 1,0,0 -o x.safetensors
 refused 2 'strategy: ' export_ "$scene" --for qwen2-vl --strategy foveated -o x.safetensors
+
+# ---- Its options, which are those of tvlm select ----
+spend=(export_ "$scene" --for qwen2-vl --strategy budget)
+# tokens FILE: how many are selected.
+tokens() { head -c 4096 "$1" | tr -d '\n\0 ' | grep -aoE '"selected_indices":\{"dtype":"I64","shape":\[[0-9]+' | grep -oE '[0-9]+$'; }
+succeeds "${spend[@]}" --share .3 -o share.safetensors # of 77 tokens
+shape share.safetensors selected_indices I64 23
+succeeds "${spend[@]}" --budget 23 -o plain.safetensors
+same "a share is so many tokens" share.safetensors plain.safetensors
+for option in "--emphasis 50" "--emphasis 50:edges" "--preset document"; do
+    succeeds "${spend[@]}" --budget 23 $option -o other.safetensors
+    shape other.safetensors selected_indices I64 23
+    checks=$((checks + 1))
+    ! cmp -s plain.safetensors other.safetensors || complain "$option changes nothing"
+done
+succeeds "${spend[@]}" --tolerance .5 -o half.safetensors
+succeeds "${spend[@]}" --tolerance .1 -o tenth.safetensors
+is "tokens for a tenth of the loss" test "$(tokens half.safetensors)" -lt "$(tokens tenth.safetensors)"
+printf 'P5 112 84 255\n' >"$work/in/white.pgm" && head -c $((112 * 84)) /dev/zero | tr '\0' '\377' >>"$work/in/white.pgm"
+says '112x84 -> 112x84, patches 1x6x8, 1 of 12 tokens$' export_ "$work/in/white.pgm" --for qwen2-vl --strategy budget --tolerance 0 -o white.safetensors
+says ' 0 of 6 crops' export_ "$scene" --for internvl --tolerance 1 -o crops.safetensors
+says ' 6 of 6 crops' export_ "$scene" --for internvl --share 1 -o crops.safetensors
+rm -f ./*.safetensors
+checks=$((checks + 1))
+"${spend[@]}" -v -o v.safetensors >v.log 2>&1 && grep -q "preset document" v.log || complain "-v prints no presets"
+rm -f ./*
+for option in "--share .5" "--tolerance .1" "--emphasis 2" "--preset screen"; do
+    refused 2 "${option%% *} is for --strategy budget, not for grid, which is the default" export_ "$scene" --for qwen2-vl $option -o x.safetensors
+    refused 2 "${option%% *} is for --strategy budget, not for grid \\(see" export_ "$scene" --for llava --strategy grid $option -o x.safetensors
+done
+refused 2 '--budget, --share and --tolerance exclude each other' "${spend[@]}" --budget 4 --share .5 -o x.safetensors
+refused 2 '--budget, --share and --tolerance exclude each other' "${spend[@]}" --tolerance .1 --share .5 -o x.safetensors
+refused 2 '--all and --share exclude each other' "${spend[@]}" --all --share .5 -o x.safetensors
+refused 2 '--all and --tolerance exclude each other' "${spend[@]}" --all --tolerance .5 -o x.safetensors
+refused 2 '--share: 0 is not in' "${spend[@]}" --share 0 -o x.safetensors
+refused 1 'scene.png: a share of 0.001 of 77 tokens is less than one' "${spend[@]}" --share .001 -o x.safetensors
+refused 1 'scene.png: a share of 0.1 of 7 crops is less than one' export_ "$scene" "$small" --for internvl --size 28 --share .1 -o x.safetensors
+refused 2 '--tolerance: -1 is not in' "${spend[@]}" --tolerance -1 -o x.safetensors
+refused 2 '--emphasis x: a number' "${spend[@]}" --emphasis x -o x.safetensors
+refused 1 'scene.png: .*depth.*has no input' "${spend[@]}" --emphasis 2:depth -o x.safetensors
+refused 2 'emphasis 2:text and --scorer exclude each other' "${spend[@]}" --emphasis 2:text --scorer none.safetensors -o x.safetensors
+refused 2 "'page' is none of auto, general, document, screen" "${spend[@]}" --preset page -o x.safetensors
 refused 2 'a budget of 700 tokens; each crop of llava-onevision has 729' export_ "$scene" --for llava-onevision --budget 700 -o x.safetensors
 refused 1 'a budget of 1 crops for 2 pictures' export_ "$scene" "$small" --for internvl --budget 300 -o x.safetensors
 refused 1 'budget of 1 tokens for 2 pictures' export_ "$scene" "$small" --for qwen2-vl --strategy budget --budget 1 -o x.safetensors
