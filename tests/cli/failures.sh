@@ -3,7 +3,8 @@
 # failures.sh TVLM SCENE LAYER COMMAND: what a command does when the n-th call of OpenCL fails (layer/layer.h), once, and
 # from then on, as of a device that is unplugged: it ends with the same results, or with exit code 1, one line and no
 # file. With --fallback a device that is lost changes no result, and costs one warning. It tries every n, with
-# TVLM_TEST_EVERY=N every N-th, or 100 where that were more (the benchmark makes 30,000 calls), with TVLM_TEST_QUICK some.
+# TVLM_TEST_EVERY=N every N-th, or 60 where that were more (20 of the benchmark, which makes 30,000 calls and takes
+# seconds each time), with TVLM_TEST_QUICK some.
 layer=$(realpath -e "$3") && command=$4 || exit 1
 set -- "$1" "$2"
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -102,7 +103,9 @@ numbers() {
         echo $((1 + (${#command} * 37 + $1) * calls / 400 % calls))
     else
         local step=${TVLM_TEST_EVERY:-1}
-        [ "$step" -eq 1 ] || [ $((calls / step)) -le 100 ] || step=$((calls / 100))
+        local most=60
+        [ "$command" != bench ] || most=20
+        [ "$step" -eq 1 ] || [ $((calls / step)) -le $most ] || step=$((calls / most))
         seq 1 "$step" "$calls"
     fi
 }
