@@ -73,7 +73,7 @@ typedef struct run_sums {
 } run_sums;
 
 /* Adds a run to the group's sums in local memory. */
-inline void flush_run(local uint *sums, const run_sums *run) {
+HELPER void flush_run(local uint *sums, const run_sums *run) {
     if (run->label < 0) return;
     local uint *to = sums + run->label * LOCAL_SUMS;
 #if GROUP > 1
@@ -94,7 +94,7 @@ inline void flush_run(local uint *sums, const run_sums *run) {
 }
 
 /* Adds pixels first .. end - 1 of a row to a run. Pixel 0 of `colours` is at (x, y) in the group's block. */
-inline void add_run(run_sums *run, const uint *colours, int first, int end, int x, int y) {
+HELPER void add_run(run_sums *run, const uint *colours, int first, int end, int x, int y) {
     uint l = 0, a = 0, b = 0;
     const uint n = end - first;
     for (int i = first; i < end; ++i) {
@@ -114,7 +114,7 @@ inline void add_run(run_sums *run, const uint *colours, int first, int end, int 
  * which[i] is the nearest candidate of pixel i of RUN pixels of a row; ties go to the lower number. x is the
  * first pixel's centre in texels of the level, `step` the pixels in a texel, and y is in pixels.
  */
-inline void nearest_row(local const centre *centres, const uint *colours, float x, float y, float step,
+HELPER void nearest_row(local const centre *centres, const uint *colours, float x, float y, float step,
                         float weight, int *which) {
     float least[RUN], l[RUN], a[RUN], b[RUN];
     for (int i = 0; i < RUN; ++i) {
@@ -140,7 +140,7 @@ inline void nearest_row(local const centre *centres, const uint *colours, float 
 #define FAR_AWAY 1e15f
 
 /* Computes the nine candidates of cell (column, row), divided among the group's work-items. */
-inline void load_centres(global const uint *lab, global const uint *sums, const slic_pass *pass, int column,
+HELPER void load_centres(global const uint *lab, global const uint *sums, const slic_pass *pass, int column,
                          int row, local centre *centres) {
     for (int c = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0); c < CANDIDATES; c += GROUP) {
         const int at = column + c % 3 - 1, under = row + c / 3 - 1;
@@ -152,7 +152,7 @@ inline void load_centres(global const uint *lab, global const uint *sums, const 
 }
 
 /* Adds the group's sums to those of the regions (regions.clh). (x, y) is the corner of the group's block. */
-inline void store_sums(local const uint *sums, global uint *to, const slic_pass *pass, int column, int row,
+HELPER void store_sums(local const uint *sums, global uint *to, const slic_pass *pass, int column, int row,
                        int x, int y) {
     for (int c = (int)get_local_id(1) * GROUP_W + (int)get_local_id(0); c < CANDIDATES; c += GROUP) {
         local const uint *from = sums + c * LOCAL_SUMS;

@@ -36,13 +36,13 @@ typedef int square;
 
 /* The mask of an image is words_of(height) rows of words: bit row % 32 of word (row / 32) * width + x is
  * pixel (x, row). */
-inline int words_of(int height) {
+HELPER int words_of(int height) {
     return (height + 31) / 32;
 }
 
 /* A pixel is an edge pixel where `edges` is high, and is a maximum along that axis on which it falls off
  * faster. Of two equal maxima beside each other it is the later one. */
-inline bool is_ridge(float e, float left, float right, float up, float down) {
+HELPER bool is_ridge(float e, float left, float right, float up, float down) {
     const bool across_x = left + right <= up + down;
     const float before = across_x ? left : up, after = across_x ? right : down;
     return e > TVLM_DISTANCE_EDGE && e >= before && e > after;
@@ -131,7 +131,7 @@ kernel void distance_columns_scan(global const uint *restrict mask, const int2 s
 }
 
 /* The texel for a squared distance in pixels; `range` is R. */
-inline float4 channel_of(square distance, float range) {
+HELPER float4 channel_of(square distance, float range) {
     return (float4)(min(1.0f, sqrt((float)distance) / range), 0.0f, 0.0f, 0.0f);
 }
 
@@ -181,12 +181,12 @@ kernel void distance_rows_search_global(global const span *restrict columns, con
 }
 
 /* The squared distance of pixel x from the edge pixel that column i has at distance `height`. */
-inline square parabola(int x, int i, int height) {
+HELPER square parabola(int x, int i, int height) {
     return (square)(x - i) * (x - i) + (square)height * height;
 }
 
 /* From which x on the parabola of column u is lower than that of column i, which is before it. */
-inline int crossing(int i, int below, int u, int height) {
+HELPER int crossing(int i, int below, int u, int height) {
     const square difference = (square)u * u - (square)i * i + (square)height * height - (square)below * below;
     return (int)(1 + difference / (2 * (u - i)));
 }

@@ -82,7 +82,7 @@ kernel void flow_planes(TEXTURE_IN(from), TEXTURE_IN(to), const int2 images, con
 
 /* The bilinear value of a plane at (x, y) in texels of the level, clamped to the edge. Texel centres are at
  * whole numbers. */
-inline float plane_at(global const float *plane, int4 level, float x, float y) {
+HELPER float plane_at(global const float *plane, int4 level, float x, float y) {
     x = clamp(x, 0.0f, level.x - 1.0f);
     y = clamp(y, 0.0f, level.y - 1.0f);
     const int x0 = (int)x, y0 = (int)y, at = level.w + y0 * level.z + x0;
@@ -93,7 +93,7 @@ inline float plane_at(global const float *plane, int4 level, float x, float y) {
 }
 
 /* The same for a flow of size.x x size.y texels. */
-inline float2 flow_at(global const float *flow, int2 size, float x, float y) {
+HELPER float2 flow_at(global const float *flow, int2 size, float x, float y) {
     x = clamp(x, 0.0f, size.x - 1.0f);
     y = clamp(y, 0.0f, size.y - 1.0f);
     const int x0 = (int)x, y0 = (int)y, right = min(x0 + 1, size.x - 1) - x0;
@@ -116,14 +116,14 @@ inline float2 flow_at(global const float *flow, int2 size, float x, float y) {
 #define PATCHES    (64 / LANES)
 
 /* The sum of the components. */
-inline float sum8(float8 v) {
+HELPER float sum8(float8 v) {
     const float4 s = v.lo + v.hi;
     return (s.x + s.y) + (s.z + s.w);
 }
 
 /* The sum of `mine` over the work-items of a patch. All work-items of the group must call it, since it has
  * barriers. */
-inline float4 share(float4 mine, local float4 *board) {
+HELPER float4 share(float4 mine, local float4 *board) {
 #if LANES == 1
     return mine;
 #else
@@ -138,13 +138,13 @@ inline float4 share(float4 mine, local float4 *board) {
 }
 
 /* The first texel of patch `index` = (i, j). A patch that would reach out of the image is moved inside. */
-inline int2 patch_origin(int2 index, int4 level) {
+HELPER int2 patch_origin(int2 index, int4 level) {
     return clamp((index - 1) * STRIDE, (int2)(0), max((int2)(level.x, level.y) - PATCH, (int2)(0)));
 }
 
 /* Where a patch that begins at `origin` stands in the target after `step`, clamped to what the border
  * holds. */
-inline float2 patch_place(float2 origin, float2 step, int4 level) {
+HELPER float2 patch_place(float2 origin, float2 step, int4 level) {
     return clamp(origin + step, (float2)(-PAD), (float2)(level.x, level.y) + (float2)(PAD - PATCH - 2));
 }
 
@@ -153,7 +153,7 @@ inline float2 patch_place(float2 origin, float2 step, int4 level) {
  * squares and the sums of d gx and d gy. texels, gx and gy are this work-item's rows of the template, the
  * first of which is `row`.
  */
-inline float4 compare(global const float *target, int4 level, float2 origin, float2 step, int row,
+HELPER float4 compare(global const float *target, int4 level, float2 origin, float2 step, int row,
                       const float8 *texels, const float8 *gx, const float8 *gy, local float4 *board) {
     const float2 place = patch_place(origin, step, level), corner = floor(place), part = place - corner;
     global const float *at = target + level.w + ((int)corner.y + row) * level.z + (int)corner.x;
@@ -179,12 +179,12 @@ inline float4 compare(global const float *target, int4 level, float2 origin, flo
 }
 
 /* Whether an error is less by more than rounding. */
-inline bool better(float error, float least) {
+HELPER bool better(float error, float least) {
     return error < TVLM_FLOW_GAIN * least - TVLM_FLOW_NOTHING;
 }
 
 /* The coarser level's flow at a point of this level; both are in texels of this level. */
-inline float2 coarser_at(global const float *flow, int2 size, int4 level, float2 at) {
+HELPER float2 coarser_at(global const float *flow, int2 size, int4 level, float2 at) {
     const float2 scale = (float2)((float)level.x / size.x, (float)level.y / size.y);
     return flow_at(flow, size, at.x / scale.x - 0.5f, at.y / scale.y - 0.5f) * scale;
 }

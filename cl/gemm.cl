@@ -10,6 +10,8 @@
  * Element (row, column) of a matrix is at offset + row * its row stride + column * its column stride, in
  * floats.
  */
+#include "helper.clh"
+
 #define PANEL 16
 #define ROWS  4
 /* How many rows of the result a work-item makes. */
@@ -33,7 +35,7 @@ kernel void gemm_pack(global const float *b, ulong offset, ulong row_stride, ulo
 }
 
 /* Writes the first `count` values of a row of a block. With beta = 0 the old values are not read. */
-inline void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha,
+HELPER void gemm_store(float16 sum, global float *to, ulong column_stride, int count, float alpha,
                        float beta) {
     float values[PANEL];
     vstore16(alpha * sum, 0, values);

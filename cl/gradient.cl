@@ -17,7 +17,7 @@
 #define W      BORDERED_W(BORDER)
 
 /* The sum of the 3x3 neighbourhood of p[0] in an array with the tile's border. */
-inline float box_sum(local const float *p) {
+HELPER float box_sum(local const float *p) {
     return (p[-W - 1] + p[-W] + p[-W + 1]) + (p[-1] + p[0] + p[1]) + (p[W - 1] + p[W] + p[W + 1]);
 }
 

@@ -63,7 +63,7 @@ kernel void input_directions(global const uchar *restrict data, const ulong offs
 
 /* A value as the texture holds it, except that vectors are scaled later: 0 where it is not finite, then what
  * `mode` (TVLM_INPUT_*) says. */
-inline float input_value(float value, int mode, float low, float high) {
+HELPER float input_value(float value, int mode, float low, float high) {
     value = isfinite(value) ? value : 0.0f;
     if (mode == TVLM_INPUT_BINARY) return value >= 0.5f ? 1.0f : 0.0f;
     return mode == TVLM_INPUT_CLAMP ? clamp(value, low, high) : value;

@@ -27,7 +27,7 @@
 #define STARTS (TVLM_BUDGET_BLOCKS - TVLM_BUDGET_WINDOW + 1)
 
 /* Where a level of the copied luma begins. */
-inline int luma_offset(int width, int height, int level) {
+HELPER int luma_offset(int width, int height, int level) {
     int offset = 0;
     for (int n = 0; n < level; ++n) offset += level_side(width, n) * level_side(height, n);
     return offset;
@@ -51,10 +51,10 @@ kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, g
 /* ---- Pictures ---- */
 
 /* Where the length of a loop is an argument, it becomes a constant only if the function is inlined. */
-#define INLINED inline __attribute__((always_inline))
+#define INLINED HELPER __attribute__((always_inline))
 
 /* The entry of the table for place o of an axis, whose offset and taps stand at `axis` of a picture. */
-inline global const float *entry_of(global const float *table, global const int *axis, int o) {
+HELPER global const float *entry_of(global const float *table, global const int *axis, int o) {
     return table + axis[0] + o * (axis[1] + TVLM_BUDGET_HEAD);
 }
 
@@ -159,7 +159,7 @@ kernel void losses_enlarge_rows(global const int *restrict pictures, global cons
 #define KNOWN (2 * COUNT + 1)
 
 /* How many pixels of the block that begins at x, y lie in the image. */
-inline float pixels_of(int x, int y, int width, int height) {
+HELPER float pixels_of(int x, int y, int width, int height) {
     return (float)(clamp(width - x, 0, BLOCK) * clamp(height - y, 0, BLOCK));
 }
 
@@ -263,7 +263,7 @@ INLINED void add_whole(band *a, const int left, sums *s) {
 #endif
 
 /* Adds up a tile a block at a time: at a border, and on GPUs, whose work-items have few registers. */
-inline void add_each_block(band *a, const int left, const int length, const int height, sums *s) {
+HELPER void add_each_block(band *a, const int left, const int length, const int height, sums *s) {
     const int top = a->top;
     float y[COUNT], yy[COUNT], xy[COUNT], error[COUNT];
     for (int b = 0; b < COUNT; ++b) {
@@ -290,12 +290,12 @@ inline void add_each_block(band *a, const int left, const int length, const int 
 }
 
 /* Sums over the window of 2 x 2 blocks that begins at each block; of the last row and column they mean nothing. */
-inline blocks window_sums(const blocks v) {
+HELPER blocks window_sums(const blocks v) {
     return v + v.s123456789abcdef0 + v.s456789abcdef0123 + v.s56789abcdef01234;
 }
 
 /* The means of windows over their pixels: of the image (x), of the picture (y), of squares and products. */
-inline blocks dissimilarity(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
+HELPER blocks dissimilarity(const blocks x, const blocks xx, const blocks y, const blocks yy, const blocks xy,
                             const float first) {
     const blocks variance_x = max(xx - x * x, (blocks)(0.0f)), variance_y = max(yy - y * y, (blocks)(0.0f));
     const blocks covariance = xy - x * y, mean_x = x + first, mean_y = y + first;
@@ -305,7 +305,7 @@ inline blocks dissimilarity(const blocks x, const blocks xx, const blocks y, con
 }
 
 /* The mean of 1 - SSIM over the windows that have pixels. x0, y0: the first pixel of the tile. */
-inline float mean_dissimilarity(global const float *known, const sums *s, const int x0, const int y0,
+HELPER float mean_dissimilarity(global const float *known, const sums *s, const int x0, const int y0,
                                 const int width, const int height) {
     const int16 column = (int16)(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3);
     const int16 row = (int16)(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);

@@ -34,20 +34,20 @@
  * `tap` of them has area `tap_area` of `area_of` in all: two equal areas where the side is even, and three
  * that shift with i where it is odd. A side of 1 stays as it is.
  */
-inline int taps_of(int side) {
+HELPER int taps_of(int side) {
     return side == 1 ? 1 : 2 + (side & 1);
 }
-inline int area_of(int side) {
+HELPER int area_of(int side) {
     return side == 1 ? 1 : (side & 1) ? side : 2;
 }
-inline int tap_area(int side, int i, int tap) {
+HELPER int tap_area(int side, int i, int tap) {
     if (!(side & 1) || side == 1) return 1;
     return tap == 0 ? side / 2 - i : tap == 1 ? side / 2 : i + 1;
 }
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
 /* The value with the largest area, and of those that tie the lowest. */
-inline float mode_of(const float *values, const int *areas, int count) {
+HELPER float mode_of(const float *values, const int *areas, int count) {
     float best = values[0];
     int most = -1;
     for (int a = 0; a < count; ++a) {
@@ -63,7 +63,7 @@ inline float mode_of(const float *values, const int *areas, int count) {
 
 /* The mode of four equal areas: the lowest value that occurs twice or more, else the lowest of all. Two pairs
  * of two tie, and three of a kind are found as a pair. */
-inline float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
+HELPER float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
     const float4 none = INFINITY;
     const float4 first = min(min(select(none, a, a == b), select(none, a, a == c)), select(none, a, a == d));
     const float4 others = min(min(select(none, b, b == c), select(none, b, b == d)), select(none, c, c == d));
@@ -72,7 +72,7 @@ inline float4 mode_of_four(float4 a, float4 b, float4 c, float4 d) {
 }
 
 /* Reduces four equal areas by the rule of each component. */
-inline float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
+HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     float4 value = 0.25f * ((a + b) + (c + d));
     value = select(value, max(max(a, b), max(c, d)), rules == TVLM_REDUCE_MAX);
     value = select(value, min(min(a, b), min(c, d)), rules == TVLM_REDUCE_MIN);

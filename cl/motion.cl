@@ -19,7 +19,7 @@
 #endif
 
 /* The level that is compared: 1, or 0 of a source that is a single texel and has no level 1. */
-inline int half_level(int4 source_size) {
+HELPER int half_level(int4 source_size) {
     return min(1, source_size.w - 1);
 }
 

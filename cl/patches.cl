@@ -29,7 +29,7 @@ typedef float out_t;
 #endif
 
 /* A coordinate mirrored at 0 and `side` as often as it takes. Inside it stays as it is, to the bit. */
-inline float reflected(float x, float side) {
+HELPER float reflected(float x, float side) {
     if (x >= 0.0f && x <= side) return x;
     const float period = 2.0f * side, into = x - floor(x / period) * period;
     return into > side ? period - into : into;

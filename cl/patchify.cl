@@ -15,6 +15,7 @@
  * the model's own processor to the bit. After the last frame that frame repeats.
  */
 #include "constants.h"
+#include "helper.clh"
 
 // check-kernels: -DWHOLE_LINES=1
 #ifndef PATCH
@@ -31,7 +32,7 @@
 
 /* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token.
  * `blocks` is how many tokens lie beside and below each other. */
-inline ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks, int *frame) {
+HELPER ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks, int *frame) {
     const int place = row / (MERGE * MERGE), inner = row % (MERGE * MERGE);
     const int token = listed ? tokens[place] : place;
     const int bx = token % blocks.x, by = token / blocks.x % blocks.y;

@@ -25,13 +25,13 @@
 /* ---- 1. Pieces ---- */
 
 /* The root of a pixel's piece. Parents never come after their children, and the root is its own parent. */
-inline int find_local(local const int *parents, int at) {
+HELPER int find_local(local const int *parents, int at) {
     while (parents[at] != at) at = parents[at];
     return at;
 }
 
 /* The same while other work-items change parents: an atomic that changes nothing reads the present value. */
-inline int find_moving_local(local int *parents, int at) {
+HELPER int find_moving_local(local int *parents, int at) {
 #if GROUP > 1
     for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
     return at;
@@ -44,7 +44,7 @@ inline int find_moving_local(local int *parents, int at) {
  * Makes the pieces of p and q one: the later root gets the earlier one as its parent. Where another work-item
  * gave the later root a parent in the meantime, it is that parent's piece which must still be united.
  */
-inline void unite_local(local int *parents, int p, int q) {
+HELPER void unite_local(local int *parents, int p, int q) {
     for (;;) {
         p = find_moving_local(parents, p);
         q = find_moving_local(parents, q);
@@ -101,17 +101,17 @@ TILE_KERNEL void pieces_link(global const int *restrict all_labels, const int2 s
 }
 
 /* The same three functions on the parents of the whole image. */
-inline int find(global const int *parents, int at) {
+HELPER int find(global const int *parents, int at) {
     for (int up = parents[at]; up != at; up = parents[at]) at = up;
     return at;
 }
 
-inline int find_moving(global int *parents, int at) {
+HELPER int find_moving(global int *parents, int at) {
     for (int up = atomic_or(parents + at, 0); up != at; up = atomic_or(parents + at, 0)) at = up;
     return at;
 }
 
-inline void unite(global int *parents, int p, int q) {
+HELPER void unite(global int *parents, int p, int q) {
     for (;;) {
         p = find_moving(parents, p);
         q = find_moving(parents, q);
@@ -166,7 +166,7 @@ kernel void pieces_count(global const int *restrict all_parents, const int count
 }
 
 /* The root of a pixel's piece, found in two steps after pieces_count. */
-inline int piece_of(global const int *parents, global const int *sizes, int p) {
+HELPER int piece_of(global const int *parents, global const int *sizes, int p) {
     const int in_tile = parents[p];
     return parents[in_tile] == in_tile ? in_tile : -1 - sizes[in_tile];
 }
@@ -227,7 +227,7 @@ pieces_dense(global int *work, const int4 tables, const int labels, global int *
 /* ---- 3. One piece each ---- */
 
 /* The label of pixel q if its piece is a main piece, else -1. */
-inline int kept_label(global const int *parents, global const int *sizes, global const int *labels,
+HELPER int kept_label(global const int *parents, global const int *sizes, global const int *labels,
                       global const int *mains, int count, int q) {
     const int label = labels[q];
     return mains[label] == count - piece_of(parents, sizes, q) ? label : -1;
@@ -235,7 +235,7 @@ inline int kept_label(global const int *parents, global const int *sizes, global
 
 /* An offer of a region to a pixel, as one number: the squared distance of the pixel's colour from the
  * region's mean in the last pass, in coarse steps, and then the label. The lower, the better. */
-inline int offer_of(global const uint *lab, global const uint *sums, const slic_pass *pass, uint colour,
+HELPER int offer_of(global const uint *lab, global const uint *sums, const slic_pass *pass, uint colour,
                     int label) {
     const centre mean = centre_of(lab, sums, pass, label % pass->cells.x, label / pass->cells.x);
     const float l = LAB_L(colour) - mean.l, a = LAB_A(colour) - mean.a, b = LAB_B(colour) - mean.b;

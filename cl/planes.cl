@@ -30,7 +30,7 @@ constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_
 #define FRAME first, offset, stride, chroma, chroma_offset, chroma_stride, red, green, blue
 
 /* The colour of pixel (x, y) of the frame. */
-inline float3 colour_at(FRAME_IN, const int x, const int y) {
+HELPER float3 colour_at(FRAME_IN, const int x, const int y) {
 #if NV12
 #if IMAGES
     const float luma = read_imagef(first, nearest, (int2)(x, y)).x;
@@ -65,12 +65,12 @@ inline float3 colour_at(FRAME_IN, const int x, const int y) {
  * Along an axis of `from` places that becomes `to`: where place i of a larger axis lies, in units of
  * 1 / (2 * to) source places from the middle of the first one. Whole numbers keep it exact.
  */
-inline long place_of(long i, long from, long to) {
+HELPER long place_of(long i, long from, long to) {
     return clamp((2 * i + 1) * from - to, 0L, (from - 1) * 2 * to);
 }
 
 /* The first and the last source place that place i is made of. */
-inline int2 span_of(long i, long from, long to) {
+HELPER int2 span_of(long i, long from, long to) {
     if (from >= to) return (int2)(i * from / to, ((i + 1) * from - 1) / to);
     const int first = place_of(i, from, to) / (2 * to);
     return (int2)(first, min(first + 1, (int)from - 1));
@@ -78,7 +78,7 @@ inline int2 span_of(long i, long from, long to) {
 
 /* How much of place i comes from source place s: what they share of their area, or what is left of the
  * distance. */
-inline float share_of(long i, long s, long from, long to) {
+HELPER float share_of(long i, long s, long from, long to) {
     if (from >= to) return (float)(min((s + 1) * to, (i + 1) * from) - max(s * to, i * from)) / (float)from;
     return 1.0f - fabs((float)(place_of(i, from, to) - s * 2 * to)) / (float)(2 * to);
 }

@@ -6,9 +6,10 @@
  * device flushes those that look like denormal floats.
  */
 #include "constants.h"
+#include "helper.clh"
 
 /* The centre of what an image of `side` pixels leaves of cell c. */
-inline float cell_centre(int c, float step, int side) {
+HELPER float cell_centre(int c, float step, int side) {
     return 0.5f * (c * step + min((c + 1) * step, (float)side));
 }
 
@@ -43,7 +44,7 @@ kernel void place(global const int2 *restrict ranking, const int count, const in
 
 /* How far apart the texels of a patch are that stretches over `size` pixels of the image, where one of step 1 does
  * over `span`: a patch of whole pixels has a step of exactly 1, however a device divides. */
-inline float step_of(float size, float span) {
+HELPER float step_of(float size, float span) {
     return size == span ? 1.0f : min(size / span, FAR);
 }
 

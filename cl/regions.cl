@@ -97,7 +97,7 @@ typedef struct run_sums {
 } run_sums;
 
 /* Adds a run to the sums of its region. */
-inline void flush_run(global uint *sums, const run_sums *run, int2 size, int2 corner) {
+HELPER void flush_run(global uint *sums, const run_sums *run, int2 size, int2 corner) {
     if (run->label < 0) return;
     global uint *own = sums + run->label * TVLM_CLUSTER_SUMS;
     atomic_add(own + SUM_COUNT, run->count);
@@ -114,7 +114,7 @@ inline void flush_run(global uint *sums, const run_sums *run, int2 size, int2 co
 }
 
 /* Adds pixels first .. end - 1 of a row to a run. Pixel 0 of the row is at (x, y) in the image. */
-inline void add_run(run_sums *run, global const uint *lab, global const int *gradients, int first, int end,
+HELPER void add_run(run_sums *run, global const uint *lab, global const int *gradients, int first, int end,
                     int x, int y, int2 corner) {
     uint l = 0, a = 0, b = 0, gradient = 0;
     const uint n = end - first;
@@ -149,7 +149,7 @@ typedef struct group_sums {
 } group_sums;
 
 /* The slot of a label, taken if there is none yet; -1: all slots have other labels. */
-inline int slot_of(local group_sums *group, int label) {
+HELPER int slot_of(local group_sums *group, int label) {
     for (int slot = 0; slot < SLOTS; ++slot) {
         const int before = atomic_cmpxchg(&group->labels[slot], -1, label);
         if (before == -1 || before == label) return slot;
@@ -158,7 +158,7 @@ inline int slot_of(local group_sums *group, int label) {
 }
 
 /* Adds a run to the group's sums, or to those of its region. */
-inline void share_run(local group_sums *group, global uint *sums, const run_sums *run, int2 size,
+HELPER void share_run(local group_sums *group, global uint *sums, const run_sums *run, int2 size,
                       int2 corner) {
     if (run->label < 0) return;
     const int slot = slot_of(group, run->label);
@@ -282,13 +282,13 @@ kernel void regions_table(global const uint *restrict work, const int2 table, co
 /* ---- 3. Edges of regions ---- */
 
 /* The squared distance of a pixel's centre from the region's centroid. */
-inline float square_distance(global const region *own, int x, int y) {
+HELPER float square_distance(global const region *own, int x, int y) {
     const float across = (x + 0.5f) - own->x, down = (y + 0.5f) - own->y;
     return across * across + down * down;
 }
 
 /* Marks regions p and q as neighbours of each other. */
-inline void connect(global int *neighbours, int row, int p, int q) {
+HELPER void connect(global int *neighbours, int row, int p, int q) {
     atomic_or(neighbours + p * row + q / 32, 1 << q % 32);
     atomic_or(neighbours + q * row + p / 32, 1 << p % 32);
 }
@@ -319,7 +319,7 @@ kernel void regions_reach(global const int *restrict all_labels, const int2 size
 /* ---- 4. The channels ---- */
 
 /* The sums of L, a and b over nine pixels around a point, TVLM_BOUNDARY_TAP apart. */
-inline int3 taps(global const uint *lab, int2 size, int x, int y) {
+HELPER int3 taps(global const uint *lab, int2 size, int x, int y) {
     int3 sum = 0;
     for (int j = -1; j <= 1; ++j) {
         const int row = clamp(y + j * TVLM_BOUNDARY_TAP, 0, size.y - 1) * size.x;
@@ -332,7 +332,7 @@ inline int3 taps(global const uint *lab, int2 size, int x, int y) {
 }
 
 /* The magnitude of the gradient at a pixel, clamped to the edge. */
-inline int gradient_at(global const int *gradients, int2 size, int x, int y) {
+HELPER int gradient_at(global const int *gradients, int2 size, int x, int y) {
     return MAGNITUDE(gradients[clamp(y, 0, size.y - 1) * size.x + clamp(x, 0, size.x - 1)]);
 }
 
@@ -341,7 +341,7 @@ inline int gradient_at(global const int *gradients, int2 size, int x, int y) {
  * STRENGTH^2, with e the region's `texture` and c the colour difference across. Both sides of that are
  * squared, which saves the root in c.
  */
-inline bool areas_meet(global const uint *lab, global const int *gradients, int2 size, int x, int y,
+HELPER bool areas_meet(global const uint *lab, global const int *gradients, int2 size, int x, int y,
                        float texture) {
     const int gradient = gradients[y * size.x + x], m = MAGNITUDE(gradient), towards = TOWARDS(gradient);
     const float slope = m * (1.0f / TVLM_BOUNDARY_STEPS), slope2 = slope * slope;

@@ -14,6 +14,7 @@
  * loops over them vectorise.
  */
 #include "constants.h"
+#include "helper.clh"
 
 // check-kernels: -DPIXEL_CHANNELS=1 -DRUN=64
 // check-kernels: -DPIXEL_CHANNELS=4 -DRUN=1
@@ -34,7 +35,7 @@
 #endif
 
 /* The byte of a sum of weighted bytes that began as HALF, so that it is rounded to nearest. */
-inline uchar to_byte(int sum) {
+HELPER uchar to_byte(int sum) {
     return (uchar)clamp(sum >> TVLM_RESIZE_BITS, 0, 255);
 }
 
@@ -71,7 +72,7 @@ kernel void resize_rows(global const uchar *restrict pixels, const ulong offset,
 
 /* Sums `length` bytes of a row over `count` source rows. It is inlined, and where `length` is the constant
  * RUN the compiler knows the length of its loops. */
-inline void sum_column(global const uchar *from, const int bytes, global const int *weights, const int count,
+HELPER void sum_column(global const uchar *from, const int bytes, global const int *weights, const int count,
                        global uchar *to, const int length) {
     int sums[RUN];
     for (int i = 0; i < length; ++i) sums[i] = HALF;

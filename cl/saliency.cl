@@ -38,7 +38,7 @@
 #endif
 
 /* How many texels of an image's part of `lab` lie before `level`. `first` is the first level in it. */
-inline int lab_offset(int4 source_size, int first, int level) {
+HELPER int lab_offset(int4 source_size, int first, int level) {
     int offset = 0;
     for (int n = first; n < level; ++n) offset += level_side(source_size.x, n) * level_side(source_size.y, n);
     return offset;
@@ -83,7 +83,7 @@ typedef struct border_side {
 } border_side;
 
 /* The corner (x, y) and the size (z, w) of the strip of texels along a side. */
-inline int4 side_strip(int2 size, int side) {
+HELPER int4 side_strip(int2 size, int side) {
     const int2 deep = min(max(max(size.x, size.y) / TVLM_SALIENCY_STRIP, 1), size);
     if (side < 2) return (int4)(0, side == 0 ? 0 : size.y - deep.y, size.x, deep.y);
     return (int4)(side == 2 ? 0 : size.x - deep.x, 0, deep.x, size.y);
@@ -91,7 +91,7 @@ inline int4 side_strip(int2 size, int side) {
 
 /* Sums over every PARTS-th texel of a strip: d = colour - mean, its squares, and its products L a, L b, a
  * b. */
-inline void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
+HELPER void strip_sums(global const float4 *restrict colours, int2 size, int4 strip, int part, float4 mean,
                        float4 *sum, float4 *squares, float4 *products) {
     *sum = *squares = *products = 0.0f;
     for (int i = part; i < strip.z * strip.w; i += PARTS) {
@@ -103,14 +103,14 @@ inline void strip_sums(global const float4 *restrict colours, int2 size, int4 st
 }
 
 /* The sum of all parts. They are added in their order, so that a device finds the same each time. */
-inline float4 sum_parts(local const float4 *parts) {
+HELPER float4 sum_parts(local const float4 *parts) {
     float4 sum = 0.0f;
     for (int part = 0; part < PARTS; ++part) sum += parts[part];
     return sum;
 }
 
 /* The Cholesky factor of a covariance. SPREAD is added to its diagonal, which keeps it far from singular. */
-inline border_side factorise(float4 mean, float4 squares, float4 products) {
+HELPER border_side factorise(float4 mean, float4 squares, float4 products) {
     const float4 v = squares + TVLM_SALIENCY_SPREAD;
     border_side side = {mean, 0.0f, 0.0f};
     side.inverse.x = 1.0f / sqrt(v.x);
@@ -127,7 +127,7 @@ inline border_side factorise(float4 mean, float4 squares, float4 products) {
  * the means and then squares about them, so that nothing cancels. `shared` has room for 2 * SIDES * PARTS
  * sums.
  */
-inline void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
+HELPER void border_sides(global const float4 *restrict colours, int2 size, local float4 *shared,
                          local border_side *sides) {
     const int lane = get_local_id(0);
     float4 sum, squares, products;
@@ -160,7 +160,7 @@ inline void border_sides(global const float4 *restrict colours, int2 size, local
 }
 
 /* The Mahalanobis distance of a colour from the colours of the side that is nearest to it. */
-inline float border_distance(float4 colour, local const border_side *sides) {
+HELPER float border_distance(float4 colour, local const border_side *sides) {
     float least = INFINITY;
     for (int side = 0; side < SIDES; ++side) {
         const border_side s = sides[side];
@@ -173,7 +173,7 @@ inline float border_distance(float4 colour, local const border_side *sides) {
 }
 
 /* What a step between two colours costs: their distance less what is free. */
-inline float step_cost(float4 from, float4 to) {
+HELPER float step_cost(float4 from, float4 to) {
     const float4 d = to - from;
     return max(sqrt(d.x * d.x + d.y * d.y + d.z * d.z) - TVLM_SALIENCY_STEP_FREE, 0.0f);
 }
@@ -183,7 +183,7 @@ inline float step_cost(float4 from, float4 to) {
  * which carries the cost in a register. costs[i * lines + line] is that of the step from texel i of a line to
  * the next.
  */
-inline void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
+HELPER void sweep(local float *path, int lines, int line_stride, int steps, int step_stride,
                   global const float *restrict costs) {
     for (int line = get_local_id(0); line < lines; line += LANES) {
         local float *at = path + line * line_stride;
@@ -257,7 +257,7 @@ saliency_prior(global const float4 *restrict lab, const int texels, const int of
 
 /* The two texels of `side` texels between which a point u in [0, 1] lies, and how far it is from the
  * first. */
-inline int2 between(float u, int side, float *fraction) {
+HELPER int2 between(float u, int side, float *fraction) {
     const float x = clamp(u * side - 0.5f, 0.0f, side - 1.0f);
     const int x0 = (int)x;
     *fraction = x - x0;
@@ -266,7 +266,7 @@ inline int2 between(float u, int side, float *fraction) {
 
 /* The bilinear values of one level of `lab` at RUN points (u[i], v), which are shares of the image's
  * sides. */
-inline void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
+HELPER void lab_row(global const float4 *restrict lab, int4 size, int first, int level, const float *u,
                     float v, float4 *values) {
     const int w = level_side(size.x, level), h = level_side(size.y, level);
     float ax, ay;
@@ -282,7 +282,7 @@ inline void lab_row(global const float4 *restrict lab, int4 size, int first, int
 }
 
 /* The same for the result of saliency_prior. */
-inline void prior_row(global const float *restrict prior, int2 size, const float *u, float v, float *values) {
+HELPER void prior_row(global const float *restrict prior, int2 size, const float *u, float v, float *values) {
     float ax, ay;
     const int2 y = between(v, size.y, &ay);
     global const float *restrict top = prior + y.x * size.x, *restrict bottom = prior + y.y * size.x;
@@ -299,7 +299,7 @@ inline void prior_row(global const float *restrict prior, int2 size, const float
  * level FIRST + scale, and its surround some levels coarser; neither goes beyond the `last` level of the
  * source.
  */
-inline float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
+HELPER float4 contrast_row(global const float4 *restrict lab, int4 source_size, int first, int last,
                            global const float *restrict prior, int2 prior_size, int2 size, int x, int y,
                            global float4 *restrict contrast) {
     float u[RUN], d[TVLM_SALIENCY_SCALES][RUN], apart_from_border[RUN];

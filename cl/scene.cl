@@ -18,7 +18,7 @@
 
 /* The depths of texels x - 1 .. x + RUN of a row. They are 0 where depth is unknown, as it is beyond the
  * edge. */
-inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
+HELPER void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
     const int4 place = level_place_(TEXTURE(depth), slice, 0);
     const bool inside = y >= 0 && y < depth_size.y;
     for (int i = 0; i < AROUND; ++i) {
@@ -28,7 +28,7 @@ inline void load_row(TEXTURE_IN(depth), int x, int y, int slice, float *row) {
 }
 
 /* How many times as far away as a neighbour a texel is; 0 where the neighbour is unknown. */
-inline float times(float here, float neighbour) {
+HELPER float times(float here, float neighbour) {
     return neighbour > 0.0f ? here / neighbour : 0.0f;
 }
 
@@ -37,7 +37,7 @@ inline float times(float here, float neighbour) {
  * bends there. `one` and `other` are how many times as far away as they it is. On a plane 1 / depth is
  * linear, so that one + other = 2: a plane has no step, however steep it is.
  */
-inline float step_of(float one, float other) {
+HELPER float step_of(float one, float other) {
     const float beyond = one > 0.0f && other > 0.0f ? one + other - 2.0f : INFINITY;
     return min(max(one, other) - 1.0f, beyond);
 }
@@ -71,7 +71,7 @@ kernel void occlusion(TEXTURE_IN(depth), TEXTURE_OUT(result)) {
  * How much depth changes from one texel to the next. It is half the difference of the two neighbours; where
  * one of them is unknown or lies across a step, it is the difference from the one that is nearer in depth.
  */
-inline float slope(float before, float here, float after) {
+HELPER float slope(float before, float here, float after) {
     const float back = before > 0.0f ? here - before : INFINITY, on = after > 0.0f ? after - here : INFINITY;
     const float one = fabs(back) <= fabs(on) ? back : on;
     const float both = max(fabs(back), fabs(on)) <= TVLM_SCENE_STEP * here ? 0.5f * (back + on) : one;

@@ -22,17 +22,17 @@
 #define LAYER_FLOATS 40
 
 /* A float as an integer that orders the same way, so that atomics on integers find ranges; and back. */
-inline int ordered(float value) {
+HELPER int ordered(float value) {
     const int bits = as_int(value);
     return bits ^ ((bits >> 31) & 0x7fffffff);
 }
-inline float unordered(int bits) {
+HELPER float unordered(int bits) {
     return as_float(bits ^ ((bits >> 31) & 0x7fffffff));
 }
 
 /* Adds one layer to the sums of RUN candidates at (x[i], y), in pixels. `step` is the size of a cell in
  * pixels, and so the distance of the taps. */
-inline void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x,
+HELPER void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x,
                       float y, float2 step, float level, int image, float *sums) {
     const float4 cap = vload4(0, floats);
     float tap_x[RUN];

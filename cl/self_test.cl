@@ -7,7 +7,7 @@
 #include "texture.clh"
 
 /* A texel that tells where it stands. Its components are exact in half. */
-inline float4 pattern(int x, int y, int slice) {
+HELPER float4 pattern(int x, int y, int slice) {
     return (float4)(x, y, slice, 0.5f * x + 0.25f * y);
 }
 

@@ -31,7 +31,7 @@
 #define COSINE_KERNEL                                                                                        \
     kernel __attribute__((reqd_work_group_size(COSINE_GROUP_W, COSINE_GROUP_H, COSINE_LANES)))
 
-inline float sum4(float4 v) {
+HELPER float sum4(float4 v) {
     return (v.x + v.y) + (v.z + v.w);
 }
 
@@ -42,7 +42,7 @@ inline float sum4(float4 v) {
  */
 #if COSINE_LANES == 1
 #define SUMS float sums[COSINE_CELLS]
-inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *restrict weights, int left,
+HELPER void cell_sums(TEXTURE_IN(features), int image, global const float4 *restrict weights, int left,
                       int top, float *sums) {
     const int columns = min(COSINE_W, features_size.x - left), rows = min(COSINE_H, features_size.y - top);
     float4 parts[COSINE_CELLS];
@@ -68,7 +68,7 @@ inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *rest
 }
 #else
 #define SUMS local float sums[COSINE_LANES * COSINE_CELLS]
-inline void cell_sums(TEXTURE_IN(features), int image, global const float4 *restrict weights, int left,
+HELPER void cell_sums(TEXTURE_IN(features), int image, global const float4 *restrict weights, int left,
                       int top, local float *sums) {
     const int cell = get_local_id(1) * COSINE_W + get_local_id(0), lane = get_local_id(2);
     const int x = min(left + (int)get_local_id(0), features_size.x - 1);
@@ -177,7 +177,7 @@ similarity_cells(TEXTURE_IN(features), const int image, global const float *rest
 #define UNIT_GROUP 64
 
 /* The largest part of the group, which all of its work-items get. */
-inline float largest_of(float part, local float *parts) {
+HELPER float largest_of(float part, local float *parts) {
     const int lane = get_local_id(0);
     parts[lane] = part;
     barrier(CLK_LOCAL_MEM_FENCE);

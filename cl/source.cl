@@ -13,7 +13,7 @@
 #include "texture.clh"
 
 /* (r, g, b, luma) of one pixel. */
-inline float4 source_of(global const pixel_t *pixel) {
+HELPER float4 source_of(global const pixel_t *pixel) {
     const float3 rgb = rgb_of(pixel);
     const float luma = TVLM_LUMA_R * rgb.x + TVLM_LUMA_G * rgb.y + TVLM_LUMA_B * rgb.z;
     return (float4)(rgb, clamp(luma, 0.0f, 1.0f));

@@ -27,7 +27,7 @@ kernel void temporal_relevance(global const float *restrict scores, TEXTURE_OUT(
  * nearest position. shape = (unused here, -1 / (2 sigma^2), square of the distance from which it is 0,
  * unused).
  */
-inline float gaussian(global const float2 *restrict positions, int count, float4 shape, float2 at) {
+HELPER float gaussian(global const float2 *restrict positions, int count, float4 shape, float2 at) {
     float nearest = shape.z;
     for (int i = 0; i < count; ++i) {
         const float2 apart = positions[i] - at;
@@ -64,7 +64,7 @@ kernel void temporal_remember(TEXTURE_IN(relevance), TEXTURE_IN(saliency), TEXTU
 }
 
 /* The centre, in pixels, of that part of a cell that lies in the image. */
-inline float centre_of(int cell, float side) {
+HELPER float centre_of(int cell, float side) {
     return 0.5f * (cell * CELL + min((cell + 1.0f) * CELL, side));
 }
 

@@ -47,7 +47,7 @@ typedef int product;
 #endif
 
 /* The blocks of a level: columns, rows, and how many blocks the levels before it have. */
-inline int4 text_blocks(int4 size, int level) {
+HELPER int4 text_blocks(int4 size, int level) {
     int start = 0;
     for (int n = 0; n < level; ++n)
         start +=
@@ -111,7 +111,7 @@ kernel void text_strokes(TEXTURE_IN(source), const int blocks, const int levels,
 
 /* Adds up one of the sums over windows around RUN blocks from (first, row) on: RX blocks to the left and
  * right and `ry` above and below. Blocks at the level's edge repeat. */
-inline void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry,
+HELPER void text_windows(global const int *restrict sums, int4 grid, int first, int row, int ry,
                          int *windows) {
     int columns[RUN + 2 * RX];
     for (int i = 0; i < RUN + 2 * RX; ++i) columns[i] = 0;
@@ -130,7 +130,7 @@ inline void text_windows(global const int *restrict sums, int4 grid, int first, 
 }
 
 /* Lowers least[i] to the lesser of rises and falls in the windows around RUN blocks. */
-inline void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry,
+HELPER void text_quiet(global const int *restrict strokes, int4 grid, int blocks, int first, int row, int ry,
                        int *least) {
     int rise[RUN], fall[RUN];
     row = clamp(row, 0, grid.y - 1);

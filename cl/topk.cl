@@ -19,6 +19,8 @@
  *
  * For the radix select on CPUs a group is one work-item, which loops over a long part of the list.
  */
+#include "helper.clh"
+
 #ifndef TOPK_GROUP
 #define TOPK_GROUP 256
 #endif
@@ -30,14 +32,14 @@
 #define NO_KEY ULONG_MAX
 
 /* The key of a score. -0 and 0 tie. */
-inline ulong key_of(float score, int index) {
+HELPER ulong key_of(float score, int index) {
     const uint bits = score == 0.0f ? 0u : as_uint(score);
     const uint down = isnan(score) ? 0xffffffffu : (bits & 0x80000000u) ? bits : ~(bits | 0x80000000u);
     return ((ulong)down << 32) | (uint)index;
 }
 
 /* Compares and exchanges pair `i` of the TOPK_CHUNK / 2 pairs of keys that lie `j` apart. */
-inline void exchange(local ulong *keys, int i, int j, bool up) {
+HELPER void exchange(local ulong *keys, int i, int j, bool up) {
     const int a = 2 * i - (i & (j - 1)), b = a + j;
     const ulong x = keys[a], y = keys[b];
     if ((x > y) == up) {
@@ -48,7 +50,7 @@ inline void exchange(local ulong *keys, int i, int j, bool up) {
 
 /* Takes steps j, j / 2, .. 1 of merging a chunk into runs of `run` keys that go up and down in turn. `base`
  * is the index of the chunk's first key among all. */
-inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
+HELPER void merge_chunk(local ulong *keys, uint base, uint run, int j) {
     for (; j > 0; j >>= 1) {
         for (int i = get_local_id(0); i < TOPK_CHUNK / 2; i += TOPK_GROUP) {
             const uint at = base + 2 * i - (i & (j - 1));
@@ -59,13 +61,13 @@ inline void merge_chunk(local ulong *keys, uint base, uint run, int j) {
 }
 
 /* Sorts a chunk: upwards, or downwards where bit TOPK_CHUNK of `base` is set. */
-inline void sort_chunk(local ulong *keys, uint base) {
+HELPER void sort_chunk(local ulong *keys, uint base) {
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint run = 2; run <= TOPK_CHUNK; run <<= 1) merge_chunk(keys, base, run, (int)(run >> 1));
 }
 
 /* Writes the index and the score of a key. */
-inline void write_result(global int2 *restrict result, global const float *restrict scores, int place,
+HELPER void write_result(global int2 *restrict result, global const float *restrict scores, int place,
                          ulong key) {
     const int index = (int)(key & 0xffffffffu);
     result[place] = (int2)(index, as_int(scores[index]));
@@ -198,7 +200,7 @@ typedef struct select_state {
 } select_state;
 
 /* A key whose index has only `index_bits` bits, so that there are fewer digits. */
-inline ulong short_key(float score, int index, int index_bits) {
+HELPER ulong short_key(float score, int index, int index_bits) {
     const ulong key = key_of(score, index);
     return (key >> 32 << index_bits) | (uint)index;
 }

@@ -17,7 +17,7 @@
 #define W      BORDERED_W(BORDER)
 
 /* The binomial filter of the row around r[0], times 16. */
-inline float row_sum(local const float *r) {
+HELPER float row_sum(local const float *r) {
     return r[-2] + 4.0f * r[-1] + 6.0f * r[0] + 4.0f * r[1] + r[2];
 }
 

@@ -7,7 +7,7 @@
 #include "texture.clh"
 
 /* The centre, in pixels, of that part of a cell that lies in the image; cells are `step` pixels wide. */
-inline float centre_of(int cell, float step, float side) {
+HELPER float centre_of(int cell, float step, float side) {
     return 0.5f * (cell * step + min((cell + 1.0f) * step, max(side, cell * step)));
 }
 
@@ -17,7 +17,7 @@ typedef struct taps {
     float weight[4];
 } taps;
 
-inline taps taps_at(float x, float y, int4 size) {
+HELPER taps taps_at(float x, float y, int4 size) {
     x = clamp(x, 0.5f, size.x - 0.5f) - 0.5f;
     y = clamp(y, 0.5f, size.y - 0.5f) - 0.5f;
     const int x0 = (int)x, y0 = (int)y, x1 = min(x0 + 1, size.x - 1), y1 = min(y0 + 1, size.y - 1);
@@ -31,7 +31,7 @@ inline taps taps_at(float x, float y, int4 size) {
  * The path at a point in texels, averaged over those of the four texels around it that have one: x and y in
  * pixels, and in z the share of the weights that have one. A texel of `path` is (x, y, 1 if there is a path).
  */
-inline float4 path_at(global const float4 *restrict path, float x, float y, int4 size) {
+HELPER float4 path_at(global const float4 *restrict path, float x, float y, int4 size) {
     const taps around = taps_at(x, y, size);
     float4 sum = 0.0f;
     for (int i = 0; i < 4; ++i) {

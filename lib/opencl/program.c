@@ -127,6 +127,16 @@ static opencl_program *find_program(opencl_device *device, const char *file, con
     return program;
 }
 
+/*
+ * What is asked of one driver alone. Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of kernels
+ * (llvm.usub.sat, noalias scopes). PoCL 3.1 computes wrong results with static helpers (cl/helper.clh).
+ */
+static const char *driver_options(const opencl_device *device) {
+    const char *platform = device->base.info.platform;
+    if (strcmp(platform, "Oclgrind") == 0) return "-cl-opt-disable ";
+    return strcmp(platform, "Portable Computing Language") == 0 ? "-DHELPER=inline " : "";
+}
+
 static tvlm_status add_program(opencl_device *device, const char *file, const char *options,
                                opencl_program **added) {
     char all[512];
@@ -143,10 +153,7 @@ static tvlm_status add_program(opencl_device *device, const char *file, const ch
         free(program);
         return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a program");
     }
-    /* Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of kernels (llvm.usub.sat, noalias
-     * scopes). */
-    const char *simulator = strcmp(device->base.info.platform, "Oclgrind") == 0 ? "-cl-opt-disable " : "";
-    snprintf(all, sizeof all, "-cl-std=%s %s-DTVLM_STORAGE=%d %s", device->cl_std, simulator,
+    snprintf(all, sizeof all, "-cl-std=%s %s-DTVLM_STORAGE=%d %s", device->cl_std, driver_options(device),
              (int)device->base.info.storage - (int)TVLM_STORAGE_IMAGE, options);
     const tvlm_status status = build(device, file, all, &program->program);
     if (status != TVLM_OK) {
