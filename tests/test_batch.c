@@ -331,7 +331,80 @@ static void check_memory(tvlm_device *device, tvlm_format format) {
     assert_true(bytes_of(device, format, 32, (uint64_t)128 * 96 * 4 * 4 * 2 * 10 * 3) <= 32 * one);
 }
 
-DEVICE_CHECKS(check_one_chunk, check_chunks, check_replacing, check_one_family, check_new_image, check_memory)
+/* ---- Grids that need smaller chunks ---- */
+
+enum { MANY = 11, DIMENSION = 768 };
+
+static tvlm_status set_features(tvlm_stack *stack, int32_t index, int32_t which) {
+    static float values[3 * 2 * DIMENSION];
+    uint64_t seed = 900 + (uint64_t)which;
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; ++i) values[i] = test_random_unit(&seed) - 0.5f;
+    return tvlm_stack_set_grid(
+        stack, index, TVLM_CHANNEL_FEATURE_0,
+        tvlm_grid_input(.data = values, .columns = 3, .rows = 2, .channels = DIMENSION));
+}
+
+/* What the question for the encoder's vector of a cell finds in an image. */
+static void ask(tvlm_stack *stack, int32_t index, float *scores) {
+    static float vector[DIMENSION];
+    uint64_t seed = 77;
+    for (int i = 0; i < DIMENSION; ++i) vector[i] = test_random_unit(&seed) - 0.5f;
+    const tvlm_status status =
+        tvlm_score(stack, tvlm_query(.vectors = vector, .count = 1, .dimension = DIMENSION),
+                   tvlm_score_params(.index = index), 64, scores);
+    if (status != TVLM_OK) fail_msg("%s", test_last_log());
+}
+
+/* Eleven images with features of 192 layers: more slices than the arrays of a device with 2048 have. */
+static void check_many_layers(tvlm_device *device, tvlm_format format) {
+    const int32_t slices = device->info.image_slices_max;
+    if (slices == 0 || slices > 2048) device->info.image_slices_max = 2048;
+    tvlm_stack *batch = batch_of(device, format, MANY, 0);
+    assert_int_equal(batch->chunk_count, 1);
+    for (int32_t i = 0; i < MANY; ++i) {
+        set_image(batch, i, 30 + (uint64_t)i);
+        set_grids(batch, i, i, false);
+    }
+    assert_int_equal(tvlm_stack_generate(batch), TVLM_OK);
+    for (int32_t i = 0; i < MANY; ++i)
+        if (set_features(batch, i, i) != TVLM_OK) fail_msg("image %d: %s", (int)i, test_last_log());
+    assert_true(batch->chunk_count > 1);
+    assert_true(batch->chunk_images * DIMENSION / 4 <= device->info.image_slices_max);
+    for (int32_t i = 0; i < MANY; i += 5) {
+        float got[64] = {0}, expected[64] = {0};
+        tvlm_stack *single = batch_of(device, format, 1, 0);
+        set_image(single, 0, 30 + (uint64_t)i);
+        set_grids(single, 0, i, false);
+        assert_int_equal(set_features(single, 0, i), TVLM_OK);
+        compare_image(batch, i, single);
+        ask(batch, i, got);
+        ask(single, 0, expected);
+        assert_memory_equal(got, expected, sizeof got);
+        tvlm_stack_destroy(&single);
+    }
+    tvlm_stack_destroy(&batch);
+    device->info.image_slices_max = slices;
+}
+
+/* Labels do not move into smaller chunks: the features are refused, and all stays as it was. */
+static void check_cannot_move(tvlm_device *device, tvlm_format format) {
+    const int32_t slices = device->info.image_slices_max, labels[2] = {5, 9};
+    tvlm_region regions[4];
+    int32_t count = 0;
+    if (slices == 0 || slices > 2048) device->info.image_slices_max = 2048;
+    tvlm_stack *batch = batch_of(device, format, MANY, 0);
+    assert_int_equal(tvlm_stack_set_labels(batch, 3, labels, 2, 1, 0), TVLM_OK);
+    assert_int_equal(set_features(batch, 0, 0), TVLM_ERROR_DEVICE_MEMORY);
+    assert_non_null(strstr(test_last_log(), "3x2 in 192 layers for 11 images"));
+    assert_int_equal(batch->chunk_count, 1);
+    assert_int_equal(tvlm_stack_regions(batch, 3, 4, regions, &count), TVLM_OK);
+    assert_int_equal(count, 2);
+    tvlm_stack_destroy(&batch);
+    device->info.image_slices_max = slices;
+}
+
+DEVICE_CHECKS(check_one_chunk, check_chunks, check_replacing, check_one_family, check_new_image, check_memory,
+              check_many_layers, check_cannot_move)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

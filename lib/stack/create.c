@@ -10,8 +10,8 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/chunks.h"
 #include "stack/delta.h"
-#include "stack/features.h"
 #include "stack/inside.h"
 #include "stack/limits.h"
 #include "stack/upload.h"
@@ -65,8 +65,7 @@ static tvlm_status make_images(tvlm_stack *stack) {
     const int32_t limit =
         tvlm_stack_chunk_limit(stack->device, stack->width, stack->height, stack->format, max_layers(stack));
     stack->chunk_images = limit < stack->images ? limit : stack->images;
-    stack->chunk_count = (stack->images - 1) / stack->chunk_images + 1;
-    stack->chunks = tvlm_allocate((size_t)stack->chunk_count, sizeof *stack->chunks);
+    stack->chunks = tvlm_stack_chunks_create(stack->images, stack->chunk_images, &stack->chunk_count);
     stack->originals = tvlm_allocate((size_t)stack->images, sizeof *stack->originals);
     stack->frames = tvlm_allocate((size_t)stack->images, sizeof *stack->frames);
     stack->carries = tvlm_allocate((size_t)stack->images, sizeof *stack->carries);
@@ -75,11 +74,6 @@ static tvlm_status make_images(tvlm_stack *stack) {
         stack->carries == NULL || stack->cameras == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a batch of %d images",
                          (int)stack->images);
-    for (int32_t i = 0; i < stack->chunk_count; ++i) {
-        const int32_t first = i * stack->chunk_images, left = stack->images - first;
-        stack->chunks[i].first = first;
-        stack->chunks[i].images = left < stack->chunk_images ? left : stack->chunk_images;
-    }
     for (int32_t i = 0; i < stack->images; ++i) {
         stack->originals[i].width = stack->width;
         stack->originals[i].height = stack->height;
@@ -166,19 +160,8 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     TVLM_ENTER_TO_FREE((*stack)->device);
     tvlm_stack *s = *stack;
     const tvlm_backend *backend = s->device->backend;
-    for (int32_t i = 0; s->chunks != NULL && i < s->chunk_count; ++i) {
-        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-            backend->texture_destroy(s->device, &s->chunks[i].grids[grid]);
-        for (int product = 0; product < TVLM_PRODUCT_COUNT; ++product)
-            backend->buffer_destroy(s->device, &s->chunks[i].products[product]);
-        tvlm_stack_features_release(s, &s->chunks[i]);
-        backend->buffer_destroy(s->device, &s->chunks[i].shares);
-        free(s->chunks[i].label_counts);
-        for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
-            backend->texture_destroy(s->device, &s->chunks[i].previous[previous]);
-    }
+    tvlm_stack_chunks_release(s, s->chunks, s->chunk_count);
     for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) backend->buffer_destroy(s->device, &s->scratch[i]);
-    free(s->chunks);
     for (int32_t i = 0; s->frames != NULL && i < s->images; ++i) {
         backend->buffer_destroy(s->device, &s->frames[i].scores);
         backend->buffer_destroy(s->device, &s->frames[i].looked);

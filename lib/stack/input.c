@@ -14,6 +14,7 @@
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/chunks.h"
 #include "stack/given.h"
 #include "stack/grids.h"
 #include "stack/input.h"
@@ -335,6 +336,7 @@ static tvlm_status write_texels(const job *j, tvlm_texture *texture) {
 
 static tvlm_status write_grid(const job *j) {
     tvlm_texture *texture;
+    TVLM_TRY(tvlm_stack_chunks_fit(j->stack, &j->size, j->kind->name));
     TVLM_TRY(tvlm_stack_given_begin(j->stack, j->index, j->kind->grid, &j->size, j->kind->name, &texture));
     const tvlm_status status = write_texels(j, texture);
     if (status == TVLM_OK) {

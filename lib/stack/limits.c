@@ -74,7 +74,7 @@ tvlm_status tvlm_stack_check_size(const tvlm_device *device, int32_t width, int3
 /*
  * The limit on slices counts in every storage. Where there are no images it is 0, and elsewhere chunks have
  * thousands of images all the same. Textures count as having at least 16 layers, so that a packed array of 64
- * channels still fits a chunk.
+ * channels still fits a chunk. A grid that is handed in with more of them makes chunks smaller (chunks.c).
  */
 int32_t tvlm_stack_chunk_limit(const tvlm_device *device, int32_t width, int32_t height, tvlm_format format,
                                int32_t layers) {

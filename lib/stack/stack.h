@@ -16,6 +16,7 @@
  *   frame.h      what questions leave of the present frame; temporal.h: what the next frame gets of it
  *   delta.h      the next frame, of which only what changed is made again
  *   packed.h     packed arrays
+ *   chunks.h     the batch in chunks, which become smaller for a grid that needs it
  *   limits.h     what fits a device; resample.h: an image in another size
  */
 #ifndef TVLM_STACK_STACK_H
