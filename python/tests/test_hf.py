@@ -14,8 +14,9 @@ NEW = tuple(map(int, VERSION.split("."))) >= (5, 23)
 if VERSION not in ("4.47", "4.57") and not NEW:
     pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
 hf = tv.hf
+from texturevlm.hf import _qwen, _tokens  # noqa: E402
 generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
-FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"]
+FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"] + ["qwen3_5"] * NEW
 IMAGE, VIDEO, START, END, PAD = 100, 101, 102, 103, 0
 SIZES = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
          "vocab_size": 128, "max_position_embeddings": 4096}
@@ -35,6 +36,15 @@ def model_of(family, seed=0):
                   "fullatt_block_indexes": [1, 3], "window_size": 112}
         config = transformers.Qwen2_5_VLConfig(vision_config=vision, rope_scaling=rope, **SIZES, **TOKENS)
         model = transformers.Qwen2_5_VLForConditionalGeneration
+    elif family == "qwen3_5":  # three layers of linear attention, one of full
+        vision = {"depth": 3, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 16,
+                  "num_position_embeddings": 64}
+        text = {**SIZES, "num_hidden_layers": 4, "head_dim": 16, "linear_key_head_dim": 8, "linear_value_head_dim": 8,
+                "linear_num_key_heads": 2, "linear_num_value_heads": 4,
+                "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2], "mrope_interleaved": True,
+                                    "partial_rotary_factor": 0.5}}
+        config = transformers.Qwen3_5Config(vision_config=vision, text_config=text, **TOKENS)
+        model = transformers.Qwen3_5ForConditionalGeneration
     else:
         vision = {"depth": 4, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 16,
                   "deepstack_visual_indexes": [0, 2], "num_position_embeddings": 64}
@@ -57,7 +67,7 @@ def batch_of(model, *prompts, seed=0):
     """Prompts of text, images and videos: lists of numbers (text) and grids ("image" or "video", t, h, w)."""
     generator = torch.Generator().manual_seed(seed)
     patch = model.config.vision_config.patch_size
-    three = model.config.model_type == "qwen3_vl"
+    three = model.config.model_type in ("qwen3_vl", "qwen3_5")
     rows, pixels, grids = [], {"image": [], "video": []}, {"image": [], "video": []}
     for prompt in prompts:
         ids = []
@@ -139,7 +149,7 @@ def encoded(pruned, picture):
     if NEW:
         places = {name.split("_", 1)[1]: value for name, value in picture.places("image").items()}
         return parts(pruned._tower(picture.pixels, grid_thw=picture.grid, **places))
-    with hf._places(pruned._tower, [picture]):
+    with _qwen.tower_places(pruned._tower, [picture]):
         return parts(pruned._tower(picture.pixels, grid_thw=picture.grid))
 
 
@@ -200,7 +210,7 @@ def test_the_tower_is_that_with_masked_patches(family, prompt):
         assert (everything[picture.kept] - answer[0]).abs().max() > 1e-3  # the dropped ones were seen
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", [family for family in FAMILIES if family != "qwen3_5"])  # linear attention has no masked keys
 @pytest.mark.parametrize("prompt", PROMPTS)
 def test_the_language_model_sees_the_positions_of_the_full_prompt(family, prompt):
     """The full prompt, with the kept tokens' embeddings in their places and all dropped tokens masked."""
@@ -283,7 +293,8 @@ def test_tokens_are_those_that_select_finds_in_the_picture(preset):
         scores = tv.select(picture, share=19 / 63, strategy="budget", patch=32, preset=preset, keep_scores=True).score_map
         expected = tv.topk(scores, 19)[0]
     assert kept.tolist() == sorted(expected.tolist())
-    np.testing.assert_array_equal(hf._frames(values, 1, 14, 18, 2, 2, (0.5,) * 3, (0.5,) * 3)[0, 0].numpy(), picture)
+    shown = _tokens.pixels_of(_tokens.frames_of(values, 1, 14, 18, 2, 2)[0, 0], (0.5,) * 3, (0.5,) * 3)
+    np.testing.assert_array_equal(shown.numpy(), picture)
 
 
 def test_tokens_of_videos_take_the_better_frame_of_the_clip():
@@ -336,17 +347,21 @@ def test_the_examples_of_the_document_run():
     processor.patch = 14
     names = {"model": model, "processor": processor, "image": picture_of(7, 140, 168)}
     names["batch"] = processor(["what?"], [names["image"]])
+    import test_hf_encoder
+    names.update(encoder=test_hf_encoder.encoder_of("siglip"), encoder_processor=processor,
+                 encoder_batch=test_hf_encoder.batch_of("siglip"))
     blocks = [block for block in test_document.examples(test_document.ROOT / "doc" / "python.md") if "tv.hf" in block]
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     for block in blocks:
         exec(compile(block, "doc/python.md", "exec"), names)
     assert names["output"].shape[0] == 1 and names["pruned"].tokens < names["pruned"].all_tokens
+    assert names["hidden"].shape[:2] == (2, 9)
 
 
 def test_what_does_not_fit_is_one_clear_line():
     model = model_of("qwen2_vl")
     batch = batch_of(model, *PROMPTS["an image"])
-    with pytest.raises(tv.Error, match="family 'llama'; known are qwen2_vl, qwen2_5_vl, qwen3_vl"):
+    with pytest.raises(tv.Error, match="family 'llama'; known are qwen2_vl, qwen2_5_vl, qwen3_vl, qwen3_5"):
         hf.Pruner(transformers.LlamaForCausalLM(transformers.LlamaConfig(hidden_size=8, intermediate_size=8, num_hidden_layers=1,
                                                                           num_attention_heads=1, vocab_size=8)), None)
     with pytest.raises(tv.Error, match="family None"):
@@ -378,5 +393,5 @@ def test_another_version_is_refused(monkeypatch):
 
 
 def test_every_public_name_has_its_manual():
-    for name in ("select_tokens", "prune_batch", "Pruner", "PrunedBatch"):
+    for name in ("select_tokens", "prune_batch", "Pruner", "PrunedBatch", "PrunedImages"):
         assert len(inspect.getdoc(getattr(hf, name))) > 60

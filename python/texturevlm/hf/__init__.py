@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prunes the images of a loaded Hugging Face model before its encoder, without a patched line of it.
+
+    import texturevlm.hf
+
+    pruner = texturevlm.hf.Pruner(model, processor, share=0.3)
+    output = pruner.generate(batch, max_new_tokens=64)      # as model.generate(**batch, max_new_tokens=64) gives it
+
+Below it: `select_tokens` says which tokens of a processor's tensors matter, and `prune_batch` makes the shorter batch.
+
+*Before the encoder*: Qwen2-VL, 2.5, 3 and Qwen3.5 (images and videos), LLaVA, and the encoders CLIP, SigLIP and SigLIP2 (NaFlex)
+alone. The layers of the encoder see the chosen patches only, with the places that they have in the full picture, and attend among
+them; the language model gets their embeddings at the positions that they have in the full prompt. Both are exact: what is computed
+is what the model computes where the other patches are masked. Positions that are counted anew would not be.
+
+*After the encoder*: Gemma 3, PaliGemma, InternVL and SmolVLM. The encoder sees all patches; the language model gets the chosen
+tokens, at the positions that they have in the full prompt.
+
+Several images, in batches that are padded on the left. `FAMILIES` has the families by `config.model_type`, `SUPPORTED` the versions
+of transformers; anything else is refused, and never answered wrongly.
+"""
+from ._batch import PrunedBatch
+from ._encoder import PrunedImages
+from ._families import FAMILIES, SUPPORTED
+from ._pruner import Pruner, prune_batch
+from ._tokens import select_tokens
+
+__all__ = ["FAMILIES", "PrunedBatch", "PrunedImages", "Pruner", "SUPPORTED", "prune_batch", "select_tokens"]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Encoders that add a row of a table of positions to each patch: CLIP, SigLIP and SigLIP2, alone and in models.
+
+The first module of such an encoder gives each patch its vector, a single product, and its row of the table. Of what it gives the
+chosen rows go on (torch's own forward hook takes them), and class tokens: the encoder's layers see nothing else. In them a patch
+without its neighbours is what it is where its neighbours are masked.
+"""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+
+from .._core import ArgumentError
+from ._tokens import check_pictures, check_shapes, kept_of, select_tokens
+
+
+@contextlib.contextmanager
+def chosen_rows(tower: Any, rows: torch.Tensor) -> Iterator[None]:
+    """Within it, the tower's layers see these patches only. rows: int64 [pictures, patches]."""
+    embeddings = embeddings_of(tower)
+    first = 1 if hasattr(embeddings, "class_embedding") else 0
+
+    def choose(module: Any, arguments: Any, output: torch.Tensor) -> torch.Tensor:
+        patches = output[:, first:].gather(1, rows[:, :, None].expand(-1, -1, output.shape[2]))
+        return torch.cat([output[:, :first], patches], dim=1)
+
+    handle = embeddings.register_forward_hook(choose)
+    try:
+        yield
+    finally:
+        handle.remove()
+
+
+def embeddings_of(tower: Any) -> Any:
+    """The module that gives each patch its vector and its row of the table."""
+    for name, module in tower.named_modules():
+        if name.split(".")[-1] == "embeddings" and hasattr(module, "patch_embedding") and hasattr(module, "position_embedding"):
+            return module
+    raise ArgumentError(f"the encoder, a {type(tower).__name__}, has no table of positions that is known here")
+
+
+def rows_of(kept: list[torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Of each picture the numbers of its kept patches, and a mask: where there are fewer than of another, 0 follows."""
+    length = max(int(flags.sum()) for flags in kept)
+    rows = torch.zeros((len(kept), length), dtype=torch.long, device=kept[0].device)
+    mask = torch.zeros_like(rows)
+    for i, flags in enumerate(kept):
+        numbers = flags.nonzero()[:, 0]
+        rows[i, :len(numbers)], mask[i, :len(numbers)] = numbers, 1
+    return rows, mask
+
+
+class PrunedImages:
+    """A batch of an image encoder, of which the dropped patches are gone: what `prune_batch` makes of CLIP's, SigLIP's, SigLIP2's.
+
+    Attributes:
+        rows: int64 [pictures, patches], which patches the encoder's layers see. mask: int64 of the same shape, 1 where there is one:
+            of SigLIP2, whose pictures differ in size, the others are padding.
+        tokens, all_tokens: how many patches are left, and how many there were.
+    """
+
+    def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any) -> None:
+        self._model, self._given = model, dict(batch)
+        pixels: Any = batch.get("pixel_values")
+        config = getattr(model.config, "vision_config", model.config)
+        if model.config.model_type.startswith("siglip2"):
+            sizes = [h * w for h, w in check_shapes(pixels, batch.get("spatial_shapes"))]
+        else:
+            rows, columns = check_pictures(pixels, int(config.patch_size))
+            sizes = [rows * columns] * len(pixels)
+        kept = kept_of(keep, sizes, pixels.device)
+        self.rows, self.mask = rows_of(kept)
+        self.tokens, self.all_tokens = int(self.mask.sum()), sum(sizes)
+        if "spatial_shapes" in self._given:
+            self._given["pixel_attention_mask"] = self.mask
+        elif self.tokens != self.mask.numel():
+            raise ArgumentError("of all pictures of a batch as many patches must be kept; only SigLIP2 masks")
+
+    def forward(self, **options: Any) -> Any:
+        """What the model answers of its batch, with hidden states [pictures, patches (and class tokens), width]."""
+        with chosen_rows(getattr(self._model, "vision_model", self._model), self.rows):
+            return self._model(**self._given, **options)
+
+    def image_features(self, **options: Any) -> Any:
+        """What the model's get_image_features answers."""
+        names = ("pixel_values", "pixel_attention_mask", "spatial_shapes", "interpolate_pos_encoding")
+        with chosen_rows(self._model.vision_model, self.rows):
+            return self._model.get_image_features(**{name: self._given[name] for name in names if name in self._given}, **options)
+
+
+def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """prune_batch's keep, by the scores of the pictures."""
+    images = getattr(processor, "image_processor", processor)
+    config = getattr(model.config, "vision_config", model.config)
+    return {"keep": select_tokens(batch["pixel_values"], batch.get("spatial_shapes"), patch=int(config.patch_size),
+                                  mean=tuple(images.image_mean), std=tuple(images.image_std), **asked, **options)}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All together: from a batch, or a question about an image, to an answer."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from .._arguments import short
+from .._core import ArgumentError, ArgumentTypeError
+from .._device import Device
+from . import _encoder, _prompt, _qwen
+from ._batch import PrunedBatch
+from ._encoder import PrunedImages
+from ._families import family_of
+
+
+def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None = None,
+                keep_videos: list[torch.Tensor] | None = None) -> Any:
+    """Makes the batch without the tokens that are not kept: a `PrunedBatch`, or of an image encoder `PrunedImages`.
+
+    Parameters:
+        model: a loaded model of a family in `FAMILIES`.
+        batch: what its processor makes: input_ids, attention_mask, pixel_values, image_grid_thw, pixel_values_videos, ...
+        keep, keep_videos: for each picture the numbers of its tokens, or a bool for each; None: all are kept. Videos are
+            Qwen-VL's. SmolVLM's and InternVL's pictures are the parts that they cut an image into.
+
+    Errors: `ArgumentError` (another family; places in the prompt that are not as many as tokens; a token that there is not),
+    `DeviceError` (a version of transformers that was not run).
+    """
+    family = family_of(model)
+    encoder = family.kind == "encoder"
+    wanted = "pixel_values" if encoder else "input_ids"
+    if not isinstance(batch, Mapping) or wanted not in batch:
+        raise ArgumentTypeError(f"batch is {short(batch)}, not a mapping with {wanted}")
+    if family.kind == "qwen":
+        return _qwen.QwenBatch(model, batch, keep, keep_videos)
+    if keep_videos is not None:
+        raise ArgumentError(f"keep_videos is for Qwen-VL, not for {model.config.model_type}")
+    return _encoder.PrunedImages(model, batch, keep) if encoder else _prompt.PromptBatch(model, batch, keep, family)
+
+
+class Pruner:
+    """Prunes a loaded model's images and videos.
+
+    Parameters:
+        model: of a family in `FAMILIES`, on any device.
+        processor: its processor.
+        share, k, preset, weights, scorer: as in `select_tokens`.
+        device: a `texturevlm.Device` for the choice.
+    """
+
+    def __init__(self, model: Any, processor: Any, *, share: float | None = None, k: int | None = None, preset: str | None = None,
+                 weights: Any = None, scorer: Any = None, device: Device | None = None) -> None:
+        self._family = family_of(model)
+        self.model, self.processor = model, processor
+        self._options = {"share": share, "k": k, "preset": preset, "weights": weights, "scorer": scorer, "device": device}
+
+    def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> Any:
+        """The shorter batch: a `PrunedBatch`, or of an image encoder `PrunedImages`. query, features: lists, an entry for each
+        image (`select_tokens`)."""
+        asked = {"query": query, "features": features}
+        if self._family.kind == "qwen":
+            keep = _qwen.choose(self.model, self.processor, batch, asked, self._options)
+        elif self._family.kind == "encoder":
+            keep = _encoder.choose(self.model, self.processor, batch, asked, self._options)
+        else:
+            keep = _prompt.choose(self.model, self.processor, batch, asked, self._options, self._family)
+        return prune_batch(self.model, batch, **keep)
+
+    def batch_of(self, messages: Any, question: str | None = None) -> Mapping[str, Any]:
+        """What the processor makes of messages (of a chat, with their images), or of images and a question."""
+        if question is not None:
+            images = messages if isinstance(messages, (list, tuple)) else [messages]
+            content = [{"type": "image", "image": image} for image in images] + [{"type": "text", "text": question}]
+            messages = [{"role": "user", "content": content}]
+        images = [part["image"] for message in messages for part in message["content"]
+                  if isinstance(part, dict) and part.get("type") == "image"]
+        text = self.processor.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        made = self.processor(text=[text], images=images or None, padding=True, return_tensors="pt")
+        device = next(self.model.parameters()).device
+        return {name: value.to(device) if isinstance(value, torch.Tensor) else value for name, value in made.items()}
+
+    def generate(self, messages_or_batch: Any, *, question: str | None = None, query: Any = None, features: Any = None,
+                 **options: Any) -> torch.Tensor:
+        """Answers: as model.generate(**batch, **options), the prompts and what follows them.
+
+        messages_or_batch: what the processor made (with input_ids); or the messages of a chat; or, with a question, an image or
+        a list of images.
+        """
+        batch = messages_or_batch
+        if self._family.kind == "encoder":
+            raise ArgumentError(f"a {self.model.config.model_type} is an encoder, which generates nothing: prune(batch).forward()")
+        if not (isinstance(batch, Mapping) and "input_ids" in batch):
+            batch = self.batch_of(batch, question)
+        elif question is not None:
+            raise ArgumentError("a question is for images; a batch has its text already")
+        pruned: PrunedBatch = self.prune(batch, query=query, features=features)
+        return pruned.generate(**options)
+
+
+__all__ = ["PrunedBatch", "PrunedImages", "Pruner", "prune_batch"]

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Qwen2-VL, 2.5, 3 and Qwen3.5: patches in grids, of images and videos, before the encoder, and positions in three dimensions."""
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+import transformers
+
+from .._core import ArgumentError
+from ._batch import PrunedBatch
+from ._families import takes_places
+from ._tokens import check_patches, kept_of, select_tokens
+
+_KINDS = (("image_grid_thw", "pixel_values", "image_token_id"), ("video_grid_thw", "pixel_values_videos", "video_token_id"))
+
+
+class Picture:
+    """The tower's part of a batch: which of its rows are kept, in which grid they stand, and which attend to each other."""
+
+    def __init__(self, tower: Any, pixels: torch.Tensor, grid: torch.Tensor, kept: torch.Tensor, merge: int) -> None:
+        self.tower, self.full_grid, self.kept, self.unit = tower, grid, kept, merge**2
+        self.rows = (kept.nonzero()[:, 0, None] * self.unit + torch.arange(self.unit, device=kept.device)).flatten()
+        self.pixels = pixels[self.rows]
+        counts, first = [], 0
+        for t, h, w in grid.tolist():
+            moment = h * w // self.unit
+            for _ in range(t):
+                counts.append(int(kept[first:first + moment].sum()))
+                first += moment
+        # The tower takes from a grid which patches attend to each other: those of one moment. A row each.
+        self.grid = torch.tensor([[1, 1, count * self.unit] for count in counts if count], dtype=grid.dtype, device=grid.device)
+
+    def windows(self, index: torch.Tensor, bounds: Any) -> tuple[torch.Tensor, list[int]]:
+        """Of Qwen2.5-VL: the kept tokens window after window, and where each window's patches begin; from those of all."""
+        kept = self.kept.to(index.device)
+        number = torch.cumsum(kept.long(), 0) - 1
+        stays = kept[index]
+        edges = torch.as_tensor(bounds, device=index.device).long() // self.unit
+        counts = torch.nn.functional.pad(torch.cumsum(stays.long(), 0), (1, 0))[edges]
+        return number[index[stays]], (counts * self.unit).tolist()
+
+    def places(self, modality: str) -> dict[str, torch.Tensor]:
+        """What the tower takes from its caller in later versions: the places of the kept patches in the full grids."""
+        vision: Any = importlib.import_module("transformers.vision_utils")
+        tower, merge = self.tower, int(self.tower.spatial_merge_size)
+        found = {"position_ids": vision.get_vision_position_ids(self.full_grid, merge)[self.rows]}
+        if hasattr(tower, "interpolation_mode"):
+            indices, weights = vision.get_vision_interpolation_indices_and_weights(
+                self.full_grid, num_grid_per_side=tower.num_grid_per_side, mode=tower.interpolation_mode,
+                align_corners=tower.interpolation_align_corners, spatial_merge_size=merge)
+            found.update(interp_indices=indices[self.rows], interp_weights=weights[self.rows])
+        if hasattr(tower, "window_size"):
+            index, bounds = self.windows(*vision.get_vision_window_index(
+                self.full_grid, spatial_merge_size=merge, window_size=tower.window_size, patch_size=tower.patch_size))
+            edges = torch.unique_consecutive(torch.tensor(bounds, dtype=torch.int32, device=self.full_grid.device))
+            found.update(window_index=index, cu_window_seqlens=edges)
+        return {f"{modality}_{name}": value for name, value in found.items()}
+
+
+@contextlib.contextmanager
+def tower_places(tower: Any, pictures: list[Picture]) -> Iterator[None]:
+    """Within it, the tower takes the places of the kept patches from the full grids. Its methods are called as they are; the
+    instance answers for the grids of the pictures, and only for them."""
+    def of(grid: torch.Tensor) -> Picture | None:
+        return next((picture for picture in pictures if picture.grid is grid or torch.equal(picture.grid, grid)), None)
+
+    def answered(name: str) -> Any:
+        original = getattr(tower, name)
+
+        def answer(grid: torch.Tensor, *rest: Any, **options: Any) -> Any:
+            picture = of(grid)
+            if picture is None:
+                return original(grid, *rest, **options)
+            if name == "get_window_index":
+                return picture.windows(*original(picture.full_grid))
+            return original(picture.full_grid, *rest, **options)[picture.rows]
+        return answer
+
+    names = [name for name in ("rot_pos_emb", "fast_pos_embed_interpolate", "get_window_index") if hasattr(tower, name)]
+    answers = {name: answered(name) for name in names}
+    for name, answer in answers.items():
+        setattr(tower, name, answer)
+    try:
+        yield
+    finally:
+        for name in names:
+            delattr(tower, name)
+
+
+class QwenBatch(PrunedBatch):
+    """Prompts with images and videos of Qwen-VL."""
+
+    def __init__(self, model: Any, batch: Mapping[str, Any], keep: Any, keep_videos: Any) -> None:
+        super().__init__(model, batch)
+        self._inner = model.model if hasattr(model.model, "visual") else model  # 4.47 has all of it in the outer one
+        self._tower = self._inner.visual
+        merge = int(self._tower.spatial_merge_size)
+        self._pictures: dict[str, Picture] = {}
+        for (grid_name, pixel_name, token_name), wanted in zip(_KINDS, (keep, keep_videos)):
+            if batch.get(pixel_name) is None:
+                continue
+            grid = batch[grid_name]
+            check_patches(batch[pixel_name], grid, merge, int(model.config.vision_config.temporal_patch_size))
+            kept = torch.cat(kept_of(wanted, (grid.prod(dim=1) // merge**2).tolist(), self._full.device))
+            self._drop(getattr(model.config, token_name), kept, pixel_name)
+            self._pictures[pixel_name] = Picture(self._tower, batch[pixel_name], grid, kept, merge)
+        self._shorten(self._positions(batch, self._full, self._full_mask))
+
+    def _positions(self, batch: Mapping[str, Any], ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """[3, rows, length]: those of the full prompt."""
+        options = {name: batch[name] for name in ("image_grid_thw", "video_grid_thw", "second_per_grid_ts")
+                   if batch.get(name) is not None}
+        if takes_places():
+            kinds = torch.zeros_like(ids)
+            for kind, (_, _, token_name) in enumerate(_KINDS, 1):
+                kinds[ids == getattr(self._model.config, token_name)] = kind
+            options["mm_token_type_ids"] = batch.get("mm_token_type_ids", kinds)
+        positions, _ = self._inner.get_rope_index(ids, attention_mask=mask, **options)
+        found: torch.Tensor = positions.to(ids.device)
+        return found
+
+    def _run(self, until: int | None, **options: Any) -> Any:
+        """The model's own forward, of the tokens before `until`."""
+        positions = self.position_ids
+        if hasattr(self._model.model, "visual"):  # 4.57: the places in the text stand above the three of M-RoPE
+            text = (self.attention_mask.cumsum(dim=1) - 1).clamp(min=0)
+            positions = torch.cat([text[None], positions])
+        given = {"input_ids": self.input_ids[:, :until], "attention_mask": self.attention_mask[:, :until],
+                 "position_ids": positions[..., :until]}
+        if takes_places():
+            return self._model(**given, mm_encoder_outputs=self._encoded(), **options)
+        for pixel_name, grid_name in (("pixel_values", "image_grid_thw"), ("pixel_values_videos", "video_grid_thw")):
+            if pixel_name in self._pictures:
+                given[pixel_name], given[grid_name] = self._pictures[pixel_name].pixels, self._pictures[pixel_name].grid
+        with tower_places(self._tower, list(self._pictures.values())):
+            return self._model(**given, **options)
+
+    def _encoded(self) -> dict[str, Any]:
+        """What the encoder gives of the kept patches."""
+        encode = {"pixel_values": ("image", self._inner.get_image_features),
+                  "pixel_values_videos": ("video", self._inner.get_video_features)}
+        found = {}
+        for pixel_name, picture in self._pictures.items():
+            modality, features = encode[pixel_name]
+            found[modality] = features(picture.pixels, picture.grid, return_dict=True, **picture.places(modality))
+        return found
+
+    def forward(self, **options: Any) -> Any:
+        return self._run(None, **options)
+
+    def generate(self, **options: Any) -> torch.Tensor:
+        self._check_options(options)
+        if not bool(self.attention_mask[:, -1].all()):
+            raise ArgumentError("a prompt ends in padding: generate wants batches that are padded on the left")
+        length = self.input_ids.shape[1]
+        images = [getattr(self._model.config, name, None) for _, _, name in _KINDS]
+        if any(bool((self.input_ids[:, -1] == token).any()) for token in images if token is not None):
+            raise ArgumentError("a prompt ends in a picture: a text must follow it")
+        # Where layers differ (Qwen3.5's linear attention), the cache has to know them.
+        cache = (transformers.DynamicCache(config=self._model.config.get_text_config(decoder=True)) if takes_places()
+                 else transformers.DynamicCache())
+        with torch.no_grad():
+            self._run(length - 1, past_key_values=cache, use_cache=True)
+        # generate goes on with the last token, whose position differs by this from its place: in the cache, in later
+        # versions in the prompt without its padding.
+        place = self.attention_mask.sum(dim=1, keepdim=True) - 1 if takes_places() else length - 1
+        self._inner.rope_deltas = (self.position_ids[0, :, -1:] - place).to(self.input_ids.device)
+        answer = self._model.generate(input_ids=self.input_ids, attention_mask=self.attention_mask, past_key_values=cache,
+                                      **options)
+        return torch.cat([self._full, answer[:, length:]], dim=1)
+
+
+def choose(model: Any, processor: Any, batch: Mapping[str, Any], asked: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """prune_batch's keep and keep_videos, by the scores of the pictures; a query is for images."""
+    images = getattr(processor, "image_processor", processor)
+    videos = getattr(processor, "video_processor", None) or images
+    vision = model.config.vision_config
+    found = {}
+    for (grid_name, pixel_name, _), name, source, own in zip(_KINDS, ("keep", "keep_videos"), (images, videos), (asked, {})):
+        if batch.get(pixel_name) is not None:
+            found[name] = select_tokens(batch[pixel_name], batch[grid_name], int(vision.spatial_merge_size), mean=tuple(source.image_mean),
+                                        std=tuple(source.image_std), temporal=int(vision.temporal_patch_size), **own, **options)
+    return found

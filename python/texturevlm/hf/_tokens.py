@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tokens of a processor's tensors matter, and the caller's choice of them."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from .._arguments import integer, real, short
+from .._core import ArgumentError, ArgumentTypeError
+from .._device import Device
+from .._functions import topk
+from .._stack import SCORED, Stack
+
+
+def side_of(numbers: int, temporal: int = 1) -> int:
+    """The side of a square patch of so many numbers: of 3 colours, in `temporal` frames."""
+    side = int(round((numbers / (3 * temporal)) ** 0.5))
+    if 3 * temporal * side * side != numbers:
+        raise ArgumentError(f"a patch has {numbers} numbers, which are not {temporal} frames of 3 colours of a square")
+    return side
+
+
+def check_patches(pixel_values: Any, grid: Any, merge: int, temporal: int) -> list[tuple[int, int, int]]:
+    """The grids of Qwen-VL's pictures, if they fit the patches."""
+    if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 2 or not pixel_values.is_floating_point():
+        raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [patches, numbers of a patch]")
+    if not isinstance(grid, torch.Tensor) or grid.ndim != 2 or grid.shape[1] != 3 or grid.is_floating_point():
+        raise ArgumentTypeError(f"the grid is {short(grid)[:60]}, not a tensor of whole numbers [pictures, 3]")
+    side_of(pixel_values.shape[1], temporal)
+    grids = [(int(t), int(h), int(w)) for t, h, w in grid.tolist()]
+    patches = sum(t * h * w for t, h, w in grids)
+    if patches != pixel_values.shape[0] or any(min(g) < 1 or g[1] % merge or g[2] % merge for g in grids):
+        raise ArgumentError(f"the grids {grids} have {patches} patches in blocks of {merge} x {merge}, pixel_values have "
+                            f"{pixel_values.shape[0]}")
+    return grids
+
+
+def check_shapes(pixel_values: Any, shapes: Any) -> list[tuple[int, int]]:
+    """The shapes of SigLIP2's pictures, in patches, if they fit the patches."""
+    if not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 3 or not pixel_values.is_floating_point():
+        raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, patches, numbers of a "
+                                "patch]")
+    if not isinstance(shapes, torch.Tensor) or shapes.ndim != 2 or shapes.shape[1] != 2 or shapes.is_floating_point():
+        raise ArgumentTypeError(f"spatial_shapes are {short(shapes)[:60]}, not a tensor of whole numbers [pictures, 2]")
+    side_of(pixel_values.shape[2])
+    found = [(int(h), int(w)) for h, w in shapes.tolist()]
+    if len(found) != pixel_values.shape[0] or any(min(shape) < 1 or shape[0] * shape[1] > pixel_values.shape[1] for shape in found):
+        raise ArgumentError(f"spatial_shapes {found} do not fit pixel_values {tuple(pixel_values.shape)}")
+    return found
+
+
+def check_pictures(pixel_values: Any, side: int) -> tuple[int, int]:
+    """Rows and columns of tokens of that side in pixels, in pictures of one size."""
+    if (not isinstance(pixel_values, torch.Tensor) or pixel_values.ndim != 4 or pixel_values.shape[1] != 3
+            or not pixel_values.is_floating_point()):
+        raise ArgumentTypeError(f"pixel_values are {short(pixel_values)[:60]}, not a tensor of floats [pictures, 3, height, width]")
+    rows, columns = pixel_values.shape[2] // side, pixel_values.shape[3] // side
+    if min(rows, columns) < 1:
+        raise ArgumentError(f"pixel_values {tuple(pixel_values.shape)} are smaller than a token of {side} x {side} pixels")
+    return rows, columns
+
+
+# ---- Pixels ----
+
+def frames_of(rows: torch.Tensor, t: int, h: int, w: int, merge: int, temporal: int) -> torch.Tensor:
+    """[t, temporal, H, W, 3]: the values that Qwen-VL's processor made patches of."""
+    side = side_of(rows.shape[1], temporal)
+    blocks = rows.reshape(t, h // merge, w // merge, merge, merge, 3, temporal, side, side)
+    return blocks.permute(0, 6, 1, 3, 7, 2, 4, 8, 5).reshape(t, temporal, h * side, w * side, 3)
+
+
+def pixels_of(values: torch.Tensor, mean: Any, std: Any) -> torch.Tensor:
+    """uint8: the pixels whose normalised values, colours last, these are."""
+    scale, shift = (torch.tensor(value, dtype=torch.float32, device=values.device) for value in (std, mean))
+    return ((values.float() * scale + shift) * 255).round().clamp(0, 255).to(torch.uint8)
+
+
+def _pictures(pixel_values: Any, grid: Any, merge: int | None, patch: int | None, temporal: int) -> Iterator[tuple[torch.Tensor, int]]:
+    """Of each picture its values [moments, frames, height, width, 3], and the side of a token in pixels."""
+    if grid is None:
+        if patch is None:
+            raise ArgumentError("whole pictures (pixel_values [pictures, 3, height, width]) need patch, the side of a patch in pixels")
+        side = integer("patch", patch, 1, 1024) * (1 if merge is None else merge)
+        rows, columns = check_pictures(pixel_values, side)
+        for picture in pixel_values:
+            yield picture.permute(1, 2, 0)[None, None, :rows * side, :columns * side], side
+    elif isinstance(pixel_values, torch.Tensor) and pixel_values.ndim == 3:
+        side = side_of(pixel_values.shape[2])
+        for picture, (h, w) in zip(pixel_values, check_shapes(pixel_values, grid)):
+            blocks = picture[:h * w].reshape(h, w, side, side, 3).permute(0, 2, 1, 3, 4)
+            yield blocks.reshape(1, 1, h * side, w * side, 3), side
+    else:
+        merge, first = 2 if merge is None else merge, 0
+        for t, h, w in check_patches(pixel_values, grid, merge, temporal):
+            yield (frames_of(pixel_values[first:first + t * h * w], t, h, w, merge, temporal),
+                   merge * side_of(pixel_values.shape[1], temporal))
+            first += t * h * w
+
+
+# ---- The choice ----
+
+def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, merge: int | None = None, *,
+                  patch: int | None = None, share: float | None = None, k: int | None = None, preset: str | None = None,
+                  mean: Any = (0.5, 0.5, 0.5), std: Any = (0.5, 0.5, 0.5), temporal: int = 2, weights: Any = None,
+                  scorer: Any = None, query: Any = None, features: Any = None, device: Device | None = None) -> list[torch.Tensor]:
+    """Chooses tokens of the tensors that a processor made: of what the model sees, whichever resizer made it.
+
+    Parameters:
+        pixel_values, grid: what the processor made, normalised by mean and std:
+            of Qwen-VL float [patches, 3 * temporal * patch^2] and its image_grid_thw or video_grid_thw, int [pictures, 3];
+            of SigLIP2 float [pictures, patches, 3 * patch^2] and its spatial_shapes, int [pictures, 2];
+            of all others float [pictures, 3, height, width], no grid, and `patch`, the side of a patch in pixels.
+        merge: patches along a side of a token (default: 2 of Qwen-VL, else 1).
+        share: of each picture's tokens, 0 .. 1 (default: 0.25); k: how many of each picture. At least one is chosen.
+        preset: ``"general"``, ``"document"`` or ``"screen"``: tokens by what a small picture of the whole loses of each (the loss
+            of the strategy ``budget``); None: by the score of the strategy ``grid``, which weights, a scorer, or a query do say.
+        query, features: of each picture (lists), or None.
+        temporal: frames of a token, of Qwen-VL.
+        device: a `Device`, on which the choice is made.
+
+    Gives of each picture the numbers of the chosen tokens, rising: int64, on the device of pixel_values. A token of two frames
+    has the better one's score; of a video the best tokens of the whole clip are chosen.
+    """
+    temporal = integer("temporal", temporal, 1, 16)
+    if merge is not None:
+        merge = integer("merge", merge, 1, 64)
+    if share is not None and k is not None:
+        raise ArgumentError("share and k exclude each other")
+    part = real("share", 0.25 if share is None else share, 0.0, above=True)
+    if part > 1:
+        raise ArgumentError(f"share is {part}; it must be at most 1")
+    if preset is not None and any(value is not None for value in (weights, scorer, query)):
+        raise ArgumentError("a preset is not for weights, a scorer or a query, which a score has")
+    chosen = []
+    for number, (values, side) in enumerate(_pictures(pixel_values, grid, merge, patch, temporal)):
+        tokens = values.shape[0] * (values.shape[2] // side) * (values.shape[3] // side)
+        count = min(integer("k", k, 1), tokens) if k is not None else max(1, round(part * tokens))
+        if count == tokens:
+            best = torch.arange(tokens)
+        else:
+            asked = {name: value[number] if value is not None else None for name, value in
+                     (("query", query), ("features", features))}
+            scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, preset, weights, scorer, asked,
+                                                device) for moment in values])
+            best = torch.from_numpy(topk(scores.numpy(), count, device=device)[0]).long().sort().values
+        chosen.append(best.to(pixel_values.device))
+    return chosen
+
+
+def _token_scores(frames: torch.Tensor, side: int, part: float, preset: str | None, weights: Any, scorer: Any,
+                  asked: dict[str, Any], device: Device | None) -> torch.Tensor:
+    """[rows, columns]: how much each token of one moment matters."""
+    found: torch.Tensor | None = None
+    for i in range(frames.shape[0]):
+        if i > 0 and torch.equal(frames[i], frames[i - 1]):
+            continue  # a still image fills all frames of its token
+        with Stack(frames[i].cpu(), device=device, layout=SCORED) as stack:
+            if asked["features"] is not None:
+                stack.set_features(asked["features"])
+            if preset is None:
+                scores = stack.scores(asked["query"], stride=side, weights=weights, scorer=scorer)
+            else:
+                scores = stack.select(strategy="budget", share=part, patch=side, preset=preset, keep_scores=True).score_map
+        here = torch.from_numpy(scores.copy())
+        found = here if found is None else torch.maximum(found, here)
+    assert found is not None
+    return found
+
+
+def kept_of(keep: Any, sizes: Sequence[int], device: Any) -> list[torch.Tensor]:
+    """Of each picture a bool for each of its tokens, from the caller's choice: numbers or bools of each, or None: all."""
+    if keep is None:
+        return [torch.ones(size, dtype=torch.bool, device=device) for size in sizes]
+    if not isinstance(keep, (list, tuple)) or len(keep) != len(sizes):
+        raise ArgumentError(f"there are {len(sizes)} pictures: keep must be a list of as many tensors")
+    kept = []
+    for number, (size, tokens) in enumerate(zip(sizes, keep)):
+        tokens = torch.as_tensor(tokens, device=device)
+        if tokens.dtype == torch.bool and tuple(tokens.shape) == (size,):
+            tokens = tokens.nonzero()[:, 0]
+        if tokens.is_floating_point() or tokens.ndim != 1 or tokens.numel() == 0:
+            raise ArgumentError(f"keep of picture {number} is of the shape {tuple(tokens.shape)} and {tokens.dtype}; it must name at "
+                                "least one token")
+        if int(tokens.min()) < 0 or int(tokens.max()) >= size:
+            raise ArgumentError(f"picture {number} has {size} tokens; keep names {int(tokens.min())} .. {int(tokens.max())}")
+        flags = torch.zeros(size, dtype=torch.bool, device=device)
+        flags[tokens.long()] = True
+        kept.append(flags)
+    return kept
