@@ -3,9 +3,6 @@
  * How much of a device's memory a stack takes (tvlm_stack_need) against what the device gave, family by
  * family; and the sizes that follow from it (tvlm_stack_fit), where memory, a side, or a limit is the bound.
  */
-#include <sys/resource.h>
-
-#include "core/room.h"
 #include "stack/inside.h"
 #include "stack/limits.h"
 #include "stack_helper.h"
@@ -238,28 +235,6 @@ static void test_session_makes_room(void **state) {
     tvlm_device_destroy(&device);
 }
 
-/* The limits of the process count: what is left shrinks with them. */
-static void test_host_room(void **state) {
-    struct rlimit before, limit;
-    (void)state;
-    const uint64_t room = tvlm_host_room();
-    assert_true(room > 0);
-    assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
-    limit = before;
-    limit.rlim_cur = (rlim_t)1 << 46; /* more than there is, and more than a sanitizer takes */
-    if (before.rlim_cur == RLIM_INFINITY && setrlimit(RLIMIT_AS, &limit) == 0) {
-        assert_true(tvlm_host_room() <= (uint64_t)1 << 46);
-        assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
-    }
-    assert_int_equal(getrlimit(RLIMIT_DATA, &before), 0);
-    limit = before;
-    limit.rlim_cur = 1; /* what the process has stays */
-    assert_int_equal(setrlimit(RLIMIT_DATA, &limit), 0);
-    const uint64_t none = tvlm_host_room();
-    assert_int_equal(setrlimit(RLIMIT_DATA, &before), 0);
-    assert_int_equal(none, 0);
-}
-
 DEVICE_CHECKS(check_need)
 
 int main(void) {
@@ -271,7 +246,6 @@ int main(void) {
         cmocka_unit_test(test_fit),
         cmocka_unit_test(test_scaled_down),
         cmocka_unit_test(test_session_makes_room),
-        cmocka_unit_test(test_host_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

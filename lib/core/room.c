@@ -6,6 +6,7 @@
 #include "core/room.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +25,13 @@ static uint64_t less(uint64_t limit, uint64_t used) {
 }
 
 /* Finds the number that a text begins with. *end is what follows it, the text itself where there is none. */
-static uint64_t number_at(const char *text, uint64_t otherwise, char **end) {
+static uint64_t number_at(char *text, uint64_t otherwise, char **end) {
+    char *const digits = text + strspn(text, " \t");
+    *end = text;
+    if (*digits < '0' || *digits > '9') return otherwise; /* strtoull takes a sign, too */
     errno = 0;
-    const unsigned long long number = strtoull(text, end, 10);
-    return *end != text && errno == 0 ? number : otherwise;
+    const unsigned long long number = strtoull(digits, end, 10);
+    return errno == 0 ? number : otherwise;
 }
 
 /* Finds the number behind a word at the beginning of a line; "" finds that of the first line. */
@@ -83,29 +87,47 @@ static uint64_t groups_room(const char *root, char *name, const char *limit, con
     char folder[2048];
     uint64_t room = NO_LIMIT;
     for (;;) {
-        snprintf(folder, sizeof folder, "%s%s", root, name);
-        room = least(room, group_room(folder, limit, usage, files));
+        const int length = snprintf(folder, sizeof folder, "%s%s", root, name);
+        if (length > 0 && (size_t)length < sizeof folder)
+            room = least(room, group_room(folder, limit, usage, files));
         char *const slash = strrchr(name, '/');
         if (slash == NULL) return room;
         *slash = '\0';
     }
 }
 
-static uint64_t all_groups_room(void) {
-    char line[1024];
+/* Whether a list of controllers that commas separate has "memory". */
+static bool controls_memory(const char *list) {
+    static const char word[] = "memory";
+    const size_t length = sizeof word - 1;
+    for (; *list != '\0'; list += strcspn(list, ","), list += *list == ',')
+        if (strcspn(list, ",") == length && strncmp(list, word, length) == 0) return true;
+    return false;
+}
+
+/* The room of the group in a line "NUMBER:CONTROLLERS:PATH", without controllers in version 2. */
+static uint64_t line_room(char *line, const char *root) {
+    char folder[1024];
+    line[strcspn(line, "\n")] = '\0';
+    char *const controllers = strchr(line, ':');
+    char *const path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
+    if (path == NULL) return NO_LIMIT;
+    *path = '\0';
+    if (controllers[1] == '\0')
+        return groups_room(root, path + 1, "memory.max", "memory.current", "inactive_file ");
+    if (!controls_memory(controllers + 1)) return NO_LIMIT;
+    snprintf(folder, sizeof folder, "%s/memory", root);
+    return groups_room(folder, path + 1, "memory.limit_in_bytes", "memory.usage_in_bytes",
+                       "total_inactive_file ");
+}
+
+uint64_t tvlm_groups_room(const char *list, const char *root) {
+    char *line = NULL;
+    size_t size = 0;
     uint64_t room = NO_LIMIT;
-    FILE *const file = fopen("/proc/self/cgroup", "r");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        char *const first = strchr(line, ':'), *const second = first != NULL ? strchr(first + 1, ':') : NULL;
-        if (second == NULL) continue;
-        if (strncmp(first, "::", 2) == 0)
-            room = least(room, groups_room("/sys/fs/cgroup", second + 1, "memory.max", "memory.current",
-                                           "inactive_file "));
-        else if (strncmp(first, ":memory:", 8) == 0)
-            room = least(room, groups_room("/sys/fs/cgroup/memory", second + 1, "memory.limit_in_bytes",
-                                           "memory.usage_in_bytes", "total_inactive_file "));
-    }
+    FILE *const file = fopen(list, "r");
+    while (file != NULL && getline(&line, &size, file) > 0) room = least(room, line_room(line, root));
+    free(line);
     if (file != NULL) fclose(file);
     return room;
 }
@@ -116,5 +138,5 @@ uint64_t tvlm_host_room(void) {
     const uint64_t kibibytes = number_in("/proc/meminfo", "MemAvailable:", NO_LIMIT);
     const uint64_t free_bytes = kibibytes < NO_LIMIT / 1024 ? kibibytes * 1024 : NO_LIMIT;
     const uint64_t limits = least(less(limit_of(RLIMIT_AS), all), less(limit_of(RLIMIT_DATA), data));
-    return least(least(free_bytes, limits), all_groups_room());
+    return least(least(free_bytes, limits), tvlm_groups_room("/proc/self/cgroup", "/sys/fs/cgroup"));
 }

@@ -14,4 +14,11 @@
  */
 uint64_t tvlm_host_room(void);
 
+/*
+ * The part of it that control groups leave, of either version, each group and those that it is in: `list` is a
+ * file as /proc/self/cgroup, `root` the folder where they are mounted. What is missing, or is no number, limits
+ * nothing.
+ */
+uint64_t tvlm_groups_room(const char *list, const char *root);
+
 #endif
