@@ -22,18 +22,24 @@ typedef struct application {
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations" /* clCreateCommandQueue: every driver has it */
-static inline application start_on(const test_target *target) {
-    application app = {.id = ((opencl_device *)target->device)->id};
-    const struct tvlm_device_params params = {.log = &test_log, .storage = target->device->info.storage};
+/* An application on the device on which another one is open; without a device of the library's. */
+static inline application application_on(const tvlm_device *device) {
+    application app = {.id = ((const opencl_device *)device)->id};
     app.context = clCreateContext(NULL, 1, &app.id, NULL, NULL, NULL);
     app.queue = clCreateCommandQueue(app.context, app.id, 0, NULL);
     app.other = clCreateCommandQueue(app.context, app.id, 0, NULL);
     assert_true(app.queue != NULL && app.other != NULL);
+    return app;
+}
+#pragma GCC diagnostic pop
+
+static inline application start_on(const test_target *target) {
+    application app = application_on(target->device);
+    const struct tvlm_device_params params = {.log = &test_log, .storage = target->device->info.storage};
     if (tvlm_device_open_opencl(app.context, app.id, app.queue, &params, &app.device) != TVLM_OK)
         fail_msg("%s", test_last_log());
     return app;
 }
-#pragma GCC diagnostic pop
 
 static inline void stop(application *app) {
     tvlm_device_destroy(&app->device);

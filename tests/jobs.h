@@ -7,363 +7,30 @@
 #ifndef TVLM_TESTS_JOBS_H
 #define TVLM_TESTS_JOBS_H
 
-#include "core/try.h"
-#include "support_stage.h"
+#include "jobs_host.h"
+#include "jobs_opencl.h"
 
-#include <stdio.h>
-#include <string.h>
-
-/* ---- The log ---- */
-
-static int errors;
-static char last_error[1024];
-
-static void count_errors(void *user, tvlm_log_level level, const char *message) {
-    (void)user;
-    if (level != TVLM_LOG_ERROR) return;
-    ++errors;
-    snprintf(last_error, sizeof last_error, "%s", message);
-}
-
-/* ---- The jobs ---- */
-
-static const tvlm_log job_log = {count_errors, NULL};
-
-enum { WIDTH = 37, HEIGHT = 23, STACK_WIDTH = 33, STACK_HEIGHT = 21, K = 3, CHANNELS = 5 };
-enum { REASONS = 5 }; /* four channels of the default score, and the question */
-enum { FRAMES = 3, STREAM_WIDTH = 32, STREAM_HEIGHT = 20 };
-enum { TOKENS = 6, ROW_FLOATS = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 56 pixels */
-
-enum { COLUMNS = 6, ROWS = 4, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
-
-static uint8_t pixels[WIDTH * HEIGHT * 3];
-
-typedef struct objects {
-    tvlm_device *device;
-    tvlm_stack *stack;
-    tvlm_selection *selection;
-    tvlm_packed *packed;
-    tvlm_export *export;
-    tvlm_session *session;
-} objects;
-
-typedef struct results {
-    tvlm_position positions[K];
-    tvlm_reason reasons[K * REASONS];
-    float texels[STACK_WIDTH * STACK_HEIGHT], samples[2 * 2], packed[9 * 7 * CHANNELS], best[2];
-    int32_t indices[2];
-    float scores[TOKENS], values[TOKENS * ROW_FLOATS], chosen[2 * ROW_FLOATS];
-    int64_t tokens[2];
-    tvlm_position squares[SQUARES];
-    float patches[SQUARES * 4 * 4];
-    tvlm_position found[2][K];
-    tvlm_position seen[FRAMES][K];
-    float past;
-    float similarity[CELLS], vectors[2 * DIMENSION], weights[2];
-    float all[5 * 4 * 40], moved[2], axes[2];
-} results;
-
-/* An export of several pictures. */
-static tvlm_status picture(const objects *o, const tvlm_image *image,
-                           const struct tvlm_export_params *params) {
-    tvlm_export *export = NULL;
-    int64_t chosen[4] = {-1, -1, -1, -1};
-    TVLM_TRY(tvlm_export_create(o->device, params, &export));
-    tvlm_status status = tvlm_export_run(export, image, 1, NULL, NULL);
-    if (status == TVLM_OK) status = tvlm_export_read(export, 2, sizeof chosen, chosen);
-    if (status == TVLM_OK) assert_true(tvlm_export_picture_count(export) > 1 && chosen[0] == 0);
-    tvlm_export_destroy(&export);
-    return status;
-}
-
-/* An export of two of its tokens, asked of features. */
-static tvlm_status process(objects *o, results *r) {
-    static const float features[6] = {1, 0, 0, 1, 1, 1}, vector[2] = {1, 0};
-    static const struct tvlm_grid_input grid = {.data = features, .columns = 3, .rows = 1, .channels = 2};
-    static const struct tvlm_query query = {.vectors = vector, .dimension = 2};
-    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    if (o->export == NULL)
-        TVLM_TRY(tvlm_export_create(o->device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = 2),
-                                    &o->export));
-    TVLM_TRY(tvlm_export_run(o->export, &image, 1, &grid, &query));
-    TVLM_TRY(tvlm_export_read(o->export, 0, sizeof r->values, r->values));
-    TVLM_TRY(tvlm_export_read(o->export, 2, sizeof r->tokens, r->tokens));
-    TVLM_TRY(tvlm_export_read(o->export, 3, sizeof r->chosen, r->chosen));
-    TVLM_TRY(tvlm_export_read(o->export, 7, sizeof r->scores, r->scores));
-    TVLM_TRY(picture(
-        o, &image,
-        tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = 4, .strategy = TVLM_STRATEGY_BUDGET)));
-    return picture(
-        o, &image,
-        tvlm_export_params(.model = TVLM_EXPORT_LLAVA_ONEVISION, .budget = 8, .side = 16, .patch = 8));
-}
-
-/* A budget of patches of 8 pixels. */
-static tvlm_status spend(objects *o, struct tvlm_select_params params) {
-    tvlm_selection *selection = NULL;
-    int32_t count = 0;
-    params.strategy = TVLM_STRATEGY_BUDGET;
-    params.patch = 8.0f;
-    TVLM_TRY(tvlm_select(o->stack, NULL, &params, &selection));
-    (void)tvlm_selection_positions(selection, &count);
-    tvlm_selection_destroy(&selection);
-    assert_true(count > 0);
-    return TVLM_OK;
-}
-
-/* Squares that cover the image, and a patch of each. */
-static tvlm_status cut(objects *o, results *r, tvlm_strategy strategy) {
-    static const int32_t channel[1] = {TVLM_CHANNEL_R};
-    const struct tvlm_patches_params patches = {.side = 4, .channels = channel, .channel_count = 1};
-    tvlm_selection *selection = NULL;
-    int32_t count = 0;
-    TVLM_TRY(tvlm_select(
-        o->stack, NULL,
-        tvlm_select_params(.k = SQUARES, .strategy = strategy, .score.stride = 4.0f, .patch = 4.0f),
-        &selection));
-    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
-    assert_in_range(count, 1, SQUARES);
-    memset(r->squares, 0, sizeof r->squares);
-    memcpy(r->squares, positions, (size_t)count * sizeof *positions);
-    const tvlm_status status =
-        tvlm_patches_extract(o->stack, positions, count, &patches, sizeof r->patches, r->patches);
-    tvlm_selection_destroy(&selection);
-    return status;
-}
-
-/* A cascade for two queries in a stack of a session: one it has or makes. */
-static tvlm_status search(objects *o, int which, tvlm_position *found) {
-    static const float features[12] = {1, 0, 0, 1, 1, 1, 0, 2, 3, 1, 0, 0}, vectors[4] = {1, 0, 0.5f, 1};
-    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT - which, .channels = 3};
-    tvlm_stack *stack;
-    tvlm_selection *selection = NULL;
-    int32_t count = 0;
-    TVLM_TRY(tvlm_session_stack(o->session, &image, tvlm_stack_params(.layout = "edges", .clusters = 4), NULL,
-                                0, &stack, NULL));
-    TVLM_TRY(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
-                                 tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2)));
-    TVLM_TRY(tvlm_select(
-        stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
-        tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE, .diversity = 0.5),
-        &selection));
-    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
-    assert_int_equal(count, K);
-    memcpy(found, positions, K * sizeof *positions);
-    tvlm_selection_destroy(&selection);
-    return TVLM_OK;
-}
-
-/* Two images in turn; without a session, or with the one that a failure has left. */
-static tvlm_status remember(objects *o, results *r) {
-    if (o->session == NULL) TVLM_TRY(tvlm_session_create(o->device, NULL, &o->session));
-    for (int i = 0; i < 2; ++i) TVLM_TRY(search(o, i, r->found[i]));
-    return TVLM_OK;
-}
-
-/* Frames of a stream with features, regions and a volume: pushed, or sent ahead. */
-static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
-    static const float features[12] = {1, 0, 0, 1, 1, 1, 0, 2, 3, 1, 0, 0};
-    static const uint8_t mask[6] = {1, 0, 0, 0, 1, 1};
-    const tvlm_image image = {.pixels = pixels + 3 * (FRAMES - frame),
-                              .width = STREAM_WIDTH,
-                              .height = STREAM_HEIGHT,
-                              .channels = 3,
-                              .type = TVLM_PIXEL_U8};
-    tvlm_selection *selection = NULL;
-    int32_t count = 0;
-    if (frame == 1) TVLM_TRY(tvlm_stream_send(stream, 0, &image));
-    TVLM_TRY(tvlm_stream_push(stream, 0, frame == 1 ? NULL : &image, NULL, NULL));
-    if (frame != 1)
-        TVLM_TRY(tvlm_stream_set_features(
-            stream, 0, TVLM_CHANNEL_FEATURE_0,
-            tvlm_grid_input(.data = features, .columns = 3, .rows = 2, .channels = 2),
-            frame > 0 ? mask : NULL));
-    TVLM_TRY(tvlm_stream_select(
-        stream, 0, NULL, tvlm_select_params(.k = K, .score.stride = 4.0f, .patch = 4.0f, .overview = 0.4f),
-        &selection));
-    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
-    assert_int_equal(count, K);
-    memcpy(r->seen[frame], positions, K * sizeof *positions);
-    tvlm_selection_destroy(&selection);
-    return TVLM_OK;
-}
-
-static tvlm_status watch(objects *o, results *r) {
-    static const tvlm_volume_point point = {10.0f, 7.0f, 0.5f};
-    const struct tvlm_stream_params params = {.layout = "edges,cluster_id,motion",
-                                              .clusters = 4,
-                                              .volume = "edges",
-                                              .volume_frames = 2,
-                                              .look_back = true};
-    tvlm_stream *stream = NULL;
-    TVLM_TRY(tvlm_stream_create(o->device, STREAM_WIDTH, STREAM_HEIGHT, &params, &stream));
-    tvlm_status status = TVLM_OK;
-    for (int frame = 0; status == TVLM_OK && frame < FRAMES; ++frame) status = watch_frame(stream, frame, r);
-    if (status == TVLM_OK) status = tvlm_stream_volume_sample(stream, 0, &point, 1, &r->past);
-    tvlm_stream_destroy(&stream);
-    return status;
-}
-
-/* ---- Learning ---- */
-
-static float made_feature(int i) {
-    return (float)(i * 7919 % 101) / 101.0f - 0.4f;
-}
-
-static tvlm_status train(tvlm_trainer *trainer, const float *vectors, tvlm_basis **basis) {
-    for (int32_t pass = 0; pass < tvlm_trainer_passes(trainer); ++pass) {
-        if (pass > 0) TVLM_TRY(tvlm_trainer_next_pass(trainer));
-        TVLM_TRY(tvlm_trainer_add(trainer, vectors, CELLS));
-    }
-    return tvlm_trainer_finish(trainer, basis);
-}
-
-/* Answers from a basis of the features; then the features are asked for one of their own. */
-static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) {
-    float vectors[CELLS * DIMENSION];
-    tvlm_trainer *trainer = NULL;
-    tvlm_basis *basis = NULL, *own = NULL;
-    for (int i = 0; i < CELLS * DIMENSION; ++i) vectors[i] = made_feature(i);
-    TVLM_TRY(tvlm_stack_set_grid(
-        stack, 0, TVLM_CHANNEL_FEATURE_0,
-        tvlm_grid_input(.data = vectors, .columns = COLUMNS, .rows = ROWS, .channels = DIMENSION)));
-    tvlm_status status =
-        tvlm_trainer_create(o->device, tvlm_trainer_params(.dimension = DIMENSION, .k = 2), &trainer);
-    if (status == TVLM_OK) status = train(trainer, vectors, &basis);
-    if (status == TVLM_OK) tvlm_basis_project(basis, vectors, 1, r->vectors);
-    if (status == TVLM_OK) status = tvlm_basis_of_image(stack, 0, tvlm_image_basis_params(.k = 2), &own);
-    if (status == TVLM_OK) tvlm_basis_project(own, vectors, 1, r->vectors + 2);
-    if (status == TVLM_OK) status = tvlm_stack_embed(stack, 0, basis);
-    if (status == TVLM_OK)
-        status = tvlm_similarity(stack, 0, vectors + DIMENSION, 1, DIMENSION, CELLS, r->similarity);
-    tvlm_basis_destroy(&own);
-    tvlm_basis_destroy(&basis);
-    tvlm_trainer_destroy(&trainer);
-    return status;
-}
-
-static tvlm_status learn_weights(tvlm_stack *stack, results *r) {
-    const int32_t channels[2] = {tvlm_channel_find("edges"), tvlm_channel_find("entropy")};
-    const tvlm_scorer *scorer = NULL;
-    tvlm_fit *fit = NULL;
-    float share[CELLS];
-    int32_t columns, rows;
-    for (int i = 0; i < CELLS; ++i) share[i] = i % 3 == 0;
-    TVLM_TRY(tvlm_score_size(stack, tvlm_score_params(.stride = 6.0f), &columns, &rows));
-    assert_int_equal(columns * rows, CELLS);
-    TVLM_TRY(tvlm_fit_create(tvlm_fit_params(.channels = channels, .channel_count = 2, .stride = 6.0f),
-                             &job_log, &fit));
-    tvlm_status status = tvlm_fit_add(fit, stack, 0, share, columns, rows);
-    if (status == TVLM_OK) status = tvlm_fit_solve(fit, NULL, &scorer);
-    if (status == TVLM_OK) memcpy(r->weights, scorer->weights, sizeof r->weights);
-    tvlm_fit_destroy(&fit);
-    return status;
-}
-
-static tvlm_status learn(objects *o, results *r) {
-    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    if (o->stack == NULL)
-        TVLM_TRY(tvlm_stack_create_for_image(
-            o->device, &image, tvlm_stack_params(.layout = "edges,entropy", .width = 36, .height = 24),
-            &o->stack));
-    TVLM_TRY(learn_basis(o, o->stack, r));
-    return learn_weights(o->stack, r);
-}
-
-/* ---- All channels ---- */
-
-static tvlm_status move(tvlm_stack *stack, results *r) {
-    static const tvlm_sample_point point = {.x = 20.0f, .y = 11.0f};
-    const int32_t channels[2] = {TVLM_CHANNEL_FLOW_U, TVLM_CHANNEL_FLOW_V};
-    tvlm_footprint footprint;
-    const float size = 6.0f;
-    tvlm_flow *flow = NULL;
-    TVLM_TRY(tvlm_flow_compute(stack, 0, stack, 1, NULL, &flow));
-    tvlm_status status = tvlm_stack_set_flow(stack, 0, flow);
-    tvlm_flow_destroy(&flow);
-    if (status == TVLM_OK) status = tvlm_stack_sample(stack, &point, 1, channels, 2, r->moved);
-    if (status == TVLM_OK) status = tvlm_stack_structure(stack, &point, &size, 1, &footprint);
-    if (status == TVLM_OK) status = tvlm_stack_sample_footprint(stack, &footprint, 1, channels, 2, r->axes);
-    return status;
-}
-
-/* Every channel of a stack of two images, after a part of one was replaced. */
-static tvlm_status generate(objects *o, results *r) {
-    tvlm_image images[2] = {
-        {.pixels = pixels, .width = STREAM_WIDTH, .height = STREAM_HEIGHT, .channels = 3}};
-    images[1] = images[0];
-    images[1].pixels = pixels + 3;
-    if (o->stack == NULL)
-        TVLM_TRY(tvlm_stack_create(o->device,
-                                   tvlm_stack_params(.layout = "full40", .width = STREAM_WIDTH,
-                                                     .height = STREAM_HEIGHT, .images = 2, .clusters = 4),
-                                   &o->stack));
-    for (int32_t i = 0; i < 2; ++i) TVLM_TRY(tvlm_stack_set_image(o->stack, i, &images[i]));
-    TVLM_TRY(move(o->stack, r));
-    TVLM_TRY(tvlm_stack_update_image(o->stack, 1, &images[0], NULL, NULL));
-    tvlm_packed_destroy(&o->packed);
-    TVLM_TRY(tvlm_stack_pack(o->stack, tvlm_pack_params(.width = 5, .height = 4), &o->packed));
-    return tvlm_packed_read(o->packed, 1, sizeof r->all / sizeof *r->all, r->all);
-}
-
-/* ---- A selection ---- */
-
-/* The strategies that ask a stack, and all that is read from one. */
-static tvlm_status ask(objects *o, results *r) {
-    static const float similarity[6] = {0.1f, -0.3f, 0.9f, 0.2f, 0.5f, -1.0f}, scores[5] = {1, 5, 2, 4, 3};
-    static const tvlm_sample_point points[2] = {{3.5f, 4.5f, 0.5f, 0}, {20.0f, 11.0f, 2.0f, 0}};
-    const int32_t channels[2] = {tvlm_channel_find("low"), tvlm_channel_find("entropy")};
-    int32_t count = 0;
-    tvlm_selection_destroy(&o->selection);
-    tvlm_packed_destroy(&o->packed);
-    const struct tvlm_query query = {.similarity = similarity, .columns = 3, .rows = 2};
-    const struct tvlm_select_params apart = {
-        .k = K, .strategy = TVLM_STRATEGY_GRID, .score.stride = 4.0f, .min_distance = 5.0f, .diversity = 0.3};
-    TVLM_TRY(tvlm_select(o->stack, &query, &apart, &o->selection));
-    const tvlm_position *positions = tvlm_selection_positions(o->selection, &count);
-    assert_int_equal(count, K);
-    memcpy(r->positions, positions, sizeof r->positions);
-    TVLM_TRY(tvlm_explain(o->stack, &query, &apart, o->selection, K * REASONS, r->reasons, &count));
-    assert_int_equal(count, REASONS);
-    TVLM_TRY(
-        tvlm_stack_read(o->stack, 0, tvlm_channel_find("edges"), 0, STACK_WIDTH * STACK_HEIGHT, r->texels));
-    TVLM_TRY(tvlm_stack_sample(o->stack, points, 2, channels, 2, r->samples));
-    TVLM_TRY(tvlm_stack_pack(o->stack, tvlm_pack_params(.width = 9, .height = 7), &o->packed));
-    TVLM_TRY(tvlm_packed_read(o->packed, 0, 9 * 7 * CHANNELS, r->packed));
-    TVLM_TRY(cut(o, r, TVLM_STRATEGY_QUADTREE));
-    TVLM_TRY(cut(o, r, TVLM_STRATEGY_FOVEATED));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.share = 0.5f, .emphasis = 2.0f}));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.tolerance = 0.5f}));
-    TVLM_TRY(spend(o, (struct tvlm_select_params){.tolerance = TVLM_ZERO}));
-    return tvlm_topk(o->device, scores, 5, 2, r->indices, r->best);
-}
-
-static tvlm_status choose(objects *o, results *r) {
-    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    if (o->stack == NULL)
-        TVLM_TRY(tvlm_stack_create_for_image(o->device, &image,
-                                             tvlm_stack_params(.layout = "edges,low,saliency,entropy,x",
-                                                               .width = STACK_WIDTH, .height = STACK_HEIGHT),
-                                             &o->stack));
-    return ask(o, r);
-}
-
-/* In the first job the allocations of opening a device fail too; the others are given one. */
+/* In the first job the calls that open a device fail too; the others are given one. */
 static const struct job {
     const char *name;
     tvlm_status (*run)(objects *o, results *r);
     bool opens;
-} jobs[] = {{"select", choose, true}, {"export", process, false}, {"session", remember, false},
-            {"stream", watch, false}, {"learn", learn, false},    {"generate", generate, false}};
+    bool opencl; /* in a context of the application's own (jobs_opencl.h), which the reference has not */
+} jobs[] = {{"select", choose, true, false},     {"export", process, false, false},
+            {"session", remember, false, false}, {"stream", watch, false, false},
+            {"learn", learn, false, false},      {"generate", generate, false, false},
+            {"frames", film, false, true},       {"buffers", stay, false, true}};
 
-static tvlm_status open_device(const char *name, objects *o) {
-    return tvlm_device_open(tvlm_device_params(.name = name, .log = &job_log), &o->device);
+static tvlm_status open_device(const struct job *job, const char *name, objects *o) {
+    const struct tvlm_device_params params = {.name = name, .log = &job_log};
+    return job->opencl ? tvlm_device_open_opencl(own.context, own.id, own.queue, &params, &o->device)
+                       : tvlm_device_open(&params, &o->device);
 }
 
 /* From what there is already: nothing, a device, or a device and what the job keeps. */
 static tvlm_status work(const struct job *job, const char *name, objects *o, results *r) {
     memset(r, 0, sizeof *r);
-    if (o->device == NULL) TVLM_TRY(open_device(name, o));
+    if (o->device == NULL) TVLM_TRY(open_device(job, name, o));
     return job->run(o, r);
 }
 
@@ -383,6 +50,37 @@ static int make_pixels(void **state) {
     memcpy(pixels, made, sizeof pixels);
     free(made);
     return 0;
+}
+
+static int jobs_run; /* 0: there was no device for them, and nothing has been tested */
+
+/* Runs `body` for each job, or the one of a name, on an OpenCL device or on the reference. */
+static void each_job(const char *wanted, const tvlm_device *device,
+                     void (*body)(const struct job *job, const char *name)) {
+    const bool opencl = device != NULL;
+    char name[16] = "reference";
+    int count = 0;
+    if (opencl) {
+        snprintf(name, sizeof name, "%d", (int)device->info.index);
+        start_own(device);
+    }
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; ++i) {
+        if (wanted != NULL && strcmp(jobs[i].name, wanted) != 0) continue;
+        ++count;
+        if (!opencl && jobs[i].opencl) continue;
+        ++jobs_run;
+        body(&jobs[i], name);
+    }
+    if (opencl) stop_own();
+    if (count == 0) fail_msg("there is no job %s", wanted);
+}
+
+/* Whether a target is the first of an OpenCL device, whatever its storage and format: jobs run once on each. */
+static bool is_another_device(const test_target *target) {
+    static int32_t last = -1;
+    if (!test_is_opencl(target->device) || target->device->info.index == last) return false;
+    last = target->device->info.index;
+    return true;
 }
 
 #endif

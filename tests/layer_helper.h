@@ -1,34 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layer_helper.h: the OpenCL layer (layer/layer.h) of the test's own process, for programs that ctest runs with
- * OPENCL_LAYERS (tvlm_layer_test in CMakeLists.txt).
+ * layer_helper.h: the OpenCL layer (layer/layer.h) in the test's own process.
  */
 #ifndef TVLM_TESTS_LAYER_HELPER_H
 #define TVLM_TESTS_LAYER_HELPER_H
 
 #include <dlfcn.h>
-#include <string.h>
+#include <stdio.h>
 
+#include "layer/control.h"
 #include "support.h"
 
-typedef struct test_layer {
-    long (*let_fail)(long n, int lose); /* tvlm_layer_fail */
-    long (*failed)(void);               /* tvlm_layer_failed */
-} test_layer;
-
-static inline void find_in_layer(void *library, const char *name, void *function, size_t size) {
-    void *const symbol = dlsym(library, name);
-    if (symbol == NULL) fail_msg("the layer has no %s", name);
-    memcpy(function, &symbol, size); /* ISO C has no cast to a function pointer */
+/* Has the loader take the layer in. NULL, after a line: it takes none, as Oclgrind's does not. Called before
+ * any other function of OpenCL or of the library. */
+static inline const layer_control *use_layer(void) {
+    int32_t count;
+    setenv("OPENCL_LAYERS", TVLM_LAYER, 1);
+    (void)tvlm_device_list(0, NULL, &count);
+    void *const library = dlopen(TVLM_LAYER, RTLD_NOW | RTLD_NOLOAD);
+    if (library != NULL) return dlsym(library, "tvlm_layer");
+    printf("SKIPPED: the loader of OpenCL takes no layer\n");
+    return NULL;
 }
 
-/* False: the loader has not taken it, as Oclgrind does not. The first call of OpenCL must be over. */
-static inline bool find_layer(test_layer *layer) {
-    void *const library = dlopen(TVLM_LAYER, RTLD_NOW | RTLD_NOLOAD);
-    if (library == NULL) return false;
-    find_in_layer(library, "tvlm_layer_fail", &layer->let_fail, sizeof layer->let_fail);
-    find_in_layer(library, "tvlm_layer_failed", &layer->failed, sizeof layer->failed);
-    return true;
+/* What went to the devices after `before`. */
+static inline layer_commands commands_after(const layer_control *layer, layer_commands before) {
+    const layer_commands now = layer->commands();
+    return (layer_commands){.kernels = now.kernels - before.kernels,
+                            .writes = now.writes - before.writes,
+                            .reads = now.reads - before.reads,
+                            .others = now.others - before.others,
+                            .waits = now.waits - before.waits,
+                            .memory = now.memory - before.memory,
+                            .written = now.written - before.written,
+                            .read = now.read - before.read};
 }
 
 #endif

@@ -1,30 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_device_waits.c: a wait for what is being sent that fails. The program is linked with -Wl,--wrap=dlsym, so
- * that the library finds the function below in the place of OpenCL's.
+ * test_device_waits.c: a wait for what is being sent that fails (layer/layer.h).
  */
-#include <CL/cl.h>
 #include <string.h>
 
-static int waits_until_failure;
-
-static cl_int failing_wait(cl_uint count, const cl_event *events) {
-    const cl_int error = clWaitForEvents(count, events);
-    return waits_until_failure > 0 && --waits_until_failure == 0 ? CL_OUT_OF_RESOURCES : error;
-}
-
-void *__real_dlsym(void *library, const char *name);
-void *__wrap_dlsym(void *library, const char *name);
-void *__wrap_dlsym(void *library, const char *name) {
-    cl_int (*const own)(cl_uint count, const cl_event *events) = failing_wait;
-    void *symbol = __real_dlsym(library, name);
-    if (strcmp(name, "clWaitForEvents") == 0) memcpy(&symbol, &own, sizeof symbol);
-    return symbol;
-}
-
 #include "device_helper.h"
-
+#include "layer_helper.h"
 #include "opencl/backend.h"
+
+static const layer_control *layer;
 
 /* Small writes are staged, and wait for the write that had their stage before: one of those does not arrive. */
 static void failed_wait(const test_target *target, tvlm_device *reference) {
@@ -36,9 +20,10 @@ static void failed_wait(const test_target *target, tvlm_device *reference) {
     tvlm_buffer *buffer = test_buffer(device, sizeof value, NULL);
     for (int i = 0; i < STAGES; ++i)
         assert_int_equal(device->backend->buffer_write(device, buffer, 0, sizeof value, &value), TVLM_OK);
-    waits_until_failure = 1;
+    layer->let_fail_only(1, 0, "clWaitForEvents", CL_OUT_OF_RESOURCES);
     const tvlm_status status = device->backend->buffer_write(device, buffer, 0, sizeof value, &value);
-    assert_int_equal(waits_until_failure, 0);
+    assert_int_equal(layer->failed(), 1);
+    layer->let_fail(0, 0);
     assert_int_equal(status, TVLM_ERROR_DEVICE_MEMORY);
     if (strstr(test_last_log(), "clWaitForEvents") == NULL) fail_msg("%s", test_last_log());
     /* Here the device is not really lost: it goes on. */
@@ -55,5 +40,7 @@ static void test_failed_wait(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_failed_wait)};
+    layer = use_layer();
+    if (layer == NULL) return 77;
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

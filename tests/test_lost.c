@@ -3,12 +3,13 @@
  * test_lost.c: a device that vanishes (layer/layer.h): what says so, and how work goes on with another one.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "layer_helper.h"
 
 enum { SIDE = 48, K = 4 };
 
-static test_layer layer;
+static const layer_control *layer;
 static uint8_t pixels[SIDE * SIDE * 3];
 static const tvlm_image image = {.pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3};
 
@@ -71,7 +72,7 @@ static void test_going_on(void **state) {
     const int32_t index = test_device_info(device)->index;
     (void)state;
     nothing_said();
-    layer.let_fail(40, 1);
+    layer->let_fail(40, 1);
     for (int i = 0; i < 2; ++i) assert_int_equal(choose(device, none), TVLM_ERROR_LOST);
     assert_int_equal(tvlm_device_finish(device), TVLM_ERROR_LOST);
     assert_true(said.errors >= 3 && said.warnings == 0);
@@ -84,7 +85,7 @@ static void test_going_on(void **state) {
     check_reference(another);
     tvlm_device_destroy(&device);
     tvlm_device_destroy(&another);
-    layer.let_fail(0, 0);
+    layer->let_fail(0, 0);
 }
 
 /* A device that answers again is not passed over: only the one that was lost is. */
@@ -109,13 +110,13 @@ static void test_opening(void **state) {
     (void)state;
     for (long n = 1; n < 80; n += 13) {
         nothing_said();
-        layer.let_fail(n, 1);
+        layer->let_fail(n, 1);
         tvlm_status status = tvlm_device_open(tvlm_device_params(.log = &noting), &device);
         if (status == TVLM_OK || said.errors != 1) fail_msg("call %ld: %d lines", n, said.errors);
         nothing_said();
-        layer.let_fail(n, 1);
+        layer->let_fail(n, 1);
         status = tvlm_device_open(tvlm_device_params(.fallback = true, .log = &noting), &device);
-        layer.let_fail(0, 0);
+        layer->let_fail(0, 0);
         if (status != TVLM_OK || said.errors != 0 || said.warnings != 1)
             fail_msg("call %ld: %s", n, said.last);
         check_reference(device);
@@ -129,9 +130,9 @@ static void test_listing(void **state) {
     (void)state;
     for (long n = 1; n <= 2; ++n) {
         nothing_said();
-        layer.let_fail(n, 1);
+        layer->let_fail(n, 1);
         const tvlm_status status = tvlm_device_open(tvlm_device_params(.name = "0", .log = &noting), &device);
-        layer.let_fail(0, 0);
+        layer->let_fail(0, 0);
         if (status != TVLM_ERROR_DEVICE_MEMORY || strstr(said.last, "cannot be listed") == NULL)
             fail_msg("call %ld: status %d: %s", n, (int)status, said.last);
     }
@@ -163,7 +164,8 @@ int main(void) {
     uint8_t *made = test_random_pixels(&random, SIDE, SIDE, 3);
     memcpy(pixels, made, sizeof pixels);
     free(made);
-    if (tvlm_device_list(0, NULL, &count) != TVLM_OK || !find_layer(&layer)) return 77;
+    layer = use_layer();
+    if (layer == NULL || tvlm_device_list(0, NULL, &count) != TVLM_OK) return 77;
     if (count != 2) {
         printf("SKIPPED: %d OpenCL devices; these tests lose the only one\n", (int)count - 1);
         return 77;

@@ -2,10 +2,8 @@
 /*
  * test_stream_waits.c: how often the host waits for the device in a stream's frame. Each wait costs a round
  * trip and leaves the device without work. And that frames make no device memory anew.
- *
- * Linked with -Wl,--wrap=dlsym for commands.h (CMakeLists.txt).
  */
-#include "commands.h"
+#include "layer_helper.h"
 #include "opencl/backend.h"
 #include "stack/inside.h"
 #include "stack/make.h"
@@ -14,6 +12,8 @@
 
 enum { CELL = 16, DIMENSION = 8, FRAMES = 6, SETTLED = 3 };
 enum { COLUMNS = WIDTH / CELL, ROWS = HEIGHT / CELL };
+
+static const layer_control *layer;
 
 /* What is asked of a stream, and what waits it takes: of a push and of its selection. */
 typedef struct usage {
@@ -101,18 +101,20 @@ static void want(tvlm_stream *stream, const usage *u, int frame) {
                          TVLM_OK);
 }
 
-static void push_frame(tvlm_stream *stream, const usage *u, int frame, uint8_t *pixels) {
+/* Gives what had gone to the device before it. */
+static layer_commands push_frame(tvlm_stream *stream, const usage *u, int frame, uint8_t *pixels) {
     const float flow[3] = {(float)-u->step, 0.0f, 1.0f};
     const struct tvlm_grid_input grid = {.data = flow, .columns = 1, .rows = 1, .channels = 3};
     const tvlm_image image = u8_image(pixels, WIDTH, HEIGHT, 3);
     tvlm_stream_report report;
     see(u->step * frame, pixels);
     if (u->sent) assert_int_equal(tvlm_stream_send(stream, 0, &image), TVLM_OK);
-    memset(&commands, 0, sizeof commands);
+    const layer_commands before = layer->commands();
     assert_int_equal(tvlm_stream_push(stream, 0, u->sent ? NULL : &image,
                                       tvlm_push_params(.flow = u->flow ? &grid : NULL), &report),
                      TVLM_OK);
     assert_true(!report.cut && report.flow == (frame > 0 && !u->params.no_flow));
+    return before;
 }
 
 static void run(const test_target *target, const usage *u) {
@@ -120,26 +122,28 @@ static void run(const test_target *target, const usage *u) {
     struct tvlm_stream_params params = u->params;
     params.format = target->format;
     tvlm_stream *stream = open_stream(target->device, &params);
+    layer_commands commands = {0};
     for (int frame = 0; frame < FRAMES; ++frame) {
         tvlm_selection *selection = NULL;
-        push_frame(stream, u, frame, pixels);
-        const int pushed = commands.waits;
+        const layer_commands begun = push_frame(stream, u, frame, pixels);
+        const long pushed = commands_after(layer, begun).waits;
         want(stream, u, frame);
-        const int wanted = commands.waits;
+        const long wanted = commands_after(layer, begun).waits;
         for (int again = 0; again < 2; ++again) { /* a second question is no dearer than the first */
-            const int before = commands.waits;
+            const layer_commands before = layer->commands();
             assert_int_equal(tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.k = 20), &selection),
                              TVLM_OK);
             tvlm_selection_destroy(&selection);
-            if (frame >= SETTLED) assert_int_equal(commands.waits - before, u->select);
+            if (frame >= SETTLED) assert_int_equal(commands_after(layer, before).waits, u->select);
         }
+        commands = commands_after(layer, begun);
         if (frame < SETTLED) continue;
         assert_int_equal(commands.memory, 0); /* for which drivers take their time, too */
         assert_int_equal(wanted, pushed);
         assert_int_equal(pushed, u->push);
     }
     print_message(
-        "    %s: %d + %d waits; last frame, asked twice: %d kernels, %d writes, %d reads, %d others\n",
+        "    %s: %d + %d waits; last frame, asked twice: %ld kernels, %ld writes, %ld reads, %ld others\n",
         u->name, u->push, u->select, commands.kernels, commands.writes, commands.reads, commands.others);
     tvlm_stream_destroy(&stream);
 }
@@ -161,5 +165,7 @@ static void test_waits(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_waits)};
+    layer = use_layer();
+    if (layer == NULL) return 77;
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -4,12 +4,11 @@
  * pixels, features, and what is asked come in as cl_mem, positions and patches go out as cl_mem. Nothing is
  * read back, nothing waits, and no memory is made anew. What is written is what kernels are told, such as
  * which channels to read: it does not grow with the picture, and is counted in bytes.
- *
- * Linked with -Wl,--wrap=dlsym for commands.h (CMakeLists.txt).
  */
 #include <stdio.h>
+#include <string.h>
 
-#include "commands.h"
+#include "layer_helper.h"
 #include "opencl/backend.h"
 #include "support_stage.h"
 #include "texturevlm/opencl.h"
@@ -27,6 +26,8 @@ enum {
     PATCHES = K * 3 * SIDE * SIDE * (int)sizeof(float),
     TOLD = 256 /* bytes that kernels may be told for a frame */
 };
+
+static const layer_control *layer;
 
 typedef struct way {
     cl_context context;
@@ -163,10 +164,11 @@ static void check_frame(way *w, const wish *asked) {
 static void check_way(way *w, const wish *asked) {
     check_frame(w, asked);
     run_frame(w, asked); /* what is made once has been made */
-    memset(&commands, 0, sizeof commands);
+    const layer_commands before = layer->commands();
     run_frame(w, asked);
-    printf("    %s: %d kernels, %d writes of %zu bytes, %d reads, %d waits\n", asked->name, commands.kernels,
-           commands.writes, commands.written, commands.reads, commands.waits);
+    const layer_commands commands = commands_after(layer, before);
+    printf("    %s: %ld kernels, %ld writes of %ld bytes, %ld reads, %ld waits\n", asked->name,
+           commands.kernels, commands.writes, commands.written, commands.reads, commands.waits);
     assert_int_equal(commands.reads, 0);
     assert_int_equal(commands.waits, 0);
     assert_int_equal(commands.memory, 0);
@@ -178,12 +180,13 @@ static void check_way(way *w, const wish *asked) {
 static void check_checked(way *w) {
     const struct tvlm_memory vectors = {.memory = w->query}, positions = {.memory = w->positions};
     const struct tvlm_query query = {.vectors_in = &vectors, .dimension = DIMENSION};
-    memset(&commands, 0, sizeof commands);
+    const layer_commands before = layer->commands();
     assert_int_equal(tvlm_select_opencl(w->stack, &query,
                                         tvlm_select_params(.strategy = TVLM_STRATEGY_GRID, .k = K),
                                         w->positions, 0, NULL),
                      TVLM_OK);
     assert_int_equal(tvlm_patches_extract_at_opencl(w->stack, &positions, K, NULL, w->patches, 0), TVLM_OK);
+    const layer_commands commands = commands_after(layer, before);
     assert_int_equal(commands.reads, 2);
     assert_int_equal(commands.read, 2 * sizeof(cl_int));
 }
@@ -205,5 +208,7 @@ static void test_ways(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ways)};
+    layer = use_layer();
+    if (layer == NULL) return 77;
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

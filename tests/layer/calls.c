@@ -9,6 +9,11 @@
 #include "opencl/loader.h"
 
 static const cl_icd_dispatch *next;
+static layer_listener *listener;
+
+void layer_listen(layer_listener *listens) {
+    listener = listens;
+}
 
 /* The numbers of the functions. */
 enum {
@@ -31,23 +36,38 @@ enum {
                     (given)})
 #define NOTHING ((layer_object){LAYER_PLATFORM, NULL})
 
-static cl_int before(int number, const char *name, layer_object object) {
+cl_int layer_before(int number, const char *name, layer_object object) {
     layer_count(number, name);
-    return layer_failure(next, object);
+    if (listener != NULL) listener(name, object.handle);
+    return layer_failure(next, name, object);
 }
 
 /* A function that returns its error. */
 #define CALL(name, about, parameters, arguments)                                                             \
     static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
-        const cl_int failure = before(NUMBER_##name, #name, about);                                          \
+        const cl_int failure = layer_before(NUMBER_##name, #name, about);                                    \
         return failure != CL_SUCCESS ? failure : next->name arguments;                                       \
     }
+
+/* A command that moves so many bytes of a buffer from the host, or to it, and hands out an event where it is
+ * asked for one. */
+#define MOVE(name, blocking, written, read, parameters, arguments)                                           \
+    static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
+        const cl_int failure = layer_before(NUMBER_##name, #name, OBJECT(queue));                            \
+        const cl_int error = failure != CL_SUCCESS ? failure : next->name arguments;                         \
+        layer_count_moved(blocking, written, read);                                                          \
+        if (error == CL_SUCCESS && event != NULL) layer_count_held(1);                                       \
+        return error;                                                                                        \
+    }
+
+/* A command that moves nothing there. */
+#define ENQUEUE(name, parameters, arguments) MOVE(name, CL_FALSE, 0, 0, parameters, arguments)
 
 /* A function that does nothing but wait. One that fails has waited: what was enqueued would go on in the driver,
  * and the program frees what it works with. On a device that has vanished nothing goes on. */
 #define WAIT(name, about, parameters, arguments)                                                             \
     static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
-        const cl_int failure = before(NUMBER_##name, #name, about);                                          \
+        const cl_int failure = layer_before(NUMBER_##name, #name, about);                                    \
         const cl_int error = next->name arguments;                                                           \
         return failure != CL_SUCCESS ? failure : error;                                                      \
     }
@@ -55,15 +75,18 @@ static cl_int before(int number, const char *name, layer_object object) {
 /* A function that makes something, and stores its error in the place of its last argument. */
 #define MAKE(type, name, about, parameters, arguments)                                                       \
     static type CL_API_CALL wrapped_##name parameters {                                                      \
-        const cl_int failure = before(NUMBER_##name, #name, about);                                          \
+        const cl_int failure = layer_before(NUMBER_##name, #name, about);                                    \
         if (failure != CL_SUCCESS && error != NULL) *error = failure;                                        \
-        return failure != CL_SUCCESS ? NULL : next->name arguments;                                          \
+        type made = failure != CL_SUCCESS ? NULL : next->name arguments;                                     \
+        if (made != NULL) layer_count_held(1);                                                               \
+        return made;                                                                                         \
     }
 
-/* A function that cannot fail: it retains or releases. */
-#define FREE(name, parameters, arguments)                                                                    \
+/* Functions that cannot fail: they retain or release. */
+#define HOLD(change, name, parameters, arguments)                                                            \
     static cl_int CL_API_CALL wrapped_##name parameters {                                                    \
         layer_count(NUMBER_##name, #name);                                                                   \
+        layer_count_held(change);                                                                            \
         return next->name arguments;                                                                         \
     }
 
@@ -97,47 +120,47 @@ MAKE(cl_program, clCreateProgramWithBinary, OBJECT(context),
 MAKE(cl_program, clCreateProgramWithSource, OBJECT(context),
      (cl_context context, cl_uint count, const char **strings, const size_t *lengths, cl_int *error),
      (context, count, strings, lengths, error))
-CALL(clEnqueueCopyBuffer, OBJECT(queue),
-     (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
-      cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, from, to, from_offset, to_offset, size, waits, list, event))
-CALL(clEnqueueCopyBufferToImage, OBJECT(queue),
-     (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, const size_t *to_origin,
-      const size_t *region, cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, from, to, from_offset, to_origin, region, waits, list, event))
-CALL(clEnqueueCopyImage, OBJECT(queue),
-     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
-      const size_t *region, cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, from, to, from_origin, to_origin, region, waits, list, event))
-CALL(clEnqueueCopyImageToBuffer, OBJECT(queue),
-     (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *region,
-      size_t to_offset, cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, from, to, from_origin, region, to_offset, waits, list, event))
-CALL(clEnqueueFillBuffer, OBJECT(queue),
-     (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size, size_t offset,
-      size_t size, cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, buffer, pattern, pattern_size, offset, size, waits, list, event))
-CALL(clEnqueueFillImage, OBJECT(queue),
-     (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin, const size_t *region,
-      cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, image, colour, origin, region, waits, list, event))
-CALL(clEnqueueNDRangeKernel, OBJECT(queue),
-     (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
-      const size_t *global, const size_t *local, cl_uint waits, const cl_event *list, cl_event *event),
-     (queue, kernel, dimensions, offset, global, local, waits, list, event))
-CALL(clEnqueueReadBuffer, OBJECT(queue),
+ENQUEUE(clEnqueueCopyBuffer,
+        (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, size_t to_offset, size_t size,
+         cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, from, to, from_offset, to_offset, size, waits, list, event))
+ENQUEUE(clEnqueueCopyBufferToImage,
+        (cl_command_queue queue, cl_mem from, cl_mem to, size_t from_offset, const size_t *to_origin,
+         const size_t *region, cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, from, to, from_offset, to_origin, region, waits, list, event))
+ENQUEUE(clEnqueueCopyImage,
+        (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *to_origin,
+         const size_t *region, cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, from, to, from_origin, to_origin, region, waits, list, event))
+ENQUEUE(clEnqueueCopyImageToBuffer,
+        (cl_command_queue queue, cl_mem from, cl_mem to, const size_t *from_origin, const size_t *region,
+         size_t to_offset, cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, from, to, from_origin, region, to_offset, waits, list, event))
+ENQUEUE(clEnqueueFillBuffer,
+        (cl_command_queue queue, cl_mem buffer, const void *pattern, size_t pattern_size, size_t offset,
+         size_t size, cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, buffer, pattern, pattern_size, offset, size, waits, list, event))
+ENQUEUE(clEnqueueFillImage,
+        (cl_command_queue queue, cl_mem image, const void *colour, const size_t *origin, const size_t *region,
+         cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, image, colour, origin, region, waits, list, event))
+ENQUEUE(clEnqueueNDRangeKernel,
+        (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
+         const size_t *global, const size_t *local, cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, kernel, dimensions, offset, global, local, waits, list, event))
+MOVE(clEnqueueReadBuffer, blocking, 0, size,
      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host,
       cl_uint waits, const cl_event *list, cl_event *event),
      (queue, buffer, blocking, offset, size, host, waits, list, event))
-CALL(clEnqueueReadImage, OBJECT(queue),
+MOVE(clEnqueueReadImage, blocking, 0, 0,
      (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
       size_t row_pitch, size_t slice_pitch, void *host, cl_uint waits, const cl_event *list, cl_event *event),
      (queue, image, blocking, origin, region, row_pitch, slice_pitch, host, waits, list, event))
-CALL(clEnqueueWriteBuffer, OBJECT(queue),
+MOVE(clEnqueueWriteBuffer, blocking, size, 0,
      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, const void *host,
       cl_uint waits, const cl_event *list, cl_event *event),
      (queue, buffer, blocking, offset, size, host, waits, list, event))
-CALL(clEnqueueWriteImage, OBJECT(queue),
+MOVE(clEnqueueWriteImage, blocking, 0, 0,
      (cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t *origin, const size_t *region,
       size_t row_pitch, size_t slice_pitch, const void *host, cl_uint waits, const cl_event *list,
       cl_event *event),
@@ -155,8 +178,8 @@ CALL(clGetDeviceInfo, OBJECT(device),
      (device, what, size, value, needed))
 static void *CL_API_CALL wrapped_clGetExtensionFunctionAddressForPlatform(cl_platform_id platform,
                                                                           const char *name) {
-    const cl_int failure = before(NUMBER_clGetExtensionFunctionAddressForPlatform,
-                                  "clGetExtensionFunctionAddressForPlatform", OBJECT(platform));
+    const cl_int failure = layer_before(NUMBER_clGetExtensionFunctionAddressForPlatform,
+                                        "clGetExtensionFunctionAddressForPlatform", OBJECT(platform));
     return failure != CL_SUCCESS ? NULL : next->clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 CALL(clGetImageInfo, OBJECT(image),
@@ -177,16 +200,16 @@ CALL(clGetProgramBuildInfo, OBJECT(program),
 CALL(clGetProgramInfo, OBJECT(program),
      (cl_program program, cl_program_info what, size_t size, void *value, size_t *needed),
      (program, what, size, value, needed))
-FREE(clReleaseCommandQueue, (cl_command_queue queue), (queue))
-FREE(clReleaseContext, (cl_context context), (context))
-FREE(clReleaseEvent, (cl_event event), (event))
-FREE(clReleaseKernel, (cl_kernel kernel), (kernel))
-FREE(clReleaseMemObject, (cl_mem memory), (memory))
-FREE(clReleaseProgram, (cl_program program), (program))
-FREE(clReleaseSampler, (cl_sampler sampler), (sampler))
-FREE(clRetainCommandQueue, (cl_command_queue queue), (queue))
-FREE(clRetainContext, (cl_context context), (context))
-FREE(clRetainMemObject, (cl_mem memory), (memory))
+HOLD(-1, clReleaseCommandQueue, (cl_command_queue queue), (queue))
+HOLD(-1, clReleaseContext, (cl_context context), (context))
+HOLD(-1, clReleaseEvent, (cl_event event), (event))
+HOLD(-1, clReleaseKernel, (cl_kernel kernel), (kernel))
+HOLD(-1, clReleaseMemObject, (cl_mem memory), (memory))
+HOLD(-1, clReleaseProgram, (cl_program program), (program))
+HOLD(-1, clReleaseSampler, (cl_sampler sampler), (sampler))
+HOLD(1, clRetainCommandQueue, (cl_command_queue queue), (queue))
+HOLD(1, clRetainContext, (cl_context context), (context))
+HOLD(1, clRetainMemObject, (cl_mem memory), (memory))
 CALL(clSetKernelArg, OBJECT(kernel), (cl_kernel kernel, cl_uint index, size_t size, const void *value),
      (kernel, index, size, value))
 WAIT(clWaitForEvents, OBJECT(list[0]), (cl_uint count, const cl_event *list), (count, list))

@@ -7,23 +7,35 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-static atomic_long calls, failed; /* since tvlm_layer_fail */
+static atomic_long calls, failed; /* since layer_let_fail */
 static long fails_at;             /* 0: nothing fails */
+static const char *only;          /* the functions whose calls count; NULL: all */
 static bool lasting;
-static cl_int error = CL_OUT_OF_RESOURCES;
+static cl_int usual_error = CL_OUT_OF_RESOURCES, error;
 static atomic_bool is_lost;
 static cl_device_id lost; /* NULL while is_lost: every device */
 
-long tvlm_layer_fail(long n, int lose) {
+static long begin(long n, bool lose, const char *names, cl_int failure) {
     fails_at = n;
-    lasting = lose != 0;
+    lasting = lose;
+    only = names;
+    error = failure;
     atomic_store(&is_lost, false);
     atomic_store(&failed, 0);
     return atomic_exchange(&calls, 0);
 }
 
-long tvlm_layer_failed(void) {
+long layer_let_fail(long n, int lose) {
+    return begin(n, lose != 0, NULL, usual_error);
+}
+
+void layer_let_fail_only(long n, int lose, const char *names, int failure) {
+    (void)begin(n, lose != 0, names, failure);
+}
+
+long layer_failed(void) {
     return atomic_load(&failed);
 }
 
@@ -34,8 +46,8 @@ static long number_in(const char *name, long otherwise) {
 
 void layer_failures_start(void) {
     const long lose = number_in("TVLM_LAYER_LOSE", 0);
-    error = (cl_int)number_in("TVLM_LAYER_ERROR", CL_OUT_OF_RESOURCES);
-    (void)tvlm_layer_fail(lose > 0 ? lose : number_in("TVLM_LAYER_FAIL", 0), lose > 0);
+    usual_error = (cl_int)number_in("TVLM_LAYER_ERROR", CL_OUT_OF_RESOURCES);
+    (void)layer_let_fail(lose > 0 ? lose : number_in("TVLM_LAYER_FAIL", 0), lose > 0);
 }
 
 /* The (first) device of a context. */
@@ -81,7 +93,16 @@ static cl_device_id device_of(const cl_icd_dispatch *below, layer_object object)
     return context != NULL ? device_of_context(below, context) : NULL;
 }
 
-static bool fails(const cl_icd_dispatch *below, layer_object object) {
+/* Whether a list that commas separate has a name. */
+static bool has_name(const char *list, const char *name) {
+    const size_t length = strlen(name);
+    for (const char *at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
+}
+
+static bool fails(const cl_icd_dispatch *below, const char *name, layer_object object) {
+    if (only != NULL && !has_name(only, name)) return false;
     const long number = atomic_fetch_add(&calls, 1) + 1;
     if (atomic_load(&is_lost)) return lost == NULL || device_of(below, object) == lost;
     if (number != fails_at) return false;
@@ -92,8 +113,8 @@ static bool fails(const cl_icd_dispatch *below, layer_object object) {
     return true;
 }
 
-cl_int layer_failure(const cl_icd_dispatch *below, layer_object object) {
-    if (!fails(below, object)) return CL_SUCCESS;
+cl_int layer_failure(const cl_icd_dispatch *below, const char *name, layer_object object) {
+    if (!fails(below, name, object)) return CL_SUCCESS;
     atomic_fetch_add(&failed, 1);
     return error;
 }

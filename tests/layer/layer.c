@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * layer.c: what the loader asks of a layer: its version and name, and its table of functions.
+ * layer.c: what the loader asks of a layer: its version and name, and its table of functions. And what a test
+ * in the same process finds: control.h.
  */
 #include "layer.h"
 
@@ -9,6 +10,16 @@
 #include <CL/cl_layer.h>
 
 #define EXPORTED __attribute__((visibility("default")))
+
+extern EXPORTED const layer_control tvlm_layer;
+const layer_control tvlm_layer = {.let_fail = layer_let_fail,
+                                  .let_fail_only = layer_let_fail_only,
+                                  .failed = layer_failed,
+                                  .commands = layer_get_commands,
+                                  .held = layer_held,
+                                  .listen = layer_listen,
+                                  .share = layer_share,
+                                  .spoil = layer_spoil};
 
 static cl_int give(const void *value, size_t bytes, size_t size, void *place, size_t *needed) {
     if (place != NULL && size < bytes) return CL_INVALID_VALUE;
@@ -27,12 +38,16 @@ EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void
 
 EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *layer_count,
                                         const cl_icd_dispatch **layer) {
-    static cl_icd_dispatch below, table;
+    static cl_icd_dispatch driver, spoiled, shared, table;
     if (target == NULL || layer_count == NULL || layer == NULL ||
         count < sizeof table / sizeof table.clGetPlatformIDs)
         return CL_INVALID_VALUE;
-    below = table = *target;
-    layer_wrap_calls(&below, &table);
+    driver = spoiled = *target;
+    layer_wrap_spoil(&driver, &spoiled);
+    shared = spoiled;
+    layer_wrap_sharing(&spoiled, &shared);
+    table = shared;
+    layer_wrap_calls(&shared, &table);
     layer_failures_start();
     layer_counts_start();
     *layer = &table;

@@ -15,7 +15,11 @@
  *     Calls that retain and release fail nobody, and do not count. A call that fails does not reach the
  *     driver, but for those that only wait.
  *   - counts.c counts them: TVLM_LAYER_COUNTS=FILE gets, when the process ends, a line "NAME COUNT" for each
- *     function that was called, and the line "calls COUNT" of the calls that can fail.
+ *     function that was called, and the line "calls COUNT" of the calls that can fail. A test asks for more
+ *     (control.h): commands by their kind, waits, bytes, handles that are held.
+ *   - sharing.c is a driver that shares memory with OpenGL and Vulkan, for tests alone (control.h).
+ *   - spoil.c is a driver that errs: with TVLM_LAYER_SPOIL=1 what is read from buffers is wrong, so that no
+ *     storage passes the self-test.
  *
  * An ability that changes what functions do (another device type, an extension) takes its place in
  * clInitLayer: it is given the table of functions below it, and replaces some of them.
@@ -23,7 +27,11 @@
 #ifndef TVLM_TESTS_LAYER_H
 #define TVLM_TESTS_LAYER_H
 
+#include <stddef.h>
+
 #include <CL/cl_icd.h>
+
+#include "control.h"
 
 /* The kinds of handles that calls are about. */
 typedef enum layer_kind {
@@ -43,26 +51,42 @@ typedef struct layer_object {
     void *handle;
 } layer_object;
 
-/* calls.c: replaces the functions of `table` by ones that ask failures.c and tell counts.c, and then call those
- * of `below`, which must stay. */
+/* The numbers of functions are below this; from LAYER_OWN_FUNCTIONS on they are none of calls.c. */
+enum { LAYER_FUNCTIONS = 128, LAYER_OWN_FUNCTIONS = 100 };
+
+/* calls.c: replaces the functions of `table` by ones that do what layer_before does, and then call those of
+ * `below`, which must stay. */
 void layer_wrap_calls(const cl_icd_dispatch *below, cl_icd_dispatch *table);
+/* What comes before each call: it is counted, told to who listens, and may have to fail (CL_SUCCESS: not). */
+cl_int layer_before(int number, const char *name, layer_object object);
 
 /* failures.c: the error that a call has to fail with, or CL_SUCCESS. It is asked once a call. */
-cl_int layer_failure(const cl_icd_dispatch *below, layer_object object);
+cl_int layer_failure(const cl_icd_dispatch *below, const char *name, layer_object object);
 /* Reads the variables above. */
 void layer_failures_start(void);
+long layer_let_fail(long n, int lose);
+void layer_let_fail_only(long n, int lose, const char *names, int error);
+long layer_failed(void);
 
 /* counts.c: notes a call. */
-void layer_count(int which, const char *name);
+void layer_count(int number, const char *name);
+/* Notes what a command moves, in bytes of buffers, and whether the host waits for it. */
+void layer_count_moved(cl_bool blocking, size_t written, size_t read);
+/* Notes that a handle is held once more (1), or once less (-1). */
+void layer_count_held(int change);
 void layer_counts_start(void);
+layer_commands layer_get_commands(void);
+long layer_held(void);
 
-/*
- * For a test that has the layer in its own process (tests/layer_helper.h): the n-th call from now on fails, or
- * with `lose` is the first that does; 0: none does. Gives how many calls that can fail there were since this
- * was last called.
- */
-__attribute__((visibility("default"))) long tvlm_layer_fail(long n, int lose);
-/* How many calls have failed since then. */
-__attribute__((visibility("default"))) long tvlm_layer_failed(void);
+/* sharing.c */
+void layer_wrap_sharing(const cl_icd_dispatch *below, cl_icd_dispatch *table);
+void layer_share(int shares);
+
+/* spoil.c */
+void layer_wrap_spoil(const cl_icd_dispatch *below, cl_icd_dispatch *table);
+void layer_spoil(int spoils);
+
+/* calls.c */
+void layer_listen(layer_listener *listener);
 
 #endif

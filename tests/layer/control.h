@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * control.h: what a test that has the layer in its own process can ask of it. layer_helper.h finds it.
+ */
+#ifndef TVLM_TESTS_LAYER_CONTROL_H
+#define TVLM_TESTS_LAYER_CONTROL_H
+
+/* What went to all devices since the process began: commands by their kind; how often the host waited for the
+ * device (clFinish, and reads and writes that block); how much memory was made; and the bytes that were written
+ * to buffers and read from them. */
+typedef struct layer_commands {
+    long kernels, writes, reads, others, waits, memory, written, read;
+} layer_commands;
+
+typedef void layer_listener(const char *name, const void *handle);
+
+typedef struct layer_control {
+    /* The n-th call from now on fails, or with `lose` is the first that does; 0: none does. Gives how many calls
+     * that can fail there were since this or the next was last called. */
+    long (*let_fail)(long n, int lose);
+    /* The same with calls of the functions in `names` alone, which commas separate, and with an error. */
+    void (*let_fail_only)(long n, int lose, const char *names, int error);
+    /* How many calls have failed since then. */
+    long (*failed)(void);
+
+    layer_commands (*commands)(void);
+    /* How many handles the process holds: those that it made or retained and has not released. */
+    long (*held)(void);
+    /* Called before each call, with its function and the handle that it is about. NULL: nobody is. */
+    void (*listen)(layer_listener *listener);
+
+    /* From now on each device has the extensions cl_khr_gl_sharing and cl_khr_external_memory, or no longer. */
+    void (*share)(int shares);
+    /* From now on what is read from buffers is wrong, or no longer. */
+    void (*spoil)(int spoils);
+} layer_control;
+
+#endif
