@@ -124,6 +124,31 @@ static void test_opening(void **state) {
     }
 }
 
+/* A driver that errs: the device opens, and passes no self-test. */
+static void test_self_test(void **state) {
+    tvlm_device *device = NULL;
+    (void)state;
+    nothing_said();
+    layer->spoil(1);
+    tvlm_status status = tvlm_device_open(tvlm_device_params(.log = &noting), &device);
+    if (status != TVLM_ERROR_UNSUPPORTED || said.errors != 1 ||
+        strstr(said.last, "no storage passes the self-test") == NULL)
+        fail_msg("status %d: %s", (int)status, said.last);
+    nothing_said();
+    status = tvlm_device_open(tvlm_device_params(.fallback = true, .log = &noting), &device);
+    if (status != TVLM_OK || said.errors != 0 || said.warnings != 1) fail_msg("%s", said.last);
+    assert_non_null(strstr(said.last, "no storage passes the self-test: the reference device works instead"));
+    check_reference(device);
+    tvlm_device_destroy(&device);
+    /* One that the caller wants in a storage is refused. */
+    status = tvlm_device_open(
+        tvlm_device_params(.storage = TVLM_STORAGE_BUFFER, .fallback = true, .log = &noting), &device);
+    layer->spoil(0);
+    assert_int_equal(status, TVLM_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(said.last, "buffer storage does not pass the self-test"));
+    assert_null(device);
+}
+
 /* Once is enough where the driver cannot even say which devices there are: no number means another one then. */
 static void test_listing(void **state) {
     tvlm_device *device = NULL;
@@ -157,8 +182,8 @@ static void test_mistakes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_going_on), cmocka_unit_test(test_in_a_circle),
-                                       cmocka_unit_test(test_opening), cmocka_unit_test(test_listing),
-                                       cmocka_unit_test(test_mistakes)};
+                                       cmocka_unit_test(test_opening),  cmocka_unit_test(test_self_test),
+                                       cmocka_unit_test(test_listing),  cmocka_unit_test(test_mistakes)};
     uint64_t random = 5;
     int32_t count = 0;
     uint8_t *made = test_random_pixels(&random, SIDE, SIDE, 3);

@@ -103,8 +103,9 @@ struct tvlm_device_params {
     bool test_all; /* self-test also the storages that would not be chosen: what `tvlm devices` shows */
     /*
      * Where the machine has no OpenCL device at all, open the reference; and where the driver fails while the
-     * device is opened, the next one (tvlm_device_open_another). Either with one warning, which says why. A name
-     * that no device has, and a storage that the device cannot do, are errors all the same.
+     * device is opened, or the device can do too little or passes no self-test, the next one
+     * (tvlm_device_open_another). Either with one warning, which says why. A name that no device has, and a
+     * `storage` that is asked for and that the device cannot do, are errors all the same.
      */
     bool fallback;
     const tvlm_log *log; /* copied; NULL: silence */

@@ -84,9 +84,11 @@ static tvlm_status open_another(int32_t index, const char *reason, const struct 
     return open_reference(count > 0 ? count : 0, params, device);
 }
 
-/* What no other device would mend. */
-static bool is_asked_wrongly(tvlm_status status) {
-    return status == TVLM_ERROR_ARGUMENT || status == TVLM_ERROR_MEMORY || status == TVLM_ERROR_UNSUPPORTED;
+/* What no other device would mend. A device that can do too little is passed over, but not the storage that was
+ * asked for. */
+static bool is_asked_wrongly(tvlm_status status, const struct tvlm_device_params *params) {
+    if (status == TVLM_ERROR_UNSUPPORTED) return params->storage != TVLM_STORAGE_AUTO;
+    return status == TVLM_ERROR_ARGUMENT || status == TVLM_ERROR_MEMORY;
 }
 
 static tvlm_status open_or_another(const char *choice, const struct tvlm_device_params *params,
@@ -97,7 +99,8 @@ static tvlm_status open_or_another(const char *choice, const struct tvlm_device_
     const tvlm_status status = try_to_open(choice, params, &kept, device);
     if (status == TVLM_OK) return status;
     const int32_t index = tvlm_opencl_index(choice);
-    if (is_asked_wrongly(status) || index < 0) return tvlm_fail(params->log, status, "%s", kept.error);
+    if (is_asked_wrongly(status, params) || index < 0)
+        return tvlm_fail(params->log, status, "%s", kept.error);
     return open_another(index, kept.error, params, device);
 }
 

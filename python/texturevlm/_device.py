@@ -74,7 +74,8 @@ class Device:
         name: its index, a part of its name, of its platform's or its driver's (``"pocl"``), or ``"reference"``.
             None: ``$TVLM_DEVICE``, else the first GPU, else the first CPU, else any OpenCL device.
         storage: how texels are stored: ``"auto"``, ``"image"``, ``"buffer"`` or ``"mipmapped"``.
-        fallback: where no OpenCL device is there, or the driver fails, open another one, at last the reference, with a warning.
+        fallback: where no OpenCL device is there, or the driver fails or does not pass the self-test, open another one, at last the
+            reference, with a warning.
         cache_dir: where compiled programs are kept. None: the user's cache; ``""``: nowhere.
 
     All calls that take no device share one, which is opened as by ``Device(fallback=True)`` when it is first needed.
