@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/cascade_inside.h: what the files cascade*.c share.
+ */
+#ifndef TVLM_SELECT_CASCADE_INSIDE_H
+#define TVLM_SELECT_CASCADE_INSIDE_H
+
+#include "select/cascade.h"
+#include "select/guide.h"
+#include "stack/query.h"
+
+/* Places that are scored together. */
+typedef struct tvlm_cascade_places {
+    int32_t count;
+    float *parts; /* [TVLM_SCORE_PARTS][count] */
+    /* [count]: what stands for query_similarity. NULL: the channel itself does. */
+    float *relevance;
+    /* [count]: how much more than its relevance the best in a place may have. NULL without `relevance`. */
+    float *hope;
+    float *scores; /* [count] */
+} tvlm_cascade_places;
+
+typedef struct tvlm_cascade_range {
+    float low, high;
+} tvlm_cascade_range;
+
+typedef struct tvlm_cascade {
+    tvlm_stack *stack;
+    const struct tvlm_select_params *params;
+    const struct tvlm_query *query;
+    const tvlm_candidates *grid;
+    tvlm_score_program program;
+    tvlm_sparse_query sparse;
+    bool vectors; /* whether the score reads what `sparse` answers */
+    const tvlm_guide *guide;
+    int32_t k;
+    tvlm_cascade_places regions, cells;
+    /* [regions]: their numbers, the best first, and which of them were looked into. */
+    int32_t *order;
+    bool *taken;
+    /* [candidates]: which of them lie in those regions; [cells.count]: their numbers, ascending. */
+    bool *inside;
+    int32_t *listed;
+    size_t looked;        /* how many cells the regions that were gone through have */
+    int32_t vector_count; /* how many vectors of the features were read */
+    tvlm_cascade_range ranges[TVLM_SCORE_PARTS];
+    tvlm_select_stage stages[2];
+} tvlm_cascade;
+
+/* Says that there is no memory. */
+tvlm_status tvlm_cascade_no_memory(const tvlm_cascade *c);
+
+/* How many channels the program has places for. */
+static inline int32_t tvlm_cascade_channel_places(const tvlm_cascade *c) {
+    return 4 * c->program.count;
+}
+
+/* ---- cascade_places.c: scores of places ---- */
+
+tvlm_status tvlm_cascade_places_make(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t count);
+void tvlm_cascade_places_free(tvlm_cascade_places *s);
+/* At how many points a program reads a place: 1 or TVLM_SCORE_TAPS; and those points. */
+int32_t tvlm_cascade_taps(const tvlm_score_program *program);
+void tvlm_cascade_place_taps(tvlm_sample_point centre, float step_x, float step_y, int32_t taps,
+                             tvlm_sample_point *points);
+/* Computes the parts of places that are read at points [count * taps]. */
+tvlm_status tvlm_cascade_places_score(const tvlm_cascade *c, tvlm_cascade_places *s, int32_t taps,
+                                      const tvlm_sample_point *points);
+void tvlm_cascade_ranges_reset(tvlm_cascade *c);
+/* Widens the ranges by the places that are not `left_out`. NULL: none are. */
+void tvlm_cascade_ranges_widen(tvlm_cascade *c, const tvlm_cascade_places *s, const bool *left_out);
+/* Makes scores of the parts. */
+void tvlm_cascade_combine(const tvlm_cascade *c, tvlm_cascade_places *s);
+/* Of two tvlm_ranked: the best comes first, of equals the lower index, and what is no number last. */
+int tvlm_cascade_compare(const void *a, const void *b);
+
+/* ---- cascade_regions.c: which regions, and which cells are in them ---- */
+
+tvlm_status tvlm_cascade_score_regions(tvlm_cascade *c);
+tvlm_status tvlm_cascade_rank_regions(tvlm_cascade *c);
+tvlm_status tvlm_cascade_list_cells(tvlm_cascade *c);
+
+/* ---- cascade_cells.c: the cells that were listed ---- */
+
+tvlm_status tvlm_cascade_score_cells(tvlm_cascade *c);
+
+#endif
