@@ -41,10 +41,19 @@ bool test_quick(void) {
     return quick != NULL && quick[0] != '\0' && strcmp(quick, "0") != 0;
 }
 
+static int number_in(const char *name) {
+    const char *text = getenv(name);
+    const int n = text != NULL ? atoi(text) : 0;
+    return n > 0 ? n : 0;
+}
+
 int test_every(void) {
-    const char *every = getenv("TVLM_TEST_EVERY");
-    const int n = every != NULL ? atoi(every) : 0;
+    const int n = number_in("TVLM_TEST_EVERY");
     return n > 0 ? n : 1;
+}
+
+long test_first(long step) {
+    return 1 + number_in("TVLM_TEST_TURN") % step;
 }
 
 /*

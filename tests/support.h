@@ -42,6 +42,9 @@ bool test_quick(void);
 /* Of the allocations or calls that a test lets fail, one by one, every how many-th it tries: $TVLM_TEST_EVERY, 1 where
  * that is not set. */
 int test_every(void);
+/* The number of the first of those, where every `step`-th is tried: another one at each turn ($TVLM_TEST_TURN, a
+ * number that grows), so that `step` turns try all. */
+long test_first(long step);
 
 /* One device under test in one storage and format. */
 typedef struct test_target {

@@ -103,8 +103,9 @@ static void every_allocation(const struct job *job, const char *name) {
     results expected;
     if (work(job, name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
     destroy(&o);
-    int n = 1;
-    while (fail_the(n, job, name, &expected)) n += test_small() ? 29 : test_quick() ? 19 : test_every();
+    const int step = test_small() ? 29 : test_quick() ? 19 : test_every();
+    int n = (int)test_first(step);
+    while (fail_the(n, job, name, &expected)) n += step;
     printf("    %s: %d allocations\n", job->name, n - 1);
     fflush(stdout);
     assert_true(n > 20);

@@ -137,7 +137,7 @@ static long memory_step(void) {
 static void every_call(const struct job *job, const char *name) {
     objects o = {0};
     results expected;
-    long n = 1;
+    long n = test_first(step_of(true)), made = test_first(memory_step());
     if (work(job, name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
     check_positions(job, &expected);
     tvlm_device *warm = o.device;
@@ -145,16 +145,16 @@ static void every_call(const struct job *job, const char *name) {
     destroy(&o);
     while (fail_once(n, ANY_CALL, job, name, warm, &expected)) n += step_of(true);
     printf("    %s: fewer than %ld calls", job->name, n);
-    long made = 1;
     while (fail_once(made, MEMORY_CALLS, job, name, job->opens ? NULL : warm, &expected))
         made += memory_step();
     printf(", %ld of which make memory", made);
     fflush(stdout);
     tvlm_device_destroy(&warm);
-    for (n = 1; fail_once(n, ANY_CALL, job, name, NULL, &expected);) n += step_of(false);
+    for (n = test_first(step_of(false)); fail_once(n, ANY_CALL, job, name, NULL, &expected);)
+        n += step_of(false);
     printf(", and %ld with those of opening a device and of building programs\n", n);
     fflush(stdout);
-    for (n = 1; lose(n, job, name, &expected);) n += step_of(false);
+    for (n = test_first(step_of(false)); lose(n, job, name, &expected);) n += step_of(false);
     assert_true(n > 300 && made > 10);
 }
 

@@ -4,7 +4,8 @@
 # from then on, as of a device that is unplugged: it ends with the same results, or with exit code 1, one line and no
 # file. With --fallback a device that is lost changes no result, and costs one warning. It tries every n, with
 # TVLM_TEST_EVERY=N every N-th, or 60 where that were more (20 of the benchmark, which makes 30,000 calls and takes
-# seconds each time), with TVLM_TEST_QUICK some.
+# seconds each time), beginning with another one at each TVLM_TEST_TURN; with TVLM_TEST_QUICK some. A device that errs,
+# and passes no self-test, is passed over with --fallback, too.
 layer=$(realpath -e "$3") && command=$4 || exit 1
 set -- "$1" "$2"
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
@@ -106,7 +107,7 @@ numbers() {
         local most=60
         [ "$command" != bench ] || most=20
         [ "$step" -eq 1 ] || [ $((calls / step)) -le $most ] || step=$((calls / most))
-        seq 1 "$step" "$calls"
+        seq $((1 + ${TVLM_TEST_TURN:-0} % step)) "$step" "$calls"
     fi
 }
 
@@ -119,26 +120,33 @@ for n in $(numbers 90); do
     check "from call $n on all fail" $?
 done
 
-# The positions are the reference's from the image on that was lost. The other commands begin anew: one is as the others.
+# goes_on WHAT EXIT: with --fallback nothing is lost. The positions are the reference's from the image on that was lost.
+places() { cat "$work/$1/stdout" "$work/$1/selection.json" 2>/dev/null | sed -E 's/"(score|difference|loss|downsampled)": [^,}]*//g'; }
+goes_on() {
+    keep got
+    checks=$((checks + 1))
+    [ "$2" -eq 0 ] || complain "--fallback, $1: exit $2"
+    [ "$(wc -l <"$work/stderr")" -le 1 ] && ! grep -v 'warning: .*the reference device works instead' "$work/stderr" ||
+        complain "--fallback, $1: more than one line"
+    diff <(places reference) <(places got) >/dev/null || diff <(places expected) <(places got) >/dev/null ||
+        complain "--fallback, $1: other results"
+    [ "$(cd "$work/got" && find . | sort)" = "$(cd "$work/reference" && find . | sort)" ] ||
+        complain "--fallback, $1: other files"
+}
+
+# The other commands begin anew: one is as the others.
 [ "$quick" = 0 ] || case $command in batch | video | export | pictures | crops) ;; *) finish && exit; exit 1 ;; esac
 if [ "$compared" ]; then
     compared=
     rm -rf "${work:?}/out/"*
     "$tvlm" "${run[@]}" --device=reference >"$work/stdout" 2>/dev/null
     keep reference
-    places() { cat "$work/$1/stdout" "$work/$1/selection.json" 2>/dev/null | sed -E 's/"(score|difference|loss|downsampled)": [^,}]*//g'; }
     for n in $(numbers 270); do
         with LOSE "$n" --fallback
-        rc=$?
-        keep got
-        checks=$((checks + 1))
-        [ $rc -eq 0 ] || complain "--fallback, from call $n on all fail: exit $rc"
-        [ "$(wc -l <"$work/stderr")" -le 1 ] && ! grep -v 'warning: .*the reference device works instead' "$work/stderr" ||
-            complain "--fallback, from call $n on all fail: more than one line"
-        diff <(places reference) <(places got) >/dev/null || diff <(places expected) <(places got) >/dev/null ||
-            complain "--fallback, from call $n on all fail: other results"
-        [ "$(cd "$work/got" && find . | sort)" = "$(cd "$work/reference" && find . | sort)" ] ||
-            complain "--fallback, from call $n on all fail: other files"
+        goes_on "from call $n on all fail" $?
     done
+    with SPOIL 1 --fallback
+    goes_on "the device errs" $?
+    grep -q 'no storage passes the self-test' "$work/stderr" || complain "--fallback, the device errs: no line says so"
 fi
 finish
