@@ -512,6 +512,15 @@ static void test_reads(void **state) {
 
 /* ---- Refusals ---- */
 
+/* What is asked of the budget is refused with a line that has `line` in it, and gives no selection. */
+static void budget_refused(tvlm_stack *stack, const struct tvlm_query *query,
+                           struct tvlm_select_params params, const char *line) {
+    tvlm_selection *selection = NULL;
+    params.strategy = TVLM_STRATEGY_BUDGET;
+    refused(tvlm_select(stack, query, &params, &selection), TVLM_ERROR_ARGUMENT, line);
+    assert_null(selection);
+}
+
 static void test_refusals(void **state) {
     static const struct {
         struct tvlm_select_params params;
@@ -539,13 +548,8 @@ static void test_refusals(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        struct tvlm_select_params params = cases[i].params;
-        tvlm_selection *selection = NULL;
-        params.strategy = TVLM_STRATEGY_BUDGET;
-        refused(tvlm_select(stack, NULL, &params, &selection), TVLM_ERROR_ARGUMENT, cases[i].line);
-        assert_null(selection);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        budget_refused(stack, NULL, cases[i].params, cases[i].line);
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }
@@ -586,13 +590,8 @@ static void test_matters(void **state) {
     tvlm_device *device = open_reference();
     tvlm_stack *stack = drawn(device, TVLM_FORMAT_F32, corner);
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        struct tvlm_select_params params = cases[i].params;
-        tvlm_selection *selection = NULL;
-        params.strategy = TVLM_STRATEGY_BUDGET;
-        refused(tvlm_select(stack, cases[i].query, &params, &selection), TVLM_ERROR_ARGUMENT, cases[i].line);
-        assert_null(selection);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
+        budget_refused(stack, cases[i].query, cases[i].params, cases[i].line);
     assert_true(
         on_the_left(stack, &query,
                     (struct tvlm_select_params){
