@@ -115,7 +115,7 @@ def test_errors_stay_with_their_thread(photo):
 
 
 def test_the_gil_is_released_during_work(photo):
-    """Another thread counts on while this one is in the library."""
+    """Another thread counts on while this one is in the library. With the GIL it would count to 1 at most."""
     import threading
     import time
     counts, done = [0], threading.Event()
@@ -127,14 +127,14 @@ def test_the_gil_is_released_during_work(photo):
 
     thread = threading.Thread(target=count)
     with tv.Device("reference") as device:
-        stack = tv.Stack(np.tile(photo, (2, 2, 1)), device=device)
+        stack = tv.Stack(np.tile(photo, (6, 6, 1)), device=device)
         thread.start()
-        before, started = counts[0], time.perf_counter()
+        before = counts[0]
         stack.read("saliency")  # one call
-        spent, counted = time.perf_counter() - started, counts[0] - before
+        counted = counts[0] - before
         done.set()
     thread.join()
-    assert spent > 0.02 and counted > spent / 0.01, (spent, counted)
+    assert counted > 3
 
 
 def test_nothing_stays_behind(photo):
