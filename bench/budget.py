@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a model gets to see of an image for 2, 5, 10, 25 and 50 % of its patches, by each way of spending them.
 
-    bench/budget.py [--tvlm TVLM] [--device NAME] [--set NAME]... [--way NAME]... [--plot FILE] [--sheet FILE] [--json FILE] [--floors]
+    bench/budget.py [--tvlm TVLM] [--device NAME] [--set NAME]... [--way NAME]... [--plot FILE] [--sheet FILE] [--json FILE]
+    bench/budget.py --from FILE.json [--from FILE.json]... [--plot FILE]
     bench/budget.py --presets [--set NAME]...
+    bench/budget.py --floors
 
 Plain downsampling to the same number of patches is what each way has to beat: the image resized to as many whole patches as
 there may be, at the best of six grids, by area or Lanczos, whichever errs less, enlarged as a whole by Lanczos. Everything else is
@@ -20,9 +22,13 @@ What is measured
              photos: whatever it reads)
     faces    of the faces that OpenCV's cascades find in the full image how many they find again; people: by its HOG detector
 
+Below the tables stand what an emphasis costs, what a budget with a question shows beside the query alone, and what a list of a
+budget loses that is cut at half.
+
+--from: tables and a plot of figures that --json has written, of several runs together. --json is written after each image.
 --presets: only which preset `auto` takes of each image, and where that is not what the image is.
---floors: downsampling and the budget alone, at the shares and on as many images as FLOORS names, and whether its margins have
-fallen (ci/full). Exit: 0; 1 when they have; 77 without OpenCV or Pillow.
+--floors: whether the main figures of the tables have fallen (ci/full): what FLOORS and WORST name, and no more, is measured. Exit: 0; 1
+when one has; 77 without OpenCV or Pillow.
 """
 import argparse
 import concurrent.futures
@@ -40,7 +46,7 @@ need("cv2", "PIL")
 import measures  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
 from images import DATA, SETS, Images  # noqa: E402
-from tables import ALONE, AS_MANY, CUT, Table, plot, sheet  # noqa: E402
+from tables import ALONE, AS_MANY, CUT, HIDDEN, PLAIN, Table, plot, sheet  # noqa: E402
 
 SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
 SEEDS = 3  # of random selections
@@ -59,15 +65,27 @@ FURTHER = {**{f"grid, overview {share}": ["--overview", f"0{share}"] for share i
            **{f"grid, diversity {d}": ["--strategy", "grid", "--diversity", d] for d in DIVERSITIES}}
 QUESTIONS = {"query": ["--strategy", "grid"], "query, overview .25": ["--overview", "0.25"], "budget, query": ["--strategy", "budget"]}
 FURTHER_QUESTIONS = {f"query, diversity {d}": ["--strategy", "grid", "--diversity", d] for d in DIVERSITIES}
-# What --floors demands: {(set, way, measure): least margins over downsampling (of words: least percentages) at SHARES}.
+# What --floors demands: {(set, way, measure, over which way): least mean margins at SHARES}; of words, least percentages, over
+# None. And of how many images of a set, where not of all.
+FEW = {"photos": 4}
+ANY = -np.inf
 FLOORS = {
-    ("coco", "budget", "all"): (0.1, 0.22, 0.45, 1.2, 3.0),
-    ("coco", "budget", "ssim"): (0, 0, 0, 0, 0),
-    ("coco", "budget, emphasis", "things"): (0.3, 0.45, 0.65, 1.6, 4.8),
-    ("small", "budget", "all"): (0.05, 0.14, 0.2, 0.5, 1.5),
-    ("small", "budget", "ssim"): (0, 0, 0, 0, 0),
-    ("pages", "budget", "words"): (10, 45, 82, 98, 99.5),
+    ("coco", "budget", "all", PLAIN): (0.1, 0.22, 0.45, 1.2, 3.0),
+    ("coco", "budget", "things", PLAIN): (0.1, 0.2, 0.33, 1.0, 3.3),
+    ("coco", "budget", "ssim", PLAIN): (0, 0, 0, 0, 0),
+    ("coco", "budget, emphasis", "things", PLAIN): (0.3, 0.45, 0.65, 1.6, 4.8),
+    ("coco", "budget, emphasis", "all", "budget"): (-0.2, -0.2, -0.2, -0.2, -0.2),
+    ("coco", "budget, emphasis", "ssim", "budget"): (-0.01, -0.01, -0.01, -0.01, -0.01),
+    ("photos", "budget", "all", PLAIN): (0, 0, 0, 0, 0),
+    ("photos", "budget", "ssim", PLAIN): (0, 0, 0, 0, 0),
+    ("small", "budget", "all", PLAIN): (0.05, 0.14, 0.2, 0.5, 1.5),
+    ("small", "budget", "ssim", PLAIN): (0, 0, 0, 0, 0),
+    ("pages", "budget", "words", None): (10, 45, 82, 98, 99.5),
+    ("questions", "budget, query", "things", "query"): (ANY, ANY, 0, 0, 0),
+    ("questions", "budget, query", "all", PLAIN): (-1, -1, -1, -1, -1),
 }
+# How much worse than downsampling any image may be, dB over the image.
+WORST = {("coco", "budget"): -0.03, ("small", "budget"): -0.03, ("photos", "budget"): -0.03}
 
 
 class Tool:
@@ -137,7 +155,10 @@ def cut_at_half(drawing, grid, squares):
     return squares[:count - cells], count
 
 
-def wanted(way, options):
+def wanted(way, options, group):
+    """Whether a way is measured on that set. --floors takes those that it looks at."""
+    if options.floors:
+        return any(way in (of, over) for where, of, _, over in FLOORS if where == group)
     return options.way is None or way in options.way
 
 
@@ -146,18 +167,18 @@ def ways(measured, tool, share, options):
     drawing, item = measured.drawing, measured.item
     count = max(1, round(share * drawing.columns * drawing.rows))
     picture, grid = drawing.downsampled(count)
-    yield "downsampling", *drawing.shown(grid, [])
+    yield PLAIN, *drawing.shown(grid, [])
     usual, further = (QUESTIONS, FURTHER_QUESTIONS) if item.question else (STRATEGIES, FURTHER)
     strategies = {**usual, **(further if options.way else {})}
-    for seed in range(1 if item.words else SEEDS) if wanted("random", options) else ():
+    for seed in range(1 if item.words else SEEDS) if wanted("random", options, item.group) else ():
         yield "random", *drawing.shown((1, 1), random_squares(drawing, count, seed))
     for name, words in strategies.items():
-        if not wanted(name, options):
+        if not wanted(name, options, item.group):
             continue
         grid, squares = tool.select(item, count, words + [options.emphasis] * (words[-1] == "--emphasis"))
         grid = grid if grid[0] else (1, 1)
         yield name, *drawing.shown(grid, squares)
-        if name == "budget" and wanted(CUT, options) and not item.words:
+        if name == "budget" and wanted(CUT, options, item.group) and not item.words:
             kept, count_cut = cut_at_half(drawing, grid, squares)
             yield CUT, *drawing.shown(grid, kept)
             yield ALONE, *drawing.shown(grid, [])
@@ -167,13 +188,13 @@ def ways(measured, tool, share, options):
 
 def measure(item, options):
     """[(way, share, figures)], and the pictures of the image that the sheet shows."""
-    measured, tool, rows, pictures = Measured(item), Tool(options), [], []
+    measured, tool, rows = Measured(item), Tool(options), []
+    pictures = [("full image", item.pixels)] if options.sheet and item.name in options.sheet_images else []
     for share in options.share:
         for name, picture, texels in ways(measured, tool, share, options):
             rows.append((name, share, measured.figures(picture, texels)))
-            if options.sheet and share == options.sheet_share and item.name in options.sheet_images:
-                if name not in [n for n, _ in pictures]:
-                    pictures.append((name, picture.astype(np.uint8)))
+            if pictures and share == options.sheet_share and name not in HIDDEN and name not in [n for n, _ in pictures]:
+                pictures.append((name, picture.astype(np.uint8)))
     return item.group, item.name, rows, pictures
 
 
@@ -188,16 +209,39 @@ def gather(options, folder):
         waiting = []
         for group in groups:
             items = images.questions() if group == "questions" else images.of(group)
-            waiting += [pool.submit(measure, item, options) for item in list(items)[:options.images]]
+            few = FEW.get(group, options.images) if options.floors else options.images
+            waiting += [pool.submit(measure, item, options) for item in list(items)[:few]]
         for job in concurrent.futures.as_completed(waiting):
             group, name, rows, seen = job.result()
             table = tables.setdefault(group, Table(group))
             for way, share, figures in rows:
                 table.add(way, share, name, figures)
             pictures.update({name: seen} if seen else {})
+            write(tables, options.json)
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
     return {group: tables[group] for group in groups}, pictures
+
+
+def write(tables, path):
+    if path:
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            json.dump({group: table.rows for group, table in tables.items()}, file)
+        os.replace(path + ".new", path)
+
+
+def read(paths):
+    """The tables that `write` has written, put together."""
+    tables = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as file:
+            groups = json.load(file)
+        for group, ways_there in groups.items():
+            table = tables.setdefault(group, Table(group))
+            for way, shares in ways_there.items():
+                for share, images in shares.items():
+                    table.rows.setdefault(way, {}).setdefault(float(share), {}).update(images)
+    return {group: tables[group] for group in SETS + ["questions"] if group in tables}
 
 
 # What an image of each set may be taken for; of pages by their names.
@@ -224,11 +268,17 @@ def print_presets(options, folder):
 
 def fallen(tables):
     """Lines that say which figure fell."""
-    for (group, way, measured), floors in FLOORS.items():
+    for (group, way, measured, over), floors in FLOORS.items():
         for share, floor in zip(SHARES, floors) if group in tables else ():
-            found = tables[group].margin(way, share, measured)
+            found = tables[group].margin(way, share, measured, over)
             if not found >= floor:
                 yield f"{group}, {way}, {measured} at {100 * share:.0f} %: {found:.4f}, which was at least {floor}"
+    for (group, way), floor in WORST.items():
+        for share in SHARES if group in tables else ():
+            margins = tables[group].margins(way, share, "all")
+            worst = min(margins, key=margins.get)
+            if not margins[worst] >= floor:
+                yield f"{group}, {way} at {100 * share:.0f} %: {worst} is {-margins[worst]:.3f} dB worse than downsampling"
 
 
 def parse():
@@ -247,12 +297,12 @@ def parse():
     parser.add_argument("--sheet-images", default="000000001268,letter", type=lambda text: text.split(","))
     parser.add_argument("--sheet-share", default=0.10, type=float)
     parser.add_argument("--json", metavar="FILE", help="writes all figures of all images")
+    parser.add_argument("--from", dest="figures", action="append", metavar="FILE.json", help="only tables and a plot of these figures")
     parser.add_argument("--presets", action="store_true", help="only which preset is taken for each image")
     parser.add_argument("--floors", action="store_true", help="only whether the budget is as good as it was")
     options = parser.parse_args()
-    options.set = options.set or (sorted({group for group, _, _ in FLOORS}) if options.floors else SETS + ["questions"])
-    options.share = options.share or SHARES
-    options.way = sorted({way for _, way, _ in FLOORS}) if options.floors else options.way
+    options.set = options.set or SETS + ["questions"]
+    options.share = SHARES if options.floors else options.share or SHARES
     return options
 
 
@@ -263,13 +313,13 @@ def main():
         with tempfile.TemporaryDirectory() as folder:
             print_presets(options, folder)
         return 0
-    with tempfile.TemporaryDirectory() as folder:
-        tables, pictures = gather(options, folder)
+    if options.figures:
+        tables, pictures = read(options.figures), {}
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            tables, pictures = gather(options, folder)
     for table in tables.values():
         table.print(options.share)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({group: table.rows for group, table in tables.items()}, file)
     if options.plot:
         plot(tables, options.share, options.plot)
     if options.sheet:

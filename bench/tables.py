@@ -47,14 +47,18 @@ class Table:
         mine, plain = self.each(way, share, measure), self.each(over, share, measure)
         return {image: mine[image] - plain[image] for image in mine}
 
-    def margin(self, way, share, measure):
-        """What --floors looks at: the mean margin over downsampling; of words the share read."""
-        return self.mean(way, share, measure) if measure == "words" else float(np.mean(list(self.margins(way, share, measure).values())))
+    def margin(self, way, share, measure, over=PLAIN):
+        """The mean margin over another way; over None the mean itself."""
+        return self.mean(way, share, measure) if over is None else float(np.mean(list(self.margins(way, share, measure, over).values())))
 
     def shown(self):
         return [way for way in self.rows if way not in HIDDEN]
 
+    def there(self, way, share):
+        return share in self.rows.get(way, {})
+
     def print(self, shares):
+        shares = [share for share in shares if self.there(PLAIN, share)]
         images = len(next(iter(self.rows[PLAIN].values())))
         print(f"\n==== {self.group}: {images} images")
         there = [m for m in MEASURES if any(m in draw for draws in self.rows[PLAIN][shares[0]].values() for draw in draws)]
@@ -66,6 +70,9 @@ class Table:
             for way in self.shown():
                 cells = []
                 for share in shares:
+                    if not self.there(way, share):
+                        cells.append(" " * (9 if counted else 33))
+                        continue
                     mean = self.mean(way, share, measure)
                     margins = np.array(list(self.margins(way, share, measure).values()))
                     if counted or way == PLAIN:
@@ -75,12 +82,22 @@ class Table:
                         cells.append(f"{mean:9.{digits}f} {margins.mean():+8.{digits}f} ({better:3.0f}/{worse:2.0f}, {margins.min():+.{max(2, digits - 1)}f})"
                                      .rjust(33))
                 print(f"{way:22s}" + "".join(cells))
+        self.print_between("what the emphasis brings", "budget, emphasis", "budget", shares, there)
+        self.print_between("a budget with the question over the query alone", "budget, query", "query", shares, there)
         self.print_cuts(shares)
+
+    def print_between(self, what, way, over, shares, measures):
+        """The mean margins of a way over one that is not downsampling."""
+        shares = [share for share in shares if self.there(way, share) and self.there(over, share)]
+        for measure in (m for m in ("all", "things", "ssim") if m in measures and shares):
+            found = " ".join(f"{self.margin(way, share, measure, over):+.{4 if measure == 'ssim' else 2}f}" for share in shares)
+            print(f"{what}, {measure}, at {', '.join(f'{100 * share:.0f}' for share in shares)} %: {found}")
 
     def print_cuts(self, shares):
         """What a list that is cut at half loses beside one made for as many patches, and whether it is ever worse than the
         thumbnail alone."""
-        if CUT in self.rows:
+        shares = [share for share in shares if self.there(CUT, share)]
+        if shares:
             lost = [np.mean(list(self.margins(AS_MANY, share, "all", CUT).values())) for share in shares]
             gained = [min(self.margins(CUT, share, "all", ALONE).values()) for share in shares]
             print("\na budget's list cut at half: dB below one made for as many, mean: " + " ".join(f"{v:.2f}" for v in lost) +
@@ -100,11 +117,11 @@ def plot(tables, shares, path):
     figure, axes = plt.subplots(2, -(-len(shown) // 2), figsize=(5.2 * -(-len(shown) // 2), 8.4), squeeze=False)
     for axis, (group, measure) in zip(axes.flat, shown):
         for n, way in enumerate(tables[group].shown()):
-            figures = [tables[group].mean(way, share, measure) if measure == "words" else tables[group].margin(way, share, measure)
-                       for share in shares]
+            at = [share for share in shares if tables[group].there(way, share)]
+            figures = [tables[group].margin(way, share, measure, None if measure == "words" else PLAIN) for share in at]
             style = dict(color="black", linewidth=2) if way == PLAIN else dict(color=f"C{n}", marker="o", markersize=4,
                                                                              linewidth=2.5 if way.startswith("budget") else 1)
-            axis.plot([100 * share for share in shares], figures, label=way, **style)
+            axis.plot([100 * share for share in at], figures, label=way, **style)
         axis.set_xscale("log")
         axis.set_xticks([100 * share for share in shares], [f"{100 * share:g}" for share in shares])
         axis.set_xlabel("patches, % of all")
