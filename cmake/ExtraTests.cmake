@@ -56,6 +56,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
   tvlm_python_test(python_features check_features $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pruned check_pruned $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_patches check_patches $<TARGET_FILE:tvlm>)
+  tvlm_python_test(python_crops check_crops $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_photos check_photos $<TARGET_FILE:tvlm> --photos 3)
   tvlm_python_test(python_all_photos check_photos $<TARGET_FILE:tvlm>)
   set_tests_properties(python_all_photos PROPERTIES LABELS "python;slow" TIMEOUT 3600)

@@ -248,6 +248,28 @@ static void an_overlay_shows_what_was_chosen(void **state) {
     canvas_release(&canvas);
 }
 
+/* A budget's thumbnail is fine lines, and its tiles have the colours of their levels, the finer ones above. */
+static void a_budget_shows_its_grid_and_tiles(void **state) {
+    static uint8_t pixels[SIDE * SIDE * 3];
+    static const tvlm_position tiles[] = {{.x = 40, .y = 40, .size = 16, .level = 0},
+                                          {.x = 48, .y = 48, .size = 32, .level = 1}};
+    const tvlm_image photo = {
+        .pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3, .type = TVLM_PIXEL_U8};
+    const int32_t scale = PHOTO_LONG_MIN / SIDE;
+    struct canvas canvas = {0};
+    (void)state;
+    memset(pixels, 200, sizeof pixels);
+    assert_true(draw_budget(&photo, 2, 1, tiles, 2, "title", &canvas));
+    const color line = at(&canvas, 32 * scale, 8 * scale), zero = level_color(0), one = level_color(1);
+    assert_color(at(&canvas, 8 * scale, 32 * scale), 200, 200, 200, 0); /* two columns, one row */
+    assert_true(light(line) != 200 * 1000);
+    assert_color(at(&canvas, 63 * scale, 60 * scale), (int)lroundf(200 + TINT * (one.r - 200)),
+                 (int)lroundf(200 + TINT * (one.g - 200)), (int)lroundf(200 + TINT * (one.b - 200)), 2);
+    assert_color(at(&canvas, 33 * scale, 32 * scale), zero.r, zero.g, zero.b, 25); /* frames */
+    assert_color(at(&canvas, 63 * scale, 64 * scale - 1), one.r, one.g, one.b, 25);
+    canvas_release(&canvas);
+}
+
 static void pictures_of_any_shape_are_drawn(void **state) {
     static const int32_t sizes[][2] = {{1, 1}, {1, 700}, {700, 1}, {3000, 40}, {37, 23}};
     (void)state;
@@ -414,6 +436,7 @@ int main(void) {
         cmocka_unit_test(the_cubic_passes_through_its_points),
         cmocka_unit_test(images_of_all_kinds_are_drawn),
         cmocka_unit_test(an_overlay_shows_what_was_chosen),
+        cmocka_unit_test(a_budget_shows_its_grid_and_tiles),
         cmocka_unit_test(pictures_of_any_shape_are_drawn),
         cmocka_unit_test(a_heat_map_is_warm_where_scores_are_high),
         cmocka_unit_test(a_sheet_has_a_tile_for_each_channel),
