@@ -46,7 +46,7 @@ need("cv2", "PIL")
 import measures  # noqa: E402
 from drawing import PATCH, Drawing  # noqa: E402
 from images import DATA, SETS, Images  # noqa: E402
-from tables import ALONE, AS_MANY, CUT, HIDDEN, PLAIN, Table, plot, sheet  # noqa: E402
+from tables import ALONE, AS_MANY, CUT, HIDDEN, MEASURES, PLAIN, Table, plot, sheet  # noqa: E402
 
 SHARES = [0.02, 0.05, 0.10, 0.25, 0.50]
 SEEDS = 3  # of random selections
@@ -115,16 +115,17 @@ def things_of(item, picture):
 class Measured:
     """One image: what is known of it in full, and the figures of a picture of it."""
 
-    def __init__(self, item):
+    def __init__(self, item, floors):
         self.item, self.drawing, full = item, Drawing(item.pixels), item.pixels
+        wanted_here = {measure for group, _, measure, _ in FLOORS if group == item.group} if floors else set(MEASURES)
         photo = item.group in ("coco", "photos")
         self.words = self.faces = self.people = None
-        if measures.can_read() and (item.words or item.group == "photos"):
+        if "words" in wanted_here and measures.can_read() and (item.words or item.group == "photos"):
             known = item.words or [(text, x - 20, y - 10, x + 20, y + 10) for text, x, y in measures.read_words(full)
                                    if len(text) > 2 and text.isalnum()]
             read = measures.words_read(known, full)
             self.words = [word for word, there in zip(known, read) if there] or None
-        if photo and max(full.shape) <= 2048:  # the detectors take minutes on larger ones
+        if "faces" in wanted_here and photo and max(full.shape) <= 2048:  # the detectors take minutes on larger ones
             self.faces, self.people = measures.find_faces(full) or None, measures.find_people(full) or None
 
     def figures(self, picture, texels):
@@ -188,7 +189,7 @@ def ways(measured, tool, share, options):
 
 def measure(item, options):
     """[(way, share, figures)], and the pictures of the image that the sheet shows."""
-    measured, tool, rows = Measured(item), Tool(options), []
+    measured, tool, rows = Measured(item, options.floors), Tool(options), []
     pictures = [("full image", item.pixels)] if options.sheet and item.name in options.sheet_images else []
     for share in options.share:
         for name, picture, texels in ways(measured, tool, share, options):
@@ -210,7 +211,8 @@ def gather(options, folder):
         for group in groups:
             items = images.questions() if group == "questions" else images.of(group)
             few = FEW.get(group, options.images) if options.floors else options.images
-            waiting += [pool.submit(measure, item, options) for item in list(items)[:few]]
+            items = [item for item in items if options.image is None or item.name in options.image]
+            waiting += [pool.submit(measure, item, options) for item in items[:few]]
         for job in concurrent.futures.as_completed(waiting):
             group, name, rows, seen = job.result()
             table = tables.setdefault(group, Table(group))
@@ -220,7 +222,7 @@ def gather(options, folder):
             write(tables, options.json)
             print(".", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
-    return {group: tables[group] for group in groups}, pictures
+    return {group: tables[group] for group in groups if group in tables}, {name: pictures[name] for name in sorted(pictures)}
 
 
 def write(tables, path):
@@ -290,10 +292,11 @@ def parse():
     parser.add_argument("--way", action="append", choices=["random", CUT, *STRATEGIES, *FURTHER, *QUESTIONS, *FURTHER_QUESTIONS],
                         help="beside downsampling; default: all but further shares of an overview, and diversity")
     parser.add_argument("--images", type=int, help="at most so many of each set")
+    parser.add_argument("--image", action="append", metavar="NAME", help="only those")
     parser.add_argument("--emphasis", default="4", help="of the row \"budget, emphasis\", as --emphasis takes it (default: 4)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--plot", metavar="FILE.png")
-    parser.add_argument("--sheet", metavar="FILE.png", help="what is seen of --sheet-images at --sheet-share, by each way")
+    parser.add_argument("--sheet", metavar="FILE.png", help="what is seen of --sheet-images at --sheet-share, by each way; or .jpg")
     parser.add_argument("--sheet-images", default="000000001268,letter", type=lambda text: text.split(","))
     parser.add_argument("--sheet-share", default=0.10, type=float)
     parser.add_argument("--json", metavar="FILE", help="writes all figures of all images")

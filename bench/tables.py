@@ -137,19 +137,27 @@ def plot(tables, shares, path):
     print(f"plot: {path}")
 
 
-def sheet(pictures, path, width=420, across=5):
+def part(picture, width):
+    """A picture of that width in the shape 4 : 3: all of it, of a page a part as large as it is."""
+    height = 3 * width // 4
+    if picture.shape[0] > 2 * height or picture.shape[1] > 2 * width:
+        top, left = picture.shape[0] // 6, picture.shape[1] // 12
+        return np.ascontiguousarray(picture[top:top + height, left:left + width, ::-1])
+    return cv2.resize(np.ascontiguousarray(picture[..., ::-1]), (width, height), interpolation=cv2.INTER_AREA)
+
+
+def sheet(pictures, path, width=400, across=4):
     """What is seen of each image by each way, with the way's name."""
     lines = []
     for seen in pictures.values():
         tiles = []
         for name, picture in seen:
-            tile = cv2.resize(np.ascontiguousarray(picture[..., ::-1]), (width, round(width * picture.shape[0] / picture.shape[1])),
-                              interpolation=cv2.INTER_AREA)
+            tile = part(picture, width)
             for ink, thick in (((0, 0, 0), 4), ((255, 255, 255), 1)):
                 cv2.putText(tile, name, (8, 22), cv2.FONT_HERSHEY_SIMPLEX, 0.6, ink, thick, cv2.LINE_AA)
             tiles.append(tile)
         tiles += [np.full_like(tiles[0], 255)] * (-len(tiles) % across)
         lines += [np.hstack(tiles[i:i + across]) for i in range(0, len(tiles), across)]
     if lines:
-        cv2.imwrite(path, np.vstack(lines))
+        cv2.imwrite(path, np.vstack(lines), [cv2.IMWRITE_JPEG_QUALITY, 88])
         print(f"sheet: {path}")
