@@ -89,9 +89,9 @@ static float lost_at(const tvlm_budget_losses *losses, const tvlm_budget_choice 
     return finest <= 2 && choice->chosen[2][place / LEAVES] ? losses->two[place] : losses->under[place];
 }
 
-/* Of what a tile beside a tile of level 1 or 2 loses, the share that comes across the side. On average it is half of
- * that; with so much the images are rare of which more is lost than was predicted. */
-static const double across[TVLM_BUDGET_TREE_LEVELS] = {0.0, 0.012, 0.020};
+/* Of what a tile beside a tile of level 1 or 2 loses, the share that comes across the side. On average it is two
+ * thirds of that; with so much the images are rare of which more is lost than was predicted. */
+static const double across[TVLM_BUDGET_TREE_LEVELS] = {0.0, 0.0084, 0.014};
 
 /* What a tile of level 0 beside one of `level` loses of what is beneath that; 0 where it is in one itself. */
 static double lost_beside(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses,
