@@ -41,6 +41,12 @@ static inline application start_on(const test_target *target) {
     return app;
 }
 
+static inline bool has_extension(const application *app, const char *name) {
+    bool has = false;
+    assert_int_equal(tvlm_opencl_device_has(app->id, name, &has), CL_SUCCESS);
+    return has;
+}
+
 static inline void stop(application *app) {
     tvlm_device_destroy(&app->device);
     clReleaseCommandQueue(app->queue);

@@ -96,10 +96,10 @@ static void sharing(const test_target *target) {
     tvlm_opencl_frame frame = {.memory = memory, .image = {.width = WIDTH, .height = HEIGHT, .channels = 3}};
     poison(stack);
     frame.sharing = TVLM_OPENCL_GL;
-    if (!tvlm_opencl_device_has(app.id, "cl_khr_gl_sharing"))
+    if (!has_extension(&app, "cl_khr_gl_sharing"))
         refused(stack, frame, TVLM_ERROR_UNSUPPORTED, "has no cl_khr_gl_sharing, which shared memory needs");
     frame.sharing = TVLM_OPENCL_EXTERNAL;
-    if (!tvlm_opencl_device_has(app.id, "cl_khr_external_memory"))
+    if (!has_extension(&app, "cl_khr_external_memory"))
         refused(stack, frame, TVLM_ERROR_UNSUPPORTED, "has no cl_khr_external_memory");
     layer->share(1);
     check_shared(&app, stack, frame, "clEnqueueAcquireExternalMemObjectsKHR",
@@ -118,8 +118,33 @@ static void sharing(const test_target *target) {
 }
 ON_EACH_DEVICE(sharing)
 
+/* A device that is lost while memory is looked at and acquired says so, and not that it has no such memory. */
+static void lost(const test_target *target) {
+    enum { CALLS = 14 };
+    static const unsigned char texels[WIDTH * HEIGHT * 4] = {1, 2, 3};
+    layer->share(1);
+    for (int n = 1; n <= CALLS; ++n) {
+        application app = start_on(target);
+        tvlm_stack *stack = open_stack(&app);
+        tvlm_opencl_frame frame = {.sharing = TVLM_OPENCL_GL,
+                                   .image = {.width = WIDTH, .height = HEIGHT, .channels = 4}};
+        frame.memory = make_image(&app, CL_RGBA, CL_UNORM_INT8, WIDTH, HEIGHT, texels);
+        if (frame.memory == NULL) frame.memory = make_buffer(&app, texels, sizeof texels);
+        layer->let_fail(n, 1);
+        const tvlm_status status = tvlm_stack_set_frame_opencl(stack, 0, &frame);
+        layer->let_fail(0, 0);
+        if (status != TVLM_ERROR_LOST)
+            fail_msg("from call %d on: status %d: %s", n, (int)status, test_last_log());
+        clReleaseMemObject(frame.memory);
+        tvlm_stack_destroy(&stack);
+        stop(&app);
+    }
+    layer->share(0);
+}
+ON_EACH_DEVICE(lost)
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sharing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sharing), cmocka_unit_test(test_lost)};
     layer = use_layer();
     if (layer == NULL) return 77;
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));

@@ -213,7 +213,7 @@ static void refusals(const test_target *target) {
     refused(tvlm_stream_send_opencl(stream, 0, NULL), TVLM_ERROR_ARGUMENT, "frame is NULL");
     assert_int_equal(tvlm_stream_push_opencl(NULL, 0, &first, NULL, NULL), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_stream_send_opencl(NULL, 0, &first), TVLM_ERROR_ARGUMENT);
-    if (!tvlm_opencl_device_has(app.id, "cl_khr_external_memory"))
+    if (!has_extension(&app, "cl_khr_external_memory"))
         refused(tvlm_stream_push_opencl(stream, 0, &shared, NULL, NULL), TVLM_ERROR_UNSUPPORTED,
                 "cl_khr_external_memory");
     check_red(stream, 10);

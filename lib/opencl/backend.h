@@ -174,10 +174,10 @@ void tvlm_opencl_lock(void);
 void tvlm_opencl_unlock(void);
 
 /* platform.c: finds the device that a choice means (an index, part of a text (device.h), or NULL for the default),
- * describes a device (the first error of the driver, or CL_SUCCESS), and tells whether it has an extension. */
+ * describes a device, and finds whether it has an extension; both return the first error, or CL_SUCCESS. */
 tvlm_status tvlm_opencl_find(const char *choice, const tvlm_log *log, cl_device_id *id, int32_t *index);
 cl_int tvlm_opencl_describe(cl_device_id id, int32_t index, tvlm_device_info *info);
-bool tvlm_opencl_device_has(cl_device_id id, const char *extension);
+cl_int tvlm_opencl_device_has(cl_device_id id, const char *extension, bool *has);
 
 /* device.c: makes a device of a context and a queue, whose references it takes over, also when it fails. It is
  * called with the lock held. */

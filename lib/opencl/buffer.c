@@ -40,12 +40,13 @@ static const char *kind_of_memory(cl_mem_object_type type) {
 
 /* Drivers crash, or read what they like, where a kernel gets an image for a buffer. `image`: not NULL where an
  * image will do; set to whether it is one. */
-static tvlm_status check_kind(const tvlm_log *log, cl_mem memory, bool written, bool *image) {
+static tvlm_status check_kind(const opencl_device *device, cl_mem memory, bool written, bool *image) {
+    const tvlm_log *log = &device->base.log;
     cl_mem_object_type type = 0;
     cl_mem_flags flags = 0;
     cl_int error = clGetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, NULL);
     if (error == CL_SUCCESS) error = clGetMemObjectInfo(memory, CL_MEM_FLAGS, sizeof flags, &flags, NULL);
-    if (error != CL_SUCCESS) return tvlm_opencl_fail_early(log, error, "the cl_mem handed in");
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "the cl_mem handed in");
     if (image != NULL) *image = type == CL_MEM_OBJECT_IMAGE2D;
     if (type != CL_MEM_OBJECT_BUFFER && (image == NULL || !*image))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem is %s; a buffer%s is needed",
@@ -67,7 +68,7 @@ tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written,
     if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "the cl_mem handed in");
     if (context != device->context)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the cl_mem belongs to another context than the device");
-    TVLM_TRY(check_kind(log, memory, written, image));
+    TVLM_TRY(check_kind(device, memory, written, image));
     opencl_buffer *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "out of memory for a buffer");
     clRetainMemObject(memory);

@@ -28,6 +28,9 @@ static tvlm_status enqueue_share(const opencl_device *device, int32_t which, boo
     const char *name = shares[which].functions[acquire];
     void *const symbol = clGetExtensionFunctionAddressForPlatform(device->platform, name);
     share_function function;
+    cl_int lost;
+    if (symbol == NULL && tvlm_opencl_is_lost(&device->base, &lost))
+        return tvlm_opencl_fail(&device->base, lost, name);
     if (symbol == NULL)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: the driver has no %s",
                          device->base.info.name, name);
@@ -40,7 +43,10 @@ static tvlm_status enqueue_share(const opencl_device *device, int32_t which, boo
 static tvlm_status acquire(const opencl_device *device, const char *extension, opencl_buffer *buffer) {
     int32_t which = 0;
     while (strcmp(shares[which].extension, extension) != 0) ++which; /* there are no others */
-    if (!tvlm_opencl_device_has(device->id, extension))
+    bool has;
+    const cl_int error = tvlm_opencl_device_has(device->id, extension, &has);
+    if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clGetDeviceInfo");
+    if (!has)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s has no %s, which shared memory needs",
                          device->base.info.name, extension);
     TVLM_TRY(enqueue_share(device, which, true, buffer->memory));

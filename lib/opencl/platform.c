@@ -82,26 +82,33 @@ static int32_t limit(cl_device_id id, cl_device_info what, cl_int *error) {
     return value > INT32_MAX ? INT32_MAX : (int32_t)value;
 }
 
-bool tvlm_opencl_device_has(cl_device_id id, const char *extension) {
+/* Whether a list that spaces separate has a word. */
+static bool has_word(const char *list, const char *word) {
+    const size_t length = strlen(word);
+    for (const char *at = strstr(list, word); at != NULL; at = strstr(at + 1, word))
+        if ((at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0')) return true;
+    return false;
+}
+
+cl_int tvlm_opencl_device_has(cl_device_id id, const char *extension, bool *has) {
     size_t size = 0;
-    bool has = false;
-    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size) != CL_SUCCESS || size == 0) return false;
+    *has = false;
+    cl_int error = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, 0, NULL, &size);
+    if (error != CL_SUCCESS || size == 0) return error;
     char *list = tvlm_allocate(size + 1, 1);
-    if (list == NULL) return false;
-    if (clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, list, NULL) == CL_SUCCESS) {
-        const size_t length = strlen(extension);
-        for (const char *at = strstr(list, extension); at != NULL && !has; at = strstr(at + 1, extension))
-            has = (at == list || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0');
-    }
+    if (list == NULL) return CL_OUT_OF_HOST_MEMORY;
+    error = clGetDeviceInfo(id, CL_DEVICE_EXTENSIONS, size, list, NULL);
+    if (error == CL_SUCCESS) *has = has_word(list, extension);
     free(list);
-    return has;
+    return error;
 }
 
 static void describe_images(cl_device_id id, tvlm_device_info *info, cl_int *error) {
     cl_bool images = CL_FALSE;
     ask(id, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, error);
     info->images = images == CL_TRUE;
-    info->mipmap_extension = tvlm_opencl_device_has(id, "cl_khr_mipmap_image");
+    const cl_int failed = tvlm_opencl_device_has(id, "cl_khr_mipmap_image", &info->mipmap_extension);
+    if (*error == CL_SUCCESS) *error = failed;
     if (!info->images) return;
     info->image_width_max = limit(id, CL_DEVICE_IMAGE2D_MAX_WIDTH, error);
     info->image_height_max = limit(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, error);
