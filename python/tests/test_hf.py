@@ -275,8 +275,9 @@ def picture_of(seed, height, width):
 
 def processed(picture, patch):
     """What Qwen-VL's processor makes of a picture of whole tokens, by its own formula."""
+    picture = np.array(picture)  # a copy, also of PIL's
     rows, columns = picture.shape[0] // patch, picture.shape[1] // patch
-    planes = torch.from_numpy(picture.copy()).float() / 255 * 2 - 1
+    planes = torch.from_numpy(picture).float() / 255 * 2 - 1
     blocks = planes.reshape(rows // 2, 2, patch, columns // 2, 2, patch, 3).permute(0, 3, 1, 4, 6, 2, 5)
     values = blocks.reshape(rows * columns, 3, 1, patch * patch).repeat(1, 1, 2, 1).reshape(rows * columns, -1)
     return values, torch.tensor([[1, rows, columns]])
@@ -338,6 +339,33 @@ def test_a_pruner_answers_a_question(family):
     assert (pruned.tokens, pruned.all_tokens) == (9, 30) and pruned.input_ids.shape[1] == batch["input_ids"].shape[1] - 21
     everything = hf.Pruner(model, processor, share=1.0).generate(batch, **options)
     assert torch.equal(everything, model.generate(**batch, **options))
+
+
+@generates
+def test_the_example_program_answers(tmp_path, monkeypatch, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    import importlib.util
+    import pathlib
+    example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "qwen_pruned.py"
+    spec = importlib.util.spec_from_file_location("qwen_pruned", example)
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    model, processor = model_of("qwen2_vl"), Processor()
+    processor.patch = 14
+    processor.batch_decode = lambda words, **options: [f"{words.shape[1]} words"]
+
+    class Loader:
+        def __init__(self, answer):
+            self.answer = answer
+
+        def from_pretrained(self, name):
+            return self.answer
+
+    monkeypatch.setattr(transformers, "AutoProcessor", Loader(processor))
+    monkeypatch.setattr(transformers, "AutoModelForImageTextToText", Loader(model))
+    Image.fromarray(picture_of(7, 140, 168)).save(tmp_path / "photo.png")
+    program.main("tiny", tmp_path / "photo.png", "what?")
+    assert capsys.readouterr().out == "64 words\n(9 of 30 tokens of the photo)\n"
 
 
 @generates

@@ -1,28 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_pruned.py TVLM: examples/qwen_pruned.py: a full selection gives the unpruned tower's output; a part of it what the
-tower's own blocks give with rotary angles from the exported positions, and so of the pictures of the strategy budget. Needs transformers and torch (requirements.txt)."""
+"""check_pruned.py TVLM: Qwen2-VL's vision tower on the chosen tokens of an exported file: a full selection gives the unpruned
+tower's output; a part of it what the tower's own blocks give with rotary angles from the exported positions, and so of the pictures
+of the strategy budget. Needs transformers and torch (requirements.txt)."""
 import os
-import sys
 import tempfile
 
-from common import Checks, HERE, arguments, need, np, run
+from common import Checks, arguments, need, np, run
 
 tool = arguments("TVLM")[0]
 torch = need("torch")
 need("PIL", "safetensors", "transformers")
 from PIL import Image  # noqa: E402
-
-sys.path.insert(0, os.path.join(HERE, "..", "..", "examples"))
-import qwen_pruned  # noqa: E402
+from safetensors.torch import load_file  # noqa: E402
+from transformers.models.qwen2_vl.configuration_qwen2_vl import Qwen2VLVisionConfig  # noqa: E402
+from transformers.models.qwen2_vl.modeling_qwen2_vl import Qwen2VisionTransformerPretrainedModel  # noqa: E402
 
 checks = Checks()
 
 
+def run_pruned(tower, t):
+    """[chosen tokens, hidden size]: attention among the chosen patches of each picture and moment only."""
+    block = tower.spatial_merge_size**2                          # patches a token
+    rotary = tower.rot_pos_emb(t["image_grid_thw"])              # from the h, w of every patch of the full picture
+    rows = (t["selected_indices"][:, None] * block + torch.arange(block)).flatten()
+    moment = torch.stack([t["selected_images"], t["selected_positions"][:, 0]], dim=1)
+    counts = torch.unique_consecutive(moment, dim=0, return_counts=True)[1] * block
+    one_row_each = torch.stack([torch.ones_like(counts), torch.ones_like(counts), counts], dim=1)
+    tower.rot_pos_emb = lambda grid: rotary[rows]                # the places that the chosen have in the full picture
+    try:
+        return tower(t["selected_pixel_values"], one_row_each)   # the grid only says which patches attend to each other
+    finally:
+        del tower.rot_pos_emb
+
+
 def tower_of(seed):
     torch.manual_seed(seed)
-    config = qwen_pruned.Qwen2VLVisionConfig(depth=3, embed_dim=64, num_heads=4, hidden_size=32)
-    return qwen_pruned.Qwen2VisionTransformerPretrainedModel._from_config(config, attn_implementation="eager").eval()
+    config = Qwen2VLVisionConfig(depth=3, embed_dim=64, num_heads=4, hidden_size=32)
+    return Qwen2VisionTransformerPretrainedModel._from_config(config, attn_implementation="eager").eval()
 
 
 def export(*options, images=1):
@@ -33,7 +48,7 @@ def export(*options, images=1):
             Image.fromarray(rng.integers(0, 256, (120 + 60 * i, 200 - 30 * i, 3), np.uint8)).save(path)
         output = os.path.join(folder, "t.safetensors")
         run(tool, "export", *paths, "--for", "qwen2-vl", *options, "-o", output)
-        return qwen_pruned.load_file(output)
+        return load_file(output)
 
 
 def angles_of(tower, positions):
@@ -63,10 +78,10 @@ with torch.no_grad():
         tower = tower_of(images)
         t = export("--all", images=images)
         full = tower(t["pixel_values"], t["image_grid_thw"])
-        checks.close(f"{images} images, all {len(full)} tokens: the unpruned tower", qwen_pruned.run_pruned(tower, t), full, 1e-6,
+        checks.close(f"{images} images, all {len(full)} tokens: the unpruned tower", run_pruned(tower, t), full, 1e-6,
                      "the same sums, floats of about 1")
         t = export("--budget", "21", images=images)
-        part = qwen_pruned.run_pruned(tower, t)
+        part = run_pruned(tower, t)
         checks.true(f"{images} images: {len(part)} tokens of a budget of 21", len(part) == 21)
         checks.close(f"{images} images, 21 tokens: blocks by hand", part, by_hand(tower, t), 1e-5, "sums in another order")
         chosen = full[t["selected_indices"]]
@@ -74,7 +89,7 @@ with torch.no_grad():
         again = tower(export("--all", images=images)["pixel_values"], t["image_grid_thw"])
         checks.true(f"{images} images: the tower is left as it was", torch.equal(again, full))
         t = export("--strategy", "budget", "--budget", "21", images=images)
-        part = qwen_pruned.run_pruned(tower, t)
+        part = run_pruned(tower, t)
         checks.true(f"{images} images, budget: {len(part)} tokens in {len(t['picture_source'])} pictures",
                     len(part) == 21 and len(t["picture_source"]) > images)
         checks.close(f"{images} images, budget: blocks by hand", part, by_hand(tower, t), 1e-5, "sums in another order")
