@@ -13,7 +13,8 @@ model was trained on), and the position embeddings are stretched to the grid tha
 CLIP was trained to compare texts with one token only, so its other tokens align poorly with texts. Taken instead, as in
 MaskCLIP (Zhou et al., ECCV 2022), is the value path of the last layer: each patch's value through the attention's output
 projection, without attending, without residual and MLP, then the final norm and the projection. SigLIP pools its tokens by
-an attention of its own, and they are taken as they are, behind the final norm.
+an attention of its own, and they are taken as they are, behind the final norm; so are SigLIP2's, of the models of one size (which
+transformers takes for SigLIP's) and of NaFlex.
 
 Needs numpy, Pillow, torch, and open_clip_torch (with timm for SigLIP) or transformers. Vision transformers only.
 """
@@ -52,16 +53,28 @@ def patches(convolution, pixels):
 
 # ---- transformers ----
 
+def input_of(module, run):
+    """What a module is given while `run` runs."""
+    seen = []
+    hook = module.register_forward_pre_hook(lambda _, inputs: seen.append(inputs[0]))
+    try:
+        run()
+    finally:
+        hook.remove()
+    return seen[0]
+
+
 class Transformers:
-    """CLIPModel or SiglipModel."""
+    """CLIPModel, SiglipModel or Siglip2Model."""
 
     def __init__(self, model, tokenizer=None, mean=None, std=None):
         self.model, self.tokenizer, self.vision = model.eval(), tokenizer, model.vision_model
         self.kind = model.config.model_type
-        if self.kind not in ("clip", "siglip"):
-            raise Failure("a model of type '%s'; clip and siglip are known" % self.kind)
+        if self.kind not in ("clip", "siglip", "siglip2"):
+            raise Failure("a model of type '%s'; clip, siglip and siglip2 are known" % self.kind)
         config = model.config.vision_config
-        self.patch, self.side = config.patch_size, config.image_size
+        self.patch = config.patch_size
+        self.side = self.patch * int(round(config.num_patches ** 0.5)) if self.kind == "siglip2" else config.image_size
         self.mean, self.std = (mean, std) if mean else (CLIP_MEAN, CLIP_STD) if self.kind == "clip" else ((0.5,) * 3,) * 2
 
     @classmethod
@@ -71,7 +84,7 @@ class Transformers:
         return cls(AutoModel.from_pretrained(name), AutoTokenizer.from_pretrained(name), images.image_mean, images.image_std)
 
     def features(self, pixels):
-        return self.clip(pixels) if self.kind == "clip" else self.siglip(pixels)
+        return {"clip": self.clip, "siglip": self.siglip, "siglip2": self.siglip2}[self.kind](pixels)
 
     def clip(self, pixels):
         import torch
@@ -80,11 +93,8 @@ class Transformers:
         position = e.position_embedding.weight
         x = torch.cat([(e.class_embedding + position[0]).expand(1, 1, -1), x + stretched(position[1:], rows, columns)], 1)
         x = v.pre_layrnorm(x)  # transformers' own spelling
-        mask = {"attention_mask": None, "causal_attention_mask": None}
-        for layer in v.encoder.layers[:-1]:
-            x = layer(x, **mask)
-            x = x[0] if isinstance(x, tuple) else x
         last = v.encoder.layers[-1]
+        x = input_of(last, lambda: v.encoder(inputs_embeds=x))
         x = last.self_attn.out_proj(last.self_attn.v_proj(last.layer_norm1(x[:, 1:])))
         return self.model.visual_projection(v.post_layernorm(x)).reshape(rows, columns, -1)
 
@@ -92,17 +102,24 @@ class Transformers:
         v, e = self.vision, self.vision.embeddings
         x, rows, columns = patches(e.patch_embedding, pixels)
         x = x + stretched(e.position_embedding.weight, rows, columns)
-        for layer in v.encoder.layers:
-            x = layer(x, attention_mask=None)
-            x = x[0] if isinstance(x, tuple) else x
-        return v.post_layernorm(x).reshape(rows, columns, -1)
+        return v.post_layernorm(v.encoder(inputs_embeds=x)[0]).reshape(rows, columns, -1)
+
+    def siglip2(self, pixels):
+        """NaFlex: the model takes patches, colours last, and stretches its positions itself."""
+        import torch
+        rows, columns = (side // self.patch for side in pixels.shape[2:])
+        blocks = pixels.reshape(3, rows, self.patch, columns, self.patch).permute(1, 3, 2, 4, 0).reshape(1, rows * columns, -1)
+        mask = torch.ones(blocks.shape[:2], dtype=torch.long, device=pixels.device)
+        shape = torch.tensor([[rows, columns]], device=pixels.device)
+        return self.vision(blocks, mask, shape).last_hidden_state.reshape(rows, columns, -1)
 
     def texts(self, texts):
         # SigLIP was trained with all texts filled up to their full length.
         length = {"max_length": self.model.config.text_config.max_position_embeddings, "truncation": True}
-        tokens = self.tokenizer(texts, padding="max_length" if self.kind == "siglip" else True, return_tensors="pt", **length)
-        tokens = {name: tokens[name] for name in (("input_ids",) if self.kind == "siglip" else ("input_ids", "attention_mask"))}
-        return self.model.get_text_features(**tokens)
+        tokens = self.tokenizer(texts, padding=True if self.kind == "clip" else "max_length", return_tensors="pt", **length)
+        names = ("input_ids", "attention_mask") if self.kind == "clip" else ("input_ids",)
+        found = self.model.get_text_features(**{name: tokens[name].to(self.model.device) for name in names})
+        return getattr(found, "pooler_output", found)  # of transformers 5 an object
 
 
 # ---- open_clip ----
@@ -160,7 +177,7 @@ class OpenClip:
         return trunk.norm(trunk.blocks(x)).reshape(rows, columns, -1)
 
     def texts(self, texts):
-        return self.model.encode_text(self.tokenizer(texts))
+        return self.model.encode_text(self.tokenizer(texts).to(next(self.model.parameters()).device))
 
 
 # ---- Files ----
@@ -249,14 +266,18 @@ def run(options):
         raise Failure("--size %d; it is at least 1" % options.size)
     files = outputs(options.images, options.output) if options.images else []
     encoder, kind = load(options.model), np.float32 if options.float32 else np.float16
+    try:
+        encoder.model.to(options.device)
+    except (RuntimeError, AssertionError) as error:
+        raise Failure("--device %s: %s" % (options.device, (str(error).strip() or type(error).__name__).splitlines()[0]))
     with torch.no_grad():
         for image, file in zip(options.images, files):
-            features = encoder.features(prepare(open_image(image), encoder, options.size)).float().numpy()
+            features = encoder.features(prepare(open_image(image), encoder, options.size).to(options.device)).float().cpu().numpy()
             with np.errstate(over="ignore"):
                 write(file, features.astype(kind))
             print("%s: %d x %d x %d" % ((file,) + features.shape), file=sys.stderr)
         if options.text:
-            vectors = encoder.texts(options.text).float().numpy()
+            vectors = encoder.texts(options.text).float().cpu().numpy()
             write(options.query, vectors.astype(np.float32))
             print("%s: %d x %d" % ((options.query,) + vectors.shape), file=sys.stderr)
 
@@ -269,6 +290,7 @@ def main(arguments=None):
     parser.add_argument("--text", action="append", metavar="TEXT", help="a question; may be given several times")
     parser.add_argument("--query", metavar="Q.npy", help="where the questions' vectors go")
     parser.add_argument("--size", type=int, help="the image's shorter side in pixels (default: the model's own)")
+    parser.add_argument("--device", default="cpu", help="where PyTorch runs the model: cpu (default), cuda, cuda:1, mps, ...")
     parser.add_argument("--float32", action="store_true", help="features as float32 (default: float16)")
     try:
         run(parser.parse_args(arguments))

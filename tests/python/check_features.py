@@ -4,7 +4,8 @@
 is installed; 77 where neither is): the value path against the model's own attention, made to look at nothing but itself;
 plain tokens against the model's own forward pass; grids that are not square; files; and what `tvlm select` makes of them.
 
-Ran with torch 1.13, transformers 4.47.1, open_clip_torch 2.24.0, timm 0.9.16 (requirements.txt) and torchvision 0.14.1.
+Ran with torch 1.13, transformers 4.47.1, open_clip_torch 2.24.0, timm 0.9.16 (requirements.txt) and torchvision 0.14.1; with torch
+2.15 and transformers 4.57.1 and 5.23.0 (python/requirements-hf.txt).
 """
 import json
 import os
@@ -76,6 +77,11 @@ def save_tokenizer(path):
     PreTrainedTokenizerFast(tokenizer_object=made, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(path)
 
 
+def processor_of(transformers, name, **options):
+    """The one that runs on Pillow: the other one of transformers 5 needs torchvision."""
+    return (getattr(transformers, name + "Pil", None) or getattr(transformers, name))(**options)
+
+
 def transformers_clip(transformers):
     config = transformers.CLIPConfig(
         vision_config={**SIZES, "image_size": 64, "patch_size": 16}, projection_dim=24,
@@ -88,9 +94,13 @@ def transformers_clip(transformers):
         value = last.self_attn(last.layer_norm1(tokens), attention_mask=itself_only(17)[None, None])[0]
         expected = model.visual_projection(model.vision_model.post_layernorm(value))[0, 1:]
         got = encoder.features(x).reshape(16, -1)
+        texts = torch.tensor([[2, 3, 4, 7]])
+        known = model.text_projection(model.text_model(input_ids=texts).pooler_output)
+        encoder.tokenizer = lambda *words, **options: {"input_ids": texts, "attention_mask": torch.ones_like(texts)}
+        checks.close("transformers CLIP: a text", encoder.texts(["x"]).numpy(), known.numpy(), 1e-6, REASON)
     checks.close("transformers CLIP: the value path", got.numpy(), expected.numpy(), 2e-5, REASON)
     check_grid("transformers CLIP", encoder, 24)
-    return model, transformers.CLIPImageProcessor()
+    return model, processor_of(transformers, "CLIPImageProcessor")
 
 
 def transformers_siglip(transformers):
@@ -105,7 +115,27 @@ def transformers_siglip(transformers):
         got = encoder.features(x).reshape(16, -1)
         checks.close("transformers SigLIP: its tokens", got.numpy(), expected.numpy(), 2e-5, REASON)
     check_grid("transformers SigLIP", encoder, 32)
-    return model, transformers.SiglipImageProcessor()
+    return model, processor_of(transformers, "SiglipImageProcessor")
+
+
+def transformers_siglip2(transformers):
+    config = transformers.Siglip2Config(
+        vision_config={**SIZES, "num_patches": 16, "patch_size": 16},
+        text_config={**SIZES, "vocab_size": 8, "max_position_embeddings": 12, "pad_token_id": 0, "projection_size": 32})
+    model = shaken(transformers.Siglip2Model(config))
+    encoder = features.Transformers(model)
+    processor = processor_of(transformers, "Siglip2ImageProcessor", patch_size=16, max_num_patches=25, do_resize=False)
+    from PIL import Image
+    image = Image.fromarray(np.random.default_rng(4).integers(0, 256, (64, 96, 3), np.uint8))
+    with torch.no_grad():
+        made = processor(images=[image], return_tensors="pt")
+        masks = (made["pixel_values"], made["pixel_attention_mask"], made["spatial_shapes"])
+        expected = model.vision_model(*masks).last_hidden_state[0, :24]
+        encoder.mean, encoder.std = tuple(processor.image_mean), tuple(processor.image_std)
+        got = encoder.features(features.prepare(image, encoder, 64)).reshape(24, -1)
+        checks.close("transformers SigLIP2: its tokens, from its processor's patches", got.numpy(), expected.numpy(), 1e-4, REASON)
+    check_grid("transformers SigLIP2", encoder, 32)
+    return model, processor
 
 
 # ---- open_clip ----
@@ -191,7 +221,8 @@ def check_errors(model):
     script = os.path.join(HERE, "..", "..", "tools", "features.py")
     for what, words in {"a file that is no picture": [bad, "-o", out], "no output": [picture], "a question without a file": [picture, "-o", out, "--text", "x"],
                         "nothing": [], "two images into a file": [picture, bad, "-o", out], "a folder that is not there": [picture, "-o", os.path.join(folder, "no", "F.npy")],
-                        "no size": [picture, "-o", out, "--size", "0"]}.items():
+                        "no size": [picture, "-o", out, "--size", "0"],
+                        "a device that is not there": [picture, "-o", out, "--device", "cuda:7"], "no device": [picture, "-o", out, "--device", "x"]}.items():
         result = subprocess.run([sys.executable, script, "--model", model, *words], capture_output=True, text=True)
         lines = [line for line in result.stderr.splitlines() if line.startswith("features.py: ")]
         checks.true(f"{what}: exit 1, one line", result.returncode == 1 and len(lines) == 1 and "Traceback" not in result.stderr and not os.path.exists(out))
@@ -205,7 +236,10 @@ try:
     import transformers
     found += 1
     print("note   transformers", transformers.__version__, "on torch", torch.__version__)
-    for kind, make in {"clip": transformers_clip, "siglip": transformers_siglip}.items():
+    kinds = {"clip": transformers_clip, "siglip": transformers_siglip}
+    if hasattr(transformers, "Siglip2Model"):
+        kinds["siglip2"] = transformers_siglip2
+    for kind, make in kinds.items():
         made, processor = make(transformers)
         path = os.path.join(folder, kind)
         made.save_pretrained(path)
