@@ -13,6 +13,10 @@ from PIL import Image, ImageOps
 import texturevlm as tv
 
 
+def load(name):
+    return transformers.AutoModelForImageTextToText.from_pretrained(name).eval(), transformers.AutoProcessor.from_pretrained(name)
+
+
 def answer(model, processor, image, question, share):
     """The words, the tokens that the model saw of the image, and those that there are."""
     pruner = tv.hf.Pruner(model, processor, share=share, preset="document")
@@ -23,8 +27,7 @@ def answer(model, processor, image, question, share):
 
 
 def main(name, photo, question, share="0.3"):
-    processor = transformers.AutoProcessor.from_pretrained(name)
-    model = transformers.AutoModelForImageTextToText.from_pretrained(name).eval()
+    model, processor = load(name)
     image = ImageOps.exif_transpose(Image.open(photo)).convert("RGB")
     words, tokens, all_tokens = answer(model, processor, image, question, float(share))
     print(f"{words}\n({tokens} of {all_tokens} tokens of the photo)")

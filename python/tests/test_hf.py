@@ -353,16 +353,7 @@ def test_the_example_program_answers(tmp_path, monkeypatch, capsys):
     model, processor = model_of("qwen2_vl"), Processor()
     processor.patch = 14
     processor.batch_decode = lambda words, **options: [f"{words.shape[1]} words"]
-
-    class Loader:
-        def __init__(self, answer):
-            self.answer = answer
-
-        def from_pretrained(self, name):
-            return self.answer
-
-    monkeypatch.setattr(transformers, "AutoProcessor", Loader(processor))
-    monkeypatch.setattr(transformers, "AutoModelForImageTextToText", Loader(model))
+    monkeypatch.setattr(program, "load", lambda name: (model, processor))
     Image.fromarray(picture_of(7, 140, 168)).save(tmp_path / "photo.png")
     program.main("tiny", tmp_path / "photo.png", "what?")
     assert capsys.readouterr().out == "64 words\n(9 of 30 tokens of the photo)\n"

@@ -15,6 +15,7 @@ import tempfile
 
 from common import HERE, SKIPPED, Checks, arguments, need, np, random_pixels, run, save_ppm
 
+os.environ["HF_HUB_OFFLINE"] = "1"  # a name that there is not costs minutes otherwise, where nothing answers
 tool = arguments("TVLM")[0]
 torch = need("torch")
 need("PIL")
