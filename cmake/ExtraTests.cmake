@@ -59,5 +59,8 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
   tvlm_python_test(python_crops check_crops $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_photos check_photos $<TARGET_FILE:tvlm> --photos 3)
   tvlm_python_test(python_all_photos check_photos $<TARGET_FILE:tvlm>)
+  # PyTorch's side of ci/gpu: its jobs make what the tool makes.
+  add_test(NAME python_gpu COMMAND ${TVLM_PYTHON} ${PROJECT_SOURCE_DIR}/bench/gpu.py --check $<TARGET_FILE:tvlm>)
+  set_tests_properties(python_gpu PROPERTIES LABELS python SKIP_RETURN_CODE 77 TIMEOUT 600)
   set_tests_properties(python_all_photos PROPERTIES LABELS "python;slow" TIMEOUT 3600)
 endif()

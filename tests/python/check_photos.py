@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""check_photos.py TVLM [--photos N] [--worst PERCENT]: the selection on real photographs is the same on every device.
+"""check_photos.py TVLM [--photos N] [--least PERCENT] [--device N] [--image FILE...]: the selection on real photographs is the same on every device.
 
 Each OpenCL device in each storage that it can do, in both formats, against the reference device in the same format: the
 share of the 273 positions that both chose, by the budget, whose thumbnails then are the same too, and by the grid. It must be at
@@ -17,15 +17,19 @@ parser = argparse.ArgumentParser()
 parser.add_argument("tool")
 parser.add_argument("--photos", type=int, default=10 ** 9, help="the first N by size (default: all)")
 parser.add_argument("--least", type=float, default=99.0, help="percent of positions that must agree")
+parser.add_argument("--device", type=int, help="only the device of this number")
+parser.add_argument("--image", action="append", help="these pictures instead")
 options = parser.parse_args()
-folder = require_photos()
-paths = [os.path.join(folder, name) for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name))]
-paths = sorted(paths, key=os.path.getsize)[:options.photos]
+paths = options.image
+if not paths:
+    folder = require_photos()
+    paths = [os.path.join(folder, name) for name in os.listdir(folder) if os.path.isfile(os.path.join(folder, name))]
+    paths = sorted(paths, key=os.path.getsize)[:options.photos]
 
 
 def targets():
     for device in json.loads(run(options.tool, "devices", "--json"))["devices"]:
-        if device["type"] == "reference":
+        if device["type"] == "reference" or options.device not in (None, device["index"]):
             continue
         for storage in ("buffer", "image", "mipmapped"):
             try:
