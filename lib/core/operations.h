@@ -23,6 +23,10 @@ typedef void tvlm_destroy_operation(tvlm_device *device);
 /* Waits until everything that was enqueued is done. */
 typedef tvlm_status tvlm_finish_operation(tvlm_device *device);
 
+/* Sends to the device what was enqueued and is waited for by nobody: a driver may keep it until it is asked.
+ * Each public function ends with it. That the device cannot take it is found where its results are read. */
+typedef void tvlm_flush_operation(tvlm_device *device);
+
 /* ---- Buffers ---- */
 
 /* The content of a new buffer is undefined. */
@@ -330,6 +334,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
 #define TVLM_NEEDED_OPERATIONS(X)                                                                            \
     X(destroy, "test_device_context", "")                                                                    \
     X(finish, "test_interop", "wait")                                                                        \
+    X(flush, "test_flush", "select, again")                                                                  \
     X(buffer_create, "test_texture", "buffer")                                                               \
     X(buffer_destroy, "test_texture", "buffer")                                                              \
     X(buffer_write, "test_texture", "upload")                                                                \

@@ -3,6 +3,7 @@
  * owner.c: which thread has a device. It costs one atomic exchange for each call of a public function.
  */
 #include "core/owner.h"
+#include "core/backend.h"
 
 #include <sched.h>
 
@@ -42,5 +43,7 @@ void tvlm_device_enter_to_free(tvlm_device *device, const char *function, tvlm_d
 
 void tvlm_device_leave(tvlm_device **entered) {
     tvlm_device *const device = *entered;
-    if (device != NULL && --device->entries == 0) atomic_store(&device->owner, NULL);
+    if (device == NULL) return;
+    if (device->entries == 1) device->backend->flush(device);
+    if (--device->entries == 0) atomic_store(&device->owner, NULL);
 }

@@ -135,6 +135,8 @@ typedef struct opencl_device {
     bool round_stores;
     /* The driver lets go of images that enqueued work still reads, so texture.c waits. */
     bool releases_early;
+    /* Whether something was enqueued since the host waited, or had the driver send it (tvlm_opencl_flush). */
+    bool unsent;
     /* The driver ends long loops early, so no work-item may do much. */
     bool short_loops;
     opencl_tuning tuning;

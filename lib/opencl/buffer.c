@@ -189,6 +189,7 @@ tvlm_status tvlm_opencl_buffer_read(tvlm_device *base, tvlm_buffer *buffer, size
 
 tvlm_status tvlm_opencl_read(opencl_device *device, cl_mem memory, size_t offset, size_t bytes, void *host) {
     if (bytes == 0) return TVLM_OK;
+    device->unsent = false;
     const cl_int error =
         clEnqueueReadBuffer(device->queue, memory, CL_TRUE, offset, bytes, host, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueReadBuffer");
@@ -213,6 +214,7 @@ tvlm_status tvlm_opencl_buffer_copy(tvlm_device *base, tvlm_buffer *from, size_t
                                     size_t to_offset, size_t bytes) {
     opencl_device *device = (opencl_device *)base;
     if (bytes == 0) return TVLM_OK;
+    device->unsent = true;
     const cl_int error =
         clEnqueueCopyBuffer(device->queue, ((opencl_buffer *)from)->memory, ((opencl_buffer *)to)->memory,
                             from_offset, to_offset, bytes, 0, NULL, NULL);

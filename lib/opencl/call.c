@@ -115,6 +115,7 @@ tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const si
         global[d] = group == NULL ? size[d] : (size[d] + group[d] - 1) / group[d] * group[d];
     /* PoCL ends the process where a launch takes more local memory than there is. */
     if (call->local_bytes > call->device->base.info.local_bytes) call->error = CL_OUT_OF_RESOURCES;
+    call->device->unsent = true;
     if (call->error == CL_SUCCESS)
         call->error = clEnqueueNDRangeKernel(call->device->queue, call->kernel, dimensions, NULL, global,
                                              group, 0, NULL, NULL);

@@ -40,8 +40,16 @@ void tvlm_opencl_destroy(tvlm_device *base) {
 }
 
 tvlm_status tvlm_opencl_finish(tvlm_device *base) {
-    const cl_int error = clFinish(((opencl_device *)base)->queue);
+    opencl_device *device = (opencl_device *)base;
+    const cl_int error = clFinish(device->queue);
+    device->unsent = false;
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clFinish");
+}
+
+void tvlm_opencl_flush(tvlm_device *base) {
+    opencl_device *device = (opencl_device *)base;
+    if (device->unsent) (void)clFlush(device->queue);
+    device->unsent = false;
 }
 
 #define OPERATION(name, ...)     .name = tvlm_opencl_##name,

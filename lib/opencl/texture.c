@@ -244,6 +244,7 @@ tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from
     const size_t slices = slices_of(from);
     const int32_t levels = MIP_LEVELS_ARE_NATIVE(device) ? from->levels : 1;
     cl_int error = CL_SUCCESS;
+    device->unsent = true;
     if (base->info.storage == TVLM_STORAGE_BUFFER) {
         const size_t bytes =
             tvlm_opencl_level_offset(from, from->levels) * slices * tvlm_opencl_texel_bytes(from);

@@ -20,6 +20,10 @@ tvlm_status tvlm_reference_finish(tvlm_device *device) {
     return TVLM_OK;
 }
 
+void tvlm_reference_flush(tvlm_device *device) {
+    (void)device;
+}
+
 tvlm_status tvlm_reference_buffer_create(tvlm_device *device, size_t bytes, tvlm_buffer **buffer) {
     reference_buffer *created = tvlm_allocate(1, sizeof *created);
     unsigned char *data = tvlm_allocate(bytes, 1);
