@@ -38,12 +38,16 @@ EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void
 
 EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *layer_count,
                                         const cl_icd_dispatch **layer) {
-    static cl_icd_dispatch driver, spoiled, shared, table;
+    static cl_icd_dispatch driver, posing, mipmapped, spoiled, shared, table;
     if (target == NULL || layer_count == NULL || layer == NULL ||
         count < sizeof table / sizeof table.clGetPlatformIDs)
         return CL_INVALID_VALUE;
-    driver = spoiled = *target;
-    layer_wrap_spoil(&driver, &spoiled);
+    driver = posing = *target;
+    layer_wrap_pose(&driver, &posing);
+    mipmapped = posing;
+    layer_wrap_mipmaps(&posing, &mipmapped);
+    spoiled = mipmapped;
+    layer_wrap_spoil(&mipmapped, &spoiled);
     shared = spoiled;
     layer_wrap_sharing(&spoiled, &shared);
     table = shared;

@@ -18,6 +18,8 @@
  *     function that was called, and the line "calls COUNT" of the calls that can fail. A test asks for more
  *     (control.h): commands by their kind, waits, bytes, handles that are held.
  *   - sharing.c is a driver that shares memory with OpenGL and Vulkan, for tests alone (control.h).
+ *   - pose.c is a driver of GPUs: with TVLM_LAYER_GPU=1 each device says that it is one.
+ *   - mipmaps.c is a driver with cl_khr_mipmap_image: TVLM_LAYER_MIPMAPS=1; with `flat` its reads ignore the lod.
  *   - spoil.c is a driver that errs: with TVLM_LAYER_SPOIL=1 what is read from buffers is wrong, so that no
  *     storage passes the self-test.
  *
@@ -81,6 +83,12 @@ long layer_held(void);
 /* sharing.c */
 void layer_wrap_sharing(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 void layer_share(int shares);
+
+/* pose.c */
+void layer_wrap_pose(const cl_icd_dispatch *below, cl_icd_dispatch *table);
+
+/* mipmaps.c */
+void layer_wrap_mipmaps(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 
 /* spoil.c */
 void layer_wrap_spoil(const cl_icd_dispatch *below, cl_icd_dispatch *table);

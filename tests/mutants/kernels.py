@@ -44,9 +44,9 @@ KERNELS = [
     ("texture.clh", "sample", "buffer", "identifiers are interpolated", "select(values[i], id, chosen)", "values[i]"),
     ("texture.clh", "sample", "image", "a level bleeds into its neighbour", "x = clamp(x, 0.5f, place.x - 0.5f);",
      "x = clamp(x, 0.0f, (float)place.x);"),
-    ("texture.clh", "texture", "mipmapped", "fetches ignore the level", "return read_imagef(t_base, t_sampler, at, (float)level);",
+    ("texture.clh", "sample", "mipmapped", "fetches ignore the level", "return read_imagef(t_base, t_sampler, at, (float)level);",
      "return read_imagef(t_base, t_sampler, at, 0.0f);"),
-    ("texture.clh", "texture", "mipmapped", "samples ignore the level", "values[i] = read_imagef(t_base, t_sampler, at, own);",
+    ("texture.clh", "sample", "mipmapped", "samples ignore the level", "values[i] = read_imagef(t_base, t_sampler, at, own);",
      "values[i] = read_imagef(t_base, t_sampler, at, 0.0f);"),
     # ---- Saliency, distance, text ----
     ("colour.clh", "saliency", "buffer", "the fifth root ends after a step", "i < 4; ++i) y = 0.8f", "i < 1; ++i) y = 0.8f"),

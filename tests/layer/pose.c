@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pose.c: a driver whose devices say that they are GPUs (TVLM_LAYER_GPU=1). The library then chooses images,
+ * half, groups of 16 x 16 and all else that it does on a GPU. What a device answers stays what it is.
+ */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const cl_icd_dispatch *next;
+
+static cl_int CL_API_CALL device_ids(cl_platform_id platform, cl_device_type type, cl_uint count,
+                                     cl_device_id *devices, cl_uint *found) {
+    if (type != CL_DEVICE_TYPE_ALL && type != CL_DEVICE_TYPE_DEFAULT) {
+        if ((type & CL_DEVICE_TYPE_GPU) == 0) return CL_DEVICE_NOT_FOUND;
+        type = CL_DEVICE_TYPE_ALL;
+    }
+    return next->clGetDeviceIDs(platform, type, count, devices, found);
+}
+
+static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size_t size, void *value,
+                                      size_t *needed) {
+    const cl_int error = next->clGetDeviceInfo(id, what, size, value, needed);
+    if (error == CL_SUCCESS && what == CL_DEVICE_TYPE && value != NULL)
+        memcpy(value, &(cl_device_type){CL_DEVICE_TYPE_GPU}, sizeof(cl_device_type));
+    return error;
+}
+
+void layer_wrap_pose(const cl_icd_dispatch *below, cl_icd_dispatch *table) {
+    const char *const wanted = getenv("TVLM_LAYER_GPU");
+    next = below;
+    if (wanted == NULL || strcmp(wanted, "1") != 0) return;
+    table->clGetDeviceIDs = device_ids;
+    table->clGetDeviceInfo = device_info;
+}
