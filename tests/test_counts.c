@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_counts.c: how many commands a job gives a GPU, and how often the host waits for it. A launch takes a GPU
+ * longer than most of these kernels, and a wait longer than several launches, so these numbers are its speed. A
+ * change that needs one more has to change the number here.
+ *
+ * The first OpenCL device poses as a GPU (layer/pose.c): images, half, groups of 16 x 16. Each job is done twice
+ * before it is counted, on 1024 x 1024 pixels. Device memory is what was made, which is nothing once it is there.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "layer_helper.h"
+#include "stack_helper.h"
+#include "support_stage.h"
+#include "texturevlm/delta.h"
+#include "texturevlm/export.h"
+#include "texturevlm/flow.h"
+#include "texturevlm/stream.h"
+
+enum { SIDE = 1024, FEATURES = 64, DIMENSION = 768, CHANGED = 324 };
+
+static const layer_control *layer;
+
+/* What jobs work on. */
+static struct {
+    tvlm_device *device;
+    tvlm_stack *stack, *before, *all, *asked; /* asked: with features */
+    tvlm_stream *stream;
+    tvlm_flow *flow;
+    tvlm_export *exported;
+    uint8_t *pixels, *moved;
+    float query[DIMENSION];
+} work;
+
+static void must(tvlm_status status) {
+    if (status != TVLM_OK) fail_msg("%s", test_last_log());
+}
+
+static tvlm_image image_of(const uint8_t *pixels) {
+    return (tvlm_image){.pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3};
+}
+
+static void select_from(tvlm_stack *stack, tvlm_strategy strategy, const struct tvlm_query *query) {
+    tvlm_selection *selection = NULL;
+    must(tvlm_select(stack, query, tvlm_select_params(.strategy = strategy), &selection));
+    tvlm_selection_destroy(&selection);
+}
+
+/* ---- What comes before a job, and is not counted; `time` is 0, 1, 2 ---- */
+
+static void nothing(int time) {
+    (void)time;
+}
+
+static void set_pixels(int time) {
+    const tvlm_image image = image_of(time % 2 == 0 ? work.pixels : work.moved);
+    must(tvlm_stack_set_image(work.stack, 0, &image));
+}
+
+static void set_all(int time) {
+    const tvlm_image image = image_of(time % 2 == 0 ? work.pixels : work.moved);
+    must(tvlm_stack_set_image(work.all, 0, &image));
+}
+
+/* A tenth of the pixels differ from the frame before. */
+static void change_tenth(int time) {
+    for (int32_t y = 0; y < CHANGED; ++y)
+        memset(work.pixels + (size_t)y * SIDE * 3, 40 + 60 * time, (size_t)CHANGED * 3);
+}
+
+/* Another question: the answer to the last one is kept. */
+static void turn_query(int time) {
+    work.query[0] = 0.5f + (float)time;
+}
+
+/* ---- Jobs ---- */
+
+static void upload(void) {
+    const tvlm_image image = image_of(work.pixels);
+    must(tvlm_stack_set_image(work.stack, 0, &image));
+}
+
+static void by_grid(void) {
+    select_from(work.stack, TVLM_STRATEGY_GRID, NULL);
+}
+
+static void by_budget(void) {
+    select_from(work.stack, TVLM_STRATEGY_BUDGET, NULL);
+}
+
+static void further(void) {
+    select_from(work.asked, TVLM_STRATEGY_GRID, tvlm_query(.vectors = work.query, .dimension = DIMENSION));
+}
+
+static void families(void) {
+    must(tvlm_stack_generate(work.all));
+}
+
+static void flow(void) {
+    must(tvlm_flow_compute(work.before, 0, work.stack, 0, NULL, &work.flow));
+}
+
+static void moving_frame(void) {
+    static int frame;
+    tvlm_selection *selection = NULL;
+    const tvlm_image image = image_of(frame++ % 2 == 0 ? work.pixels : work.moved);
+    must(tvlm_stream_push(work.stream, 0, &image, NULL, NULL));
+    must(tvlm_stream_select(work.stream, 0, NULL, NULL, &selection));
+    tvlm_selection_destroy(&selection);
+}
+
+static void carried_frame(void) {
+    const tvlm_image image = image_of(work.pixels);
+    must(tvlm_stack_update_image(work.all, 0, &image,
+                                 tvlm_update_params(.saliency_share = 1.0f, .cluster_share = 1.0f), NULL));
+    select_from(work.all, TVLM_STRATEGY_GRID, NULL);
+}
+
+static void export_picture(void) {
+    const tvlm_image image = image_of(work.pixels);
+    must(tvlm_export_run(work.exported, &image, 1, NULL, NULL));
+}
+
+static void open_device(void) {
+    tvlm_device *device = NULL;
+    must(tvlm_device_open(tvlm_device_params(.log = &test_log), &device));
+    tvlm_device_destroy(&device);
+}
+
+/* The most that a job may take: commands, that is kernels and transfers; waits; allocations. */
+static const struct {
+    const char *name;
+    void (*prepare)(int time), (*run)(void);
+    long commands, waits, memory;
+} jobs[] = {
+    {"an image uploaded", nothing, upload, 2, 1, 0},
+    {"select by grid, new image", set_pixels, by_grid, 20, 1, 0},
+    {"select by grid again", nothing, by_grid, 4, 1, 0},
+    {"select by budget, new image", set_pixels, by_budget, 12, 2, 0},
+    {"a further query, 64x64x768", turn_query, further, 6, 1, 0},
+    {"all families of full40, with levels", set_all, families, 54, 0, 0},
+    {"flow", nothing, flow, 28, 0, 0},
+    {"a moving frame, push and select", nothing, moving_frame, 68, 3, 2},
+    {"a frame with a tenth changed, carried", change_tenth, carried_frame, 17, 2, 0},
+    {"export for qwen2-vl", nothing, export_picture, 29, 3, 2},
+    {"a device opened", nothing, open_device, 34, 13, 25},
+};
+
+static long commands_of(layer_commands c) {
+    return c.kernels + c.writes + c.reads + c.others;
+}
+
+static void test_jobs(void **state) {
+    int more = 0;
+    (void)state;
+    print_message("%-40s %9s %9s %7s %7s %7s %12s\n", "job", "kernels", "transfers", "waits", "memory",
+                  "commands", "at most");
+    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; ++i) {
+        layer_commands made = {0};
+        for (int time = 0; time < 3; ++time) {
+            jobs[i].prepare(time);
+            const layer_commands before = layer->commands();
+            jobs[i].run();
+            made = commands_after(layer, before);
+        }
+        const bool too_many = commands_of(made) > jobs[i].commands || made.waits > jobs[i].waits ||
+                              made.memory > jobs[i].memory;
+        more += too_many;
+        print_message("%-40s %9ld %9ld %7ld %7ld %7ld %4ld %3ld %3ld%s\n", jobs[i].name, made.kernels,
+                      commands_of(made) - made.kernels, made.waits, made.memory, commands_of(made),
+                      jobs[i].commands, jobs[i].waits, jobs[i].memory, too_many ? "  MORE" : "");
+    }
+    assert_int_equal(more, 0);
+}
+
+/* What is counted is what a GPU would get. */
+static void test_poses(void **state) {
+    (void)state;
+    assert_int_equal(work.device->info.type, TVLM_DEVICE_GPU);
+    assert_int_equal(work.device->info.storage, TVLM_STORAGE_IMAGE);
+}
+
+static int start(void **state) {
+    uint64_t random = 7;
+    (void)state;
+    work.pixels = test_random_pixels(&random, SIDE, SIDE, 3);
+    work.moved = malloc((size_t)SIDE * SIDE * 3);
+    assert_non_null(work.moved);
+    memcpy(work.moved, work.pixels + 6, (size_t)SIDE * SIDE * 3 - 6);
+    memcpy(work.moved + (size_t)SIDE * SIDE * 3 - 6, work.pixels, 6);
+    for (int i = 0; i < DIMENSION; ++i) work.query[i] = test_random_unit(&random) - 0.5f;
+    const tvlm_image image = image_of(work.pixels), moved = image_of(work.moved);
+    float *features = malloc((size_t)FEATURES * FEATURES * DIMENSION * sizeof *features);
+    assert_non_null(features);
+    for (size_t i = 0; i < (size_t)FEATURES * FEATURES * DIMENSION; ++i)
+        features[i] = test_random_unit(&random) - 0.5f;
+    must(tvlm_device_open(tvlm_device_params(.log = &test_log), &work.device));
+    must(tvlm_stack_create_for_image(work.device, &image, NULL, &work.stack));
+    must(tvlm_stack_create_for_image(work.device, &moved, NULL, &work.before));
+    must(tvlm_stack_create_for_image(work.device, &image, NULL, &work.all));
+    must(tvlm_stack_create_for_image(work.device, &image, NULL, &work.asked));
+    must(tvlm_stack_set_grid(
+        work.asked, 0, TVLM_CHANNEL_FEATURE_0,
+        tvlm_grid_input(.data = features, .columns = FEATURES, .rows = FEATURES, .channels = DIMENSION)));
+    free(features);
+    must(tvlm_stream_create(work.device, SIDE, SIDE, NULL, &work.stream));
+    must(tvlm_export_create(work.device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL), &work.exported));
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    tvlm_export_destroy(&work.exported);
+    tvlm_stream_destroy(&work.stream);
+    tvlm_flow_destroy(&work.flow);
+    tvlm_stack_destroy(&work.stack);
+    tvlm_stack_destroy(&work.before);
+    tvlm_stack_destroy(&work.all);
+    tvlm_stack_destroy(&work.asked);
+    tvlm_device_destroy(&work.device);
+    free(work.pixels);
+    free(work.moved);
+    return 0;
+}
+
+/* Without an OpenCL device the reference is opened, which is given no commands. */
+static bool has_device(void) {
+    tvlm_device *device = NULL;
+    const tvlm_status status = tvlm_device_open(NULL, &device);
+    const bool has = status == TVLM_OK && test_is_opencl(device);
+    tvlm_device_destroy(&device);
+    return has;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_poses), cmocka_unit_test(test_jobs)};
+    setenv("TVLM_LAYER_GPU", "1", 1);
+    layer = use_layer();
+    if (layer == NULL) return 77;
+    if (!has_device()) {
+        printf("SKIPPED: no OpenCL device\n");
+        return 77;
+    }
+    return cmocka_run_group_tests(tests, start, stop);
+}
