@@ -149,6 +149,36 @@ static void test_fit(void **state) {
     tvlm_device_destroy(&device);
 }
 
+/* Of an image that is a smaller version of another one, positions are in the pixels of that. */
+static void check_smaller_version(tvlm_device *device, const uint8_t *pixels) {
+    tvlm_image image = u8_image(pixels, 64, 48, 3);
+    tvlm_stack *stack = NULL;
+    tvlm_selection *selection = NULL;
+    tvlm_selection_info info;
+    const struct tvlm_select_params params = {.strategy = TVLM_STRATEGY_GRID, .k = 12};
+    int32_t count = 0;
+    image.of_width = 640, image.of_height = 480;
+    assert_int_equal(
+        tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "edges"), &stack), TVLM_OK);
+    assert_int_equal(tvlm_stack_width(stack), 64);
+    for (int updated = 0; updated < 2; ++updated) {
+        assert_int_equal(tvlm_select(stack, NULL, &params, &selection), TVLM_OK);
+        assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
+        assert_true(info.width == (updated ? 320 : 640) && info.height == (updated ? 240 : 480));
+        const tvlm_position *const at = tvlm_selection_positions(selection, &count);
+        assert_int_equal(count, 12); /* all cells of 16 x 16 */
+        float far = 0.0f;
+        for (int32_t i = 0; i < count; ++i) far = fmaxf(far, at[i].x);
+        assert_float_equal(far, updated ? 280.0f : 560.0f, 0.0f);
+        tvlm_selection_destroy(&selection);
+        image.of_width = 320, image.of_height = 240;
+        assert_int_equal(tvlm_stack_update_image(stack, 0, &image, NULL, NULL), TVLM_OK);
+    }
+    image.of_height = 0;
+    refused(tvlm_stack_set_image(stack, 0, &image), TVLM_ERROR_ARGUMENT, "a smaller version of 320x0 pixels");
+    tvlm_stack_destroy(&stack);
+}
+
 /* An image that is too large for the memory is worked on smaller, with a line; its positions are its own. */
 static void test_scaled_down(void **state) {
     enum { WIDTH = 640, HEIGHT = 480 };
@@ -189,6 +219,7 @@ static void test_scaled_down(void **state) {
     assert_string_equal(test_last_log(), "nothing yet");
     assert_true(tvlm_stack_width(stack) == 64 && tvlm_stack_height(stack) == 48);
     tvlm_stack_destroy(&stack);
+    check_smaller_version(device, pixels);
     /* So is a given size, whatever the device's memory, but not beyond memory_max. */
     assert_int_equal(tvlm_stack_create(device, tvlm_stack_params(.width = WIDTH, .height = HEIGHT), &stack),
                      TVLM_OK);

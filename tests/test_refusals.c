@@ -170,7 +170,7 @@ static void test_newer_structs(void **state) {
     tvlm_position position = {.size = 16, .reserved = {1}};
     float numbers[1024];
     int32_t n;
-    newer.reserved[3] = 1;
+    newer.reserved[2] = 1;
     REFUSES("tvlm_device_params: its reserved",
             tvlm_device_open(tvlm_device_params(.name = "reference", .log = &log_kept, .reserved = {1}),
                              &device));

@@ -25,6 +25,9 @@ tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image,
     if (image->width < 1 || image->height < 1)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %dx%d pixels", (int)image->width,
                          (int)image->height);
+    if (image->of_width < 0 || image->of_height < 0 || (image->of_width > 0) != (image->of_height > 0))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image that is a smaller version of %dx%d pixels",
+                         (int)image->of_width, (int)image->of_height);
     if (image->channels < 1 || image->channels > 4)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "an image of %d channels; 1 to 4 are possible",
                          (int)image->channels);
@@ -123,7 +126,7 @@ tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_im
         TVLM_TRY(upload_as_is(stack, index, image, row));
     else
         TVLM_TRY(upload_resampled(stack, index, image));
-    stack->originals[index].width = image->width;
-    stack->originals[index].height = image->height;
+    stack->originals[index].width = image->of_width > 0 ? image->of_width : image->width;
+    stack->originals[index].height = image->of_height > 0 ? image->of_height : image->height;
     return TVLM_OK;
 }

@@ -8,6 +8,39 @@ import texturevlm as tv
 torch = pytest.importorskip("torch")
 
 
+class Elsewhere(torch.Tensor):
+    """A tensor that says it is on a GPU, and what is brought from there."""
+
+    brought = []
+
+    def __dlpack_device__(self):
+        return (2, 0)
+
+    def cpu(self):
+        self.brought.append(tuple(self.shape))
+        return self.as_subclass(torch.Tensor)
+
+
+def test_of_a_tensor_elsewhere_what_is_needed_is_brought():
+    from conftest import draw
+    picture = draw(640, 480)
+    options = {"strategy": "grid", "copy": True}
+    for tensor in (torch.from_numpy(picture), torch.from_numpy(picture).permute(2, 0, 1).double() / 255):
+        Elsewhere.brought.clear()
+        tensor = tensor.as_subclass(Elsewhere)
+        small = tv.select(tensor, 20, max_side=160, **options)
+        assert Elsewhere.brought == [(120, 160, 3)] and (small.width, small.height_of_image) == (640, 480)
+        expected = tv.select(picture, 20, strategy="grid", max_side=160)
+        np.testing.assert_array_equal(small.xy, expected.xy)
+        np.testing.assert_allclose(small.scores, expected.scores, atol=1e-4)
+        whole = tv.select(tensor, 20, **options)
+        assert Elsewhere.brought[1:] == [tuple(tensor.shape)]
+        np.testing.assert_array_equal(whole.xy, tv.select(picture, 20, strategy="grid").xy)
+        with tv.Stack(picture, size=(80, 60)) as stack:
+            stack.set_image(tensor, copy=True)
+            assert Elsewhere.brought[2:] == [(60, 80, 3)] and stack.image_size == (640, 480)
+
+
 class Selected(torch.utils.data.Dataset):
     """What a training loop has: an image, and the numbers of its cells that matter."""
 

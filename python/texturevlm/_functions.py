@@ -10,7 +10,7 @@ from ._arguments import Array, flag, floats, integer, known, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, Handle
 from ._device import Device, device_of
-from ._image import image_of, is_list
+from ._image import is_list
 from ._options import SELECT, STACK, Choosing
 from ._selection import Selection
 from ._stack import SCORED, Stack
@@ -56,7 +56,8 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
         strategy: ``"grid"``, ``"foveated"``, ``"quadtree"``, ``"exhaustive"``, ``"cascade"`` or ``"budget"``; None: the library's default,
             as in ``tvlm select``.
         device: a `Device`; None: the one that all calls share.
-        copy: brings a tensor that is not on the CPU there; it is refused otherwise.
+        copy: brings a tensor that is not on the CPU there; it is refused otherwise. Where `size` or `max_side` say that less is
+            enough, it is shrunk on its own device before.
 
     Further options, by keyword, of the choice (include/texturevlm/select.h says more of each):
         stride: side of a cell in pixels (16). patch: side of the encoder's patch (16). min_distance: between positions.
@@ -88,10 +89,9 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
 def _select_one(image: Any, choice: dict[str, Any], stack_options: dict[str, Any], features: Any, feature_patch: Any,
                 device: Any, copy: bool) -> Selection:
     chosen = Choosing(choice)
-    picture = image_of(image, copy)
     if features is not None:
         features = values("features", features, (3,), halves=True)
-    with Stack(picture, device=device, **{"layout": SCORED, **stack_options}) as stack:
+    with Stack(image, device=device, copy=copy, **{"layout": SCORED, **stack_options}) as stack:
         if features is not None:
             stack.set_features(features, patch=feature_patch)
         return stack._select(chosen)

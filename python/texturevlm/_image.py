@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ._core import ArgumentError, ArgumentTypeError, LOG, call, error_of, owned
 
 _TYPES = {"uint8": lib.TVLM_PIXEL_U8, "uint16": lib.TVLM_PIXEL_U16, "float32": lib.TVLM_PIXEL_F32}
 _ON_HOST = (1, 3)  # DLPack's numbers of memory that the CPU reads: its own, and CUDA's pinned
+Fit = Optional[Callable[[int, int], "tuple[int, int]"]]  # the width and height that are needed of an image of that size
 _PLANAR = {"L": "L", "LA": "LA", "RGB": "RGB", "RGBA": "RGBA", "F": "F", "I": "I", "I;16": "I;16"}  # PIL's, taken as they are
 
 
@@ -30,11 +31,12 @@ class Image:
 
     @property
     def width(self) -> int:
-        return int(self.c.width)
+        """As it was handed in, which `c` may be a smaller version of."""
+        return int(self.c.of_width or self.c.width)
 
     @property
     def height(self) -> int:
-        return int(self.c.height)
+        return int(self.c.of_height or self.c.height)
 
 
 def is_list(value: Any) -> bool:
@@ -42,23 +44,26 @@ def is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple))
 
 
-def image_of(value: Any, copy: bool = False) -> Image:
-    """Reads an image. See texturevlm.select for what is taken."""
+def image_of(value: Any, copy: bool = False, fit: Fit = None) -> Image:
+    """Reads an image. See texturevlm.select for what is taken. Of a tensor that is copied, the version that `fit` says is enough."""
     if isinstance(value, Image):
         return value
     if isinstance(value, (str, os.PathLike)):
         return _load(os.fspath(value))
     if hasattr(value, "mode") and hasattr(value, "getbands"):
         return _of_array(_of_pil(value), None, True)
-    source = None
+    source, of = None, None
     if not isinstance(value, np.ndarray) and hasattr(value, "__dlpack_device__"):
         source = value
-        value = _to_host(value, copy)
+        value, of = _to_host(value, copy, fit)
     if is_list(value) or not (isinstance(value, np.ndarray) or hasattr(value, "__array_interface__")
                               or hasattr(value, "__array__") or hasattr(value, "__dlpack__")):
         raise ArgumentTypeError(f"an image is {short(value)}: it must be an array (H, W), (H, W, C) or (C, H, W), a PIL image, "
                                 "a path, or a tensor")
-    return _of_array(host("an image", value), source, False)
+    image = _of_array(host("an image", value), source, False)
+    if of is not None:
+        image.c.of_width, image.c.of_height = of
+    return image
 
 
 def _load(path: Any) -> Image:
@@ -80,16 +85,37 @@ def _of_pil(image: Any) -> Any:
     return np.asarray(image.convert("RGBA" if has_alpha else "RGB"))
 
 
-def _to_host(tensor: Any, copy: bool) -> Any:
-    """A tensor's memory as the CPU reads it."""
+def _to_host(tensor: Any, copy: bool, fit: Fit) -> tuple[Any, tuple[int, int] | None]:
+    """A tensor's memory as the CPU reads it; and its width and height, where that is a smaller version."""
     device = tensor.__dlpack_device__()
     if int(device[0]) in _ON_HOST:
-        return tensor
+        return tensor, None
     where = getattr(tensor, "device", f"device {device}")
     if not copy:
         raise ArgumentError(f"the image is on {where}, whose memory OpenCL does not share: it must come to the CPU first. "
                             "copy=True does that, as image.cpu() does")
-    return tensor.detach().cpu() if hasattr(tensor, "cpu") else np.from_dlpack(tensor, device="cpu", copy=True)
+    if not hasattr(tensor, "cpu"):
+        return np.from_dlpack(tensor, device="cpu", copy=True), None
+    small, of = _smaller(tensor.detach(), fit)
+    return small.cpu(), of
+
+
+def _smaller(tensor: Any, fit: Fit) -> tuple[Any, tuple[int, int] | None]:
+    """A tensor of PyTorch, shrunk where it is (by PyTorch's area average) to what is needed of it; and its width and height. One
+    with alpha stays as it is, since the library composites before it shrinks."""
+    shape = tuple(getattr(tensor, "shape", ()))
+    if fit is None or len(shape) != 3 or 0 in shape or 3 not in (shape[0], shape[2]):
+        return tensor, None
+    import torch
+    if not (tensor.dtype == torch.uint8 or tensor.is_floating_point()):
+        return tensor, None
+    planes = tensor.permute(2, 0, 1) if shape[2] == 3 else tensor
+    height, width = int(planes.shape[1]), int(planes.shape[2])
+    needed = fit(width, height)
+    if needed[0] > width or needed[1] > height or needed == (width, height):
+        return tensor, None
+    values = torch.nan_to_num(planes.float() / (255 if tensor.dtype == torch.uint8 else 1)).clamp(0, 1)
+    return torch.nn.functional.interpolate(values[None], size=needed[::-1], mode="area")[0].permute(1, 2, 0), (width, height)
 
 
 def _of_array(array: Any, source: Any, copied: bool) -> Image:

@@ -48,8 +48,16 @@ class Stack:
                  **options: Unpack[StackOptions]) -> None:
         known(dict(options), STACK)
         params = StackParams(dict(options))
-        picture = image_of(image, flag("copy", copy))
         self._device = device_of(device)
+
+        def fit(width: int, height: int) -> tuple[int, int]:
+            if params.c.width > 0:
+                return params.c.width, params.c.height
+            sides = ffi.new("int32_t[2]", [width, height])
+            self._device._call(lib.tvlm_stack_fit, self._device._owner.pointer, params.c, sides, sides + 1)
+            return sides[0], sides[1]
+
+        picture = image_of(image, flag("copy", copy), fit)
         self._handle = Handle(self._device._owner, "stack")
         self._device._call(lib.tvlm_stack_create_for_image, self._device._owner.pointer, picture.c, params.c, self._handle.box,
                            made=self._handle.take)
@@ -124,7 +132,7 @@ class Stack:
 
     def set_image(self, image: Any, *, copy: bool = False) -> None:
         """Puts another image in. One of another size is resampled to the working size."""
-        picture = image_of(image, flag("copy", copy))
+        picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         self._call(lib.tvlm_stack_set_image, 0, picture.c)
         self._note(picture)
 
@@ -321,7 +329,7 @@ class Stack:
         """Puts the next frame of a video in, where only what changed is uploaded and made again. Tiles that differ by
         more than `threshold` (0 .. 1) changed. `VideoStream` does this by itself. Gives what was found: ``tiles``, ``changed``,
         ``whole``, ``bytes_uploaded``."""
-        picture = image_of(image, flag("copy", copy))
+        picture = image_of(image, flag("copy", copy), lambda width, height: self._working)
         params = ffi.new("struct tvlm_update_params *", {"threshold": real("threshold", threshold, 0.0)})
         report = ffi.new("tvlm_delta_report *")
         self._call(lib.tvlm_stack_update_image, 0, picture.c, params, report)
