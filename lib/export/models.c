@@ -71,9 +71,6 @@ typedef struct sizing {
     /* The limits for the pixels of all frames, and the pixels of one token in all its frames. */
     int64_t least, most;
     int64_t token;
-    /* The shortest side that a picture may have, and what that is called. */
-    int32_t side;
-    const char *unit;
 } sizing;
 
 static tvlm_status check_resize(const sizing *by, int32_t width, int32_t height, const tvlm_log *log) {
@@ -84,9 +81,8 @@ static tvlm_status check_resize(const sizing *by, int32_t width, int32_t height,
     if (by->most < by->token)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "at most %lld pixels; one token has %lld",
                          (long long)by->most, (long long)by->token);
-    if (shorter < by->side)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a picture of %dx%d pixels has a side under one %s (%d)",
-                         (int)width, (int)height, by->unit, (int)by->side);
+    if (shorter < 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a picture of %dx%d pixels", (int)width, (int)height);
     if (longer / shorter > ASPECT_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "a picture of %dx%d pixels has an aspect ratio of %.4g; the model takes up to %d",
@@ -142,9 +138,18 @@ tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t wi
     TVLM_NEED(log, resized_height);
     int64_t factor;
     TVLM_TRY(find_factor(processor, log, &factor));
-    const sizing by = {
-        1, 1.0, processor->min_pixels, processor->max_pixels, factor * factor, processor->patch, "patch"};
+    const sizing by = {1, 1.0, processor->min_pixels, processor->max_pixels, factor * factor};
     return resize(processor, &by, width, height, log, resized_width, resized_height);
+}
+
+/* Of frames with a side shorter than a token: the sides that smart_resize of Qwen3VLVideoProcessor (5.23) goes
+ * on with. Where these are too long they stay, as their aspect ratio is refused. */
+static void enlarge(double factor, int32_t *width, int32_t *height) {
+    if (*width < 1 || *height < 1 || (*width >= factor && *height >= factor)) return;
+    const double scale = fmax(factor / *height, factor / *width);
+    if (fmax(*width, *height) * scale > INT32_MAX) return;
+    *width = (int32_t)(*width * scale);
+    *height = (int32_t)(*height * scale);
 }
 
 tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int32_t frames, int32_t width,
@@ -162,13 +167,9 @@ tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int3
     if (temporal < 1 || temporal > SIDE_MOST || frames < temporal)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "frames: %d; one token of a video has %d", (int)frames,
                          (int)temporal);
-    const sizing by = {frames,
-                       nearbyint((double)frames / temporal) * temporal,
-                       processor->video_min_pixels,
-                       processor->video_max_pixels,
-                       factor * factor * temporal,
-                       (int32_t)factor,
-                       "token"};
+    const sizing by = {frames, nearbyint((double)frames / temporal) * temporal, processor->video_min_pixels,
+                       processor->video_max_pixels, factor * factor * temporal};
+    enlarge((double)factor, &width, &height);
     return resize(processor, &by, width, height, log, resized_width, resized_height);
 }
 
