@@ -89,6 +89,7 @@ typedef struct resize_case {
     int32_t width, height; /* of the source */
     axis_case x, y;
     int32_t channels;
+    bool columns_first;
 } resize_case;
 
 static resize_case random_case(uint64_t *random) {
@@ -105,6 +106,7 @@ static resize_case random_case(uint64_t *random) {
         *both[i] = (axis_case){sides[i], whole, cut ? first : 0, cut ? whole - first : whole};
     }
     c.channels = 1 + (int32_t)(test_random(random) % 4);
+    c.columns_first = test_random(random) % 2 == 0;
     return c;
 }
 
@@ -120,6 +122,7 @@ static int32_t *make_plan(const resize_case *c, tvlm_resize *plan, size_t *bytes
     assert_non_null(table);
     memcpy(table, x, x_ints * sizeof *table);
     memcpy(table + x_ints, y, y_ints * sizeof *table);
+    plan->columns_first = c->columns_first;
     plan->y.offset = (int32_t)x_ints;
     plan->first_row = y[0];
     plan->rows = y[y_ints - stride] + y[y_ints - stride + 1] - y[0];
@@ -201,18 +204,51 @@ static void test_devices(void **state) {
     test_on_targets(resizing);
 }
 
+/* Columns first is rows first of the picture that lies on its side. */
+static void test_order(void **state) {
+    tvlm_device *device = NULL;
+    uint64_t random = 63;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
+    for (int32_t channels = 1; channels <= 4; ++channels) {
+        const resize_case c = {31, 22, {31, 19, 2, 13}, {22, 11, 0, 11}, channels, true};
+        const resize_case side = {22, 31, c.y, c.x, channels, false};
+        uint8_t *pixels = random_bytes(&c, &random), *turned = random_bytes(&side, &random);
+        const size_t row = 31 * (size_t)channels + GAP, turned_row = 22 * (size_t)channels + GAP;
+        for (size_t y = 0; y < 22; ++y)
+            for (size_t x = 0; x < 31; ++x)
+                memcpy(turned + OFFSET + x * turned_row + y * (size_t)channels,
+                       pixels + OFFSET + y * row + x * (size_t)channels, (size_t)channels);
+        uint8_t *got = resize(device, &c, pixels), *expected = resize(device, &side, turned);
+        resize_case rows = c;
+        rows.columns_first = false;
+        uint8_t *other = resize(device, &rows, pixels);
+        for (size_t y = 0; y < 11; ++y)
+            for (size_t x = 0; x < 13; ++x)
+                assert_memory_equal(got + OUT_OFFSET + (y * 13 + x) * 3,
+                                    expected + OUT_OFFSET + (x * 11 + y) * 3, 3);
+        assert_memory_not_equal(got, other, OUT_OFFSET + 11 * 13 * 3); /* the order shows */
+        free(other);
+        free(expected);
+        free(got);
+        free(turned);
+        free(pixels);
+    }
+    tvlm_device_destroy(&device);
+}
+
 /* The same size, and one value everywhere: nothing changes. */
 static void test_identity(void **state) {
     tvlm_device *device = NULL;
     uint64_t random = 62;
     (void)state;
     assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference"), &device), TVLM_OK);
-    const resize_case same = {23, 17, {23, 23, 0, 23}, {17, 17, 0, 17}, 3};
+    const resize_case same = {23, 17, {23, 23, 0, 23}, {17, 17, 0, 17}, 3, false};
     uint8_t *pixels = random_bytes(&same, &random), *got = resize(device, &same, pixels);
     for (size_t y = 0; y < 17; ++y)
         assert_memory_equal(got + OUT_OFFSET + y * 69, pixels + OFFSET + y * (69 + GAP), 69);
     free(got);
-    const resize_case other = {23, 17, {23, 50, 0, 50}, {17, 5, 0, 5}, 3};
+    const resize_case other = {23, 17, {23, 50, 0, 50}, {17, 5, 0, 5}, 3, false};
     memset(pixels, 173, OFFSET + (size_t)(69 + GAP) * 17);
     got = resize(device, &other, pixels);
     for (size_t i = 0; i < 750; ++i) assert_int_equal(got[OUT_OFFSET + i], 173);
@@ -222,8 +258,9 @@ static void test_identity(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_weights), cmocka_unit_test(test_known_weights),
-                                       cmocka_unit_test(test_places_beyond), cmocka_unit_test(test_identity),
-                                       cmocka_unit_test(test_devices)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_weights),       cmocka_unit_test(test_known_weights),
+        cmocka_unit_test(test_places_beyond), cmocka_unit_test(test_order),
+        cmocka_unit_test(test_identity),      cmocka_unit_test(test_devices)};
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -26,7 +26,8 @@ typedef struct export_options {
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     budget_options spending;
     int preset; /* a tvlm_budget_preset */
-    int all, video;
+    option_integer pillow;
+    int all, video, selected_only;
     int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
 } export_options;
@@ -43,6 +44,10 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "budget", offsetof(export_options, budget), "N",
      "tokens selected at most, over all images (default: a quarter of each image's)", 1, INT32_MAX, NULL},
     {0, OPTION_FLAG, "all", offsetof(export_options, all), NULL, "select every token", 0, 0, NULL},
+    {0, OPTION_FLAG, "selected-only", offsetof(export_options, selected_only), NULL,
+     "leave out pixel_values of all tokens, 200 MB of a large photo", 0, 0, NULL},
+    {0, OPTION_INTEGER, "pillow", offsetof(export_options, pillow), "VERSION",
+     "resize as that version of Pillow does: from 13 on in another order (default: 12)", 1, 99, NULL},
     {0, OPTION_CHOICE, "strategy", offsetof(export_options, strategy), "HOW",
      "grid: the best tokens; budget, Qwen-VL, llava-onevision and internvl: a small picture of the whole, and "
      "what that loses most of; auto (default): budget for the last two, else grid",
@@ -236,6 +241,7 @@ static struct tvlm_export_params params_of(const struct job *job) {
         .emphasis_channel = spending.emphasis_channel,
         .preset = (tvlm_budget_preset)options->preset,
         .video = options->video > 0,
+        .pillow = options->pillow.value,
         .format = (tvlm_format)options->common.format,
         .score = {.weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
                   .scorer = job->scorer}};
@@ -257,14 +263,17 @@ static int process(struct job *job) {
     return code;
 }
 
+/* Reads the next tensor, if it is wanted. */
 static int read_tensor(struct job *job, int32_t index) {
     tvlm_export_tensor found;
-    tvlm_tensor *const tensor = &job->tensors[index];
     int code = tool_status(job->tool, tvlm_export_get_tensor(job->export, index, &found));
     if (code != TOOL_DONE) return code;
+    if (job->options->selected_only > 0 && strncmp(found.name, "pixel_values", strlen("pixel_values")) == 0)
+        return TOOL_DONE;
+    tvlm_tensor *const tensor = &job->tensors[job->tensor_count];
     void *const data = malloc(found.bytes);
     if (data == NULL) return tool_fail(job->tool, "no memory for %s", found.name);
-    job->data[index] = data;
+    job->data[job->tensor_count++] = data;
     *tensor = (tvlm_tensor){.name = found.name,
                             .type = found.integer ? TVLM_ELEMENT_I64 : TVLM_ELEMENT_F32,
                             .rank = found.rank,
@@ -280,8 +289,8 @@ static int write_tensors(struct job *job) {
     const tvlm_metadata metadata[] = {{"format", "texturevlm.export"},
                                       {"model", tvlm_export_model_name((tvlm_export_model)job->model)}};
     int code = TOOL_DONE;
-    job->tensor_count = tvlm_export_tensor_count(job->export);
-    for (int32_t i = 0; code == TOOL_DONE && i < job->tensor_count; ++i) code = read_tensor(job, i);
+    const int32_t count = tvlm_export_tensor_count(job->export);
+    for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) code = read_tensor(job, i);
     job->tool->subject = NULL;
     if (code != TOOL_DONE) return code;
     return tool_status(job->tool,

@@ -17,7 +17,9 @@
  * *Numbers.* Pictures are resized, normalised and cut as the model's own processor does it (the classes of
  * Hugging Face `transformers` that run on Pillow): by Pillow's antialiased bicubic filter with its 22-bit
  * weights, rounded to bytes after each of its two passes; then bytes / 255, less mean, over std, in float.
- * The numbers are the processor's own to the bit. Only the decoding of a JPEG may differ.
+ * The numbers are the processor's own to the bit, with Pillow before 13 or, where params.pillow says so, 13.0.0.
+ * Only the decoding of a JPEG may differ. (The default processors of transformers 5 are torchvision's, whose
+ * bytes are up to two steps off; those that run on Pillow are named ...Pil there.)
  *
  * *Tokens.* A token is what the language model sees as one: a merge block of 2 x 2 patches of two frames in
  * Qwen-VL, and a patch in LLaVA, CLIP and SigLIP (class tokens are not counted). Tokens are numbered picture
@@ -35,7 +37,7 @@
  *   - where tiles of level 1 and 2 are chosen, the image at half and at a quarter of the full picture's size,
  *     of which they are tokens. Where these sizes are no whole tokens, the border is repeated.
  * So the language model sees N tokens for a budget of N. A vision tower that takes chosen tokens of one picture
- * (examples/qwen_pruned.py) takes these.
+ * (tests/python/check_pruned.py) takes these.
  *
  * *Crops.* LLaVA-OneVision and InternVL take a thumbnail of one size, and the image as crops of that size.
  * There what is chosen is not a token but a crop: the thumbnail always, and those crops of which it loses most
@@ -143,8 +145,8 @@ TVLM_API tvlm_status tvlm_export_processor_get(tvlm_export_model model, tvlm_exp
 /*
  * Finds the size that Qwen-VL's processor gives a picture, which is that of smart_resize in transformers
  * (ties to even): about the picture's shape, with sides that are multiples of patch * merge, at least one,
- * and with min_pixels to max_pixels in all. Errors: ARGUMENT (an aspect ratio above 200, a side shorter than
- * one patch, limits that are no range or below one token).
+ * and with min_pixels to max_pixels in all. Errors: ARGUMENT (an aspect ratio above 200, sides below 1,
+ * limits that are no range or below one token).
  */
 TVLM_API tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, int32_t width, int32_t height,
                                        const tvlm_log *log, int32_t *resized_width, int32_t *resized_height);
@@ -152,8 +154,9 @@ TVLM_API tvlm_status tvlm_smart_resize(const tvlm_export_processor *processor, i
 /*
  * Finds the size of each frame of a video. With video_max_pixels 0 it is that of a picture. Otherwise it is
  * that of Qwen3-VL's smart_resize (transformers 4.57.1), which keeps frames * width * height between the two
- * limits; where it compares them with the limits, it counts frames in whole tokens. Errors: ARGUMENT (as
- * above; fewer frames than one token has; a side shorter than a token).
+ * limits; where it compares them with the limits, it counts frames in whole tokens. Frames with a side
+ * shorter than a token count as enlarged until it is one, as in 5.23 (4.57.1 refuses them). Errors: ARGUMENT (as
+ * above; fewer frames than one token has).
  */
 TVLM_API tvlm_status tvlm_smart_resize_video(const tvlm_export_processor *processor, int32_t frames,
                                              int32_t width, int32_t height, const tvlm_log *log,
@@ -204,7 +207,10 @@ struct tvlm_export_params {
     float emphasis;
     int32_t emphasis_channel;
     tvlm_budget_preset preset;
-    uint32_t reserved[2];
+    /* The version of Pillow whose resize is done: from 13 on the passes are in the other order where the
+     * height shrinks by more than twice what the width does, which rounds other bytes. 0 means those before. */
+    int32_t pillow;
+    uint32_t reserved[1];
 };
 #define tvlm_export_params(...) TVLM_PARAMS(tvlm_export_params, __VA_ARGS__)
 

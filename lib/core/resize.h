@@ -6,6 +6,7 @@
 #ifndef TVLM_CORE_RESIZE_H
 #define TVLM_CORE_RESIZE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,10 +21,12 @@ typedef struct tvlm_resize_axis {
     int32_t offset;
 } tvlm_resize_axis;
 
-/* A resize in two passes; `rows` rows of the source from first_row on are read. */
+/* A resize in two passes, along rows and then along columns; `rows` rows of the source from first_row on are
+ * read. */
 typedef struct tvlm_resize {
     tvlm_resize_axis x, y;
     int32_t first_row, rows;
+    bool columns_first; /* the passes in the other order, on all of the source */
 } tvlm_resize;
 
 /*

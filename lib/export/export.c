@@ -74,6 +74,8 @@ static tvlm_status check_strategy(const tvlm_log *log, const struct tvlm_export_
 static tvlm_status check_params(const tvlm_log *log, const struct tvlm_export_params *params) {
     if ((int)params->model < 0 || (int)params->model >= TVLM_EXPORT_MODELS)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no model %d", (int)params->model);
+    if (params->pillow < 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "there is no Pillow %d", (int)params->pillow);
     if (params->budget < 0)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a budget of %d tokens; it is at least 1",
                          (int)params->budget);
@@ -163,6 +165,7 @@ tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_export_par
     made->spending = spending_of(params, made->strategy);
     made->all = params->all;
     made->video = params->video;
+    made->pillow = params->pillow;
     made->format = params->format;
     made->scorer = params->score.scorer;
     made->weighted = params->score.weights != NULL;

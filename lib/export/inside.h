@@ -71,6 +71,8 @@ struct tvlm_export {
      * that number, and what matters. */
     struct tvlm_select_params spending;
     bool all, video;
+    /* The version of Pillow whose resize is done. */
+    int32_t pillow;
     tvlm_format format;
     bool weighted;
     float weights[3];

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def _title(selection: Selection) -> str:
 def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
            strategy: str | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
            emphasis_channel: str | None = None, preset: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
-           patch: int | None = None,
+           patch: int | None = None, pillow: int | None = None, selected_only: bool = False,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
@@ -102,20 +103,23 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
             `budget`, of each image's tokens or crops.
         min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
         features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
+        pillow: the version of Pillow whose resize is done (from 13 on another order of its passes); None: those before 13.
+        selected_only: leaves out pixel_values, and with it most of the memory.
         weights, scorer, format: as in `select`.
 
     Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
     ``selected_indices``, ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores``, ``scores``;
     with the strategy budget ``picture_source`` and ``picture_scale``, too.
     """
-    several = is_list(images)
+    several, selected_only = is_list(images), flag("selected_only", selected_only)
     pictures = [image_of(image, flag("copy", copy)) for image in (images if several else [images])]
     if not pictures:
         raise ArgumentError("there are no images")
     params = ffi.new("struct tvlm_export_params *", {
         "model": choice("model", model, _names.MODELS), "all": flag("all", all), "video": flag("video", video),
         "format": choice("format", format, FORMATS), "strategy": strategy_number(strategy)})
-    for name, value in (("budget", budget), ("min_pixels", min_pixels), ("max_pixels", max_pixels), ("side", side), ("patch", patch)):
+    for name, value in (("budget", budget), ("min_pixels", min_pixels), ("max_pixels", max_pixels), ("side", side), ("patch", patch),
+                        ("pillow", pillow)):
         if value is not None:
             setattr(params, name, integer(name, value, 1))
     spending = Choosing({"share": share, "tolerance": tolerance, "emphasis": emphasis, "emphasis_channel": emphasis_channel,
@@ -153,7 +157,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         target._call(lib.tvlm_export_create, target._owner.pointer, params, handle.box, made=handle.take)
         try:
             target._call(lib.tvlm_export_run, handle.pointer, array, len(pictures), grid_array, query_array)
-            return dict(_tensor(target, handle, i) for i in range(lib.tvlm_export_tensor_count(handle.pointer)))
+            return dict(_tensors(target, handle, selected_only))
         finally:
             handle.close()
 
@@ -169,10 +173,13 @@ def _each(name: str, value: Any, several: bool, count: int) -> list[Any] | None:
     return list(value)
 
 
-def _tensor(device: Device, handle: Handle, index: int) -> tuple[str, Array]:
+def _tensors(device: Device, handle: Handle, selected_only: bool) -> Iterator[tuple[str, Array]]:
     about = ffi.new("tvlm_export_tensor *")
-    device._call(lib.tvlm_export_get_tensor, handle.pointer, index, about)
-    out = np.empty(tuple(about.shape[0:about.rank]), np.int64 if about.integer else np.float32)
-    device._call(lib.tvlm_export_read, handle.pointer, index, out.nbytes,
-                 ffi.cast("void *", out.__array_interface__["data"][0]))
-    return text(about.name), out
+    for index in range(lib.tvlm_export_tensor_count(handle.pointer)):
+        device._call(lib.tvlm_export_get_tensor, handle.pointer, index, about)
+        if selected_only and text(about.name).startswith("pixel_values"):
+            continue
+        out = np.empty(tuple(about.shape[0:about.rank]), np.int64 if about.integer else np.float32)
+        device._call(lib.tvlm_export_read, handle.pointer, index, out.nbytes,
+                     ffi.cast("void *", out.__array_interface__["data"][0]))
+        yield text(about.name), out

@@ -247,7 +247,8 @@ try:
         processor.save_pretrained(path)
         save_tokenizer(path)
         check_files("transformers " + kind, "transformers:" + path)
-    check_errors("transformers:" + os.path.join(folder, "clip"))
+    if os.environ.get("TVLM_TEST_QUICK") != "1":  # thirteen processes that import PyTorch
+        check_errors("transformers:" + os.path.join(folder, "clip"))
 except ImportError as error:
     print("note   transformers is not looked at:", error)
 try:
