@@ -341,6 +341,32 @@ static void check_emphasis(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
+/* With a question the tiles go to what is asked, whatever part of the image that is and however much the rest has in
+ * common with it. Of blots the rest loses more. */
+static void check_question(tvlm_device *device, tvlm_format format) {
+    static const float quarter[4] = {1.0f, 0.5f, 0.5f, 0.0f}, most[4] = {1.0f, 1.0f, 1.0f, 0.4f};
+    const struct tvlm_query few = {.similarity = quarter, .columns = 4, .rows = 1};
+    const struct tvlm_query many = {.similarity = most, .columns = 4, .rows = 1};
+    tvlm_stack *stack = drawn(device, format, blots);
+    const struct tvlm_select_params params = {.k = 40, .strategy = TVLM_STRATEGY_BUDGET};
+    tvlm_selection_info info;
+    for (int asked = 0; asked < 2; ++asked) {
+        tvlm_selection *selection = NULL;
+        int32_t count, within = 0;
+        const float end =
+            asked == 0 ? 0.5f * WIDTH : 0.8f * WIDTH; /* it fades from 1/8 to 3/8, and from 5/8 */
+        assert_int_equal(tvlm_select(stack, asked == 0 ? &few : &many, &params, &selection), TVLM_OK);
+        const tvlm_position *const p = tvlm_selection_positions(selection, &count);
+        assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
+        const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
+        for (int32_t i = cells; i < count; ++i) within += p[i].x < end;
+        assert_true(count - cells >= 20);
+        assert_true(within >= (count - cells) * 9 / 10);
+        tvlm_selection_destroy(&selection);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
 /* The scores are what the thumbnail loses of each tile, of all that it loses. */
 static void check_scores(tvlm_device *device, tvlm_format format) {
     tvlm_stack *stack = drawn(device, format, corner);
@@ -432,7 +458,7 @@ static void check_sizes(tvlm_device *device, tvlm_format format) {
 }
 
 DEVICE_CHECKS(check_numbers, check_all, check_corner, check_tolerance, check_duplicates, check_emphasis,
-              check_scores, check_presets, check_sizes)
+              check_question, check_scores, check_presets, check_sizes)
 
 /* ---- Devices ---- */
 

@@ -16,7 +16,7 @@ static const option_spec specs[] = {
      0, 1, NULL},
     {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
      "for budget: losses count 1 + L m times, m being the channel (default: saliency), or what --query or "
-     "--scorer say (default: 0; with these 32)",
+     "--scorer say (default: 0; with these 300 and 32)",
      0, 0, NULL},
 };
 const option_specs budget_specs = OPTION_SPECS(specs);

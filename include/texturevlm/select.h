@@ -117,6 +117,8 @@ TVLM_API tvlm_status tvlm_budget_preset_get_info(tvlm_budget_preset preset, tvlm
 
 /* How strongly what is asked counts in the strategy `budget`, where nothing else is given. */
 #define TVLM_EMPHASIS_ASKED 32.0f
+/* The same of a query. */
+#define TVLM_EMPHASIS_QUERY 300.0f
 
 /*
  * Scores of one's own in place of those that the library computes: one for each candidate of the strategy, row
@@ -299,12 +301,14 @@ struct tvlm_select_params {
      * above them (tvlm_selection_duplicates). */
     float tolerance;
     /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
-     * emphasis_channel says. 0: no emphasis; with a query, a scorer or scores, and without a channel,
-     * TVLM_EMPHASIS_ASKED. TVLM_ZERO: none either way. */
+     * emphasis_channel says. 0: no emphasis; without a channel, but with a query TVLM_EMPHASIS_QUERY, with a
+     * scorer or scores TVLM_EMPHASIS_ASKED. TVLM_ZERO: none either way. */
     float emphasis;
     /* The channel that is m: its value in its range. 0: the `scores` of one's own where there are some, else
-     * the scorer's score where there is a scorer, else the relevance to the query where there is one, each over
-     * its range in the image, else TVLM_CHANNEL_SALIENCY. A channel that this image has nothing for is refused,
+     * the scorer's score where there is a scorer, each over its range in the image, else the relevance to the query
+     * where there is one, else TVLM_CHANNEL_SALIENCY. Of the relevance m is what lies above the median of the image's
+     * tiles, or above the middle of its range where that is lower, over the most of that, squared: all tiles have
+     * something in common with the query, and few are what it asks for. A channel that this image has nothing for is refused,
      * and one beside scores, a scorer, or a query that it does not read. */
     int32_t emphasis_channel;
     tvlm_budget_preset preset;

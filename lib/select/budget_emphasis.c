@@ -27,7 +27,10 @@ static int32_t channel_of(const tvlm_task *task) {
 }
 
 double tvlm_budget_emphasis(const tvlm_task *task) {
-    const float otherwise = meaning_of(task) == MEANS_CHANNEL ? 0.0f : TVLM_EMPHASIS_ASKED;
+    const meaning m = meaning_of(task);
+    const float otherwise = m == MEANS_CHANNEL ? 0.0f
+                            : m == MEANS_QUERY ? TVLM_EMPHASIS_QUERY
+                                               : TVLM_EMPHASIS_ASKED;
     return (double)tvlm_or_default(task->params.emphasis, otherwise);
 }
 
@@ -85,6 +88,22 @@ tvlm_status tvlm_budget_look(const tvlm_task *task) {
     return tvlm_query_upload(task->stack, task->params.score.index, task->query);
 }
 
+/* The median of numbers between two, those that are not finite left out. By halving: it needs no memory, and no
+ * order of so many. */
+static float median_of(const float *values, int32_t count, float low, float high) {
+    enum { STEPS = 24 };
+    for (int step = 0; step < STEPS; ++step) {
+        const float middle = low + 0.5f * (high - low);
+        int32_t above = 0, below = 0;
+        for (int32_t i = 0; i < count; ++i) {
+            above += isfinite(values[i]) && values[i] > middle;
+            below += isfinite(values[i]) && values[i] <= middle;
+        }
+        *(above > below ? &low : &high) = middle;
+    }
+    return high;
+}
+
 void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count) {
     tvlm_channel_info info = {.low = -INFINITY, .high = INFINITY};
     float low = INFINITY, high = -INFINITY;
@@ -97,8 +116,11 @@ void tvlm_budget_importance(const tvlm_task *task, float *scores, int32_t count)
         low = isfinite(info.low) ? info.low : low;
         high = isfinite(info.high) ? info.high : high;
     }
+    const bool asked = meaning_of(task) == MEANS_QUERY;
+    if (asked && high > low) low = fminf(median_of(scores, count, low, high), low + 0.5f * (high - low));
     for (int32_t i = 0; i < count; ++i) {
-        const float m = high > low ? (scores[i] - low) / (high - low) : 0.0f;
-        scores[i] = m > 0.0f ? fminf(m, 1.0f) : 0.0f; /* NaN: it does not matter */
+        const float share = high > low ? (scores[i] - low) / (high - low) : 0.0f;
+        const float m = share > 0.0f ? fminf(share, 1.0f) : 0.0f; /* NaN: it does not matter */
+        scores[i] = asked ? m * m : m;
     }
 }
