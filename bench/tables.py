@@ -146,7 +146,7 @@ def part(picture, width):
     return cv2.resize(np.ascontiguousarray(picture[..., ::-1]), (width, height), interpolation=cv2.INTER_AREA)
 
 
-def sheet(pictures, path, width=400, across=4):
+def sheet(pictures, path, width=320, across=5):
     """What is seen of each image by each way, with the way's name."""
     lines = []
     for seen in pictures.values():
