@@ -104,6 +104,18 @@ class Table:
                   "; above its thumbnail alone, least: " + " ".join(f"{v:.2f}" for v in gained))
 
 
+# The colour of each way, the same in each part of the plot; of other ways the colours that follow.
+COLOURS = ["budget", "grid", "random", "quadtree", "foveated", "grid, overview .25", "budget, emphasis", "quadtree 1,0,0"]
+ALIKE = {"budget, query": "budget", "query": "grid", "query, overview .25": "grid, overview .25"}
+
+
+def colour_of(way, others):
+    way = ALIKE.get(way, way)
+    if way not in COLOURS and way not in others:
+        others.append(way)
+    return f"C{COLOURS.index(way) if way in COLOURS else len(COLOURS) + others.index(way)}"
+
+
 def plot(tables, shares, path):
     try:
         import matplotlib
@@ -115,11 +127,12 @@ def plot(tables, shares, path):
     shown = [(group, measure) for group in tables for measure in SHOWN[group] if measure in ("all", "things", "words")
              and (group != "photos" or measure == "all")]
     figure, axes = plt.subplots(2, -(-len(shown) // 2), figsize=(5.2 * -(-len(shown) // 2), 8.4), squeeze=False)
+    others, named = [], set()
     for axis, (group, measure) in zip(axes.flat, shown):
-        for n, way in enumerate(tables[group].shown()):
+        for way in tables[group].shown():
             at = [share for share in shares if tables[group].there(way, share)]
             figures = [tables[group].margin(way, share, measure, None if measure == "words" else PLAIN) for share in at]
-            style = dict(color="black", linewidth=2) if way == PLAIN else dict(color=f"C{n}", marker="o", markersize=4,
+            style = dict(color="black", linewidth=2) if way == PLAIN else dict(color=colour_of(way, others), marker="o", markersize=4,
                                                                              linewidth=2.5 if way.startswith("budget") else 1)
             axis.plot([100 * share for share in at], figures, label=way, **style)
         axis.set_xscale("log")
@@ -127,9 +140,11 @@ def plot(tables, shares, path):
         axis.set_xlabel("patches, % of all")
         axis.set_title(f"{group}: {NAMES[measure]}", fontsize=10)
         if measure != "words":
-            axis.set_ylim(-5, None)
+            axis.set_ylim(max(-5, axis.get_ylim()[0]), None)
         axis.grid(alpha=0.3)
-    axes.flat[0].legend(fontsize=8)
+        if not set(tables[group].shown()) <= named:
+            axis.legend(fontsize=8)
+            named.update(tables[group].shown())
     for axis in list(axes.flat)[len(shown):]:
         axis.set_visible(False)
     figure.tight_layout()
