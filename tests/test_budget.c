@@ -1,126 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * test_budget.c: the strategy `budget`. The tree against all choices there are; known answers on drawn images;
- * exact numbers; the predicted loss against downsampling's and along prefixes; tolerances, duplicates, emphasis;
+ * test_budget.c: the strategy `budget` (test_budget_tree.c: its tree). Known answers on drawn images; exact numbers; the predicted loss against downsampling's and along prefixes; tolerances, duplicates, emphasis;
  * what is refused; every device against the reference.
  */
 #include "select/budget.h"
 #include "stack_helper.h"
-
-/* ---- The tree ---- */
-
-/* A tree of one root: places and losses drawn at random, some of them equal. */
-typedef struct small_tree {
-    tvlm_budget_tree tree;
-    tvlm_budget_losses losses;
-    float under[16], one[16], two[16];
-} small_tree;
-
-static void draw_tree(small_tree *t, uint64_t *random) {
-    assert_true(tvlm_budget_tree_make(4, 4, &t->tree));
-    for (int i = 0; i < 16; ++i) {
-        t->under[i] = (float)(test_random(random) % 8);
-        t->one[i] = t->under[i] * 0.25f;
-        t->two[i] = t->under[i] * 0.5f;
-    }
-    t->losses = (tvlm_budget_losses){t->under, t->one, t->two, 3};
-}
-
-/* The loss of a choice by its definition, without what comes across sides. */
-static double plain_loss(const small_tree *t, const tvlm_budget_choice *c) {
-    double sum = 0.0;
-    for (int i = 0; i < 16; ++i)
-        sum += c->chosen[0][i]       ? 0.0
-               : c->chosen[1][i % 4] ? (double)t->one[i]
-               : c->chosen[2][0]     ? (double)t->two[i]
-                                     : (double)t->under[i];
-    return sum;
-}
-
-/* The least loss of n tiles: for each set of coarse tiles the finest ones that pay most. */
-static double least_loss(const small_tree *t, tvlm_budget_choice *c, int32_t n) {
-    double least = 1e30;
-    for (int coarse = 0; coarse < 32; ++coarse) {
-        int32_t left = n;
-        memset(c->chosen[0], 0, 16);
-        for (int i = 0; i < 4; ++i) left -= c->chosen[1][i] = (uint8_t)(coarse >> i & 1);
-        left -= c->chosen[2][0] = (uint8_t)(coarse >> 4);
-        if (left < 0) continue;
-        for (; left > 0; --left) {
-            double most = -1.0;
-            int best = 0;
-            for (int i = 0; i < 16; ++i) {
-                const double before = plain_loss(t, c);
-                if (c->chosen[0][i]) continue;
-                c->chosen[0][i] = 1;
-                if (before - plain_loss(t, c) > most) {
-                    most = before - plain_loss(t, c);
-                    best = i;
-                }
-                c->chosen[0][i] = 0;
-            }
-            c->chosen[0][best] = 1;
-        }
-        least = fmin(least, plain_loss(t, c));
-    }
-    return least;
-}
-
-/* A Lagrangian finds the best choices on the convex hull; what is filled up is never far from the best, and
- * mostly the best. */
-static void test_tree(void **state) {
-    uint64_t random = 99;
-    int best = 0, all = 0;
-    (void)state;
-    for (int round = 0; round < 40; ++round) {
-        small_tree t;
-        tvlm_budget_choice choice, other;
-        draw_tree(&t, &random);
-        assert_true(tvlm_budget_choice_make(&t.tree, &choice) && tvlm_budget_choice_make(&t.tree, &other));
-        double price = 0.0; /* then each is a guess at the next */
-        for (int32_t n = 0; n <= 16; ++n, ++all) {
-            tvlm_budget_choose(&t.tree, &t.losses, n, &price, &choice);
-            assert_true(choice.count <= n);
-            assert_true(tvlm_budget_fill(&t.tree, &t.losses, n, &choice));
-            assert_int_equal(choice.count, n);
-            int32_t counted = 0;
-            for (int i = 0; i < 21; ++i) counted += choice.chosen[0][i];
-            assert_int_equal(counted, n);
-            const double least = least_loss(&t, &other, n), got = plain_loss(&t, &choice);
-            assert_true(got >= least - 1e-6 && got <= 1.25 * least + 4.0);
-            best += got <= least + 1e-6;
-        }
-        tvlm_budget_choice_free(&choice);
-        tvlm_budget_choice_free(&other);
-        tvlm_budget_tree_free(&t.tree);
-    }
-    if (best < all * 3 / 4) fail_msg("only %d of %d choices are the best", best, all);
-}
-
-/* Gains add up to what the choice gains, and none is larger than the one before. */
-static void test_order(void **state) {
-    uint64_t random = 7;
-    (void)state;
-    for (int round = 0; round < 20; ++round) {
-        small_tree t;
-        tvlm_budget_choice choice;
-        tvlm_budget_tile order[16];
-        double whole = 0.0, gains = 0.0, price = 0.0;
-        draw_tree(&t, &random);
-        assert_true(tvlm_budget_choice_make(&t.tree, &choice));
-        tvlm_budget_choose(&t.tree, &t.losses, 9, &price, &choice);
-        assert_true(tvlm_budget_order(&t.tree, &t.losses, &choice, order));
-        for (int i = 0; i < 16; ++i) whole += (double)t.under[i];
-        for (int32_t i = 0; i < choice.count; ++i) {
-            assert_true(i == 0 || order[i].gain <= order[i - 1].gain + 1e-6);
-            assert_true(order[i].gain >= 0.0);
-            gains += order[i].gain;
-        }
-        assert_true(fabs(whole - gains - plain_loss(&t, &choice)) < 1e-5);
-        tvlm_budget_choice_free(&choice);
-        tvlm_budget_tree_free(&t.tree);
-    }
-}
 
 /* ---- Drawn images ---- */
 
@@ -628,7 +512,6 @@ static void test_matters(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),          cmocka_unit_test(test_order),
         cmocka_unit_test(test_preset_info),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_reference_f32), cmocka_unit_test(test_reference_f16),
         cmocka_unit_test(test_targets),       cmocka_unit_test(test_devices),
