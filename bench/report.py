@@ -10,6 +10,7 @@ import re
 import sys
 
 folder = sys.argv[1]
+OUT_OF_TIME = ("Timeout", "Not Run")  # ctest stops at the phase's limit
 RESULTS = {0: "ok", 77: "skipped", 124: "no time left", 137: "no time left"}
 
 
@@ -53,6 +54,11 @@ def show_device():
         print(f"  says: {line}")
 
 
+def failures(log):
+    """The tests that did not pass, by ctest's list: their names, and how they ended."""
+    return re.findall(r"^\s*\d+ - (\S+) \((?!Skipped|Disabled)(.*)\)", text(log + ".log"), re.M)
+
+
 def show_phases():
     notes = {"positions": last_line("positions.log", "worst|SKIPPED|Error"), "pytorch": last_line("pytorch.log", "SKIPPED|gpu.py:")}
     notes.update({name: last_line(name + ".log", "passed, .* failed") for name in ("tests-small", "tests")})
@@ -60,10 +66,13 @@ def show_phases():
     for line in text("phases.tsv").splitlines():
         name, rc, seconds = line.split("\t")
         result = RESULTS.get(int(rc), "FAILED")
+        ends = {how for _, how in failures(name)} if name.startswith("tests") else set()
+        if result == "FAILED" and ends and ends <= set(OUT_OF_TIME):
+            result = "no time left"
         note = notes.get(name) or (last_line(name + ".log") if result == "FAILED" else "")
         print(f"{name:14s}{result:>14s}{seconds:>9s}  {note}".rstrip())
     for log in ("tests-small", "tests"):
-        for name, how in re.findall(r"^\s*\d+ - (\S+) \((?!Skipped|Disabled)(.*)\)", text(log + ".log"), re.M):
+        for name, how in failures(log):
             print(f"  {log}: {how}: {name}")
 
 

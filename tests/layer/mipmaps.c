@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mipmaps.c: a driver with cl_khr_mipmap_image, over one that has only images (TVLM_LAYER_MIPMAPS=1).
+ * mipmaps.c: a driver with cl_khr_mipmap_image, over PoCL, which has only images (TVLM_LAYER_MIPMAPS=1).
  *
  * An array of images with levels becomes one array, an *atlas*: level 0 in its corner, where kernels that know
  * nothing of levels find it, the others in a column to its right, and a last row in which kernels read how large
@@ -221,11 +221,18 @@ static cl_sampler CL_API_CALL create_sampler(cl_context context, const cl_sample
     return next->clCreateSamplerWithProperties(context, known, error);
 }
 
+static bool is_pocl(cl_device_id id) {
+    char version[256] = "";
+    return next->clGetDeviceInfo(id, CL_DEVICE_VERSION, sizeof version - 1, version, NULL) == CL_SUCCESS &&
+           strstr(version, "PoCL") != NULL;
+}
+
 static cl_int CL_API_CALL device_info(cl_device_id id, cl_device_info what, size_t size, void *value,
                                       size_t *needed) {
     static const char extension[] = " cl_khr_mipmap_image";
     size_t own = 0;
-    if (what != CL_DEVICE_EXTENSIONS) return next->clGetDeviceInfo(id, what, size, value, needed);
+    if (what != CL_DEVICE_EXTENSIONS || !is_pocl(id))
+        return next->clGetDeviceInfo(id, what, size, value, needed);
     cl_int error = next->clGetDeviceInfo(id, what, 0, NULL, &own);
     const size_t all = own + sizeof extension - 1;
     if (error == CL_SUCCESS && needed != NULL) *needed = all;
