@@ -74,6 +74,7 @@ static tvlm_status move_layers(tvlm_stack *stack, int32_t index, tvlm_grid grid,
                                tvlm_chunk *to) {
     const tvlm_backend *backend = stack->device->backend;
     tvlm_texture *old = from->grids[grid], *texture;
+    if (old == NULL) return TVLM_OK; /* nothing was written */
     TVLM_TRY(tvlm_stack_grid_texture(stack, to, grid, &texture));
     float *rgba = tvlm_allocate((size_t)old->width * (size_t)old->height, 4 * sizeof *rgba);
     if (rgba == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a grid");
@@ -94,8 +95,7 @@ static tvlm_status move_image(tvlm_stack *stack, int32_t index, tvlm_chunk *to) 
     const tvlm_stack_image *image = &stack->originals[index];
     const tvlm_chunk *from = tvlm_stack_chunk(stack, index);
     to->given |= image->given;
-    if (image->set && from->grids[TVLM_GRID_SOURCE] != NULL)
-        TVLM_TRY(move_layers(stack, index, TVLM_GRID_SOURCE, from, to));
+    if (image->set) TVLM_TRY(move_layers(stack, index, TVLM_GRID_SOURCE, from, to));
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
         if ((image->given & TVLM_GRID_BIT(grid)) != 0)
             TVLM_TRY(move_layers(stack, index, (tvlm_grid)grid, from, to));
