@@ -122,12 +122,10 @@ static uint64_t line_room(char *line, const char *root) {
 }
 
 uint64_t tvlm_groups_room(const char *list, const char *root) {
-    char *line = NULL;
-    size_t size = 0;
+    char line[8192]; /* paths have at most 4096 bytes */
     uint64_t room = NO_LIMIT;
     FILE *const file = fopen(list, "r");
-    while (file != NULL && getline(&line, &size, file) > 0) room = least(room, line_room(line, root));
-    free(line);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) room = least(room, line_room(line, root));
     if (file != NULL) fclose(file);
     return room;
 }
