@@ -92,11 +92,15 @@ def picture_of(side):
 def batch_of(family, model, made):
     """A prompt of twenty words with the picture."""
     import torch
+    import transformers
     if family == "siglip2":
         return made
     tokens = int(made["image_grid_thw"].prod()) // 4 if "image_grid_thw" in made else (336 // 14) ** 2
     ids = torch.tensor([[IMAGE + 2] + [IMAGE] * tokens + [IMAGE + 3] + list(range(10, 30))])
-    return {**made, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    batch = {**made, "input_ids": ids, "attention_mask": torch.ones_like(ids)}
+    if family != "llava" and int(transformers.__version__.split(".")[0]) >= 5:  # whose processors say what is a picture
+        batch["mm_token_type_ids"] = (ids == IMAGE).long()
+    return batch
 
 
 def timed(task, device, repetitions):
