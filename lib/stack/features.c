@@ -68,6 +68,7 @@ void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {
     stack->device->backend->buffer_destroy(stack->device, &chunk->inverse);
     stack->device->backend->buffer_destroy(stack->device, &chunk->matrix);
     chunk->matrix_of = 0;
+    if (stack->originals == NULL) return; /* there was no memory for them */
     for (int32_t i = 0; i < chunk->images; ++i) stack->originals[chunk->first + i].lengths = 0;
 }
 
