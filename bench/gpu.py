@@ -335,8 +335,11 @@ def table(report, rows, modes):
 
 
 def compare():
-    with open(options.bench) as file:
-        report = json.load(file)
+    try:
+        with open(options.bench) as file:
+            report = json.load(file)
+    except (OSError, ValueError) as error:
+        sys.exit(f"gpu.py: {options.bench}: not a report of `tvlm bench --json`: {error}")
     if not torch.cuda.is_available():
         print(f"SKIPPED: PyTorch {torch.__version__} sees no GPU; a CPU is not compared with one")
         sys.exit(SKIPPED)
