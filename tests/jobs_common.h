@@ -66,4 +66,12 @@ typedef struct results {
     float ranking[2 * K], values_there[ROW_FLOATS];
 } results;
 
+/* Keeps the K positions of a selection. */
+static void keep_positions(const tvlm_selection *selection, tvlm_position kept[K]) {
+    int32_t count;
+    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
+    assert_int_equal(count, K);
+    memcpy(kept, positions, K * sizeof *kept);
+}
+
 #endif

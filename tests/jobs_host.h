@@ -81,7 +81,6 @@ static tvlm_status search(objects *o, int which, tvlm_position *found) {
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT - which, .channels = 3};
     tvlm_stack *stack;
     tvlm_selection *selection = NULL;
-    int32_t count = 0;
     TVLM_TRY(tvlm_session_stack(o->session, &image, tvlm_stack_params(.layout = "edges", .clusters = 4), NULL,
                                 0, &stack, NULL));
     TVLM_TRY(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_FEATURE_0,
@@ -90,9 +89,7 @@ static tvlm_status search(objects *o, int which, tvlm_position *found) {
         stack, tvlm_query(.vectors = vectors, .count = 2, .dimension = 2),
         tvlm_select_params(.k = K, .score.stride = 4.0f, .strategy = TVLM_STRATEGY_CASCADE, .diversity = 0.5),
         &selection));
-    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
-    assert_int_equal(count, K);
-    memcpy(found, positions, K * sizeof *positions);
+    keep_positions(selection, found);
     tvlm_selection_destroy(&selection);
     return TVLM_OK;
 }
@@ -114,7 +111,6 @@ static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
                               .channels = 3,
                               .type = TVLM_PIXEL_U8};
     tvlm_selection *selection = NULL;
-    int32_t count = 0;
     if (frame == 1) TVLM_TRY(tvlm_stream_send(stream, 0, &image));
     TVLM_TRY(tvlm_stream_push(stream, 0, frame == 1 ? NULL : &image, NULL, NULL));
     if (frame != 1)
@@ -125,9 +121,7 @@ static tvlm_status watch_frame(tvlm_stream *stream, int frame, results *r) {
     TVLM_TRY(tvlm_stream_select(
         stream, 0, NULL, tvlm_select_params(.k = K, .score.stride = 4.0f, .patch = 4.0f, .overview = 0.4f),
         &selection));
-    const tvlm_position *positions = tvlm_selection_positions(selection, &count);
-    assert_int_equal(count, K);
-    memcpy(r->seen[frame], positions, K * sizeof *positions);
+    keep_positions(selection, r->seen[frame]);
     tvlm_selection_destroy(&selection);
     return TVLM_OK;
 }

@@ -124,7 +124,6 @@ static tvlm_status push_there(tvlm_stream *stream, int frame, results *r) {
     const struct tvlm_grid_input grid = {.columns = COLUMNS, .rows = ROWS, .channels = DIMENSION};
     tvlm_opencl_frame pushed = frame == 0 ? frames[2] : frames[1]; /* NV12; shared */
     tvlm_selection *selection = NULL;
-    int32_t count = 0;
     pushed.image.width = STREAM_WIDTH;
     pushed.image.height = STREAM_HEIGHT;
     if (frame == 1) {
@@ -137,9 +136,7 @@ static tvlm_status push_there(tvlm_stream *stream, int frame, results *r) {
     }
     TVLM_TRY(tvlm_stream_select(stream, 0, NULL,
                                 tvlm_select_params(.k = K, .score.stride = CELL, .patch = CELL), &selection));
-    const tvlm_position *found = tvlm_selection_positions(selection, &count);
-    assert_int_equal(count, K);
-    memcpy(r->seen[frame], found, K * sizeof *found);
+    keep_positions(selection, r->seen[frame]);
     tvlm_selection_destroy(&selection);
     return TVLM_OK;
 }

@@ -23,6 +23,13 @@ def draw(width, height, seed=0):
     return np.clip(picture + random.normal(0, 6, picture.shape), 0, 255).astype(np.uint8)
 
 
+@pytest.fixture
+def no_gradients():
+    import torch
+    with torch.no_grad():
+        yield
+
+
 @pytest.fixture(scope="session")
 def photo():
     picture = draw(320, 240)

@@ -14,6 +14,7 @@ NEW = tuple(map(int, VERSION.split("."))) >= (5, 23)
 if VERSION not in ("4.47", "4.57") and not NEW:
     pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
 hf = tv.hf
+pytestmark = pytest.mark.usefixtures("no_gradients")
 from texturevlm.hf import _qwen, _tokens  # noqa: E402
 generates = pytest.mark.skipif(VERSION == "4.47", reason="its generate does not import on torch 1.13 with Python 3.11")
 FAMILIES = ["qwen2_vl"] if VERSION == "4.47" else ["qwen2_vl", "qwen2_5_vl", "qwen3_vl"] + ["qwen3_5"] * NEW
@@ -115,12 +116,6 @@ PROMPTS = {
 
 def keep_of(batch, seed=0):
     return [some(batch[name], seed) if name in batch else None for name in ("image_grid_thw", "video_grid_thw")]
-
-
-@pytest.fixture(autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
 
 
 @pytest.mark.parametrize("family", FAMILIES)

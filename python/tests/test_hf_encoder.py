@@ -11,6 +11,7 @@ VERSION = ".".join(transformers.__version__.split(".")[:2])
 if VERSION not in ("4.47", "4.57") and tuple(map(int, VERSION.split("."))) < (5, 23):
     pytest.skip(f"transformers {VERSION} is not one of texturevlm.hf's", allow_module_level=True)
 hf = tv.hf
+pytestmark = pytest.mark.usefixtures("no_gradients")
 FAMILIES = ["clip", "siglip"] + ["siglip2"] * (VERSION != "4.47")
 VISION = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "patch_size": 14, "image_size": 84}
 SHAPES = [[6, 8], [9, 4]]  # of SigLIP2's pictures, in patches
@@ -56,12 +57,6 @@ def counts_of(batch):
 
 def tower_of(model):
     return next(module for module in model.modules() if hasattr(module, "embeddings") and hasattr(module, "encoder"))
-
-
-@pytest.fixture(autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -13,6 +13,7 @@ NEW = tuple(map(int, VERSION.split("."))) >= (5, 23)
 if VERSION != "4.57" and not NEW:
     pytest.skip(f"transformers {VERSION} is not one that these families are pruned with", allow_module_level=True)
 hf = tv.hf
+pytestmark = pytest.mark.usefixtures("no_gradients")
 IMAGE, PAD = 100, 0
 TEXT = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
         "vocab_size": 128, "max_position_embeddings": 512, "pad_token_id": PAD, "bos_token_id": 1, "eos_token_id": 2}
@@ -96,12 +97,6 @@ def keep_of(family, batch, uneven=True):
     tokens = SIZES[family][1] ** 2
     generator = torch.Generator().manual_seed(3)
     return [torch.randperm(tokens, generator=generator)[:tokens // 3 + i * uneven].sort().values for i in range(len(pictures))]
-
-
-@pytest.fixture(autouse=True)
-def no_gradients():
-    with torch.no_grad():
-        yield
 
 
 @pytest.mark.parametrize("family", FAMILIES)
