@@ -169,7 +169,7 @@ static void check_smaller_version(tvlm_device *device, const uint8_t *pixels) {
         assert_int_equal(count, 12); /* all cells of 16 x 16 */
         float far = 0.0f;
         for (int32_t i = 0; i < count; ++i) far = fmaxf(far, at[i].x);
-        assert_float_equal(far, updated ? 280.0f : 560.0f, 0.0f);
+        assert_float_equal(far, (updated ? 280.0f : 560.0f), 0.0f);
         tvlm_selection_destroy(&selection);
         image.of_width = 320, image.of_height = 240;
         assert_int_equal(tvlm_stack_update_image(stack, 0, &image, NULL, NULL), TVLM_OK);
