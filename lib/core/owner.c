@@ -3,9 +3,10 @@
  * owner.c: which thread has a device. It costs one atomic exchange for each call of a public function.
  */
 #include "core/owner.h"
-#include "core/backend.h"
 
 #include <sched.h>
+
+#include "core/backend.h"
 
 /* Its address is another one in each thread that lives. */
 static _Thread_local char this_thread;

@@ -11,8 +11,8 @@
 
 /*
  * For public functions, after they have checked that their handle is there: the calling thread has the device
- * until the function returns, and then has what was enqueued sent. Functions that call each other may nest. Refuses with ARGUMENT and a line while
- * another thread has the device.
+ * until the function returns, and then has what was enqueued sent. Functions that call each other may nest.
+ * Refuses with ARGUMENT and a line while another thread has the device.
  */
 #define TVLM_ENTER(device)                                                                                   \
     __attribute__((cleanup(tvlm_device_leave))) tvlm_device *entered = NULL;                                 \

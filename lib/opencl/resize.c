@@ -11,18 +11,26 @@
 #define RUN_PIXELS 64
 #define RUN_BYTES  256
 
-/* The pass along rows: `rows` rows from first_row on. */
+/* Begins a pass over the pixels of a picture. A work-item makes *run pixels beside each other. */
+static tvlm_status begin(opencl_device *device, const char *name, cl_mem pixels, const tvlm_pixels *layout,
+                         int *run, opencl_call *call) {
+    char options[64];
+    *run = device->tuning.scan_rows ? RUN_PIXELS : 1;
+    snprintf(options, sizeof options, "-DPIXEL_CHANNELS=%d -DRUN=%d", (int)layout->channels, *run);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "resize.cl", name, TVLM_FORMAT_F32, options, call));
+    tvlm_opencl_call_memory(call, pixels);
+    tvlm_opencl_call_ulong(call, layout->offset);
+    tvlm_opencl_call_ulong(call, layout->row_stride);
+    return TVLM_OK;
+}
+
+/* The pass along rows: `count` rows from first_row on. */
 static tvlm_status rows(opencl_device *device, cl_mem pixels, const tvlm_pixels *layout, int32_t first_row,
                         int32_t count, tvlm_buffer *table, const tvlm_resize *plan, cl_mem out,
                         size_t offset) {
-    const int run = device->tuning.scan_rows ? RUN_PIXELS : 1;
-    char options[64];
     opencl_call call;
-    snprintf(options, sizeof options, "-DPIXEL_CHANNELS=%d -DRUN=%d", (int)layout->channels, run);
-    TVLM_TRY(tvlm_opencl_call_begin(device, "resize.cl", "resize_rows", TVLM_FORMAT_F32, options, &call));
-    tvlm_opencl_call_memory(&call, pixels);
-    tvlm_opencl_call_ulong(&call, layout->offset);
-    tvlm_opencl_call_ulong(&call, layout->row_stride);
+    int run;
+    TVLM_TRY(begin(device, "resize_rows", pixels, layout, &run, &call));
     tvlm_opencl_call_int(&call, first_row);
     tvlm_opencl_call_int(&call, count);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)table)->memory);
@@ -56,15 +64,9 @@ static tvlm_status columns(opencl_device *device, tvlm_buffer *table, const tvlm
 /* The pass along columns where it is the first: of all columns of the source. */
 static tvlm_status columns_first(opencl_device *device, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                  tvlm_buffer *table, const tvlm_resize *plan, cl_mem between) {
-    const int run = device->tuning.scan_rows ? RUN_PIXELS : 1;
-    char options[64];
     opencl_call call;
-    snprintf(options, sizeof options, "-DPIXEL_CHANNELS=%d -DRUN=%d", (int)layout->channels, run);
-    TVLM_TRY(
-        tvlm_opencl_call_begin(device, "resize.cl", "resize_columns_first", TVLM_FORMAT_F32, options, &call));
-    tvlm_opencl_call_memory(&call, ((opencl_buffer *)pixels)->memory);
-    tvlm_opencl_call_ulong(&call, layout->offset);
-    tvlm_opencl_call_ulong(&call, layout->row_stride);
+    int run;
+    TVLM_TRY(begin(device, "resize_columns_first", ((opencl_buffer *)pixels)->memory, layout, &run, &call));
     tvlm_opencl_call_int(&call, layout->width);
     tvlm_opencl_call_int(&call, plan->y.size);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)table)->memory);

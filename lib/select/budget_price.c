@@ -66,8 +66,13 @@ static void mark(const purchase *p, int32_t root, const float *beneath_all, cons
     }
 }
 
-/* Returns how many tiles of a root are bought, and what it then loses and pays. */
-static int32_t buy_root(const purchase *p, int32_t root, double *paid) {
+/* How many tiles are bought, and what is then lost and paid. */
+typedef struct bought {
+    int32_t tiles;
+    double cost;
+} bought;
+
+static bought buy_root(const purchase *p, int32_t root) {
     const tvlm_budget_losses *const losses = p->losses;
     const int32_t first = root * LEAVES;
     const costs under = leaves(losses->under + first, p->price);
@@ -87,15 +92,17 @@ static int32_t buy_root(const purchase *p, int32_t root, double *paid) {
         p->choice->chosen[2][root] = itself;
         mark(p, root, itself ? losses->two : losses->under, itself ? &two : &under, &one);
     }
-    *paid += (double)(sum_of(&best) + (itself ? p->price : 0.0f));
-    return tiles_of(&best) + itself;
+    return (bought){tiles_of(&best) + itself, (double)(sum_of(&best) + (itself ? p->price : 0.0f))};
 }
 
-static int32_t buy(const tvlm_budget_tree *tree, const purchase *p, double *paid) {
-    int32_t tiles = 0;
-    *paid = 0.0;
-    for (int32_t i = 0; i < tree->roots; ++i) tiles += buy_root(p, i, paid);
-    return tiles;
+static bought buy(const tvlm_budget_tree *tree, const purchase *p) {
+    bought all = {0, 0.0};
+    for (int32_t i = 0; i < tree->roots; ++i) {
+        const bought root = buy_root(p, i);
+        all.tiles += root.tiles;
+        all.cost += root.cost;
+    }
+    return all;
 }
 
 /* A price at which nothing is bought. */
@@ -136,8 +143,7 @@ static double between(const bracket *b, int32_t n, int step) {
 
 static int32_t buy_at(const tvlm_budget_tree *tree, const tvlm_budget_losses *losses, double price) {
     const purchase p = {losses, (float)price, NULL};
-    double paid;
-    return buy(tree, &p, &paid);
+    return buy(tree, &p).tiles;
 }
 
 /* Narrows the bracket by a price within it. Says whether that is as low as it need be. */
@@ -186,8 +192,7 @@ void tvlm_budget_choose(const tvlm_budget_tree *tree, const tvlm_budget_losses *
     if (n <= 0) return;
     *price = find_price(tree, losses, n, *price);
     const purchase p = {losses, (float)*price, choice};
-    double paid;
-    choice->count = buy(tree, &p, &paid);
+    choice->count = buy(tree, &p).tiles;
 }
 
 /* By what a price is too low or too high, the next one is tried that much away. */
@@ -198,12 +203,12 @@ bool tvlm_budget_cannot(const tvlm_budget_tree *tree, const tvlm_budget_losses *
                         double lost, double *price) {
     /* Sums of floats are right to about that. */
     const double certain = lost * (1.0 + 1e-4);
-    for (int i = 0; i<BOUNDS && * price> 0.0; ++i) {
+    if (*price <= 0.0) return false;
+    for (int i = 0; i < BOUNDS; ++i) {
         const purchase p = {losses, (float)*price, NULL};
-        double paid;
-        const int32_t tiles = buy(tree, &p, &paid);
-        if (paid - (double)p.price * n >= certain) return true;
-        *price = tiles > n ? *price * AWAY : *price / AWAY;
+        const bought all = buy(tree, &p);
+        if (all.cost - (double)p.price * n >= certain) return true;
+        *price = all.tiles > n ? *price * AWAY : *price / AWAY;
     }
     return false;
 }

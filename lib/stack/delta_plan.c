@@ -122,8 +122,7 @@ static tvlm_status find_pixels(const tvlm_stack *stack, const tvlm_image *image,
                                 stack->height,
                                 image->channels,
                                 image->type};
-    plan->width = image->of_width > 0 ? image->of_width : image->width;
-    plan->height = image->of_height > 0 ? image->of_height : image->height;
+    tvlm_stack_image_size(image, &plan->width, &plan->height);
     if (image->width == stack->width && image->height == stack->height) return TVLM_OK;
     if (tvlm_resample(image, stack->width, stack->height, &plan->resampled, &from->channels) != TVLM_OK)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to resample %dx%d to %dx%d",

@@ -116,6 +116,11 @@ static tvlm_status upload_resampled(tvlm_stack *stack, int32_t index, const tvlm
     return status;
 }
 
+void tvlm_stack_image_size(const tvlm_image *image, int32_t *width, int32_t *height) {
+    *width = image->of_width > 0 ? image->of_width : image->width;
+    *height = image->of_height > 0 ? image->of_height : image->height;
+}
+
 tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
     size_t row;
     TVLM_NEED(NULL, stack);
@@ -126,7 +131,6 @@ tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_im
         TVLM_TRY(upload_as_is(stack, index, image, row));
     else
         TVLM_TRY(upload_resampled(stack, index, image));
-    stack->originals[index].width = image->of_width > 0 ? image->of_width : image->width;
-    stack->originals[index].height = image->of_height > 0 ? image->of_height : image->height;
+    tvlm_stack_image_size(image, &stack->originals[index].width, &stack->originals[index].height);
     return TVLM_OK;
 }

@@ -11,6 +11,9 @@
  * many bytes a row has without the gap behind it. ARGUMENT, with a line that says what is wrong. */
 tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image, size_t *row);
 
+/* The size of an image as it is told: of what it is a smaller version of, where it is one. */
+void tvlm_stack_image_size(const tvlm_image *image, int32_t *width, int32_t *height);
+
 /*
  * Puts pixels that are on the device into image `index`. Their size must be the stack's. The work is only
  * enqueued: the buffer must not change before it is done.
