@@ -23,6 +23,22 @@ def draw(width, height, seed=0):
     return np.clip(picture + random.normal(0, 6, picture.shape), 0, 255).astype(np.uint8)
 
 
+def randomised(model):
+    """The model with larger weights than initial ones, which are so small that little would show."""
+    for parameter in model.parameters():
+        if parameter.ndim > 1:
+            parameter.data.normal_(0, 0.15)
+    return model.eval()
+
+
+def left_padded(rows, pad):
+    """A batch of prompts, from the numbers of each."""
+    import torch
+    length = max(map(len, rows))
+    return {"input_ids": torch.tensor([[pad] * (length - len(row)) + row for row in rows]),
+            "attention_mask": torch.tensor([[0] * (length - len(row)) + [1] * len(row) for row in rows])}
+
+
 @pytest.fixture
 def no_gradients():
     import torch

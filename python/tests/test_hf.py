@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import texturevlm as tv
+from conftest import draw, left_padded, randomised
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -53,11 +54,7 @@ def model_of(family, seed=0):
         config = transformers.Qwen3VLConfig(vision_config=vision, text_config=text, **TOKENS)
         model = transformers.Qwen3VLForConditionalGeneration
     config._attn_implementation = "eager"
-    model = model(config).eval()
-    for parameter in model.parameters():  # initial weights are so small that little would show
-        if parameter.ndim > 1:
-            parameter.data.normal_(0, 0.15)
-    return model
+    return randomised(model(config))
 
 
 def tokens_of(grid):
@@ -86,9 +83,7 @@ def batch_of(model, *prompts, seed=0):
             grids[kind].append(grid)
             pixels[kind].append(torch.randn(int(np.prod(grid)), 6 * patch * patch, generator=generator))
         rows.append(ids)
-    length = max(map(len, rows))
-    batch = {"input_ids": torch.tensor([[PAD] * (length - len(ids)) + ids for ids in rows]),
-             "attention_mask": torch.tensor([[0] * (length - len(ids)) + [1] * len(ids) for ids in rows])}
+    batch = left_padded(rows, PAD)
     for kind, pixel_name, grid_name in (("image", "pixel_values", "image_grid_thw"), ("video", "pixel_values_videos", "video_grid_thw")):
         if grids[kind]:
             batch[pixel_name], batch[grid_name] = torch.cat(pixels[kind]), torch.tensor(grids[kind])
@@ -264,7 +259,6 @@ def test_generate_of_all_tokens_is_the_models(family):
 
 
 def picture_of(seed, height, width):
-    from conftest import draw
     return draw(width, height, seed)
 
 

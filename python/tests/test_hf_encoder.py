@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import texturevlm as tv
+from conftest import draw, randomised
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -30,10 +31,7 @@ def encoder_of(family, whole=False):
         config = getattr(transformers, name + "VisionConfig")(**vision)
         config._attn_implementation = "eager"
         model = getattr(transformers, name + "VisionModel")(config)
-    for parameter in model.parameters():  # initial weights are so small that little would show
-        if parameter.ndim > 1:
-            parameter.data.normal_(0, 0.15)
-    return model.eval()
+    return randomised(model)
 
 
 def batch_of(family, pictures=2):
@@ -123,7 +121,6 @@ def processed(family, picture):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_patches_are_those_that_select_finds_in_the_picture(family):
-    from conftest import draw
     picture = draw(112 if family == "siglip2" else 84, 84, 3)
 
     class Processor:
@@ -142,7 +139,6 @@ def test_siglip2s_patches_are_its_processors():
     processor = getattr(transformers, "Siglip2ImageProcessorPil", None) or getattr(transformers, "Siglip2ImageProcessor", None)
     if VERSION == "4.47":
         pytest.skip("it has no SigLIP2")
-    from conftest import draw
     picture = draw(112, 84, 3)
     made = processor(patch_size=14, max_num_patches=53, do_resize=False)(images=[Image.fromarray(picture)], return_tensors="pt")
     own = processed("siglip2", picture)

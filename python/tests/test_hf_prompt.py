@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import texturevlm as tv
+from conftest import draw, left_padded, randomised
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -55,11 +56,7 @@ def model_of(family, seed=0):
                                             scale_factor=2, pad_token_id=PAD)
         model = transformers.SmolVLMForConditionalGeneration
     config._attn_implementation = "eager"
-    model = model(config).eval()
-    for parameter in model.parameters():  # initial weights are so small that little would show
-        if parameter.ndim > 1:
-            parameter.data.normal_(0, 0.15)
-    return model
+    return randomised(model(config))
 
 
 def batch_of(family, *prompts, seed=0):
@@ -67,9 +64,8 @@ def batch_of(family, *prompts, seed=0):
     side, along = SIZES[family]
     count = along**2 + (family == "llava-full")
     rows = [sum([[part] * (count if part == IMAGE else 1) for part in prompt], []) for prompt in prompts]
-    length = max(map(len, rows))
-    ids = torch.tensor([[PAD] * (length - len(row)) + row for row in rows])
-    batch = {"input_ids": ids, "attention_mask": torch.tensor([[0] * (length - len(row)) + [1] * len(row) for row in rows])}
+    batch = left_padded(rows, PAD)
+    ids = batch["input_ids"]
     pictures = [prompt.count(IMAGE) for prompt in prompts]
     generator = torch.Generator().manual_seed(seed)
     if family == "smolvlm":  # a row of pictures for each prompt, filled up with black ones
@@ -202,7 +198,6 @@ class Processor:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_pruner_takes_the_tokens_that_select_finds(family):
-    from conftest import draw
     side, along = SIZES[family]
     picture = draw(side, side, 5)
     batch = batch_of(family, *PROMPTS["an image"])
