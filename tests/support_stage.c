@@ -66,20 +66,10 @@ bool test_has_long_loops(const tvlm_device *device) {
     return !test_is_opencl(device) || !((const opencl_device *)device)->short_loops;
 }
 
-static opencl_tuning tuned(opencl_tuning tuning, bool gpu) {
-    tuning.group_width = gpu ? 16 : 64;
-    tuning.group_height = gpu ? 16 : 4;
-    tuning.tile_group_width = tuning.tile_group_height = gpu ? 16 : 1;
-    tuning.tile_width = gpu ? 16 : 64;
-    tuning.tile_height = 16;
-    tuning.run = gpu ? 1 : 16;
-    tuning.score_group = gpu ? 64 : 4;
-    tuning.cell_lanes = gpu ? 16 : 1;
-    tuning.cells = gpu ? 4 : 1;
-    tuning.cosine_width = gpu ? 8 : 64;
-    tuning.cosine_height = 4;
-    tuning.cosine_lanes = gpu ? 8 : 1;
-    tuning.scan_rows = !gpu;
+/* As a GPU's or a CPU's. What makes products stays: CLBlast compiles for many seconds. */
+static opencl_tuning tuned(opencl_tuning usual, bool gpu) {
+    opencl_tuning tuning = tvlm_opencl_tuning_default(gpu);
+    tuning.gemm_run = usual.gemm_run;
     return tuning;
 }
 

@@ -10,42 +10,9 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "opencl/loader.h"
+#include "opencl/tuning.h"
 
 typedef struct opencl_program opencl_program; /* program.c */
-
-/*
- * What differs between a CPU and a GPU. It is decided when a device is opened; tests change it to run every
- * path on every device. A "run" is how many texels or points of a row one work-item makes.
- */
-typedef struct opencl_tuning {
-    /* The work-groups of kernels over pixels. */
-    int32_t group_width, group_height;
-    /* The work-groups and the tiles of kernels over tiles (cl/tile.clh). */
-    int32_t tile_group_width, tile_group_height, tile_width, tile_height;
-    /* The work-groups of kernels over lists. */
-    int32_t linear_group;
-    /* The run of most kernels over rows, and the work-groups of score_parts. */
-    int32_t run, score_group;
-    /* The work-groups of cl/topk.cl, and how many keys one of them sorts. */
-    int32_t topk_group, topk_chunk;
-    /* The top k are found by ranking for n up to this; 0: never. */
-    int32_t rank_below;
-    /* The top k are found by radix select for n from this on, and with these work-groups. */
-    int32_t select_from, select_group, select_span;
-    /* The run of mips_level. */
-    int32_t mips_run;
-    /* The work-groups of entropy. */
-    int32_t cell_lanes, cells;
-    /* The cells of a work-group of cl/similarity.cl, and how many work-items share a cell. */
-    int32_t cosine_width, cosine_height;
-    int32_t cosine_lanes;
-    /* How many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products. */
-    int32_t gemm_run;
-    /* Serial passes along rows and columns, with few work-items that do much each (CPUs). */
-    bool scan_rows;
-    /* Several mip levels are made in one launch (GPUs). */
-    bool tiled_mips;
-} opencl_tuning;
 
 typedef struct opencl_buffer {
     tvlm_buffer base;

@@ -103,37 +103,8 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
                      &device->cache_dir);
 }
 
-/*
- * Groups of 16 x 16 work-items suit the block-linear memory of GPUs (doc/drivers.md has the times). On CPUs
- * rows vectorise, and launches are cheap.
- */
 static opencl_tuning tuning_for(const opencl_device *device) {
-    const bool gpu = device->base.info.type == TVLM_DEVICE_GPU || device->short_loops;
-    opencl_tuning tuning = {.group_width = gpu ? 16 : 64,
-                            .group_height = gpu ? 16 : 4,
-                            .tile_group_width = gpu ? 16 : 1,
-                            .tile_group_height = gpu ? 16 : 1,
-                            .tile_width = gpu ? 16 : 64,
-                            .tile_height = 16,
-                            .linear_group = 64,
-                            .run = gpu ? 1 : 16,
-                            .score_group = gpu ? 64 : 4,
-                            .topk_group = 256,
-                            .topk_chunk = 2048,
-                            .rank_below = gpu ? 8192 : 0,
-                            .select_from = 32768,
-                            .select_group = gpu ? 256 : 1,
-                            .select_span = gpu ? 8192 : 65536,
-                            .mips_run = gpu ? 1 : 256,
-                            .cell_lanes = gpu ? 16 : 1,
-                            .cells = gpu ? 4 : 1,
-                            .cosine_width = gpu ? 8 : 64,
-                            .cosine_height = 4,
-                            .cosine_lanes = gpu ? 8 : 1,
-                            .gemm_run = gpu ? 0 : 32,
-                            .scan_rows = !gpu,
-                            .tiled_mips = gpu};
-    return tuning;
+    return tvlm_opencl_tuning_default(device->base.info.type == TVLM_DEVICE_GPU || device->short_loops);
 }
 
 static tvlm_status check_limits(opencl_device *device) {

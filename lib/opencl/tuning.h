@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tuning.h: sizes of work-groups and choices between algorithms, which suit one device and not another. What
+ * comes out does not depend on them. Device, tests and `tvlm tune` share the one table below.
+ *
+ * A "run" is how many texels or points of a row one work-item makes. Groups of 16 x 16 work-items suit the
+ * block-linear memory of GPUs (doc/drivers.md has the times). On CPUs rows vectorise, and launches are cheap.
+ */
+#ifndef TVLM_OPENCL_TUNING_H
+#define TVLM_OPENCL_TUNING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * X(name, a GPU's value, a CPU's):
+ *
+ *   - group_*: the work-groups of kernels over pixels.
+ *   - tile_*: the work-groups and the tiles of kernels over tiles (cl/tile.clh).
+ *   - linear_group: the work-groups of kernels over lists.
+ *   - run, score_group: the run of most kernels over rows, and the work-groups of score_parts.
+ *   - topk_*: the work-groups of cl/topk.cl, and how many keys one of them sorts.
+ *   - rank_below: the top k are found by ranking for n up to this; 0: never.
+ *   - select_*: the top k are found by radix select for n from this on, and with these work-groups.
+ *   - mips_run, tiled_mips: the run of mips_level; 1: several mip levels are made in one launch.
+ *   - cell*: the work-groups of entropy.
+ *   - cosine_*: the cells of a work-group of cl/similarity.cl, and how many work-items share a cell.
+ *   - gemm_run: how many rows a work-item of cl/gemm.cl makes; 0: CLBlast makes products.
+ *   - scan_rows: 1: serial passes along rows and columns, with few work-items that do much each.
+ */
+#define OPENCL_TUNING(X)                                                                                     \
+    X(group_width, 16, 64)                                                                                   \
+    X(group_height, 16, 4)                                                                                   \
+    X(tile_group_width, 16, 1)                                                                               \
+    X(tile_group_height, 16, 1)                                                                              \
+    X(tile_width, 16, 64)                                                                                    \
+    X(tile_height, 16, 16)                                                                                   \
+    X(linear_group, 64, 64)                                                                                  \
+    X(run, 1, 16)                                                                                            \
+    X(score_group, 64, 4)                                                                                    \
+    X(topk_group, 256, 256)                                                                                  \
+    X(topk_chunk, 2048, 2048)                                                                                \
+    X(rank_below, 8192, 0)                                                                                   \
+    X(select_from, 32768, 32768)                                                                             \
+    X(select_group, 256, 1)                                                                                  \
+    X(select_span, 8192, 65536)                                                                              \
+    X(mips_run, 1, 256)                                                                                      \
+    X(tiled_mips, 1, 0)                                                                                      \
+    X(cell_lanes, 16, 1)                                                                                     \
+    X(cells, 4, 1)                                                                                           \
+    X(cosine_width, 8, 64)                                                                                   \
+    X(cosine_height, 4, 4)                                                                                   \
+    X(cosine_lanes, 8, 1)                                                                                    \
+    X(gemm_run, 0, 32)                                                                                       \
+    X(scan_rows, 0, 1)
+
+/* It is decided when a device is opened; tests change it to run every path on every device. */
+typedef struct opencl_tuning {
+#define OPENCL_MEMBER(name, gpu, cpu) int32_t name;
+    OPENCL_TUNING(OPENCL_MEMBER)
+#undef OPENCL_MEMBER
+} opencl_tuning;
+
+/* What a GPU has that was not tuned, or a CPU. */
+opencl_tuning tvlm_opencl_tuning_default(bool gpu);
+
+#endif
