@@ -2,6 +2,7 @@
 /*
  * score.h: scores against a straightforward computation from sampled channels, queries, and what is refused.
  */
+#include "stack/frame.h"
 #include "stack/inside.h"
 #include "stack_helper.h"
 
@@ -150,7 +151,7 @@ static void compare_default_taps(tvlm_stack *stack, const tvlm_scorer *scorer) {
 
 static void check_scorers(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {
-        TVLM_CHANNEL_EDGES,     TVLM_CHANNEL_MOTION,       TVLM_CHANNEL_X, TVLM_CHANNEL_ENTROPY,
+        TVLM_CHANNEL_EDGES,     TVLM_CHANNEL_TEXT,         TVLM_CHANNEL_X, TVLM_CHANNEL_ENTROPY,
         TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_SALIENCY_MID, TVLM_CHANNEL_R};
     static const float similarity[] = {-0.5f, 0.25f, 3.0f, -9.0f};
     const struct tvlm_query query = {.similarity = similarity, .columns = 2, .rows = 2};
@@ -172,6 +173,28 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     scorer.channel_count = 0;
     compare_scorer(stack, &scorer, &query);
     compare_scorer(stack, &scorer, NULL);
+    tvlm_stack_destroy(&stack);
+}
+
+/* A channel that a still has no input for is refused by name, as long as it counts. */
+static void check_channels_without_input(tvlm_device *device, tvlm_format format) {
+    static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_ATTENTION};
+    static const float both[] = {1.0f, 1.0f}, one[] = {1.0f, 0.0f}, attention[] = {0.25f, 0.5f};
+    const tvlm_scorer scorer = {.channel_count = 2, .channels = channels, .weights = both},
+                      without = {.channel_count = 2, .channels = channels, .weights = one};
+    const struct tvlm_grid_input input = {.data = attention, .columns = 2, .rows = 1};
+    float scores[CELLS];
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 67);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &scorer), CELLS, scores),
+                     TVLM_ERROR_ARGUMENT);
+    assert_non_null(strstr(test_last_log(), "the scorer weighs attention ("));
+    assert_non_null(strstr(test_last_log(), ", for which the image has no input"));
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &without), CELLS, scores), TVLM_OK);
+    assert_int_equal(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_ATTENTION, &input), TVLM_OK);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &scorer), CELLS, scores), TVLM_OK);
+    tvlm_stack_set_streamed(stack);
+    assert_int_equal(tvlm_stack_clear_grid(stack, 0, TVLM_CHANNEL_ATTENTION), TVLM_OK);
+    assert_int_equal(tvlm_score(stack, NULL, tvlm_score_params(.scorer = &scorer), CELLS, scores), TVLM_OK);
     tvlm_stack_destroy(&stack);
 }
 
@@ -346,7 +369,8 @@ static void test_query_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_scores, check_scorers, check_only_what_counts, check_queries)
+DEVICE_CHECKS(check_scores, check_scorers, check_channels_without_input, check_only_what_counts,
+              check_queries)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

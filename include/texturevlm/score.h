@@ -163,7 +163,9 @@ struct tvlm_scorer {
     /* 1, which 0 means too, reads the candidate itself; 9 reads its 3 x 3 neighbourhood, row-major, one
      * candidate's step apart. */
     int32_t taps;
-    /* [channel_count * taps], finite. A channel whose weights are all 0 is not read. */
+    /* [channel_count * taps], finite. A channel whose weights are all 0 is not read. One that counts, and that
+     * the image has no input for (tvlm_stack_has_channel), is refused by its name with ARGUMENT. In a stream
+     * (stream.h) it is 0, since another frame may bring it, and so is previous_pass in the first pass. */
     const float *weights;
 
     float bias;

@@ -18,6 +18,7 @@
 #include "stack/grids.h"
 #include "stack/make.h"
 #include "stack/query.h"
+#include "texturevlm/input.h"
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 
@@ -194,8 +195,7 @@ static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scor
 }
 
 /* Channels that cannot change the score are neither read nor made. */
-static bool counts(const tvlm_stack *stack, const tvlm_scorer *scorer, int32_t c) {
-    if (tvlm_stack_place(stack, scorer->channels[c]).grid == TVLM_GRID_NONE) return false;
+static bool counts(const tvlm_scorer *scorer, int32_t c) {
     for (int32_t tap = 0; tap < scorer->taps; ++tap)
         if (scorer->weights[c * scorer->taps + tap] != 0.0f) return true;
     return false;
@@ -210,14 +210,33 @@ static tvlm_score_group *next_place(program *p, int32_t taps, int32_t *used, int
     return group;
 }
 
-static tvlm_status linear_program(const tvlm_stack *stack, const tvlm_scorer *scorer, bool query,
-                                  program *p) {
+/* *has: whether there is anything to read of a channel that counts. A still without it is refused, since its
+ * score would be that of another scorer. A stream's frame may be one before the input comes, and a pass the
+ * first one. */
+static tvlm_status find_input(const tvlm_stack *stack, int32_t index, int32_t channel, bool query,
+                              bool *has) {
+    tvlm_channel_info info;
+    *has = tvlm_stack_place(stack, channel).grid != TVLM_GRID_NONE;
+    if (tvlm_stack_is_streamed(stack) || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
+        (query && channel == TVLM_CHANNEL_QUERY_SIMILARITY))
+        return TVLM_OK;
+    TVLM_TRY(tvlm_stack_has_channel(stack, index, channel, has));
+    if (*has) return TVLM_OK;
+    TVLM_TRY(tvlm_stack_get_channel_info(stack, channel, &info));
+    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
+                     "the scorer weighs %s (%d), for which the image has no input", info.name, (int)channel);
+}
+
+static tvlm_status linear_program(const tvlm_stack *stack, int32_t index, const tvlm_scorer *scorer,
+                                  bool query, program *p) {
     int32_t used = 0;
     int place;
     TVLM_TRY(check_scorer(stack, scorer));
     TVLM_TRY(program_allocate(tvlm_stack_log(stack), p, scorer->channel_count / 4 + 1));
     for (int32_t c = 0; c < scorer->channel_count; ++c) {
-        if (!counts(stack, scorer, c)) continue;
+        bool has = false;
+        if (counts(scorer, c)) TVLM_TRY(find_input(stack, index, scorer->channels[c], query, &has));
+        if (!has) continue;
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
         const float *weights = scorer->weights + (size_t)c * (size_t)scorer->taps;
         if (scorer->taps == 1) group->weight[CENTRE][place] = weights[0];
@@ -244,7 +263,7 @@ tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_q
     if (params->weights != NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weights and a scorer: a scorer has weights of its own");
     TVLM_TRY(tvlm_scorer_for_query(tvlm_stack_device(stack), params->scorer, query, &scorer, &weights));
-    const tvlm_status status = linear_program(stack, &scorer, asked, p);
+    const tvlm_status status = linear_program(stack, params->index, &scorer, asked, p);
     free(weights);
     return status;
 }

@@ -85,6 +85,14 @@ tvlm_status tvlm_stack_positions(tvlm_stack *stack, int32_t index, const float *
     return TVLM_OK;
 }
 
+void tvlm_stack_set_streamed(tvlm_stack *stack) {
+    stack->streamed = true;
+}
+
+bool tvlm_stack_is_streamed(const tvlm_stack *stack) {
+    return stack->streamed;
+}
+
 void tvlm_stack_set_bonus(tvlm_stack *stack, int32_t index, const float *bonus, int32_t columns,
                           int32_t rows) {
     tvlm_frame *frame = &stack->frames[index];

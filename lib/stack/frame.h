@@ -35,6 +35,11 @@ void tvlm_stack_set_bonus(tvlm_stack *stack, int32_t index, const float *bonus, 
 /* Returns the bonus where it has as many columns and rows as the candidates; NULL elsewhere. */
 const float *tvlm_stack_bonus(const tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates);
 
+/* Says that the stack's frames are a stream's, and whether somebody said so. What a still has no input for, a
+ * stream's next frame may bring. */
+void tvlm_stack_set_streamed(tvlm_stack *stack);
+bool tvlm_stack_is_streamed(const tvlm_stack *stack);
+
 /* ---- Inside lib/stack ---- */
 
 /* Forgets the scores and positions of image `index`, which has new pixels. */

@@ -103,6 +103,7 @@ static tvlm_status open_camera(tvlm_stream *s, stream_camera *camera, int32_t wi
                                                  .format = p->format, .clusters = p->clusters,
                                                  .compactness = p->compactness),
                                &camera->stack));
+    tvlm_stack_set_streamed(camera->stack);
     const tvlm_stack *stack = camera->stack;
     const tvlm_cluster_plan plan = tvlm_stack_cluster_plan(stack);
     s->cells = plan.columns * plan.rows;
