@@ -69,6 +69,70 @@ static void by_features(tvlm_device *device, tvlm_format format) {
     drop(&image);
 }
 
+/* What the application hands in to each picture: saliency in its lower right quarter, or, with a status, nothing. */
+typedef struct handed {
+    tvlm_status status;
+    int calls;
+    int32_t images[2];
+} handed;
+
+static tvlm_status hand_in(void *user, int32_t image, tvlm_stack *stack) {
+    static const float corner[] = {0, 0, 0, 1};
+    handed *const to = user;
+    if (to->calls < 2) to->images[to->calls] = image;
+    ++to->calls;
+    if (to->status != TVLM_OK) return to->status;
+    return image == 0
+               ? TVLM_OK
+               : tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_SALIENCY,
+                                     &(struct tvlm_grid_input){.data = corner, .columns = 2, .rows = 2});
+}
+
+/* The second picture has a map of saliency, and the first one, which is the same, has not. */
+static void by_inputs(tvlm_device *device, tvlm_format format) {
+    static const int32_t saliency = TVLM_CHANNEL_SALIENCY;
+    static const float one = 1.0f;
+    const struct tvlm_scorer scorer = {.channel_count = 1, .channels = &saliency, .weights = &one};
+    const int32_t tokens = 4, quarter = 4;
+    const tvlm_image image = noise(1, 28 * tokens, 28 * tokens, 3), images[] = {image, image};
+    handed to = {0};
+    tvlm_export_tensor tensor;
+    tvlm_export *export =
+        made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .budget = 2 * quarter,
+                                        .score.scorer = &scorer, .format = format));
+    run(export, images, 2, NULL);
+    float *own = take(export, "scores", &tensor);
+    assert_int_equal(
+        tvlm_export_set_inputs(export, &(struct tvlm_export_inputs){.set = hand_in, .user = &to}), TVLM_OK);
+    run(export, images, 2, NULL);
+    assert_true(to.calls == 2 && to.images[0] == 0 && to.images[1] == 1);
+    float *scores = take(export, "scores", &tensor);
+    assert_memory_equal(scores, own, 16 * sizeof *own);
+    for (int i = 0; i < 16; ++i) {
+        const float score = scores[16 + i];
+        assert_true(i % 4 == 3 && i / 4 == 3   ? score == 1.0f
+                    : i % 4 == 0 || i / 4 == 0 ? score == 0.0f
+                                               : true);
+    }
+    free(scores);
+    to.status = TVLM_ERROR_IO;
+    assert_int_equal(tvlm_export_run(export, images, 2, NULL, NULL), TVLM_ERROR_IO);
+    assert_int_equal(tvlm_export_failed_image(export), 0);
+    assert_int_equal(tvlm_export_set_inputs(export, NULL), TVLM_OK);
+    run(export, images, 2, NULL);
+    scores = take(export, "scores", &tensor);
+    assert_memory_equal(scores, own, 32 * sizeof *own);
+    free(scores);
+    free(own);
+    assert_int_equal(tvlm_export_set_inputs(export, &(struct tvlm_export_inputs){.reserved = {1}}),
+                     TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_export_set_inputs(NULL, NULL), TVLM_ERROR_ARGUMENT);
+    assert_int_equal(tvlm_export_set_inputs(export, &(struct tvlm_export_inputs){.clusters = -1}), TVLM_OK);
+    refused(tvlm_export_run(export, images, 2, NULL, NULL), TVLM_ERROR_ARGUMENT, "cluster");
+    tvlm_export_destroy(&export);
+    drop(&image);
+}
+
 /* A token of two frames has the better score of both: each question is about its own frame. */
 static void by_frames(tvlm_device *device, tvlm_format format) {
     static const float left[2] = {1, 0}, right[2] = {0, 1}, none[2] = {0, 0};
@@ -483,8 +547,8 @@ static void test_video_sizes(void **state) {
     assert_true(width == 1932 && height == 1092);
 }
 
-DEVICE_CHECKS(by_query, by_features, by_frames, by_pairs, budgets, pixels, repeated, native, bad_params,
-              bad_images, too_large)
+DEVICE_CHECKS(by_query, by_features, by_inputs, by_frames, by_pairs, budgets, pixels, repeated, native,
+              bad_params, bad_images, too_large)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_full_hd), cmocka_unit_test(test_video_sizes),

@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export_inputs.h"
 #include "export_pictures.h"
 #include "json.h"
 #include "positions.h"
 #include "questions.h"
 #include "select_budget.h"
+#include "select_layout.h"
 #include "shared.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -18,6 +20,7 @@
 
 #define TENSORS_MAX 11
 #define PIXELS_MAX  (1 << 30)
+#define LAYOUT_SIZE 2048
 
 typedef struct export_options {
     tool_common common;
@@ -30,6 +33,7 @@ typedef struct export_options {
     int all, video, selected_only;
     int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
+    export_input_options given;
 } export_options;
 
 static const char *const combinations[] = {"max", "mean", NULL};
@@ -81,6 +85,9 @@ static const option_group groups[] = {
     {&features_specs, offsetof(export_options, asked)},
     {&feature_patch_specs, offsetof(export_options, asked.patch)},
     {&query_specs, offsetof(export_options, asked)},
+    {&export_clusters_specs, offsetof(export_options, given)},
+    {&input_specs, offsetof(export_options, given.files)},
+    {&truth_specs, offsetof(export_options, given.objects)},
     {0},
 };
 
@@ -95,6 +102,7 @@ struct job {
     budget_emphasis emphasis;
     question_options asked;
     questions questions;
+    export_inputs inputs;
     tvlm_npy **arrays; /* the files that `features` point into */
     struct tvlm_grid_input *features;
     struct tvlm_query *queries;
@@ -179,6 +187,26 @@ static int read_questions(struct job *job) {
     return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
 
+/* What the choice of tokens reads, so that what nothing reads is refused. */
+static int read_inputs(struct job *job) {
+    const export_options *const options = job->options;
+    const bool asked = options->asked.query != NULL;
+    char layout[LAYOUT_SIZE];
+    int code = TOOL_DONE;
+    if (job->scorer != NULL)
+        code = scorer_layout(job->tool, options->weighing.scorer, job->scorer, layout, sizeof layout);
+    else if (strategy_of(job) == TVLM_STRATEGY_BUDGET)
+        code = emphasis_layout(job->tool, &job->emphasis, asked, layout, sizeof layout);
+    else
+        parts_layout(&options->weighing.weights, asked, layout, sizeof layout);
+    if (code != TOOL_DONE) return code;
+    tvlm_export_processor processor = {0};
+    (void)tvlm_export_processor_get((tvlm_export_model)job->model, &processor); /* it is known */
+    job->inputs = (export_inputs){
+        .tool = job->tool, .options = &options->given, .paths = job->paths, .middle = processor.centre};
+    return export_inputs_read(&job->inputs, job->count, layout);
+}
+
 /* ---- Work ---- */
 
 static int load(struct job *job) {
@@ -255,10 +283,12 @@ static int process(struct job *job) {
     int code = tool_open_device(job->tool, &job->options->common, &job->device);
     if (code == TOOL_DONE)
         code = tool_usage_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
+    if (code == TOOL_DONE) code = export_inputs_set(&job->inputs, &job->pictures, job->export);
     job->tool->subject = subject;
     if (code == TOOL_DONE)
         code = tool_status(job->tool, tvlm_export_run(job->export, job->pictures.images, job->pictures.count,
                                                       job->features, job->queries));
+    if (code != TOOL_DONE && job->inputs.failed) return TOOL_FAILED; /* the line is about a file */
     if (code != TOOL_DONE) name_image(job);
     return code;
 }
@@ -387,6 +417,7 @@ static void release(struct job *job) {
     free(job->features);
     free(job->queries);
     questions_release(&job->questions);
+    export_inputs_release(&job->inputs);
     export_pictures_release(&job->pictures);
     tvlm_export_destroy(&job->export);
     tvlm_device_destroy(&job->device);
@@ -399,6 +430,7 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE) code = check(&job);
     if (code == TOOL_DONE && job.options->weighing.scorer != NULL)
         code = questions_scorer(tool, &job.asked, job.options->weighing.scorer, &job.scorer);
+    if (code == TOOL_DONE) code = read_inputs(&job);
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = load_features(&job);
     if (code == TOOL_DONE) code = process(&job);

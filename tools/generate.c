@@ -53,6 +53,7 @@ static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&own, 0},
     {&input_specs, offsetof(generate_options, inputs)},
+    {&input_vector_specs, offsetof(generate_options, inputs)},
     {&feature_patch_specs, offsetof(generate_options, inputs.patch)},
     {&basis_specs, offsetof(generate_options, inputs.basis)},
     {0},

@@ -23,16 +23,20 @@ static const option_spec specs[] = {
      "a picture or .npy in place of saliency", 0, 0, NULL},
     {0, OPTION_INPUT, "text-mask", offsetof(input_options, text_mask), "FILE",
      "a picture or .npy in place of text", 0, 0, NULL},
-    {0, OPTION_INPUT, "features", offsetof(input_options, features), "F.npy",
-     "the encoder's vectors, h x w x D: feature_0 ..", 0, 0, NULL},
-    {0, OPTION_INPUT, "words", offsetof(input_options, words), "Q.npy",
-     "up to 64 vectors, N x D: word_0 .., the features' similarity to each", 0, 0, NULL},
     {0, OPTION_INPUT, "labels", offsetof(input_options, labels), "FILE",
      "regions in place of --clusters: a picture (gray, or ids as R + 256 G + 65536 B) or a .npy "
      "of integers, up to 2048 different ones",
      0, 0, NULL},
 };
 const option_specs input_specs = OPTION_SPECS(specs);
+
+static const option_spec vector_list[] = {
+    {0, OPTION_INPUT, "features", offsetof(input_options, features), "F.npy",
+     "the encoder's vectors, h x w x D: feature_0 ..", 0, 0, NULL},
+    {0, OPTION_INPUT, "words", offsetof(input_options, words), "Q.npy",
+     "up to 64 vectors, N x D: word_0 .., the features' similarity to each", 0, 0, NULL},
+};
+const option_specs input_vector_specs = OPTION_SPECS(vector_list);
 
 /* One option: which channel, and what a file for it looks like. */
 typedef struct input_row {
@@ -79,6 +83,41 @@ const char *inputs_given(const input_options *options) {
            : options->words != NULL    ? "--words"
            : options->patch.given      ? "--feature-patch"
                                        : NULL;
+}
+
+/* ---- What is read of them ---- */
+
+/* Whether a channel comes from what is handed in for another one: directly, or as normals do from depth. */
+static bool follows(int32_t channel, int32_t handed_in) {
+    tvlm_channel_info a, b;
+    if (channel == handed_in) return true;
+    if (handed_in != TVLM_CHANNEL_DEPTH && handed_in != TVLM_CHANNEL_EMBEDDING_0 &&
+        handed_in != TVLM_CHANNEL_CLUSTER_ID)
+        return false;
+    return tvlm_channel_get_info(channel, &a) == TVLM_OK && tvlm_channel_get_info(handed_in, &b) == TVLM_OK &&
+           strcmp(a.family, b.family) == 0;
+}
+
+int inputs_check_read(struct tool *tool, const char *option, int32_t channel, const char *layout) {
+    int32_t channels[TVLM_LAYOUT_CHANNELS_MAX], count = 0;
+    tvlm_channel_info info;
+    int code =
+        tool_status(tool, tvlm_layout_parse(layout, &tool->log, TVLM_LAYOUT_CHANNELS_MAX, channels, &count));
+    for (int32_t i = 0; code == TOOL_DONE && i < count; ++i)
+        if (follows(channels[i], channel)) return TOOL_DONE;
+    if (code == TOOL_DONE) code = tool_status(tool, tvlm_channel_get_info(channel, &info));
+    if (code != TOOL_DONE) return code;
+    return tool_usage(tool,
+                      "%s has no effect: nothing reads %s; a --scorer, an --emphasis or another strategy may",
+                      option, info.name);
+}
+
+int inputs_check(struct tool *tool, const input_options *options, const char *layout) {
+    int code = TOOL_DONE;
+    for (size_t i = 0; code == TOOL_DONE && i < ROW_COUNT; ++i)
+        if (path_of(options, i) != NULL)
+            code = inputs_check_read(tool, rows[i].name, rows[i].channel, layout);
+    return code;
 }
 
 /* ---- Arrays ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inputs.h: what a person has as files beside an image, for `tvlm generate`: grids as .npy files, and masks
- * and maps as pictures.
+ * inputs.h: what a person has as files beside an image: grids as .npy files, and masks and maps as
+ * pictures.
  */
 #ifndef TVLM_TOOLS_INPUTS_H
 #define TVLM_TOOLS_INPUTS_H
@@ -17,13 +17,20 @@ typedef struct input_options {
     basis_options basis; /* the basis that features are embedded in, where no embedding is handed in */
 } input_options;
 
+/* Tables of the options: grids and regions, and the encoder's vectors. */
 extern const option_specs input_specs;
+extern const option_specs input_vector_specs; /* for `features` and `words` */
 
 /* The files, read and checked. */
 typedef struct input_files input_files;
 
 /* Returns the name of an option that was given; NULL where there is none. */
 const char *inputs_given(const input_options *options);
+
+/* Refuses an option that hands in a channel where no channel of a layout is it, or follows from it. */
+int inputs_check_read(struct tool *tool, const char *option, int32_t channel, const char *layout);
+/* Does so for the grids; regions are for those to check who read them in other ways, too. */
+int inputs_check(struct tool *tool, const input_options *options, const char *layout);
 
 /* Whether a file is an array, by its content, not its name. What cannot be opened is for the readers to say.
  */

@@ -63,6 +63,9 @@ static const option_spec specs[] = {
     {0, OPTION_FOLDER, "crops", offsetof(select_options, crops), "DIR",
      "for budget: the thumbnail and the tiles as PNGs in a folder that is there, and a JSON of their places",
      0, 0, NULL},
+    {0, OPTION_INTEGER, "clusters", offsetof(select_options, clusters), "N",
+     "regions of the image, for cascade and for channels that are about them (default: 50)", 1,
+     TVLM_REGIONS_MAX, NULL},
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
      "\"axes\" of each position: two diameters of an ellipse of its size, long where the image "
      "changes little",
@@ -84,6 +87,8 @@ static const option_group groups[] = {
     {&combine_specs, offsetof(select_options, questions)},
     {&basis_specs, offsetof(select_options, basis)},
     {&patch_specs, offsetof(select_options, patches)},
+    {&input_specs, offsetof(select_options, inputs)},
+    {&truth_specs, offsetof(select_options, objects)},
     {0},
 };
 
@@ -114,6 +119,21 @@ static int find_stack(select_run *run, select_job *job) {
     job->stack = job->used.stack;
     if (code == TOOL_DONE && job->used.new)
         code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
+    if (code == TOOL_DONE && job->used.new)
+        code = inputs_set(run->tool, run->inputs, job->image->width, job->stack);
+    if (code == TOOL_DONE && job->used.new && run->objects != NULL)
+        code = objects_set(run->tool, run->objects, job->path, job->image->width, job->image->height, false,
+                           job->stack, 0);
+    return code;
+}
+
+/* With objects and no fixation of its own, foveated looks at their middles. */
+static int find_middles(const select_run *run, select_job *job) {
+    truth_middles middles;
+    if (run->objects == NULL || run->strategy != TVLM_STRATEGY_FOVEATED) return TOOL_DONE;
+    const int code = truth_find_middles(run->tool, run->objects, job->path, job->image->width,
+                                        job->image->height, &middles);
+    job->middles = middles.points;
     return code;
 }
 
@@ -153,6 +173,7 @@ static int select_path(select_run *run, const char *path, int number) {
     select_job job = {.path = path, .number = number};
     run->tool->subject = path;
     int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &job.image));
+    if (code == TOOL_DONE) code = find_middles(run, &job);
     if (code == TOOL_DONE) {
         do code = answer_all(run, &job);
         while (code != TOOL_DONE && !job.written && (go_on(run, &job, code) || try_smaller(run, &job)));
@@ -266,20 +287,6 @@ static int check(struct tool *tool, const select_options *options, int images) {
 
 /* ---- All of it ---- */
 
-/* What a budget reads beside the image: the one channel that says what matters. */
-static int budget_layout(select_run *run, bool asked) {
-    const budget_emphasis *const emphasis = &run->emphasis;
-    tvlm_channel_info channel = {.name = "r,g,b"};
-    int code = TOOL_DONE;
-    if (emphasis->channel != 0 || (emphasis->level > 0.0f && !asked))
-        code = tool_status(run->tool,
-                           tvlm_channel_get_info(
-                               emphasis->channel != 0 ? emphasis->channel : TVLM_CHANNEL_SALIENCY, &channel));
-    snprintf(run->layout, sizeof run->layout, "%s",
-             emphasis->channel == 0 && asked ? "query_similarity" : channel.name);
-    return code;
-}
-
 /* Loads the scorer, and names the channels that are read. */
 static int find_layout(select_run *run) {
     const select_options *const options = run->options;
@@ -293,12 +300,43 @@ static int find_layout(select_run *run) {
     } else if (options->scores.count > 0) {
         snprintf(run->layout, sizeof run->layout, "r,g,b"); /* nothing is computed from it */
     } else if (run->strategy == TVLM_STRATEGY_BUDGET) {
-        code = budget_layout(run, asked);
+        code = emphasis_layout(run->tool, &run->emphasis, asked, run->layout, sizeof run->layout);
     } else {
         parts_layout(&options->weighing.weights, asked, run->layout, sizeof run->layout);
     }
     if (code != TOOL_DONE) return code;
     return patches_layout(run->tool, &options->patches, &run->patches, run->layout, sizeof run->layout);
+}
+
+/* Refuses what nothing would read. Only the cascade reads regions, and only foveated points, by itself. */
+static int check_inputs(select_run *run, int count) {
+    const select_options *const options = run->options;
+    struct tool *const tool = run->tool;
+    const char *const file = inputs_given(&options->inputs), *const objects = truth_given(&options->objects);
+    const char *const regions = options->inputs.labels != NULL ? "--labels"
+                                : options->clusters.given      ? "--clusters"
+                                                               : NULL;
+    const bool looks = run->strategy == TVLM_STRATEGY_FOVEATED && options->fixations.count == 0;
+    if (count > 1 && file != NULL) return tool_usage(tool, "%s is of one image", file);
+    if (options->clusters.given && options->inputs.labels != NULL)
+        return tool_usage(tool, "--clusters and --labels exclude each other");
+    if (objects != NULL && options->inputs.saliency_map != NULL)
+        return tool_usage(tool, "%s and --saliency-map exclude each other", objects);
+    int code = inputs_check(tool, &options->inputs, run->layout);
+    if (code == TOOL_DONE && regions != NULL && run->strategy != TVLM_STRATEGY_CASCADE)
+        code = inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, run->layout);
+    if (code == TOOL_DONE && objects != NULL && !looks)
+        code = inputs_check_read(tool, objects, TVLM_CHANNEL_SALIENCY, run->layout);
+    return code;
+}
+
+static int read_inputs(select_run *run, int count, char *const *paths) {
+    const select_options *const options = run->options;
+    int code = check_inputs(run, count);
+    if (code == TOOL_DONE) code = inputs_read(run->tool, &options->inputs, &run->inputs);
+    if (code != TOOL_DONE || truth_given(&options->objects) == NULL) return code;
+    code = truth_files(run->tool, &options->objects, count, paths);
+    return code == TOOL_DONE ? truth_open(run->tool, &options->objects, &run->objects) : code;
 }
 
 /* Reads what the options name, and notes all files. */
@@ -318,7 +356,8 @@ static int prepare(select_run *run, int count, char *const *paths) {
         code = tool_usage(tool, "--crops takes one query");
     if (code == TOOL_DONE) code = note_outputs(run, count, paths);
     if (code == TOOL_DONE) code = explain_check(tool, options->explain);
-    return code == TOOL_DONE ? find_layout(run) : code;
+    if (code == TOOL_DONE) code = find_layout(run);
+    return code == TOOL_DONE ? read_inputs(run, count, paths) : code;
 }
 
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -326,7 +365,10 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     select_run run = {.tool = tool,
                       .options = options,
                       .strategy = strategy_of(options),
-                      .stacks = {.tool = tool, .common = &options->common, .options = &options->stacks},
+                      .stacks = {.tool = tool,
+                                 .common = &options->common,
+                                 .options = &options->stacks,
+                                 .clusters = options->clusters.value},
                       .several = operand_count > 1};
     int code = check(tool, options, operand_count);
     if (code == TOOL_DONE) code = prepare(&run, operand_count, operands);
@@ -338,6 +380,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
     questions_release(&run.questions);
+    inputs_release(&run.inputs);
+    truth_close(&run.objects);
     return code;
 }
 

@@ -14,7 +14,7 @@
 /* Fixations are given in pixels of the image as it was handed in. */
 static int scale_fixations(const select_run *run, const select_job *job, const tvlm_stack_info *stack,
                            option_points *fixations) {
-    *fixations = run->options->fixations;
+    *fixations = run->options->fixations.count > 0 ? run->options->fixations : job->middles;
     for (int32_t i = 0; i < fixations->count; ++i) {
         float *const at = &fixations->values[2 * i];
         if (!(at[0] >= 0.0f && at[0] <= (float)job->image->width && at[1] >= 0.0f &&

@@ -8,7 +8,9 @@
 
 #include "bases.h"
 #include "draw.h"
+#include "inputs.h"
 #include "json.h"
+#include "objects.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "select_explain.h"
@@ -40,6 +42,9 @@ typedef struct select_options {
     const char *crops;
     question_options questions;
     basis_options basis;
+    input_options inputs;
+    option_integer clusters;
+    truth_options objects;
 } select_options;
 
 #define SELECT_LAYOUT_SIZE 2048
@@ -53,6 +58,8 @@ typedef struct select_run {
     questions questions;
     patch_plan patches;
     tvlm_basis *basis;
+    input_files *inputs; /* NULL: nothing is handed in */
+    truth *objects;      /* NULL: no objects are */
     stack_source stacks;
     char layout[SELECT_LAYOUT_SIZE]; /* the names of the channels that the score reads */
     bool several;                    /* whether there are several images */
@@ -66,9 +73,10 @@ typedef struct select_job {
     int number; /* the place of the image among the operands */
     tvlm_image *image;
     image_stack used;
-    tvlm_stack *stack;    /* that of `used` */
-    int32_t query_number; /* what follows is of this query */
-    bool written;         /* its answer stands in the JSON */
+    tvlm_stack *stack;     /* that of `used` */
+    option_points middles; /* of objects that are looked at, in pixels of the image */
+    int32_t query_number;  /* what follows is of this query */
+    bool written;          /* its answer stands in the JSON */
     struct tvlm_query storage;
     const struct tvlm_query *query; /* NULL: nothing is asked */
     tvlm_selection *selection;

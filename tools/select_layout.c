@@ -43,3 +43,14 @@ void parts_layout(const option_triple *weights, bool asked, char *layout, size_t
     snprintf(layout, size, "%s%s%s", rest, participation && *rest != '\0' ? "," : "",
              participation ? "query_similarity" : "");
 }
+
+int emphasis_layout(struct tool *tool, const budget_emphasis *emphasis, bool asked, char *layout,
+                    size_t size) {
+    const int32_t named = emphasis->channel;
+    tvlm_channel_info channel = {.name = "r,g,b"};
+    int code = TOOL_DONE;
+    if (named != 0 || (emphasis->level > 0.0f && !asked))
+        code = tool_status(tool, tvlm_channel_get_info(named != 0 ? named : TVLM_CHANNEL_SALIENCY, &channel));
+    snprintf(layout, size, "%s", named == 0 && asked ? "query_similarity" : channel.name);
+    return code;
+}

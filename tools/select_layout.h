@@ -5,6 +5,7 @@
 #ifndef TVLM_TOOLS_SELECT_LAYOUT_H
 #define TVLM_TOOLS_SELECT_LAYOUT_H
 
+#include "select_budget.h"
 #include "tool.h"
 
 /* Writes the names of the channels to which a scorer from file `path` gives a weight other than 0. Where it
@@ -14,5 +15,10 @@ int scorer_layout(struct tool *tool, const char *path, const tvlm_scorer *scorer
 /* Writes the names of the channels that the three parts of the score read (doc/channels.md, "Scores"). A part
  * of weight 0 is not looked at. `asked` says whether there is a query. */
 void parts_layout(const option_triple *weights, bool asked, char *layout, size_t size);
+
+/* Writes the name of the channel that a budget reads beside the image: the one that says what matters. `asked` as
+ * above. */
+int emphasis_layout(struct tool *tool, const budget_emphasis *emphasis, bool asked, char *layout,
+                    size_t size);
 
 #endif

@@ -66,7 +66,8 @@ static int choose_size(const stack_source *source, const image_stack *found,
 
 int stack_find(stack_source *source, const char *path, const tvlm_image *image, const char *layout,
                const char *key, image_stack *found) {
-    struct tvlm_stack_params params = {.layout = layout, .format = (tvlm_format)source->common->format};
+    struct tvlm_stack_params params = {
+        .layout = layout, .format = (tvlm_format)source->common->format, .clusters = source->clusters};
     struct tool *const tool = source->tool;
     bool hit = false;
     found->kept = files_named(tool, path) > 1;

@@ -25,6 +25,7 @@ typedef struct stack_source {
     struct tool *tool;
     const tool_common *common;
     const stack_options *options;
+    int32_t clusters;      /* regions of each image; 0: the default */
     tvlm_device *device;   /* NULL before the first image */
     tvlm_session *session; /* NULL: nothing is kept yet */
 } stack_source;

@@ -34,6 +34,57 @@ struct truth {
     bool panoptic;
 };
 
+/* Where objects are drawn: all into one mask, or each by itself, to find its middle. */
+typedef struct drawing {
+    shape_mask mask;
+    truth_middles *middles; /* NULL: no middles are asked for */
+} drawing;
+
+/* ---- Middles ---- */
+
+/* The rows and columns that an object reaches, the last ones not among them; all 0 where it has no pixel. */
+typedef struct extent {
+    int32_t left, right, top, bottom;
+} extent;
+
+static extent extent_of(const shape_mask *mask) {
+    extent e = {.left = mask->width, .top = mask->height};
+    for (int32_t y = 0; y < mask->height; ++y) {
+        const uint8_t *const row = mask->pixels + (size_t)y * (size_t)mask->width;
+        for (int32_t x = 0; x < mask->width; ++x) {
+            if (row[x] != TRUTH_OBJECT) continue;
+            e.left = x < e.left ? x : e.left;
+            e.right = x >= e.right ? x + 1 : e.right;
+            e.top = y < e.top ? y : e.top;
+            e.bottom = y + 1;
+        }
+    }
+    return e.bottom == 0 ? (extent){0} : e;
+}
+
+/* Takes the middle of the object that was just drawn, and wipes it away. Where there is no more room, the
+ * smallest object goes. */
+static void take_middle(const drawing *to) {
+    truth_middles *const middles = to->middles;
+    if (middles == NULL) return;
+    const extent e = extent_of(&to->mask);
+    const double area = (double)(e.right - e.left) * (double)(e.bottom - e.top);
+    memset(to->mask.pixels, TRUTH_NOTHING, (size_t)to->mask.width * (size_t)to->mask.height);
+    if (area == 0.0) return;
+    int32_t at = middles->points.count;
+    if (at == OPTION_POINTS_MAX) {
+        at = 0;
+        for (int32_t i = 1; i < OPTION_POINTS_MAX; ++i)
+            if (middles->areas[i] < middles->areas[at]) at = i;
+        if (middles->areas[at] >= area) return;
+    } else {
+        ++middles->points.count;
+    }
+    middles->areas[at] = area;
+    middles->points.values[2 * at] = 0.5f * (float)(e.left + e.right);
+    middles->points.values[2 * at + 1] = 0.5f * (float)(e.top + e.bottom);
+}
+
 /* ---- Files beside ---- */
 
 /* Finds the file that belongs to a photo: first FOLDER/STEM_mask.png, then FOLDER/STEM.png, which may be the
@@ -89,13 +140,15 @@ static bool is_black(const tvlm_image *map, size_t pixel) {
     return true;
 }
 
-static int mask_of_picture(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
+static int mask_of_picture(struct tool *tool, const truth *from, const char *image, const drawing *to) {
+    const shape_mask *const mask = &to->mask;
     char path[PATH_SIZE];
     tvlm_image *map = NULL;
     int code = find_file(tool, from->options->masks, image, "_mask", ".png", path);
     if (code == TOOL_DONE) code = load_map(tool, path, mask->width, mask->height, &map);
     for (size_t i = 0; code == TOOL_DONE && i < (size_t)mask->width * (size_t)mask->height; ++i)
         mask->pixels[i] = is_black(map, i) ? TRUTH_NOTHING : TRUTH_OBJECT;
+    if (code == TOOL_DONE) take_middle(to);
     tvlm_image_destroy(&map);
     return code;
 }
@@ -166,7 +219,8 @@ static const char *panoptic_folder(const truth_options *options, char folder[PAT
     return folder;
 }
 
-static int mask_of_panoptic(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
+static int mask_of_panoptic(struct tool *tool, const truth *from, const char *image, const drawing *to) {
+    const shape_mask *const mask = &to->mask;
     char path[PATH_SIZE], folder[PATH_SIZE];
     tvlm_image *map = NULL;
     const cJSON *const annotation = find_by_file(from, "annotations", image), *segment;
@@ -185,6 +239,7 @@ static int mask_of_panoptic(struct tool *tool, const truth *from, const char *im
             if (!counts(from, number_of(segment, "category_id"))) continue;
             for (size_t i = 0; i < count; ++i)
                 if ((double)segment_at(map, i) == id) mask->pixels[i] = TRUTH_OBJECT;
+            take_middle(to);
         }
     }
     tvlm_image_destroy(&map);
@@ -254,8 +309,8 @@ static bool add_annotation(const cJSON *annotation, const shape_mask *mask) {
     return add_bbox(cJSON_GetObjectItemCaseSensitive(annotation, "bbox"), mask);
 }
 
-static int mask_of_detection(struct tool *tool, const truth *from, const char *image,
-                             const shape_mask *mask) {
+static int mask_of_detection(struct tool *tool, const truth *from, const char *image, const drawing *to) {
+    const shape_mask *const mask = &to->mask;
     const cJSON *const described = find_by_file(from, "images", image), *annotation;
     const cJSON *const all = cJSON_GetObjectItemCaseSensitive(from->json, "annotations");
     const char *const file = from->options->coco;
@@ -267,9 +322,12 @@ static int mask_of_detection(struct tool *tool, const truth *from, const char *i
         return tool_fail(tool, "%s: the image has %gx%g there, but is %dx%d", file, width, height,
                          mask->width, mask->height);
     cJSON_ArrayForEach(annotation, all) {
-        if (number_of(annotation, "image_id") == id && counts(from, number_of(annotation, "category_id")) &&
-            !add_annotation(annotation, mask))
-            return tool_fail(tool, "%s: annotation %d has no outline or box that can be read", file, number);
+        if (number_of(annotation, "image_id") == id && counts(from, number_of(annotation, "category_id"))) {
+            if (!add_annotation(annotation, mask))
+                return tool_fail(tool, "%s: annotation %d has no outline or box that can be read", file,
+                                 number);
+            take_middle(to);
+        }
         ++number;
     }
     return TOOL_DONE;
@@ -304,7 +362,7 @@ static bool add_line(const truth *from, double *numbers, int count, const shape_
     return true;
 }
 
-static int mask_of_yolo(struct tool *tool, const truth *from, const char *image, const shape_mask *mask) {
+static int mask_of_yolo(struct tool *tool, const truth *from, const char *image, const drawing *to) {
     enum { NUMBERS = 1025 };
     char path[PATH_SIZE], *rest = NULL;
     void *bytes = NULL;
@@ -318,9 +376,10 @@ static int mask_of_yolo(struct tool *tool, const truth *from, const char *image,
     for (char *line = strtok_r(bytes, "\n", &rest); code == TOOL_DONE && line != NULL;
          line = strtok_r(NULL, "\n", &rest)) {
         const int count = line_numbers(line, numbers, NUMBERS);
-        if (++number > 0 && !add_line(from, numbers, count, mask))
+        if (++number > 0 && !add_line(from, numbers, count, &to->mask))
             code = tool_fail(tool, "%s: object %d is neither class cx cy w h nor class and a polygon", path,
                              number);
+        take_middle(to);
     }
     free(numbers);
     free(bytes);
@@ -357,6 +416,15 @@ int truth_files(struct tool *tool, const truth_options *options, int count, char
     return code;
 }
 
+const char *truth_given(const truth_options *options) {
+    return options->masks != NULL      ? "--masks"
+           : options->coco != NULL     ? "--coco"
+           : options->yolo != NULL     ? "--yolo"
+           : options->panoptic != NULL ? "--panoptic"
+           : options->classes != NULL  ? "--classes"
+                                       : NULL;
+}
+
 int truth_open(struct tool *tool, const truth_options *options, truth **opened) {
     const int sources = (options->masks != NULL) + (options->coco != NULL) + (options->yolo != NULL);
     if (sources != 1) return tool_usage(tool, "one of --masks, --coco and --yolo tells where objects are");
@@ -370,14 +438,27 @@ int truth_open(struct tool *tool, const truth_options *options, truth **opened) 
     return options->coco != NULL ? read_json(tool, *opened) : TOOL_DONE;
 }
 
+static int draw(struct tool *tool, const truth *from, const char *image, const drawing *to) {
+    memset(to->mask.pixels, TRUTH_NOTHING, (size_t)to->mask.width * (size_t)to->mask.height);
+    if (from->options->masks != NULL) return mask_of_picture(tool, from, image, to);
+    if (from->options->yolo != NULL) return mask_of_yolo(tool, from, image, to);
+    return from->panoptic ? mask_of_panoptic(tool, from, image, to)
+                          : mask_of_detection(tool, from, image, to);
+}
+
 int truth_mask(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
                uint8_t *mask) {
-    const shape_mask shape = {mask, width, height, TRUTH_OBJECT};
-    memset(mask, TRUTH_NOTHING, (size_t)width * (size_t)height);
-    if (from->options->masks != NULL) return mask_of_picture(tool, from, image, &shape);
-    if (from->options->yolo != NULL) return mask_of_yolo(tool, from, image, &shape);
-    return from->panoptic ? mask_of_panoptic(tool, from, image, &shape)
-                          : mask_of_detection(tool, from, image, &shape);
+    return draw(tool, from, image, &(drawing){{mask, width, height, TRUTH_OBJECT}, NULL});
+}
+
+int truth_find_middles(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
+                       truth_middles *middles) {
+    uint8_t *const mask = malloc((size_t)width * (size_t)height);
+    *middles = (truth_middles){.points.count = 0};
+    if (mask == NULL) return tool_fail(tool, "no memory for a mask");
+    const int code = draw(tool, from, image, &(drawing){{mask, width, height, TRUTH_OBJECT}, middles});
+    free(mask);
+    return code;
 }
 
 void truth_close(truth **opened) {

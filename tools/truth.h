@@ -19,6 +19,9 @@ enum { TRUTH_NOTHING = 0, TRUTH_OBJECT = 1, TRUTH_UNKNOWN = 2 };
 
 typedef struct truth truth;
 
+/* Returns the name of an option that was given; NULL where there is none. */
+const char *truth_given(const truth_options *options);
+
 /* Notes the files beside those images, so that no output takes their place. */
 int truth_files(struct tool *tool, const truth_options *options, int count, char *const *images);
 
@@ -28,6 +31,16 @@ int truth_open(struct tool *tool, const truth_options *options, truth **opened);
 /* Fills in mask[height * width] with TRUTH_... values. `image` is the path of the photo. */
 int truth_mask(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
                uint8_t *mask);
+
+/* The middles of the boxes around objects, in pixels of the photo: of the largest ones, where they are more than
+ * there is room for. A mask PNG is one object. */
+typedef struct truth_middles {
+    option_points points;
+    double areas[OPTION_POINTS_MAX]; /* of those boxes */
+} truth_middles;
+
+int truth_find_middles(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
+                       truth_middles *middles);
 
 void truth_close(truth **opened);
 

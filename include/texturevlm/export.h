@@ -224,6 +224,34 @@ TVLM_API tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_e
 TVLM_API void tvlm_export_destroy(tvlm_export **exported);
 
 /*
+ * What the application hands in beside pictures and features, where a scorer, an emphasis or the default score
+ * reads it: attention, depth, a map of saliency, regions, planes of its own.
+ *
+ *     static tvlm_status hand_in(void *user, int32_t image, tvlm_stack *stack) {
+ *         const struct tvlm_grid_input *maps = user;
+ *         return tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_SALIENCY, &maps[image]);
+ *     }
+ *
+ *     tvlm_export_set_inputs(exported, &(struct tvlm_export_inputs){.set = hand_in, .user = maps});
+ */
+struct tvlm_export_inputs {
+    /*
+     * Called within tvlm_export_run before the tokens of an image, or of a frame, are scored. `image` is its
+     * number in the run. The stack holds the picture as it is processed (of LLaVA and CLIP the middle of the
+     * image), without what is black around it, and goes with it. Any status but OK ends the run with it. NULL:
+     * nothing is handed in.
+     */
+    tvlm_status (*set)(void *user, int32_t image, tvlm_stack *stack);
+    void *user;
+    /* The regions of each picture, as in tvlm_stack_params; 0 means the default. */
+    int32_t clusters;
+    uint64_t reserved[4];
+};
+/* Sets what later runs are handed in; NULL: nothing. Errors: ARGUMENT; a run with clusters that no stack takes
+ * fails as tvlm_stack_create does. */
+TVLM_API tvlm_status tvlm_export_set_inputs(tvlm_export *exported, const struct tvlm_export_inputs *inputs);
+
+/*
  * Processes `count` pictures, scores their tokens, and selects the best. The call waits for the scores; the
  * tensors are enqueued.
  *

@@ -24,8 +24,9 @@ static tvlm_status size_stack(tvlm_export *export, int32_t width, int32_t height
     const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
                                              .width = width,
                                              .height = height,
-                                             .format = export->format};
-    if (export->stack != NULL && tvlm_stack_width(export->stack) == width &&
+                                             .format = export->format,
+                                             .clusters = export->inputs.clusters};
+    if (export->inputs.set == NULL && export->stack != NULL && tvlm_stack_width(export->stack) == width &&
         tvlm_stack_height(export->stack) == height)
         return TVLM_OK;
     tvlm_stack_destroy(&export->stack);
@@ -59,7 +60,9 @@ tvlm_status tvlm_export_look(tvlm_export *export, const struct tvlm_grid_input *
     }
     TVLM_TRY(size_stack(export, pixels.width, pixels.height));
     TVLM_TRY(tvlm_stack_source_from_buffer(export->stack, 0, picture->bytes, &pixels));
-    return set_features(export, features);
+    TVLM_TRY(set_features(export, features));
+    if (export->inputs.set == NULL) return TVLM_OK;
+    return export->inputs.set(export->inputs.user, picture->first_image + frame, export->stack);
 }
 
 const struct tvlm_query *tvlm_export_question(const struct tvlm_query *queries, int32_t frame) {

@@ -205,6 +205,17 @@ void tvlm_export_destroy(tvlm_export **export) {
     *export = NULL;
 }
 
+tvlm_status tvlm_export_set_inputs(tvlm_export *export, const struct tvlm_export_inputs *inputs) {
+    static const struct tvlm_export_inputs none = {0};
+    TVLM_NEED(NULL, export);
+    TVLM_ENTER(export->device);
+    if (inputs == NULL) inputs = &none;
+    TVLM_CHECK_RESERVED(&export->device->log, tvlm_export_inputs, inputs);
+    export->inputs = *inputs;
+    tvlm_stack_destroy(&export->stack); /* the next one has the clusters, and nothing of this one's inputs */
+    return TVLM_OK;
+}
+
 /* ---- A run ---- */
 
 static tvlm_status no_memory(const tvlm_export *export) {

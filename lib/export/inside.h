@@ -77,8 +77,10 @@ struct tvlm_export {
     bool weighted;
     float weights[3];
     const tvlm_scorer *scorer;
-    /* A stack of the last processed size. */
+    /* A stack of the last processed size; one of its own for each picture, where the application hands in its
+     * channels. */
     tvlm_stack *stack;
+    struct tvlm_export_inputs inputs;
     /* The plan and its table, and what they were made for: the size of images, and the place. */
     int32_t source_width, source_height;
     export_place place;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm generate` takes beside an image: grids, masks and maps, and
-# several images at once; one clear line for whatever is wrong with them. DEVICE as in common.sh.
+# tests/cli/inputs.sh TVLM TVLM_SCENE [DEVICE]: what `tvlm generate`, `select` and `export` take beside an image: grids, masks,
+# maps and objects, and several images at once; one clear line for whatever is wrong with them. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 generate=("$tvlm" generate ${device:+"$device"})
@@ -150,5 +150,80 @@ refused 2 '--sheet is of one image' "${generate[@]}" "$photo" "$photo" --sheet t
 refused 2 '--gaze is of one image' "${generate[@]}" "$photo" "$photo" -o two-gaze.npy --gaze "$in/map.npy"
 refused 1 'text.npy is not an image' "${generate[@]}" "$photo" "$in/text.npy" -o second.npy
 refused 1 'other.png: is the input' "${generate[@]}" "$photo" "$in/other.png" -o "$in/other.png"
+
+echo "== select"
+select=("$tvlm" select ${device:+"$device"} "$photo" --stride 8 -k 12)
+npy "$in/corner.npy" '<f4' '(2, 2)' "$zero$zero$zero$one"
+printf '0 .75 .75 .5 .5\n\n' >"$in/photo_yolo.txt"
+scorer "$in/gazed.safetensors" '"format":"texturevlm.scorer","channels":"gaze,x"' '[2]' "$one$zero"
+scorer "$in/normals.safetensors" '"format":"texturevlm.scorer","channels":"normal_z"' '[1]' "$one"
+scorer "$in/sized.safetensors" '"format":"texturevlm.scorer","channels":"cluster_size"' '[1]' "$one"
+# corner FILE: the positions are in the lower right quarter.
+corner() {
+    checks=$((checks + 1))
+    python3 -c 'import json, sys
+p = json.load(open(sys.argv[1]))["positions"]
+sys.exit(not (len(p) == 12 and all(q["x"] >= 28 and q["y"] >= 20 for q in p)))' "$1" || complain "$1: not the lower right quarter"
+}
+for way in "--strategy grid --weights 0,1,0 --saliency-map $in/corner.npy" "--strategy grid --scorer $in/gazed.safetensors --gaze $in/corner.npy" \
+    "--strategy grid --weights 0,1,0 --yolo $in"; do
+    succeeds "${select[@]}" $way -o corner.json
+    corner corner.json
+done
+succeeds "${select[@]}" --strategy grid --scorer "$in/normals.safetensors" --depth "$in/depth.npy" -o depth.json
+succeeds "${select[@]}" --strategy grid --scorer "$in/sized.safetensors" --labels "$in/labels8.pgm" -o labels.json
+succeeds "${select[@]}" --strategy grid --scorer "$in/sized.safetensors" --clusters 3 -o three.json
+succeeds "${select[@]}" --strategy grid --scorer "$in/sized.safetensors" --clusters 20 -o twenty.json
+is "another number of regions changes nothing" test "$(cksum <three.json)" != "$(cksum <twenty.json)"
+budget=("$tvlm" select ${device:+"$device"} "$photo" -k 6)
+succeeds "${budget[@]}" --emphasis 50:attention --attention "$in/corner.npy" -o emphasis.json
+succeeds "${budget[@]}" --emphasis 50 --yolo "$in" -o objects.json
+succeeds "${budget[@]}" -o plain.json
+is "attention has no effect" test "$(cksum <emphasis.json)" != "$(cksum <plain.json)"
+# places FILE: where its positions are, whatever their scores and their order.
+places() { grep -oE '"x": [^,]*, "y": [^,]*, "size": [^,]*' "$1" | sort; }
+foveated=("$tvlm" select ${device:+"$device"} "$photo" --strategy foveated --patch 4 -k 20)
+succeeds "${foveated[@]}" --yolo "$in" -o looked.json
+succeeds "${foveated[@]}" --fixation 48,36 -o given.json
+is "not so: the middle of a box is looked at" test "$(places looked.json)" = "$(places given.json)"
+printf '0 .25 .25 .5 .5\n1 .75 .75 .5 .5\n' >"$in/other_yolo.txt"
+cp "$photo" "$in/other_photo.png" && cp "$in/other_yolo.txt" "$in/other_photo_yolo.txt"
+succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy foveated --patch 4 -k 20 --yolo "$in" -o two.json
+succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy foveated --patch 4 -k 20 --fixation 16,12 --fixation 48,36 -o given.json
+is "not so: both middles are looked at" test "$(places two.json)" = "$(places given.json)"
+succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy foveated --patch 4 -k 20 --yolo "$in" --classes 1 -o one.json
+succeeds "$tvlm" select ${device:+"$device"} "$in/other_photo.png" --strategy foveated --patch 4 -k 20 --fixation 48,36 -o given.json
+is "not so: one class is looked at" test "$(places one.json)" = "$(places given.json)"
+refused 1 'the scorer weighs gaze \(.*, for which the image has no input' "${select[@]}" --strategy grid --scorer "$in/gazed.safetensors"
+refused 2 '--gaze has no effect: nothing reads gaze' "${select[@]}" --strategy grid --gaze "$in/map.npy"
+refused 2 '--saliency-map has no effect' "${budget[@]}" --saliency-map "$in/map.npy"
+refused 2 '--yolo has no effect: nothing reads saliency' "${budget[@]}" --yolo "$in"
+refused 2 '--labels has no effect: nothing reads cluster_id' "${select[@]}" --strategy grid --labels "$in/labels8.pgm"
+refused 2 '--clusters has no effect' "${select[@]}" --strategy grid --clusters 9
+refused 2 '--clusters and --labels exclude' "${select[@]}" --strategy cascade --clusters 9 --labels "$in/labels8.pgm"
+refused 2 '--yolo and --saliency-map exclude' "${select[@]}" --strategy grid --yolo "$in" --saliency-map "$in/map.npy"
+refused 2 '--saliency-map is of one image' "${select[@]}" "$in/other.png" --strategy grid --saliency-map "$in/map.npy"
+refused 2 'one of --masks, --coco and --yolo' "${select[@]}" --strategy grid --classes 1
+refused 1 'photo.png: there is neither photo.png' "${select[@]}" --strategy grid --masks "$work/out"
+refused 1 'photo_yolo.txt: is the input' "${select[@]}" --strategy grid --yolo "$in" -o "$in/photo_yolo.txt"
+
+echo "== export"
+export=("$tvlm" export ${device:+"$device"} "$photo" --for qwen2-vl --budget 1)
+for way in "--weights 0,1,0 --saliency-map $in/corner.npy" "--scorer $in/gazed.safetensors --gaze $in/corner.npy" "--weights 0,1,0 --yolo $in"; do
+    "${export[@]}" $way -o corner.safetensors --json >"$work/stdout" 2>"$work/stderr"
+    is "no export with $way" test $? -eq 0
+    is "not the last token with $way" python3 -c '
+import json, struct, sys
+raw = open(sys.argv[1], "rb").read()
+size, = struct.unpack("<Q", raw[:8])
+header = json.loads(raw[8:8 + size])
+begin, end = header["selected_indices"]["data_offsets"]
+tokens = header["scores"]["shape"][0]
+sys.exit(struct.unpack("<q", raw[8 + size + begin:8 + size + end])[0] != tokens - 1)' corner.safetensors
+done
+refused 2 '--gaze has no effect' "${export[@]}" -o bad.safetensors --gaze "$in/map.npy"
+refused 2 '--gaze is of one image' "${export[@]}" "$in/other.png" -o bad.safetensors --scorer "$in/gazed.safetensors" --gaze "$in/map.npy"
+refused 1 'nan.npy: .*not finite' "${export[@]}" -o bad.safetensors --scorer "$in/gazed.safetensors" --gaze "$in/nan.npy"
+refused 1 'photo.png: there is neither' "${export[@]}" -o bad.safetensors --masks "$work/out"
 
 finish
