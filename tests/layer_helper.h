@@ -32,6 +32,7 @@ static inline layer_commands commands_after(const layer_control *layer, layer_co
                             .others = now.others - before.others,
                             .waits = now.waits - before.waits,
                             .memory = now.memory - before.memory,
+                            .builds = now.builds - before.builds,
                             .written = now.written - before.written,
                             .read = now.read - before.read};
 }

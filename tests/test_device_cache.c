@@ -179,9 +179,12 @@ static void store_self_test(const test_target *target, char *folder, char *kerne
     device.round_stores = false;
     device.cache_dir = folder;
     device.kernel_dir = kernels;
-    assert_int_equal(
-        tvlm_opencl_call_begin(&device, "self_test.cl", "self_test_write", TVLM_FORMAT_F32, "", &call),
-        TVLM_OK);
+    const tvlm_device_info *info = &target->device->info;
+    const bool images = info->type == TVLM_DEVICE_GPU && info->images;
+    assert_int_equal(tvlm_opencl_call_begin(&device, "self_test.cl", "self_test_write_buffer_f32",
+                                            TVLM_FORMAT_F32,
+                                            images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", &call),
+                     TVLM_OK);
     tvlm_opencl_programs_destroy(&device);
     const listing all = list_programs(folder);
     assert_int_equal(all.count, 1);
@@ -197,8 +200,8 @@ static void failing_cache_is_rebuilt(const test_target *target, const char *fold
     join(other, folder, "wrong");
     join(kernels, folder, "wrong-kernels");
     assert_int_equal(mkdir(kernels, 0777), 0);
-    copy_kernels(kernels, "self_test.cl", "", "");
-    join(path, kernels, "self_test.cl");
+    copy_kernels(kernels, "self_test.clh", "", "");
+    join(path, kernels, "self_test.clh");
     char *text = read_file(path, &size), *pattern = strstr(text, "(float4)(x, y,");
     assert_non_null(pattern);
     memcpy(pattern, "(float4)(y, x,", 14);

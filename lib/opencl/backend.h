@@ -160,13 +160,15 @@ const char *tvlm_opencl_language(const opencl_device *device, tvlm_storage stora
 /* Makes device->empty in the storage that the device has now. */
 tvlm_status tvlm_opencl_empty_create(opencl_device *device);
 
-/* self_test.c: finds which storages work, and whether images round to the nearest half by themselves. It
- * fills info->self_tests. */
-typedef struct opencl_abilities {
-    bool image, buffer, mipmapped;
-    bool image_rounds;
-} opencl_abilities;
-tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_abilities *abilities);
+/*
+ * self_test.c: finds which storages work, and whether values that they store are rounded to the nearest half by
+ * themselves; abilities[storage], with room for every storage. It fills info->self_tests. What it leaves as
+ * device->empty is an image, or NULL.
+ */
+typedef struct opencl_ability {
+    bool works, rounds;
+} opencl_ability;
+tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, opencl_ability abilities[]);
 
 /* program.c: a kernel by file, options and name, built when it is first asked for. `name` must be a
  * literal. */

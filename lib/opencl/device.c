@@ -148,32 +148,31 @@ static bool tested_images(const tvlm_device_info *info) {
     return false;
 }
 
-static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, const opencl_abilities *able) {
-    const bool works[] = {true, able->image, able->buffer, able->mipmapped};
+static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, const opencl_ability able[]) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
     tvlm_device_info *info = &device->base.info;
     const char *reason = "asked for";
     if ((int)asked < 0 || asked > TVLM_STORAGE_MIPMAPPED)
         return tvlm_fail(&device->base.log, TVLM_ERROR_ARGUMENT, "there is no storage %d", (int)asked);
-    if (!works[asked])
+    if (asked != TVLM_STORAGE_AUTO && !able[asked].works)
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: %s storage does not pass the self-test", info->name, tvlm_storage_name(asked));
     if (asked == TVLM_STORAGE_AUTO) {
-        if (gpu && able->mipmapped) {
+        if (gpu && able[TVLM_STORAGE_MIPMAPPED].works) {
             asked = TVLM_STORAGE_MIPMAPPED;
             reason = "the hardware filters between levels, and passes the self-test";
-        } else if (gpu && able->image) {
+        } else if (gpu && able[TVLM_STORAGE_IMAGE].works) {
             asked = TVLM_STORAGE_IMAGE;
             reason = "a GPU filters images in hardware";
         } else {
             asked = TVLM_STORAGE_BUFFER;
             reason = gpu ? "images fail the self-test" : "images are emulated on a device that is no GPU";
         }
-        if (!works[asked])
+        if (!able[asked].works)
             return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED, "%s: no storage passes the self-test",
                              info->name);
     }
-    info->images = info->images && (able->image || !tested_images(info));
+    info->images = info->images && (able[TVLM_STORAGE_IMAGE].works || !tested_images(info));
     info->storage = asked;
     snprintf(info->storage_reason, sizeof info->storage_reason, "%s", reason);
     return TVLM_OK;
@@ -196,16 +195,19 @@ tvlm_status tvlm_opencl_empty_create(opencl_device *device) {
 static tvlm_status prepare(opencl_device *device, tvlm_storage asked, bool test_all) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
     const bool named = asked == TVLM_STORAGE_IMAGE || asked == TVLM_STORAGE_MIPMAPPED;
-    opencl_abilities able;
+    opencl_ability able[TVLM_STORAGE_MIPMAPPED + 1];
     TVLM_TRY(check_limits(device));
     device->tuning = tuning_for(device);
     prepare_mipmaps(device);
-    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || test_all, &able));
+    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || test_all, able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
-    TVLM_TRY(choose_storage(device, asked, &able));
+    TVLM_TRY(choose_storage(device, asked, able));
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
-    device->round_stores = device->base.info.storage != TVLM_STORAGE_BUFFER && !able.image_rounds;
-    return tvlm_opencl_empty_create(device);
+    device->round_stores =
+        device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;
+    if (device->base.info.storage != TVLM_STORAGE_IMAGE)
+        tvlm_opencl_texture_destroy(&device->base, &device->empty);
+    return device->empty != NULL ? TVLM_OK : tvlm_opencl_empty_create(device);
 }
 
 tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context context,

@@ -6,10 +6,10 @@
 #define TVLM_TESTS_LAYER_CONTROL_H
 
 /* What went to all devices since the process began: commands by their kind; how often the host waited for the
- * device (clFinish, and reads and writes that block); how much memory was made; and the bytes that were written
- * to buffers and read from them. */
+ * device (clFinish, and reads and writes that block); how much memory was made; how many programs were built; and
+ * the bytes that were written to buffers and read from them. */
 typedef struct layer_commands {
-    long kernels, writes, reads, others, waits, memory, written, read;
+    long kernels, writes, reads, others, waits, memory, builds, written, read;
 } layer_commands;
 
 typedef void layer_listener(const char *name, const void *handle);

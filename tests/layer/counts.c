@@ -54,6 +54,7 @@ layer_commands layer_get_commands(void) {
                             .others = calls_of("clEnqueueCopy") + calls_of("clEnqueueFill"),
                             .waits = calls_of("clFinish") + atomic_load(&blocked),
                             .memory = calls_of("clCreateBuffer") + calls_of("clCreateImage"),
+                            .builds = calls_of("clBuildProgram"),
                             .written = atomic_load(&written_bytes),
                             .read = atomic_load(&read_bytes)};
 }
