@@ -14,13 +14,18 @@
  *     not.
  *   - mips_tile makes up to three levels in one launch, since on GPUs a launch takes longer than a small
  *     level. A work-group keeps what it made in local memory, with the border that odd sides need.
- *   - mips_tail makes all levels that are left once a level fits one work-group.
+ *   - mips_tail makes all levels that are left once one work-group can make them.
  *
- * The host compiles with MIPS_RULE = the rule that all components share, or with MIPS_MIXED where they
- * differ; then `rules` has the rule of each component. Where the levels are is the concern of levels.clh.
+ * The latter two make levels of several textures in one launch, for the same reason.
+ *
+ * The host compiles with MIPS_RULE = the rule that all components of all textures share, or with MIPS_MIXED
+ * where they differ; then `rules` has the rule of each component. Where the levels are is the concern of
+ * levels.clh.
  */
 // check-kernels: -DMIPS_RULE=4
-// check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1 -DCARRY_FIRST=3
+// check-kernels: -DMIPS_RULE=4 -DTEXTURES=8
+// check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1
+// check-kernels: -DMIPS_RULE=0 -DTEXTURES=4
 #include "levels.clh"
 #include "region.clh"
 
@@ -95,7 +100,7 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
  * macro because OpenCL C has no function pointers. REDUCE_FOUR is the short form for four equal areas.
  */
 #if MIPS_RULE == TVLM_REDUCE_MEAN
-#define REDUCE_FOUR(a, b, c, d) (0.25f * (((a) + (b)) + ((c) + (d))))
+#define REDUCE_FOUR(a, b, c, d, rules) (0.25f * (((a) + (b)) + ((c) + (d))))
 #define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
     do {                                                                                                     \
         value = 0.0f;                                                                                        \
@@ -112,7 +117,7 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 #else
 #define FURTHEST(a, b) min(a, b)
 #endif
-#define REDUCE_FOUR(a, b, c, d) FURTHEST(FURTHEST(a, b), FURTHEST(c, d))
+#define REDUCE_FOUR(a, b, c, d, rules) FURTHEST(FURTHEST(a, b), FURTHEST(c, d))
 #define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
     do {                                                                                                     \
         value = LOAD(2 * (i), 2 * (j));                                                                      \
@@ -121,7 +126,7 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
                 value = FURTHEST(value, LOAD(2 * (i) + dx, 2 * (j) + dy));                                   \
     } while (0)
 #else
-#define REDUCE_FOUR(a, b, c, d) reduce_four(a, b, c, d, rules)
+#define REDUCE_FOUR(a, b, c, d, rules) reduce_four(a, b, c, d, rules)
 #define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
     do {                                                                                                     \
         if ((((w) | (h)) & 1) == 0) {                                                                        \
@@ -131,15 +136,17 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
         }                                                                                                    \
         float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                   \
         int areas[9], taps = 0;                                                                              \
-        for (int dy = 0; dy < taps_of(h); ++dy)                                                              \
+        for (int dy = 0; dy < taps_of(h); ++dy) {                                                            \
+            float4 row = 0.0f;                                                                               \
             for (int dx = 0; dx < taps_of(w); ++dx, ++taps) {                                                \
                 texels[taps] = LOAD(2 * (i) + dx, 2 * (j) + dy);                                             \
                 areas[taps] = tap_area(w, i, dx) * tap_area(h, j, dy);                                       \
-                mean += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w)) *                            \
-                        (tap_area(h, j, dy) / (float)area_of(h));                                            \
+                row += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w));                              \
                 most = max(most, texels[taps]);                                                              \
                 least = min(least, texels[taps]);                                                            \
             }                                                                                                \
+            mean += row * (tap_area(h, j, dy) / (float)area_of(h));                                          \
+        }                                                                                                    \
         value = mean;                                                                                        \
         value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                             \
         value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                            \
@@ -150,95 +157,107 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     } while (0)
 #endif
 
-/*
- * Makes level `level` + 1 from `level`. Work-item (n, j, slice) makes RUN texels of row j. `slices` is the
- * number of slices of the whole texture, and `size` is (width, height, layers, levels) of it.
- */
+/* Makes the level of one texture that follows the one that its plan names. Work-item (n, j, slice) makes RUN
+ * texels of row j. */
 #ifndef RUN
 #define RUN 1
 #endif
-kernel void mips_level(LEVELS_IO, const int4 size, const int slices, const int level,
-                       const int4 rules REGION_IN) {
-    const int first = ITEM_X * RUN, j = ITEM_Y, slice = ITEM_Z;
-    const int w = level_side(size.x, level), h = level_side(size.y, level);
-    const int next_w = level_side(size.x, level + 1), next_h = level_side(size.y, level + 1);
+kernel void mips_level(LEVELS_IO REGION_IN) {
+    const texture_levels t = levels_of(0, size0, plan0);
+    const int first = ITEM_X * RUN, j = ITEM_Y, slice = ITEM_Z, level = t.level;
+    const int w = level_side(t.size.x, level), h = level_side(t.size.y, level);
+    const int next_w = level_side(t.size.x, level + 1), next_h = level_side(t.size.y, level + 1);
     if (first >= next_w || j >= next_h) return;
 #if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR)
     /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
     if ((w % 2 == 0) & (h % 2 == 0)) {
-        const int top = level_index(size, slices, level, 0, 2 * j, slice);
-        const int out = level_index(size, slices, level + 1, 0, j, slice);
+        const int top = level_index(t.size, t.slices, level, 0, 2 * j, slice);
+        const int out = level_index(t.size, t.slices, level + 1, 0, j, slice);
         for (int i = first; i < min(first + RUN, next_w); ++i) {
             const int at = top + 2 * i;
-            TEXEL_STORE(data, out + i,
-                        REDUCE_FOUR(TEXEL_LOAD(data, at), TEXEL_LOAD(data, at + 1), TEXEL_LOAD(data, at + w),
-                                    TEXEL_LOAD(data, at + w + 1)));
+            TEXEL_STORE(data0, out + i,
+                        REDUCE_FOUR(TEXEL_LOAD(data0, at), TEXEL_LOAD(data0, at + 1),
+                                    TEXEL_LOAD(data0, at + w), TEXEL_LOAD(data0, at + w + 1), t.rules));
         }
         return;
     }
 #endif
     for (int i = first; i < min(first + RUN, next_w); ++i) {
         float4 value;
-#define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
-        REDUCE(value, w, h, i, j, rules, LOAD);
+#define LOAD(x, y) level_load(LEVELS, t, level, x, y, slice)
+        REDUCE(value, w, h, i, j, t.rules, LOAD);
 #undef LOAD
-        level_store(LEVELS, size, slices, level + 1, level + 1, i, j, slice, value);
+        level_store(LEVELS, t, level + 1, level + 1, i, j, slice, value);
     }
 }
 
 /*
  * A work-group of mips_tile makes TILE x TILE texels of its first level, half as many in each direction of
  * the second, and a quarter of the third. For the odd sides of the later levels it computes a border as well,
- * so that 4 texels of the third level need SPAN_2 = 2 * 4 + 1 of the second, and these SPAN_1 = 2 * 9 + 1 of
- * the first. Texels of the border are not stored, since another group does so.
+ * so that 4 texels of the third level may need SPAN_2 = 2 * 4 + 1 of the second, and these SPAN_1 = 2 * 9 + 1
+ * of the first. Texels of the border are not stored, since another group does so.
  */
-#define TILE   16
-#define SPAN_1 19
-#define SPAN_2 9
+#define TILE        16
+#define TILE_LEVELS 3
+#define SPAN_1      19
+#define SPAN_2      9
+
+/* How many texels of a level are needed for `span` texels of the next one, along both sides. */
+HELPER int span_below(int span, int w, int h) {
+    return span == 0 ? 0 : 2 * span + ((w | h) & 1);
+}
 
 /*
- * Makes levels `level` + 1 .. `level` + `made` (1 to 3) from `level`; z is the slice. Work-items divide the
- * texels of each level among themselves. Each of them passes every barrier and reaches the end: after a
- * return between barriers PoCL 3.1 still runs what follows for the work-items that have returned.
+ * Makes up to TILE_LEVELS levels of each texture from the one that its plan names. Groups are numbered texture
+ * after texture, slice after slice and row after row. Work-items divide the texels of each level among
+ * themselves. Each of them passes every barrier and reaches the end: after a return between barriers PoCL 3.1
+ * still runs what follows for the work-items that have returned.
  */
-kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVELS_IO, const int4 size,
-                                                                           const int slices, const int level,
-                                                                           const int made,
-                                                                           const int4 rules REGION_IN) {
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVELS_IO REGION_IN) {
     local float4 first[SPAN_1 * SPAN_1], second[SPAN_2 * SPAN_2];
     const int lane = get_local_id(1) * TILE + get_local_id(0), lanes = TILE * TILE;
+#ifdef TILE_LIST
+    const texture_levels t = levels_of(0, size0, plan0);
     const int gx = GROUP_X, gy = GROUP_Y, slice = GROUP_Z;
-    const int w0 = level_side(size.x, level), h0 = level_side(size.y, level);
-    const int w1 = level_side(size.x, level + 1), h1 = level_side(size.y, level + 1);
-    const int w2 = level_side(size.x, level + 2), h2 = level_side(size.y, level + 2);
-    const int w3 = level_side(size.x, level + 3), h3 = level_side(size.y, level + 3);
-    const int span1 = made == 1 ? TILE : SPAN_1, span2 = made == 1 ? 0 : SPAN_2,
-              span3 = made == 3 ? TILE / 4 : 0;
+#else
+    int group = get_group_id(0);
+    const texture_levels t = levels_of_group(LEVELS, TILE, &group);
+    const int columns = tiles_along(level_side(t.size.x, t.level + 1), TILE);
+    const int rows = tiles_along(level_side(t.size.y, t.level + 1), TILE);
+    const int gx = group % columns, gy = group / columns % rows, slice = group / columns / rows;
+#endif
+    const int level = t.level, made = min(TILE_LEVELS, t.size.w - 1 - level);
+    const int w0 = level_side(t.size.x, level), h0 = level_side(t.size.y, level);
+    const int w1 = level_side(t.size.x, level + 1), h1 = level_side(t.size.y, level + 1);
+    const int w2 = level_side(t.size.x, level + 2), h2 = level_side(t.size.y, level + 2);
+    const int w3 = level_side(t.size.x, level + 3), h3 = level_side(t.size.y, level + 3);
+    const int span3 = made == 3 ? TILE / 4 : 0;
+    const int span2 = made == 1 ? 0 : max(TILE / 2, span_below(span3, w2, h2));
+    const int span1 = max(TILE, span_below(span2, w1, h1));
 
     for (int at = lane; at < span1 * span1; at += lanes) {
         const int tx = at % span1, ty = at / span1, i = TILE * gx + tx, j = TILE * gy + ty;
         if (i < w1 && j < h1) {
             float4 value;
-#define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
-            REDUCE(value, w0, h0, i, j, rules, LOAD);
+#define LOAD(x, y) level_load(LEVELS, t, level, x, y, slice)
+            REDUCE(value, w0, h0, i, j, t.rules, LOAD);
 #undef LOAD
             first[ty * SPAN_1 + tx] = texel_round(value);
-            if (tx < TILE && ty < TILE)
-                level_store(LEVELS, size, slices, level + 1, level + made, i, j, slice, value);
+            if (tx < TILE && ty < TILE) level_store(LEVELS, t, level + 1, level + made, i, j, slice, value);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
     for (int at = lane; at < span2 * span2; at += lanes) {
-        const int tx = at % SPAN_2, ty = at / SPAN_2, i = TILE / 2 * gx + tx, j = TILE / 2 * gy + ty;
+        const int tx = at % span2, ty = at / span2, i = TILE / 2 * gx + tx, j = TILE / 2 * gy + ty;
         if (i < w2 && j < h2) {
             float4 value;
 #define LOAD(x, y) first[((y)-TILE * gy) * SPAN_1 + (x)-TILE * gx]
-            REDUCE(value, w1, h1, i, j, rules, LOAD);
+            REDUCE(value, w1, h1, i, j, t.rules, LOAD);
 #undef LOAD
-            second[at] = texel_round(value);
+            second[ty * SPAN_2 + tx] = texel_round(value);
             if (tx < TILE / 2 && ty < TILE / 2)
-                level_store(LEVELS, size, slices, level + 2, level + made, i, j, slice, value);
+                level_store(LEVELS, t, level + 2, level + made, i, j, slice, value);
         }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -248,47 +267,60 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
         if (i < w3 && j < h3) {
             float4 value;
 #define LOAD(x, y) second[((y)-TILE / 2 * gy) * SPAN_2 + (x)-TILE / 2 * gx]
-            REDUCE(value, w2, h2, i, j, rules, LOAD);
+            REDUCE(value, w2, h2, i, j, t.rules, LOAD);
 #undef LOAD
-            level_store(LEVELS, size, slices, level + 3, level + made, i, j, slice, value);
+            level_store(LEVELS, t, level + 3, level + made, i, j, slice, value);
         }
     }
 }
 
-/* mips_tail begins where level `level` + 1 has at most TAIL texels along each side. */
+/* mips_tail begins where the first level that it makes has at most 2 * TAIL texels along each side. */
 #define TAIL       32
 #define TAIL_LANES 256
 
 /*
- * Makes all levels after `level`, with one work-group for each slice (z). Levels alternate between two arrays
- * in local memory, since each is made from the one before.
+ * Makes all levels after the one that a texture's plan names, with one work-group for each slice. Levels of at
+ * most TAIL texels a side alternate between two arrays in local memory, since each is made from the one before.
+ * The first level may be larger: then it is made in memory, where the work-group reads what it wrote.
  */
-kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void
-mips_tail(LEVELS_IO, const int4 size, const int slices, const int level, const int4 rules REGION_IN) {
+kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void mips_tail(LEVELS_IO REGION_IN) {
     local float4 odd[TAIL * TAIL], even[TAIL * TAIL / 4];
-    const int lane = get_local_id(0), slice = GROUP_Z;
-    for (int n = level + 1; n < size.w; ++n) {
-        const int w = level_side(size.x, n - 1), h = level_side(size.y, n - 1);
-        const int nw = level_side(size.x, n), nh = level_side(size.y, n);
-        const bool to_odd = (n - level) & 1;
+    const int lane = get_local_id(0);
+#ifdef TILE_LIST
+    const texture_levels t = levels_of(0, size0, plan0);
+    const int slice = GROUP_Z;
+#else
+    int group = get_group_id(0);
+    const texture_levels t = levels_of_group(LEVELS, 0, &group);
+    const int slice = group;
+#endif
+    const int level = t.level;
+    const bool large = level_side(t.size.x, level + 1) > TAIL || level_side(t.size.y, level + 1) > TAIL;
+    const int in_memory = large ? level + 1 : level;
+    for (int n = level + 1; n < t.size.w; ++n) {
+        const int w = level_side(t.size.x, n - 1), h = level_side(t.size.y, n - 1);
+        const int nw = level_side(t.size.x, n), nh = level_side(t.size.y, n);
+        const bool to_odd = (n - in_memory) & 1;
         for (int at = lane; at < nw * nh; at += TAIL_LANES) {
             const int i = at % nw, j = at / nw;
             float4 value;
-            if (n == level + 1) {
-#define LOAD(x, y) level_load(LEVELS, size, slices, level, x, y, slice)
-                REDUCE(value, w, h, i, j, rules, LOAD);
+            if (n <= in_memory + 1) {
+#define LOAD(x, y) level_load(LEVELS, t, n - 1, x, y, slice)
+                REDUCE(value, w, h, i, j, t.rules, LOAD);
 #undef LOAD
             } else {
 #define LOAD(x, y) (to_odd ? even[(y)*w + (x)] : odd[(y)*w + (x)])
-                REDUCE(value, w, h, i, j, rules, LOAD);
+                REDUCE(value, w, h, i, j, t.rules, LOAD);
 #undef LOAD
             }
-            if (to_odd)
-                odd[at] = texel_round(value);
-            else
-                even[at] = texel_round(value);
-            level_store(LEVELS, size, slices, n, -1, i, j, slice, value);
+            if (n > in_memory) {
+                if (to_odd)
+                    odd[at] = texel_round(value);
+                else
+                    even[at] = texel_round(value);
+            }
+            level_store(LEVELS, t, n, in_memory, i, j, slice, value);
         }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
 }

@@ -110,7 +110,7 @@ static inline tvlm_texture *paint(int32_t width, int32_t height, painter *pictur
     assert_int_equal(backend->buffer_create(device, bytes, &buffer), TVLM_OK);
     assert_int_equal(backend->buffer_write(device, buffer, 0, bytes, rgb), TVLM_OK);
     assert_int_equal(backend->source(device, buffer, &layout, 0, source), TVLM_OK);
-    assert_int_equal(backend->mips(device, source), TVLM_OK);
+    assert_int_equal(backend->mips(device, &source, 1), TVLM_OK);
     backend->buffer_destroy(device, &buffer);
     free(rgb);
     return source;

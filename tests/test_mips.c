@@ -64,7 +64,7 @@ static float *expected_level(const test_pair *pair, int32_t level, int32_t slice
     tvlm_texture *texture = test_texture(pair->reference, &shape);
     float *before = test_read(pair->device, pair->got, level - 1, slice);
     assert_int_equal(pair->reference->backend->texture_write(pair->reference, texture, 0, before), TVLM_OK);
-    assert_int_equal(pair->reference->backend->mips(pair->reference, texture), TVLM_OK);
+    assert_int_equal(pair->reference->backend->mips(pair->reference, &texture, 1), TVLM_OK);
     free(before);
     float *expected = test_read(pair->reference, texture, 1, 0);
     pair->reference->backend->texture_destroy(pair->reference, &texture);
@@ -134,6 +134,32 @@ static void mips_of(const test_target *target, tvlm_device *reference, test_size
     test_pair_destroy(&pair);
 }
 
+/* Several textures at once: more than one launch takes, of different sizes, rules, layers and images, among them
+ * one that is all tail, a large tail, and one without levels. */
+static void together(const test_target *target, tvlm_device *reference) {
+    static const test_size sizes[] = {{131, 77}, {16, 16}, {64, 65}, {1, 1},    {128, 128},
+                                      {97, 33},  {260, 5}, {31, 2},  {128, 20}, {40, 41}};
+    enum { COUNT = sizeof sizes / sizeof sizes[0] };
+    test_pair pairs[COUNT];
+    tvlm_texture *textures[COUNT];
+    uint64_t random = 8;
+    for (int i = 0; i < COUNT; ++i) {
+        tvlm_texture shape = test_shape(sizes[i], 1 + i % 2, 1 + i % 3, target->format);
+        memcpy(shape.reduce, rules[i % 4], sizeof shape.reduce);
+        pairs[i] = test_pair_create(target, reference, &shape);
+        test_poison(pairs[i].device, pairs[i].got);
+        fill(&pairs[i], &random);
+        textures[i] = pairs[i].got;
+    }
+    assert_int_equal(target->device->backend->mips(target->device, textures, COUNT), TVLM_OK);
+    for (int i = 0; i < COUNT; ++i) {
+        for (int32_t slice = 0; slice < test_slices(pairs[i].got); ++slice)
+            for (int32_t level = 1; level < pairs[i].got->levels; ++level)
+                compare_level(&pairs[i], level, slice);
+        test_pair_destroy(&pairs[i]);
+    }
+}
+
 /* Beyond the usual sizes: more than one launch of tiles, long and thin ones, and just around tile and tail.
  */
 static const test_size more_sizes[] = {{33, 65}, {32, 31}, {2049, 1}, {63, 67}, {3, 700}, {515, 261}};
@@ -165,6 +191,7 @@ static void both_paths(const test_target *target, tvlm_device *reference) {
     tuning->tiled_mips = true;
     printf("    tiles and tail\n");
     every_size(target, reference);
+    together(target, reference);
     tuning->tiled_mips = usual;
 }
 

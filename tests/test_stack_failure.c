@@ -41,8 +41,8 @@ static tvlm_status fake_source(tvlm_device *d, tvlm_buffer *b, const tvlm_pixels
                                tvlm_texture *t) {
     PASS(source(d, b, p, image, t));
 }
-static tvlm_status fake_mips(tvlm_device *d, tvlm_texture *t) {
-    PASS(mips(d, t));
+static tvlm_status fake_mips(tvlm_device *d, tvlm_texture *const *t, int32_t count) {
+    PASS(mips(d, t, count));
 }
 static tvlm_status fake_sample(tvlm_device *d, const tvlm_bundle *bundle, const int32_t *refs, int32_t count4,
                                tvlm_buffer *points, int32_t count, tvlm_buffer *out) {

@@ -87,7 +87,7 @@ static tvlm_status run_family(struct bench *bench, int32_t argument) {
     tvlm_generate_args args = tvlm_stack_generate_args(bench->stack, bench->chunk, texture);
     if (argument % 1000 == ALL) {
         TVLM_TRY(backend->generate[grid](bench->device, &args));
-        return backend->mips(bench->device, texture);
+        return backend->mips(bench->device, &texture, 1);
     }
     (void)choose(bench->delta, argument % 1000);
     tiles->serial = ++bench->device->tiles_made; /* as if it were a new frame */

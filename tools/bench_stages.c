@@ -268,7 +268,7 @@ static tvlm_status run_family(struct bench *bench, int32_t grid) {
 }
 
 static tvlm_status run_levels(struct bench *bench, int32_t grid) {
-    return bench->device->backend->mips(bench->device, bench->chunk->grids[grid]);
+    return bench->device->backend->mips(bench->device, &bench->chunk->grids[grid], 1);
 }
 
 static struct tvlm_score_params score_params(int32_t dense) {

@@ -256,7 +256,8 @@ typedef struct tvlm_cluster_centre {
 } tvlm_cluster_centre;
 
 typedef struct tvlm_generate_args {
-    tvlm_texture *const *grids; /* what the registry says that this one needs, with all levels */
+    tvlm_texture *const *
+        grids; /* what the registry says that this one needs: all levels, or with its level_0 at least the first */
     tvlm_texture *out;
     const tvlm_family_settings *settings;
     tvlm_buffer **products;      /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */

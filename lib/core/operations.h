@@ -100,8 +100,8 @@ typedef tvlm_status tvlm_texture_copy_operation(tvlm_device *device, const tvlm_
 typedef tvlm_status tvlm_texture_native_operation(tvlm_device *device, tvlm_texture *texture,
                                                   void *handles[2]);
 
-/* Makes levels 1 and up of all slices from level 0. */
-typedef tvlm_status tvlm_mips_operation(tvlm_device *device, tvlm_texture *texture);
+/* Makes levels 1 and up of all slices of `count` different textures from their level 0. */
+typedef tvlm_status tvlm_mips_operation(tvlm_device *device, tvlm_texture *const *textures, int32_t count);
 
 /* Makes what lies above the tiles, grown by their reach; the rest of the levels is up to date. */
 typedef tvlm_status tvlm_mips_tiles_operation(tvlm_device *device, tvlm_texture *texture,

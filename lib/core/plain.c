@@ -55,5 +55,5 @@ tvlm_status tvlm_plain_plane_wrap(tvlm_device *device, void *handle, const char 
 /* Makes all of the levels, which include what lies above the tiles. */
 tvlm_status tvlm_plain_mips_tiles(tvlm_device *device, tvlm_texture *texture, const tvlm_tiles *tiles) {
     (void)tiles;
-    return device->backend->mips(device, texture);
+    return device->backend->mips(device, &texture, 1);
 }

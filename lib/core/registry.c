@@ -61,24 +61,25 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_WORDS] = {GRID("words", GIVEN, TVLM_WORDS_MAX / 4, MEAN, 0, 0), .follows = BIT(FEATURES)},
     [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0)},
     /* The components are edges, edges_inv, high and low. The 5 x 5 binomial filter reaches two pixels. */
-    [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2)},
+    [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2), .level_0 = true},
     /* Saliency is scaled by its maximum over the image, so each texel depends on the whole image. */
     [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
                             .carried = 1 + TVLM_CARRIED_SALIENCY, .work = 3.0f},
-    [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
-    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0)},
-    [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1)},
+    [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
+    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .level_0 = true},
+    [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
     /* The distance saturates at a share of the image's longer side, so nothing farther away counts. The reach
      * of 2 is added because a pixel is an edge pixel or not depending on its neighbours. */
-    [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2),
+    [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2), .level_0 = true,
                             .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true,
                             .work = 12.5f}, /* in images of long sides; else 2 */
     [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .previous = 1 + TVLM_PREVIOUS_LUMA},
     [TVLM_GRID_TEMPORAL] = {GRID("temporal", CELLS, 1, MEAN, BIT(SOURCE) | BIT(FLOW), -1),
                             .previous = 1 + TVLM_PREVIOUS_STATE},
-    [TVLM_GRID_OCCLUSION] = {GRID("occlusion", LIKE, 1, MAX, BIT(DEPTH), 1), .like = TVLM_GRID_DEPTH},
-    [TVLM_GRID_NORMAL] = {GRID("normal", LIKE, 1, MEAN, BIT(DEPTH), 1), .like = TVLM_GRID_DEPTH,
-                          .unit = true},
+    [TVLM_GRID_OCCLUSION] = {GRID("occlusion", LIKE, 1, MAX, BIT(DEPTH), 1), .level_0 = true,
+                             .like = TVLM_GRID_DEPTH},
+    [TVLM_GRID_NORMAL] = {GRID("normal", LIKE, 1, MEAN, BIT(DEPTH), 1), .level_0 = true,
+                          .like = TVLM_GRID_DEPTH, .unit = true},
     [TVLM_GRID_MOTION_MAP] = {GRID("motion_map", GIVEN, 1, MAX, 0, 0), .in = CLAMPED},
     [TVLM_GRID_SALIENCY_MAP] = {GRID("saliency_map", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
     [TVLM_GRID_TEXT_MAP] = {GRID("text_map", GIVEN, 1, MAX, 0, 0),
@@ -105,7 +106,8 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     /* Scaled so that cells of photographs spread: in 34 of them (objects, people, street signs) one cell in
      * nine reaches 1, which takes a deviation of the laplacian of 1/16, and the median is 0.05. Blurred by a
      * Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
-    [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scale = 256.0f},
+    [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .level_0 = true,
+                             .scale = 256.0f},
     [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0)},
 };
 

@@ -158,12 +158,15 @@ typedef struct tvlm_grid_info {
     /* One of TVLM_REDUCE_* for each component, the same in every layer. A component that is reduced by MODE
      * is also sampled without interpolation (the nearest texel). */
     uint8_t reduce[4];
-    /* The grids that it is made from, with all their levels. Those that are handed in may be missing. */
+    /* The grids that it is made from. Those that are handed in may be missing. */
     tvlm_grid_mask needs;
     /* How far beyond its own place a texel depends on its grid's needs, in pixels of level 0; -1 means the
      * whole image. */
     int32_t reach;
 
+    /* It reads level 0 alone of the grids that it needs. Otherwise these have all their levels before it is made;
+     * what needs no levels can be made before them, and then those of several grids are made together. */
+    bool level_0;
     /* If it is not 0, the reach grows by 1 / reach_share of the image's longer side. */
     int32_t reach_share;
     /* The grid that has the same size, for TVLM_SIZE_LIKE. */

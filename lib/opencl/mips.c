@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mips.c: makes the levels of a texture in as few launches as suit the device, and keeps what one launch must
+ * mips.c: makes the levels of textures in as few launches as suit the device, and keeps what one launch must
  * read of another's levels. cl/mips.cl explains how.
  */
 #include <stdio.h>
@@ -8,59 +8,86 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* These are as in cl/mips.cl. */
-enum { TILE = 16, TILE_LEVELS = 3, TAIL = 32, TAIL_LANES = 256, MIXED = 4 };
+/* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
+enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, TAIL_LANES = 256, MIXED = 4 };
+/* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
+enum { TEXTURES_MAX = 8 };
 
-/* The rule that all components share, or MIXED. */
-static int common_rule(const tvlm_texture *texture) {
-    for (int c = 1; c < 4; ++c)
-        if (texture->reduce[c] != texture->reduce[0]) return MIXED;
-    return texture->reduce[0];
-}
-
-/* The levels of one texture that are being made. `scratch` holds levels carry_first and up; `tiles` are those
- * around which they are made, or NULL for everywhere; `run` is that of mips_level. */
-typedef struct mips_job {
-    opencl_device *device;
+/* A texture whose levels are being made: `level` is the last one that is there. `scratch` holds levels kept_from
+ * and up, from texel scratch_at on. */
+typedef struct mips_texture {
     const opencl_texture *texture;
     cl_mem scratch;
+    int32_t scratch_at, kept_from, level;
+} mips_texture;
+
+/* The levels that are being made. `tiles` are those around which they are made, or NULL for everywhere; `run` is
+ * that of mips_level. */
+typedef struct mips_job {
+    opencl_device *device;
     const tvlm_tiles *tiles;
-    int32_t run, carry_first;
+    int32_t run, count;
+    mips_texture textures[TEXTURES_MAX];
 } mips_job;
 
-/* Begins a call that reads `level`, with the arguments that all kernels of mips.cl share. */
-static tvlm_status begin(const mips_job *job, const char *name, int32_t level, opencl_call *call) {
-    const opencl_texture *texture = job->texture;
-    const tvlm_texture *shape = &texture->base;
-    opencl_device *device = job->device;
-    char options[64];
-    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DCARRY_FIRST=%d", common_rule(shape),
-             (int)job->run, (int)job->carry_first);
-    TVLM_TRY(tvlm_opencl_call_begin_over(device, job->tiles, "mips.cl", name, shape->format, options, call));
-    tvlm_opencl_call_memory(call, texture->level0);
-    if (device->base.info.storage == TVLM_STORAGE_IMAGE) tvlm_opencl_call_memory(call, texture->rest);
-    if (device->base.info.storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, job->scratch);
+/* Those textures of a job that a launch makes levels of. */
+typedef struct mips_launch {
+    const mips_texture *textures[TEXTURES_MAX];
+    int32_t count;
+} mips_launch;
+
+static size_t slices_of(const tvlm_texture *shape) {
+    return (size_t)shape->layers * (size_t)shape->images;
+}
+
+/* The rule that all components share, or MIXED. */
+static int common_rule(const mips_launch *launch) {
+    const int first = launch->textures[0]->texture->base.reduce[0];
+    for (int32_t i = 0; i < launch->count; ++i)
+        for (int c = 0; c < 4; ++c)
+            if (launch->textures[i]->texture->base.reduce[c] != first) return MIXED;
+    return first;
+}
+
+static void pass_texture(opencl_call *call, const mips_texture *t) {
+    const tvlm_texture *shape = &t->texture->base;
+    const tvlm_storage storage = call->device->base.info.storage;
+    const int32_t skipped = (int32_t)(tvlm_opencl_level_offset(shape, t->kept_from) * slices_of(shape));
+    int32_t rules = 0;
+    for (int c = 0; c < 4; ++c) rules |= shape->reduce[c] << 8 * c;
+    tvlm_opencl_call_memory(call, t->texture->level0);
+    if (storage == TVLM_STORAGE_IMAGE) tvlm_opencl_call_memory(call, t->texture->rest);
+    if (storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, t->scratch);
     tvlm_opencl_call_size(call, shape);
-    tvlm_opencl_call_int(call, shape->layers * shape->images);
-    tvlm_opencl_call_int(call, level);
+    tvlm_opencl_call_int4(call, (int32_t)slices_of(shape), t->level, rules, t->scratch_at - skipped);
+}
+
+/* Begins a call with the arguments that all kernels of mips.cl share. Places that are left over get the first
+ * texture once more; no work-group comes to them. */
+static tvlm_status begin(const mips_job *job, const mips_launch *launch, const char *name,
+                         opencl_call *call) {
+    char options[64];
+    int32_t places = 1;
+    while (places < launch->count) places *= 2;
+    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d", common_rule(launch),
+             (int)job->run, (int)places);
+    TVLM_TRY(tvlm_opencl_call_begin_over(job->device, job->tiles, "mips.cl", name,
+                                         launch->textures[0]->texture->base.format, options, call));
+    for (int32_t i = 0; i < places; ++i) pass_texture(call, launch->textures[i < launch->count ? i : 0]);
     return TVLM_OK;
 }
 
-static void rules(opencl_call *call, const tvlm_texture *shape) {
-    tvlm_opencl_call_int4(call, shape->reduce[0], shape->reduce[1], shape->reduce[2], shape->reduce[3]);
-}
-
-/* Runs only the work-groups that the tiles touch. A launch makes `made` levels from `level` + 1 on, in blocks
- * of width x height texels of the first of them. */
-static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t level, int32_t made,
-                             int32_t width, int32_t height, size_t group_width, size_t group_height) {
-    const tvlm_texture *shape = &job->texture->base;
+/* Runs only the work-groups that the tiles touch, for the one texture of a job. A launch makes `made` levels, in
+ * blocks of width x height texels of the first of them. */
+static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t made, int32_t width,
+                             int32_t height, size_t group_width, size_t group_height) {
+    const tvlm_texture *shape = &job->textures[0].texture->base;
     const int32_t layers = shape->layers;
     opencl_region region = {.parts = {{0}}};
     for (int32_t layer = 0; layer < layers; ++layer) {
         opencl_region_part *part = &region.parts[layer];
         *part = tvlm_opencl_region_of(job->tiles, shape, width, height).parts[0];
-        part->level = level + 1;
+        part->level = job->textures[0].level + 1;
         part->made = made - 1;
         part->z_step = layers;
         part->z = layer;
@@ -68,49 +95,62 @@ static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t lev
     return tvlm_opencl_call_run_region(call, &region, group_width, group_height);
 }
 
-static tvlm_status one_level(const mips_job *job, int32_t level) {
-    const tvlm_texture *shape = &job->texture->base;
+static tvlm_status one_level(const mips_job *job, const mips_texture *t) {
+    const tvlm_texture *shape = &t->texture->base;
+    const mips_launch launch = {{t}, 1};
     const int32_t run = job->run, wide = run < TILE ? TILE / run : 1;
     opencl_call call;
-    TVLM_TRY(begin(job, "mips_level", level, &call));
-    rules(&call, shape);
-    if (job->tiles != NULL) return run_parts(job, &call, level, 1, wide * run, TILE, (size_t)wide, TILE);
-    const int32_t width = tvlm_level_side(shape->width, level + 1);
+    TVLM_TRY(begin(job, &launch, "mips_level", &call));
+    if (job->tiles != NULL) return run_parts(job, &call, 1, wide * run, TILE, (size_t)wide, TILE);
+    const int32_t width = tvlm_level_side(shape->width, t->level + 1);
     return tvlm_opencl_call_run_pixels(&call, (width + run - 1) / run,
-                                       tvlm_level_side(shape->height, level + 1),
+                                       tvlm_level_side(shape->height, t->level + 1),
                                        shape->layers * shape->images);
 }
 
-static tvlm_status tile(const mips_job *job, int32_t level, int32_t made) {
-    const tvlm_texture *shape = &job->texture->base;
-    const size_t size[3] = {(size_t)tvlm_level_side(shape->width, level + 1),
-                            (size_t)tvlm_level_side(shape->height, level + 1),
-                            (size_t)shape->layers * (size_t)shape->images};
-    const size_t group[3] = {TILE, TILE, 1};
+static int32_t levels_in_tile(const mips_texture *t) {
+    const int32_t left = t->texture->base.levels - 1 - t->level;
+    return left < TILE_LEVELS ? left : TILE_LEVELS;
+}
+
+static size_t tiles_along(int32_t side) {
+    return ((size_t)side + TILE - 1) / TILE;
+}
+
+static tvlm_status run_tiles(const mips_job *job, const mips_launch *launch) {
+    const size_t group[2] = {TILE, TILE};
+    size_t groups = 0;
     opencl_call call;
-    TVLM_TRY(begin(job, "mips_tile", level, &call));
-    tvlm_opencl_call_int(&call, made);
-    rules(&call, shape);
-    if (job->tiles != NULL) return run_parts(job, &call, level, made, TILE, TILE, TILE, TILE);
-    return tvlm_opencl_call_run(&call, 3, size, group);
+    TVLM_TRY(begin(job, launch, "mips_tile", &call));
+    if (job->tiles != NULL)
+        return run_parts(job, &call, levels_in_tile(launch->textures[0]), TILE, TILE, TILE, TILE);
+    for (int32_t i = 0; i < launch->count; ++i) {
+        const mips_texture *t = launch->textures[i];
+        const tvlm_texture *shape = &t->texture->base;
+        groups += tiles_along(tvlm_level_side(shape->width, t->level + 1)) *
+                  tiles_along(tvlm_level_side(shape->height, t->level + 1)) * slices_of(shape);
+    }
+    const size_t size[2] = {groups * TILE, TILE};
+    return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
 /* Makes all levels that are left. With tiles, too, they are made whole: they are one work-group for each
  * slice, and what takes time is the launch. */
-static tvlm_status tail(const mips_job *job, int32_t level) {
-    const tvlm_texture *shape = &job->texture->base;
-    const size_t size[3] = {TAIL_LANES, 1, (size_t)shape->layers * (size_t)shape->images},
-                 group[3] = {TAIL_LANES, 1, 1};
+static tvlm_status run_tails(const mips_job *job, const mips_launch *launch) {
+    const size_t group = TAIL_LANES;
+    size_t slices = 0;
     opencl_call call;
-    TVLM_TRY(begin(job, "mips_tail", level, &call));
-    rules(&call, shape);
-    if (job->tiles != NULL) return run_parts(job, &call, level, 1, TAIL, TAIL, TAIL_LANES, 1);
-    return tvlm_opencl_call_run(&call, 3, size, group);
+    TVLM_TRY(begin(job, launch, "mips_tail", &call));
+    if (job->tiles != NULL) return run_parts(job, &call, 1, LARGE_TAIL, LARGE_TAIL, TAIL_LANES, 1);
+    for (int32_t i = 0; i < launch->count; ++i) slices += slices_of(&launch->textures[i]->texture->base);
+    const size_t size = slices * group;
+    return tvlm_opencl_call_run(&call, 1, &size, &group);
 }
 
+/* Whether a tail can make all levels after that one. */
 static bool fits_tail(const tvlm_texture *shape, int32_t level) {
-    return tvlm_level_side(shape->width, level + 1) <= TAIL &&
-           tvlm_level_side(shape->height, level + 1) <= TAIL;
+    return tvlm_level_side(shape->width, level + 1) <= LARGE_TAIL &&
+           tvlm_level_side(shape->height, level + 1) <= LARGE_TAIL;
 }
 
 /* Copies the levels of mipmapped storage in from the scratch buffer, since a kernel may not read and write
@@ -132,37 +172,53 @@ static tvlm_status copy_levels(opencl_device *device, const opencl_texture *text
     return TVLM_OK;
 }
 
-static tvlm_status run_levels(const mips_job *job) {
-    const tvlm_texture *out = &job->texture->base;
-    const int32_t last = out->levels - 1;
-    for (int32_t level = 0; level < last;) {
-        int32_t made = 1;
-        if (!job->device->tuning.tiled_mips) {
-            TVLM_TRY(one_level(job, level));
-        } else if (fits_tail(out, level)) {
-            made = last - level;
-            TVLM_TRY(tail(job, level));
-        } else {
-            made = last - level < TILE_LEVELS ? last - level : TILE_LEVELS;
-            TVLM_TRY(tile(job, level, made));
-        }
-        level += made;
-    }
+/* Makes tiles of the textures that do not fit a tail yet. *any says whether there was one. */
+static tvlm_status one_round(mips_job *job, bool *any) {
+    mips_launch launch = {.count = 0};
+    for (int32_t i = 0; i < job->count; ++i)
+        if (!fits_tail(&job->textures[i].texture->base, job->textures[i].level))
+            launch.textures[launch.count++] = &job->textures[i];
+    *any = launch.count > 0;
+    if (!*any) return TVLM_OK;
+    TVLM_TRY(run_tiles(job, &launch));
+    for (int32_t i = 0; i < job->count; ++i)
+        if (!fits_tail(&job->textures[i].texture->base, job->textures[i].level))
+            job->textures[i].level += levels_in_tile(&job->textures[i]);
     return TVLM_OK;
 }
 
-/* ---- Image storage: levels that outlive a launch ---- */
-
-/* The first level that one launch reads of what another one wrote. mips_tile keeps the levels before it to
- * itself. */
-static int32_t carry_first_of(const opencl_device *device) {
-    return device->tuning.tiled_mips ? TILE_LEVELS : 1;
+/* Makes the levels of all textures of a job in few launches: tiles until each fits a tail, and their tails. */
+static tvlm_status run_together(mips_job *job) {
+    mips_launch tails = {.count = 0};
+    bool any = true;
+    while (any) TVLM_TRY(one_round(job, &any));
+    for (int32_t i = 0; i < job->count; ++i)
+        if (job->textures[i].level < job->textures[i].texture->base.levels - 1)
+            tails.textures[tails.count++] = &job->textures[i];
+    return tails.count > 0 ? run_tails(job, &tails) : TVLM_OK;
 }
 
-static size_t carry_bytes_of(const tvlm_texture *shape, int32_t first) {
+static tvlm_status run_levels(mips_job *job) {
+    if (job->device->tuning.tiled_mips) return run_together(job);
+    for (int32_t i = 0; i < job->count; ++i)
+        for (mips_texture *t = &job->textures[i]; t->level < t->texture->base.levels - 1; ++t->level)
+            TVLM_TRY(one_level(job, t));
+    return TVLM_OK;
+}
+
+/* ---- Levels that outlive a launch ---- */
+
+/* The first level that a launch reads of what was written to the scratch buffer. mips_tile keeps the levels
+ * before it to itself; where all levels are a tail's, the first of them may be read. */
+static int32_t kept_from(const opencl_device *device, const tvlm_texture *shape) {
+    return device->tuning.tiled_mips && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
+}
+
+/* How many texels of the scratch buffer those levels take. */
+static size_t kept_texels(const tvlm_texture *shape, int32_t first) {
     const int32_t from = first < shape->levels ? first : shape->levels;
     return (tvlm_opencl_level_offset(shape, shape->levels) - tvlm_opencl_level_offset(shape, from)) *
-           (size_t)shape->layers * (size_t)shape->images * tvlm_opencl_texel_bytes(shape);
+           slices_of(shape);
 }
 
 static void drop_carry(opencl_device *device, opencl_texture *texture) {
@@ -176,7 +232,7 @@ static void drop_carry(opencl_device *device, opencl_texture *texture) {
 /* Fills the carry with the levels as they are in the second array. */
 static tvlm_status fill_carry(opencl_device *device, const opencl_texture *texture) {
     const tvlm_texture *shape = &texture->base;
-    const size_t slices = (size_t)shape->layers * (size_t)shape->images;
+    const size_t slices = slices_of(shape);
     const size_t skipped = tvlm_opencl_level_offset(shape, texture->carry_first);
     size_t top = 0;
     for (int32_t level = 2; level < texture->carry_first; ++level)
@@ -200,8 +256,8 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
 /* Gives the texture a scratch buffer of its own, the carry. Where parts of levels are made, they are made
  * from parts that were made before, which must stay. */
 static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
-    const int32_t first = carry_first_of(device);
-    const size_t bytes = carry_bytes_of(&texture->base, first);
+    const int32_t first = kept_from(device, &texture->base);
+    const size_t bytes = kept_texels(&texture->base, first) * tvlm_opencl_texel_bytes(&texture->base);
     cl_int error = CL_SUCCESS;
     if (texture->carry != NULL && texture->carry_first == first) return TVLM_OK;
     drop_carry(device, texture);
@@ -216,22 +272,58 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
     return fill_carry(device, texture);
 }
 
+/* ---- Whole textures ---- */
+
+/* Adds a texture to a job, with a part of the scratch buffer that begins at texel `at`, unless it has a carry.
+ * Returns how many texels the part has. In mipmapped storage it has all levels, since all are copied. */
+static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
+    opencl_device *device = job->device;
+    const tvlm_storage storage = device->base.info.storage;
+    int32_t first = storage == TVLM_STORAGE_MIPMAPPED ? 1 : kept_from(device, &texture->base);
+    if (texture->carry != NULL && texture->carry_first != first) drop_carry(device, texture);
+    const bool shared = texture->carry == NULL && storage != TVLM_STORAGE_BUFFER;
+    job->textures[job->count++] = (mips_texture){texture, texture->carry, shared ? (int32_t)at : 0, first, 0};
+    return shared ? kept_texels(&texture->base, first) : 0;
+}
+
+/* Whether one more texture can be made in the same launches: of one format, with one scratch buffer whose
+ * texels can be numbered. Mipmapped levels are copied from it before the next texture's take their place. Where
+ * each level has a launch of its own nothing is saved, and the scratch buffer need hold only one texture's. */
+static bool fits_job(const mips_job *job, const tvlm_texture *texture, size_t texels) {
+    if (job->count == 0) return true;
+    return job->device->tuning.tiled_mips && job->count < TEXTURES_MAX &&
+           job->device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
+           texture->format == job->textures[0].texture->base.format &&
+           texels + kept_texels(texture, 1) <= INT32_MAX;
+}
+
+/* Makes the levels of the first textures of a list. *done is how many of them there are now. */
+static tvlm_status make_some(opencl_device *device, tvlm_texture *const *textures, int32_t count,
+                             int32_t *done) {
+    mips_job job = {.device = device, .run = device->tuning.mips_run};
+    size_t texels = 0;
+    cl_mem scratch = NULL;
+    int32_t next = *done;
+    for (; next < count && fits_job(&job, textures[next], texels); ++next)
+        if (textures[next]->levels > 1) texels += add_texture(&job, (opencl_texture *)textures[next], texels);
+    *done = next;
+    if (job.count == 0) return TVLM_OK;
+    if (texels > 0)
+        TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_LEVELS,
+                                     texels * tvlm_opencl_texel_bytes(&job.textures[0].texture->base),
+                                     &scratch));
+    for (int32_t i = 0; i < job.count; ++i)
+        if (job.textures[i].scratch == NULL) job.textures[i].scratch = scratch;
+    TVLM_TRY(run_levels(&job));
+    if (device->base.info.storage != TVLM_STORAGE_MIPMAPPED) return TVLM_OK;
+    return copy_levels(device, job.textures[0].texture, scratch);
+}
+
 /* ---- backend.h ---- */
 
-tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *out) {
-    opencl_device *device = (opencl_device *)base;
-    opencl_texture *texture = (opencl_texture *)out;
-    mips_job job = {device, texture, NULL, NULL, device->tuning.mips_run, 1};
-    if (out->levels == 1) return TVLM_OK;
-    if (texture->carry != NULL && texture->carry_first != carry_first_of(device)) drop_carry(device, texture);
-    if (texture->carry != NULL) {
-        job.scratch = texture->carry;
-        job.carry_first = texture->carry_first;
-    } else if (base->info.storage != TVLM_STORAGE_BUFFER) {
-        TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_LEVELS, carry_bytes_of(out, 1), &job.scratch));
-    }
-    TVLM_TRY(run_levels(&job));
-    return base->info.storage == TVLM_STORAGE_MIPMAPPED ? copy_levels(device, texture, job.scratch) : TVLM_OK;
+tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *const *textures, int32_t count) {
+    for (int32_t done = 0; done < count;) TVLM_TRY(make_some((opencl_device *)base, textures, count, &done));
+    return TVLM_OK;
 }
 
 /* On CPUs the run of mips_level for tiles is short, since there are few texels above a tile. */
@@ -241,16 +333,13 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
     opencl_device *device = (opencl_device *)base;
     opencl_texture *texture = (opencl_texture *)out;
     const int32_t run = device->tuning.mips_run;
-    mips_job job = {device, texture, NULL, tiles, run < RUN_IN_TILES ? run : RUN_IN_TILES, 1};
+    mips_job job = {.device = device, .tiles = tiles, .run = run < RUN_IN_TILES ? run : RUN_IN_TILES};
     if (out->levels == 1) return TVLM_OK;
     /* In mipmapped storage all levels are copied in from the scratch buffer, so parts of them save
      * nothing. */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS)
-        return tvlm_opencl_mips(base, out);
-    if (base->info.storage == TVLM_STORAGE_IMAGE) {
-        TVLM_TRY(make_carry(device, texture));
-        job.scratch = texture->carry;
-        job.carry_first = texture->carry_first;
-    }
+        return tvlm_opencl_mips(base, &out, 1);
+    if (base->info.storage == TVLM_STORAGE_IMAGE) TVLM_TRY(make_carry(device, texture));
+    (void)add_texture(&job, texture, 0);
     return run_levels(&job);
 }

@@ -217,7 +217,7 @@ static tvlm_status with_levels(opencl_device *device, tvlm_texture **texture) {
         }
         status = tvlm_opencl_texture_write(&device->base, *texture, slice, texels[0]);
     }
-    return status == TVLM_OK ? tvlm_opencl_mips(&device->base, *texture) : status;
+    return status == TVLM_OK ? tvlm_opencl_mips(&device->base, texture, 1) : status;
 }
 
 /* Samples a texture of the mipmapped storage at `count` points. */

@@ -101,9 +101,11 @@ static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
     }
 }
 
-tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *texture) {
+tvlm_status tvlm_reference_mips(tvlm_device *device, tvlm_texture *const *textures, int32_t count) {
     (void)device;
-    for (int32_t level = 1; level < texture->levels; ++level)
-        for (int32_t slice = 0; slice < reference_slices(texture); ++slice) make_level(texture, level, slice);
+    for (int32_t i = 0; i < count; ++i)
+        for (int32_t level = 1; level < textures[i]->levels; ++level)
+            for (int32_t slice = 0; slice < reference_slices(textures[i]); ++slice)
+                make_level(textures[i], level, slice);
     return TVLM_OK;
 }

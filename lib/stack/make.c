@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * make.c: makes grids when something first reads them. What a grid needs is made first; then the grid; then
- * its levels.
+ * make.c: makes grids when something first reads them. What a grid needs is made first, and then the grid. Its
+ * levels wait until something reads them, so that those of several grids are made together.
  */
 #include "stack/make.h"
 #include "core/check.h"
@@ -58,6 +58,7 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .centres = stack->centres};
 }
 
+/* Makes level 0 of a grid. */
 static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
     const tvlm_backend *backend = stack->device->backend;
     tvlm_texture *texture;
@@ -78,8 +79,6 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
         chunk->kept &= ~TVLM_GRID_BIT(grid);
         if (args.keep) chunk->kept |= TVLM_GRID_BIT(grid);
     }
-    if (texture->levels > 1) TVLM_TRY(backend->mips(stack->device, texture));
-    chunk->valid |= TVLM_GRID_BIT(grid);
     ++chunk->made[grid];
     return TVLM_OK;
 }
@@ -111,10 +110,30 @@ static tvlm_grid_mask with_replaced(const tvlm_stack *stack, const tvlm_chunk *c
 
 /* Makes the levels of the grids in `mask`, which have only their level 0 so far. */
 static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
+    tvlm_texture *textures[TVLM_GRID_COUNT];
+    int32_t count = 0;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-        if ((mask & TVLM_GRID_BIT(grid)) != 0)
-            TVLM_TRY(stack->device->backend->mips(stack->device, chunk->grids[grid]));
+        if ((mask & TVLM_GRID_BIT(grid)) != 0 && chunk->grids[grid]->levels > 1)
+            textures[count++] = chunk->grids[grid];
+    if (count > 0) TVLM_TRY(stack->device->backend->mips(stack->device, textures, count));
+    chunk->valid |= mask;
     chunk->flat &= ~mask;
+    return TVLM_OK;
+}
+
+/* Makes the grids of `missing` that can be made. *flat is those that have only their level 0 so far, which are
+ * not valid before they have all. */
+static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask missing,
+                              tvlm_grid_mask *flat) {
+    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+        const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
+        if ((missing & TVLM_GRID_BIT(grid)) == 0 || !can_be_made(stack, chunk, (tvlm_grid)grid)) continue;
+        const tvlm_grid_mask read = info->level_0 ? 0 : *flat & info->needs;
+        TVLM_TRY(make_levels(stack, chunk, read));
+        *flat &= ~read;
+        TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
+        *flat |= TVLM_GRID_BIT(grid);
+    }
     return TVLM_OK;
 }
 
@@ -123,12 +142,10 @@ static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_m
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     const tvlm_grid_mask stale = mask & ~chunk->valid;
     stack->asked |= mask;
-    TVLM_TRY(make_levels(stack, chunk, mask & chunk->valid & chunk->flat));
     const tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
-    for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-        if ((missing & TVLM_GRID_BIT(grid)) != 0 && can_be_made(stack, chunk, (tvlm_grid)grid))
-            TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
-    return TVLM_OK;
+    tvlm_grid_mask flat = mask & chunk->valid & chunk->flat;
+    TVLM_TRY(make_grids(stack, chunk, missing, &flat));
+    return make_levels(stack, chunk, flat);
 }
 
 tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mask) {

@@ -23,6 +23,9 @@
  * sides are rounded up. */
 #define WORK_FIXED 4096.0
 
+/* Grids up to this size count as small there. */
+#define SMALL_TEXELS (128.0 * 128.0)
+
 /* Floats of r, g and b, as an image is resampled. */
 #define RESAMPLED_BYTES 12.0
 
@@ -82,7 +85,7 @@ static double texels_of(const tvlm_stack_demand *demand, int32_t width, int32_t 
 static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
     const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
     const double pixels = (double)width * (double)height;
-    double texels = 0.0, work = 0.0, levels = 0.0;
+    double texels = 0.0, work = 0.0, levels = 0.0, small = 0.0;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         if ((demand->grids & TVLM_GRID_BIT(grid)) == 0) continue;
         const tvlm_grid_info *const info = tvlm_grid_get_info((tvlm_grid)grid);
@@ -91,10 +94,12 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
         if (columns == 0) continue;
         texels += texels_of(demand, columns, rows) * info->layers;
         work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0) + WORK_FIXED;
-        /* Where textures are images, levels are made in one scratch buffer for all grids. */
+        /* Where textures are images, levels are made in one scratch buffer for all grids. It holds most of them
+         * for small grids alone, and then for several at once (lib/opencl/mips.c). */
         levels = fmax(levels, (double)columns * (double)rows * info->layers / 2.0);
+        small += fmin((double)columns * (double)rows, SMALL_TEXELS) * info->layers / 2.0;
     }
-    if (demand->device->info.storage != TVLM_STORAGE_BUFFER) texels += levels;
+    if (demand->device->info.storage != TVLM_STORAGE_BUFFER) texels += levels + small;
     return demand->images * (texels * texel_bytes(demand) + work);
 }
 

@@ -267,7 +267,7 @@ static tvlm_status upload(tvlm_stack *stack, int32_t index, const answer *a) {
     /* Most questions read level 0 alone, so that the other levels are made when something reads them. A new
      * texture gets them at once: what was never written may be NaN, which a weight of 0 does not hide. */
     if (texture->levels > 1 && !fresh) chunk->flat |= TVLM_GRID_BIT(TVLM_GRID_QUERY);
-    if (texture->levels > 1 && fresh) TVLM_TRY(stack->device->backend->mips(stack->device, texture));
+    if (texture->levels > 1 && fresh) TVLM_TRY(stack->device->backend->mips(stack->device, &texture, 1));
     commit(stack, chunk, index, a);
     return TVLM_OK;
 }

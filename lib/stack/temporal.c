@@ -104,7 +104,7 @@ static tvlm_status make_relevance(tvlm_stack *stack, int32_t index, const struct
     else
         return TVLM_OK;
     TVLM_TRY(backend->relevance(stack->device, scores, stack->relevance));
-    if (stack->relevance->levels > 1) TVLM_TRY(backend->mips(stack->device, stack->relevance));
+    if (stack->relevance->levels > 1) TVLM_TRY(backend->mips(stack->device, &stack->relevance, 1));
     *relevance = stack->relevance;
     return TVLM_OK;
 }
