@@ -37,6 +37,7 @@
 #include "image.h"
 #include "input.h"
 #include "layout.h"
+#include "logpolar.h"
 #include "params.h"
 #include "patches.h"
 #include "regions.h"

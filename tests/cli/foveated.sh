@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # tests/cli/foveated.sh TVLM TVLM_SCENE [DEVICE]: `tvlm select --strategy foveated` with a query looks where the query's
-# relevance has its peak: the answer is to the byte that of the same command with the peak given as the fixation. DEVICE as
-# in common.sh.
+# relevance has its peak: the answer is to the byte that of the same command with the peak given as the fixation. And
+# `tvlm logpolar`. DEVICE as in common.sh.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 photo=$work/in/photo.png in=$work/in
@@ -54,5 +54,31 @@ finest=$(grep -oE '"query": [0-9]+|"x": [0-9.]+|"y": [0-9.]+|"size": [0-9.]+' ea
     END { print at[0], at[1] }')
 awk '{ exit !(($1 - 230)^2 + ($2 - 70)^2 < 400 && ($3 - 50)^2 + ($4 - 190)^2 < 400) }' <<<"$finest" ||
     complain "the finest squares of two queries are at $finest"
+
+echo "== rings and sectors"
+rings=("$tvlm" logpolar ${device:+"$device"} "$photo")
+succeeds "${rings[@]}" -o rings.npy --rings 20 --sectors 36 --fixation 100,80 --picture rings.png --inverse back.png
+is "not 36 x 20 x 3 numbers" test "$(wc -c <rings.npy)" -eq $((128 + 36 * 20 * 3 * 4))
+succeeds "${rings[@]}" -o plain.npy --rings 20 --sectors 36 --fixation 100,80 --plain
+differ "--plain has no effect" rings.npy plain.npy
+succeeds "${rings[@]}" -o other.npy --rings 20 --sectors 36 --fixation 101,80
+differ "--fixation has no effect" rings.npy other.npy
+succeeds "${rings[@]}" -o inner.npy --rings 20 --sectors 36 --fixation 100,80 --inner 4
+differ "--inner has no effect" rings.npy inner.npy
+succeeds "${rings[@]}" -o outer.npy --rings 20 --sectors 36 --fixation 100,80 --outer 60
+differ "--outer has no effect" rings.npy outer.npy
+# The picture has the size of the array, and what comes back that of the image.
+says '"sectors": 36' "${rings[@]}" -o again.npy --rings 20 --sectors 36 --fixation 100,80 --json
+same "the same samples" rings.npy again.npy
+succeeds "$tvlm" generate ${device:+"$device"} back.png -o back.npy --channels r
+is "what came back has another size" test "$(wc -c <back.npy)" -eq $((128 + 320 * 240 * 4))
+succeeds "$tvlm" generate ${device:+"$device"} rings.png -o seen.npy --channels r
+is "the picture has another size" test "$(wc -c <seen.npy)" -eq $((128 + 36 * 20 * 4))
+refused 2 'nothing to write' "${rings[@]}"
+refused 2 '--fixation is given more than once' "${rings[@]}" -o bad.npy --fixation 1,2 --fixation 3,4
+refused 2 'an inner length of 9 and an outer one of 3' "${rings[@]}" -o bad.npy --inner 9 --outer 3
+refused 2 'rings' "${rings[@]}" -o bad.npy --rings 0
+refused 1 'photo.png: is the input' "${rings[@]}" -o "$photo"
+refused 1 'features.npy is not an image' "$tvlm" logpolar ${device:+"$device"} "$in/features.npy" -o bad.npy
 
 finish
