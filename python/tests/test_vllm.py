@@ -1,0 +1,396 @@
+# SPDX-License-Identifier: Apache-2.0
+"""texturevlm.vllm in a real vLLM on the CPU, without its compiled operations: registration, processor, positions and tower, which
+need none. The language model needs them: it is built here, and not run."""
+import importlib
+import importlib.metadata
+import importlib.util
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import numpy as np
+import PIL.Image
+import pytest
+
+import texturevlm as tv
+from conftest import draw, randomised
+
+if importlib.util.find_spec("vllm") is None:
+    pytest.skip("there is no vLLM (ci/python --vllm has it)", allow_module_level=True)
+# What vLLM and transformers read when they are imported.
+os.environ.update(VLLM_TARGET_DEVICE="cpu", VLLM_NO_USAGE_STATS="1", HF_HUB_OFFLINE="1", VLLM_LOGGING_LEVEL="ERROR")
+torch = pytest.importorskip("torch")
+transformers = pytest.importorskip("transformers")
+import vllm  # noqa: E402
+
+from texturevlm import vllm as plugin  # noqa: E402
+
+if vllm.__version__.split("+")[0] not in plugin.SUPPORTED:
+    pytest.skip(f"vLLM {vllm.__version__} is not one of texturevlm.vllm's", allow_module_level=True)
+from texturevlm.hf import _families, _qwen  # noqa: E402
+from texturevlm.vllm import _prompt  # noqa: E402
+
+pytestmark = pytest.mark.usefixtures("no_gradients")
+SPECIAL = ["<|endoftext|>", "<|im_end|>", "<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>"]
+PAD, END_OF_TURN, START, END, IMAGE, VIDEO = range(256, 256 + len(SPECIAL))
+PICTURE = "<|vision_start|><|image_pad|><|vision_end|>"
+CLIP = "<|vision_start|><|video_pad|><|vision_end|>"
+SHARE = {"texturevlm": {"share": 0.3}}
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory):
+    """A model's folder without weights: a small configuration, processors, and a tokenizer that knows bytes."""
+    import tokenizers
+    from transformers.models.qwen2_vl import Qwen2VLImageProcessor
+    from transformers.models.qwen3_vl import Qwen3VLProcessor, Qwen3VLVideoProcessor
+    folder = str(tmp_path_factory.mktemp("checkpoint"))
+    os.environ.update(VLLM_CACHE_ROOT=f"{folder}/cache", VLLM_CONFIG_ROOT=f"{folder}/cache")
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    bytes_only = tokenizers.Tokenizer(tokenizers.models.BPE(vocab={letter: i for i, letter in enumerate(letters)}, merges=[]))
+    bytes_only.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytes_only.decoder = tokenizers.decoders.ByteLevel()
+    bytes_only.add_special_tokens(SPECIAL)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=bytes_only, eos_token=SPECIAL[1], pad_token=SPECIAL[0])
+    size = {"shortest_edge": 4096, "longest_edge": 1 << 20}
+    images = Qwen2VLImageProcessor(patch_size=16, image_mean=[0.5] * 3, image_std=[0.5] * 3, size=size)
+    Qwen3VLProcessor(images, tokenizer, Qwen3VLVideoProcessor(patch_size=16, size=size)).save_pretrained(folder)
+    vision = {"depth": 4, "hidden_size": 64, "num_heads": 4, "out_hidden_size": 32, "intermediate_size": 96, "patch_size": 16,
+              "deepstack_visual_indexes": [0, 2], "num_position_embeddings": 64}
+    text = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
+            "vocab_size": 320, "max_position_embeddings": 4096, "head_dim": 8,
+            "rope_scaling": {"rope_type": "default", "mrope_section": [1, 1, 2], "mrope_interleaved": True}}
+    transformers.Qwen3VLConfig(vision_config=vision, text_config=text, image_token_id=IMAGE, video_token_id=VIDEO,
+                               vision_start_token_id=START, vision_end_token_id=END,
+                               architectures=["Qwen3VLForConditionalGeneration"]).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def config(checkpoint):
+    """A function: vLLM's configuration, of the plugin's architecture unless another is asked for."""
+    from vllm.config import ModelConfig
+    from vllm.plugins import load_general_plugins
+    load_general_plugins()
+
+    def make(kwargs=SHARE, architecture=plugin.ARCHITECTURE, **options):
+        return ModelConfig(model=checkpoint, hf_overrides={"architectures": [architecture]}, mm_processor_kwargs=kwargs,
+                           dtype="float32", max_model_len=4096, enforce_eager=True, **options)
+    return make
+
+
+@pytest.fixture(scope="session")
+def processor(config):
+    """A function: vLLM's processor."""
+    from vllm.multimodal import MULTIMODAL_REGISTRY
+    made = {}
+
+    def make(kwargs=SHARE, **options):
+        key = repr((kwargs, options))
+        if key not in made:
+            made[key] = MULTIMODAL_REGISTRY.create_processor(config(kwargs, **options))
+        return made[key]
+    return make
+
+
+@pytest.fixture(scope="session")
+def models(config):
+    """vLLM's model, and transformers', of the same random weights."""
+    from vllm.config import DeviceConfig, VllmConfig, set_current_vllm_config
+    from vllm.distributed import init_distributed_environment, initialize_model_parallel
+    from vllm.model_executor.model_loader.utils import process_weights_after_loading
+    model_config = config()
+    whole = VllmConfig(model_config=model_config, device_config=DeviceConfig("cpu"))
+    with set_current_vllm_config(whole), torch.no_grad():
+        init_distributed_environment(1, 0, f"file://{model_config.model}/meeting", 0, backend="gloo")
+        initialize_model_parallel(1, 1)
+        torch.manual_seed(0)
+        model_config.hf_config._attn_implementation = "eager"
+        theirs = randomised(transformers.Qwen3VLForConditionalGeneration(model_config.hf_config))
+        from texturevlm.vllm._model import PrunedQwen3VL
+        ours = PrunedQwen3VL(vllm_config=whole)
+        assert ours.load_weights(theirs.state_dict().items()) == {name for name, _ in ours.named_parameters()}
+        process_weights_after_loading(ours, model_config, torch.device("cpu"))
+    return ours, theirs
+
+
+@pytest.fixture
+def pruned(monkeypatch):
+    """texturevlm.hf's prune_batch, also with the transformers that this vLLM has: its towers take places, but no whole model does,
+    so that texturevlm.hf has it not among its own."""
+    for module in (_families, _qwen):
+        monkeypatch.setattr(module, "takes_places", lambda: True)
+    return tv.hf.prune_batch
+
+
+def pictures(*sizes):
+    return [PIL.Image.fromarray(draw(width, height, seed)) for seed, (width, height) in enumerate(sizes)]
+
+
+def process(processor, prompt, images, videos=(), **options):
+    given = {"image": images} if images else {}
+    if videos:
+        given["video"] = [(frames, {"fps": 2.0, "duration": len(frames) / 2, "total_num_frames": len(frames), "video_backend": "opencv",
+                                    "frames_indices": list(range(len(frames))), "do_sample_frames": False}) for frames in videos]
+    return processor(prompt, processor.info.parse_mm_data(given), **options)
+
+
+def features_of(made):
+    """As vLLM's engine has what the processor made."""
+    from vllm.multimodal.inputs import MultiModalFeatureSpec
+    return [MultiModalFeatureSpec(data=item, modality=modality, identifier="", mm_position=place)
+            for modality, places in made["mm_placeholders"].items() for item, place in zip(made["mm_kwargs"][modality], places)]
+
+
+def keep_of(made):
+    return [item["image_keep"].data for item in made["mm_kwargs"]["image"]]
+
+
+def test_vllm_finds_the_architecture(config):
+    points = importlib.metadata.entry_points(group="vllm.general_plugins")
+    assert [point.value for point in points if point.name == "texturevlm"] == ["texturevlm.vllm:register"]
+    assert plugin.ARCHITECTURE in vllm.ModelRegistry.get_supported_archs()
+    assert config().architecture == plugin.ARCHITECTURE
+    # Whoever does not ask for it has vLLM's own.
+    assert vllm.ModelRegistry.models["Qwen3VLForConditionalGeneration"].module_name == "vllm.model_executor.models.qwen3_vl"
+
+
+def test_the_version_is_the_same_wherever_it_stands():
+    top = pathlib.Path(__file__).resolve().parents[2]
+    pins = [re.findall(r"vllm==([\d.]+)", (top / name).read_text()) for name in ("pyproject.toml", "python/requirements-vllm.txt")]
+    assert pins == [list(plugin.SUPPORTED)] * 2
+    document = (top / "doc" / "vllm.md").read_text()
+    assert f"needs vLLM {plugin.SUPPORTED[0]}, this is" in document and f'["{plugin.ARCHITECTURE}"]' in document
+
+
+@pytest.mark.parametrize("settings", [{"share": 0.3}, {"k": 40}, {"share": 0.5, "preset": "document"}, {}])
+@pytest.mark.parametrize("on_device", [True, False], ids=["bytes", "floats"])
+def test_the_processor_selects_as_texturevlm_hf(processor, settings, on_device):
+    images = pictures((480, 320), (256, 384))
+    made = process(processor({"texturevlm": settings}, mm_device_do_normalize=on_device), f"one {PICTURE} two {PICTURE}.", images)
+    theirs = processor({}, architecture="Qwen3VLForConditionalGeneration").info.get_image_processor(do_rescale=True, do_normalize=True)(
+        images=images, return_tensors="pt", do_rescale=True, do_normalize=True)
+    chosen = tv.hf.select_tokens(theirs["pixel_values"], theirs["image_grid_thw"], **settings)
+    full = theirs["pixel_values"].split(theirs["image_grid_thw"].prod(-1).tolist())
+    for item, place, numbers, values in zip(made["mm_kwargs"]["image"], made["mm_placeholders"]["image"], chosen, full):
+        flags = item["image_keep"].data
+        assert len(flags) * 4 == len(values) and torch.equal(flags.nonzero()[:, 0], numbers) and 0 < len(numbers) < len(flags)
+        assert place.length == len(numbers)
+        assert made["prompt_token_ids"][place.offset - 1:place.offset + place.length + 1] == [START] + [IMAGE] * len(numbers) + [END]
+        kept = values[flags.repeat_interleave(4)]
+        found = item["pixel_values"].data
+        assert (found.dtype == torch.uint8) == on_device
+        torch.testing.assert_close(found.float() / 127.5 - 1 if on_device else found, kept, rtol=0, atol=1e-6)
+    assert made["prompt_token_ids"].count(IMAGE) == sum(map(len, chosen))
+
+
+def test_all_tokens_and_videos_are_vllms_own(processor):
+    own = processor({}, architecture="Qwen3VLForConditionalGeneration")
+    images, videos = pictures((200, 300)), [np.stack([draw(128, 96, seed) for seed in range(4)])]
+    prompt = f"{CLIP} and {PICTURE}"
+    whole, theirs = (process(one, prompt, images, videos) for one in (processor({"texturevlm": {"share": 1.0}}), own))
+    assert whole["prompt_token_ids"] == theirs["prompt_token_ids"] and whole["mm_placeholders"] == theirs["mm_placeholders"]
+    for modality in ("image", "video"):
+        for ours, other in zip(whole["mm_kwargs"][modality], theirs["mm_kwargs"][modality]):
+            for name, value in other.items():
+                assert torch.equal(torch.as_tensor(ours[name].data), torch.as_tensor(value.data)), name
+    shorter = process(processor(), prompt, images, videos)
+    assert shorter["prompt_token_ids"].count(VIDEO) == theirs["prompt_token_ids"].count(VIDEO)
+    assert shorter["prompt_token_ids"].count(IMAGE) < theirs["prompt_token_ids"].count(IMAGE)
+    assert shorter["mm_hashes"]["video"] == theirs["mm_hashes"]["video"]
+
+
+def test_vllm_measures_its_memory_with_whole_images(processor):
+    made = processor({"texturevlm": {"k": 20}}).get_dummy_mm_inputs({"image": 1, "video": 0})
+    assert made["mm_placeholders"]["image"][0].length == processor().info.get_max_image_tokens() == (1 << 20) // 32**2
+
+
+def test_the_settings_are_in_the_key_of_the_caches(processor):
+    prompt, images = f"a {PICTURE}", pictures((320, 320))
+
+    def key(kwargs, request=None, **options):
+        return process(processor(kwargs, **options), prompt, images, hf_processor_mm_kwargs=request)["mm_hashes"]["image"][0]
+
+    engine = [key({"texturevlm": settings}) for settings in
+              ({"share": 0.3}, {"share": 0.4}, {"k": 30}, {"share": 0.3, "preset": "document"}, {"share": 0.3, "preset": "screen"})]
+    request = [key(SHARE, {"texturevlm": settings}) for settings in ({"share": 0.2}, {"preset": "general"})]
+    own = key({}, architecture="Qwen3VLForConditionalGeneration")
+    assert len({*engine, *request, own}) == 8
+    assert key({"texturevlm": {"preset": "document", "share": 0.3}}) == engine[3]
+    assert key({"texturevlm": {"share": 0.3, "k": None}}) == engine[0]
+
+
+def test_a_request_has_its_own_settings_and_the_cache_keeps_them_apart(processor):
+    from vllm.multimodal.cache import MultiModalProcessorOnlyCache
+    one, prompt, images = processor(), f"a {PICTURE}", pictures((320, 320))
+    cache = MultiModalProcessorOnlyCache(one.info.ctx.model_config)
+    counts = []
+    for settings in (None, {"share": 0.6}, {"share": None, "k": 12}, None, {"share": 0.6}):
+        made = process(one, prompt, images, cache=cache, hf_processor_mm_kwargs={"texturevlm": settings} if settings else None)
+        counts.append(made["mm_placeholders"]["image"][0].length)
+        assert int(keep_of(made)[0].sum()) == counts[-1] == made["prompt_token_ids"].count(IMAGE)
+    assert counts == [30, 60, 12, 30, 60]
+    # A request whose videos have settings of their own goes through vLLM's other way of merging them.
+    clip = [np.stack([draw(64, 64, seed) for seed in range(4)])]
+    made = process(one, prompt + CLIP, pictures((352, 320)), clip, cache=cache,
+                   hf_processor_mm_kwargs={"texturevlm": {"share": 0.5}, "fps": [2.0]})
+    assert made["mm_placeholders"]["image"][0].length == 55
+
+
+def test_an_image_keeps_as_many_tokens_as_its_longer_side_has(processor):
+    made = process(processor({"texturevlm": {"k": 1}}), PICTURE, pictures((640, 96)))
+    assert made["mm_placeholders"]["image"][0].length == 20
+
+
+PROMPTS = {
+    "an image": (f"one {PICTURE} two", [(480, 320)], 0),
+    "two images": (f"one {PICTURE} two {PICTURE} three", [(320, 480), (256, 256)], 0),
+    "images around a video": (f"{PICTURE}{CLIP} two {PICTURE}.", [(320, 160), (96, 640)], 1),
+    "no image": ("one two", [], 0),
+    "an image at the end": (f"one {PICTURE[:-len('<|vision_end|>')]}", [(640, 64)], 0),
+}
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+def test_the_positions_are_those_of_texturevlm_hf(processor, models, pruned, prompt):
+    text, sizes, clips = PROMPTS[prompt]
+    ours, theirs = models
+    clip = [np.stack([draw(128, 96, seed) for seed in range(4)])] * clips
+    made = process(processor(), text, pictures(*sizes), clip)
+    whole = process(processor({"texturevlm": {"share": 1.0}}), text, pictures(*sizes), clip)
+    ids = torch.tensor([whole["prompt_token_ids"]])
+    batch = {"input_ids": ids}
+    for modality, pixels, grid in (("image", "pixel_values", "image_grid_thw"), ("video", "pixel_values_videos", "video_grid_thw")):
+        if modality in whole["mm_kwargs"]:
+            items = whole["mm_kwargs"][modality]
+            batch[pixels] = torch.cat([item[pixels].data for item in items]).float()
+            batch[grid] = torch.stack([item[grid].data for item in items])
+    expected = pruned(theirs, batch, keep_of(made) if sizes else None)
+    positions, delta = ours.get_mrope_input_positions(made["prompt_token_ids"], features_of(made))
+    assert made["prompt_token_ids"] == expected.input_ids[0].tolist()
+    assert torch.equal(positions, expected.position_ids[:, 0])
+    # The next token's position is what it is behind the full prompt; and never beyond its place, for which vLLM has room.
+    all_positions, all_delta = ours.get_mrope_input_positions(whole["prompt_token_ids"], features_of(whole))
+    assert len(made["prompt_token_ids"]) + delta == ids.shape[1] + all_delta == int(all_positions.max()) + 1
+    assert delta <= 0
+
+
+@pytest.mark.parametrize("sizes", [[(320, 192)], [(160, 224), (320, 96), (64, 64)]], ids=["an image", "three images"])
+def test_the_tower_gives_what_that_of_texturevlm_hf_gives(processor, models, pruned, sizes):
+    from vllm.multimodal.utils import group_and_batch_mm_kwargs
+    ours, theirs = models
+    prompt, images = PICTURE * len(sizes), pictures(*sizes)
+    made = process(processor(), prompt, images)
+    whole = process(processor({"texturevlm": {"share": 1.0}}, mm_device_do_normalize=False), prompt, images)
+    batch = {"input_ids": torch.tensor([whole["prompt_token_ids"]]),
+             "pixel_values": torch.cat([item["pixel_values"].data for item in whole["mm_kwargs"]["image"]]),
+             "image_grid_thw": torch.stack([item["image_grid_thw"].data for item in whole["mm_kwargs"]["image"]])}
+    expected = pruned(theirs, batch, keep_of(made))
+    picture = expected._pictures["pixel_values"]
+    places = {name.split("_", 1)[1]: value for name, value in picture.places("image").items()}
+    answer = expected._tower(picture.pixels, grid_thw=picture.grid, **places)
+    expected = torch.cat([answer.pooler_output, *answer.deepstack_features], dim=1)
+    ((_, count, given),) = group_and_batch_mm_kwargs([("image", item) for item in made["mm_kwargs"]["image"]], device="cpu")
+    found = ours.embed_multimodal(**given)
+    assert count == len(sizes) and [len(part) for part in found] == [place.length for place in made["mm_placeholders"]["image"]]
+    torch.testing.assert_close(torch.cat(found), expected, rtol=0, atol=2e-5)
+    # Without the places of the full grid it would be something else.
+    shuffled = {**given, "image_keep": torch.cat([flags.flip(0) for flags in keep_of(made)])}
+    assert (torch.cat(ours.embed_multimodal(**shuffled)) - expected).abs().max() > 1e-2
+
+
+def test_all_rows_are_vllms_tower(models):
+    from texturevlm.vllm._model import encode_kept
+    tower, grids = models[0].visual, [[1, 8, 12], [1, 6, 4]]
+    pixels = torch.randn(120, 1536, generator=torch.Generator().manual_seed(0))
+    found = encode_kept(tower, pixels, grids, torch.ones(30, dtype=torch.bool))
+    assert torch.equal(torch.cat(found), tower(pixels, grids)) and [len(part) for part in found] == [24, 6]
+
+
+def test_what_the_processor_made_survives_the_way_to_the_engine(processor, models):
+    from vllm.v1.serial_utils import MsgpackDecoder, MsgpackEncoder
+    made = process(processor(), f"{PICTURE} {PICTURE}", pictures((200, 300), (320, 160)))
+    kwargs = made["mm_kwargs"]
+    there = MsgpackDecoder(type(kwargs)).decode(MsgpackEncoder().encode(kwargs))
+    for before, after in zip(kwargs["image"], there["image"]):
+        assert {name: value.data.tolist() for name, value in before.items()} == {name: value.data.tolist() for name, value in after.items()}
+        assert after["image_keep"].data.dtype == torch.bool
+
+
+BAD = [({"share": 0}, "share is 0.0; it must be above 0"), ({"share": 1.5}, "share is 1.5; it must be at most 1"),
+       ({"share": "much"}, "share is 'much', not a number"), ({"k": 0}, "k is 0; it must be 1 .."), ({"k": 2.5}, "k is 2.5, not a whole"),
+       ({"share": 0.5, "k": 9}, "share and k exclude each other"), ({"preset": "docment"}, "do you mean document?"),
+       ({"shar": 0.5}, "do you mean 'share'?"), (0.3, "texturevlm in mm_processor_kwargs is 0.3, not a mapping")]
+
+
+@pytest.mark.parametrize("settings, line", BAD, ids=[line for _, line in BAD])
+def test_bad_settings_are_one_line(processor, settings, line):
+    with pytest.raises(tv.Error, match="^[^\n]*$") as caught:
+        processor({"texturevlm": settings})  # when the engine starts
+    assert line in str(caught.value)
+    if isinstance(settings, dict):
+        settings = {"share": None, **settings}
+    with pytest.raises(tv.Error) as caught:
+        process(processor(), PICTURE, pictures((64, 64)), hf_processor_mm_kwargs={"texturevlm": settings})
+    assert line in str(caught.value)
+
+
+def test_nothing_opens_a_device_before_an_image_is_pruned(checkpoint):
+    """vLLM forks after it made its processor, and no device outlives that."""
+    program = (f"from texturevlm import _device\ndef refuse(*rest, **options): raise SystemExit('a device was opened')\n"
+               f"_device.Device.__init__ = refuse\nfrom texturevlm.vllm._prompt import settings_of\n"
+               f"settings_of({{'texturevlm': {{'share': .3, 'preset': 'document'}}}})\n")
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+
+
+def test_another_vllm_is_refused_by_name(monkeypatch, caplog):
+    monkeypatch.setattr(vllm, "__version__", "0.34.0")
+    with pytest.raises(tv.DeviceError, match=r"texturevlm.vllm needs vLLM 0\.33\.0, this is 0\.34\.0$"):
+        plugin.check_version()
+    monkeypatch.delitem(sys.modules, "texturevlm.vllm._processor", raising=False)
+    with pytest.raises(tv.DeviceError, match="this is 0.34.0"):
+        importlib.import_module("texturevlm.vllm._processor")
+    said = []
+    from vllm import logger
+    monkeypatch.setattr(logger, "init_logger", lambda name: type("Log", (), {"warning": lambda self, *line: said.append(line[0] % line[1:])})())
+    plugin.register()
+    assert len(said) == 1 and "this is 0.34.0" in said[0]
+
+
+def test_engines_that_go_another_way_are_refused(config):
+    from types import SimpleNamespace as Of
+    from texturevlm.vllm._model import PrunedQwen3VL
+
+    def refused(images=Of(mm_encoder_tp_mode="weights", is_multimodal_pruning_enabled=lambda: False), graph=False, drafts=None):
+        with pytest.raises(tv.DeviceError, match="^not supported: [^\n]*$") as caught:
+            PrunedQwen3VL(vllm_config=Of(model_config=Of(multimodal_config=images), speculative_config=drafts,
+                                         compilation_config=Of(cudagraph_mm_encoder=graph)))
+        return str(caught.value)
+
+    assert "mm_encoder_tp_mode=data" in refused(config(mm_encoder_tp_mode="data").multimodal_config)
+    assert "video_pruning_rate" in refused(config(video_pruning_rate=0.5).multimodal_config)
+    assert "cudagraph_mm_encoder" in refused(graph=True)
+    assert "speculative decoding" in refused(drafts=object())
+
+
+def test_what_does_not_fit_is_refused(processor, models):
+    ours, _ = models
+    one = processor({"texturevlm": {"share": 0.3}}, enable_mm_embeds=True)
+    embeddings = {"image_embeds": torch.zeros(4, 96), "image_grid_thw": torch.tensor([[1, 4, 4]])}
+    with pytest.raises(tv.ArgumentError, match="embeddings of images cannot be pruned"):
+        one(PICTURE, one.info.parse_mm_data({"image": embeddings}))
+    pixels, grid, flags = torch.zeros(8, 1536), torch.tensor([[1, 4, 4]]), torch.tensor([True, True, False, False])
+    with pytest.raises(tv.ArgumentError, match="images have no image_keep"):
+        ours.embed_multimodal(pixel_values=pixels, image_grid_thw=grid)
+    with pytest.raises(tv.ArgumentError, match="image_keep has 2 tokens of 4 patches, pixel_values have 12 patches"):
+        ours.embed_multimodal(pixel_values=torch.zeros(12, 1536), image_grid_thw=grid, image_keep=flags)
+    theirs = process(processor({}, architecture="Qwen3VLForConditionalGeneration"), PICTURE, pictures((64, 64)))
+    with pytest.raises(tv.ArgumentError, match="an image has no image_keep"):
+        ours.get_mrope_input_positions(theirs["prompt_token_ids"], features_of(theirs))
+    made = process(processor(), PICTURE, pictures((256, 256)))
+    features = features_of(made)
+    features[0].data["image_keep"].data[:] = True
+    with pytest.raises(tv.ArgumentError, match="places in the prompt, image_keep has 64"):
+        _prompt.full_prompt(made["prompt_token_ids"], features, IMAGE)

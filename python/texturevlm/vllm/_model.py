@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vLLM's Qwen3-VL, whose tower runs on the kept patches of images, and whose language model has them at the full prompt's positions."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from .._core import ArgumentError, DeviceError
+from ._processor import ProcessingInfo, Processor
+from ._prompt import full_prompt
+
+from vllm.model_executor.layers.attention.mm_encoder_attention import MMEncoderAttention  # after _processor has seen the version
+from vllm.model_executor.models.qwen3_vl import Qwen3VLDummyInputsBuilder, Qwen3VLForConditionalGeneration
+from vllm.multimodal import MULTIMODAL_REGISTRY
+
+
+def check_engine(vllm_config: Any) -> None:
+    """Refuses what goes past the methods below: `DeviceError`."""
+    images = vllm_config.model_config.multimodal_config
+    refused = {"mm_encoder_tp_mode=data": images.mm_encoder_tp_mode == "data",
+               "video_pruning_rate": images.is_multimodal_pruning_enabled(),
+               "cudagraph_mm_encoder": vllm_config.compilation_config.cudagraph_mm_encoder,
+               "speculative decoding": vllm_config.speculative_config is not None}
+    names = [name for name, asked in refused.items() if asked]
+    if names:
+        raise DeviceError(f"not supported: texturevlm.vllm does not go with {', '.join(names)}")
+
+
+def encode_kept(tower: Any, pixels: torch.Tensor, grids: list[list[int]], keep: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Of each image what the tower gives of its kept patches, at their places in the full grids; those of an image attend to each
+    other.
+
+    pixels: the kept patches, image after image. grids: of the full images. keep: bool, a value for each of their tokens.
+    """
+    unit = tower.spatial_merge_unit
+    counts = [int(flags.sum()) for flags in keep.split([t * h * w // unit for t, h, w in grids])]
+    if sum(counts) * unit != len(pixels):
+        raise ArgumentError(f"image_keep has {sum(counts)} tokens of {unit} patches, pixel_values have {len(pixels)} patches")
+    rows = keep.repeat_interleave(unit).nonzero()[:, 0].to(tower.device)
+    cos, sin = tower.rot_pos_emb(grids)
+    ends = np.cumsum([0, *(count * unit for count in counts)]).astype(np.int32)
+    backend = tower.attn_backend
+    metadata = {
+        "pos_embeds": tower.fast_pos_embed_interpolate(grids)[rows],
+        "rotary_pos_emb_cos": cos[rows], "rotary_pos_emb_sin": sin[rows],
+        "sequence_lengths": MMEncoderAttention.maybe_compute_seq_lens(backend, ends, tower.device),
+        "max_seqlen": torch.tensor(MMEncoderAttention.compute_max_seqlen(backend, ends), dtype=torch.int32),
+        "cu_seqlens": MMEncoderAttention.maybe_recompute_cu_seqlens(backend, ends, tower.hidden_size, tower.tp_size, tower.device,
+                                                                    fp8_padded_hidden_size=tower.fp8_padded_hidden_size)}
+    encoded: tuple[torch.Tensor, ...] = tower(pixels, None, encoder_metadata=metadata).split(counts)
+    return encoded
+
+
+@MULTIMODAL_REGISTRY.register_processor(Processor, info=ProcessingInfo, dummy_inputs=Qwen3VLDummyInputsBuilder)
+class PrunedQwen3VL(Qwen3VLForConditionalGeneration):  # type: ignore[misc]
+    def __init__(self, *, vllm_config: Any, prefix: str = "model") -> None:
+        check_engine(vllm_config)
+        super().__init__(vllm_config=vllm_config, prefix=prefix)
+
+    def _parse_and_validate_image_input(self, **given: Any) -> Any:
+        keep = given.pop("image_keep", None)
+        found = super()._parse_and_validate_image_input(**given)
+        if found is None:
+            return None
+        if keep is None:
+            raise ArgumentError("images have no image_keep: they did not come through texturevlm's processor")
+        return {"pixel_values": found["pixel_values"], "image_grid_thw": found["image_grid_thw"], "image_keep": keep}
+
+    def _process_image_input(self, image_input: Any) -> tuple[torch.Tensor, ...]:
+        return encode_kept(self.visual, image_input["pixel_values"], image_input["image_grid_thw"].tolist(),
+                           image_input["image_keep"])
+
+    def get_mrope_input_positions(self, input_tokens: list[int], mm_features: Sequence[Any]) -> tuple[torch.Tensor, int]:
+        full, features, kept = full_prompt(input_tokens, mm_features, self.config.image_token_id)
+        positions, delta = super().get_mrope_input_positions(full, features)
+        return positions[:, torch.tensor(kept)], delta + len(full) - len(input_tokens)

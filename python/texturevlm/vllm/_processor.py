@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vLLM's processor of Qwen3-VL, which keeps the tokens of images that matter: it drops the patches of the others, and shortens the
+places that the images have in the prompt."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from .. import __version__
+from .._core import ArgumentError
+from . import check_version
+from ._prompt import NAME, flags_of, kept_tokens, settings_of
+
+check_version()
+from vllm.model_executor.models.qwen3_vl import Qwen3VLMultiModalProcessor, Qwen3VLProcessingInfo  # noqa: E402
+from vllm.multimodal.hasher import MultiModalHasher  # noqa: E402
+from vllm.multimodal.inputs import MultiModalFieldConfig  # noqa: E402
+from vllm.multimodal.processing.context import InputProcessingContext  # noqa: E402
+
+
+class Context(InputProcessingContext):  # type: ignore[misc]
+    """Keeps texturevlm's settings from transformers' processor."""
+
+    def get_merged_mm_kwargs(self, kwargs: Mapping[str, Any], *, supported_mm_processor_kwargs: Any = None) -> dict[str, Any]:
+        found: dict[str, Any] = super().get_merged_mm_kwargs(kwargs, supported_mm_processor_kwargs=supported_mm_processor_kwargs)
+        if supported_mm_processor_kwargs is None:  # as vLLM asks for what transformers gets
+            found.pop(NAME, None)
+        return found
+
+
+class ProcessingInfo(Qwen3VLProcessingInfo):  # type: ignore[misc]
+    def __init__(self, ctx: InputProcessingContext) -> None:
+        super().__init__(Context(ctx.model_config, ctx.tokenizer))
+
+    def settings(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Those of a request, and of the engine where the request has none."""
+        return settings_of(self.ctx.get_mm_config().merge_mm_processor_kwargs(kwargs))
+
+    def values(self, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """By which mean and deviation the processor's values become pixels of 0 .. 1, and how many frames a patch has."""
+        images = self.get_image_processor(**kwargs)
+        merged = self._merge_and_resolve_mm_processor_kwargs(kwargs)
+        merged = {**merged, **merged.get("images_kwargs", {})}
+
+        def asked(name: str) -> Any:
+            return getattr(images, name) if merged.get(name) is None else merged[name]
+
+        # vLLM can leave normalising to the model: then these are bytes.
+        white = 255 * (float(asked("rescale_factor")) if asked("do_rescale") else 1)
+        mean, std = (asked("image_mean"), asked("image_std")) if asked("do_normalize") else ([0.0] * 3, [1.0] * 3)
+        return {"mean": tuple(value / white for value in mean), "std": tuple(value / white for value in std),
+                "temporal": int(asked("temporal_patch_size"))}
+
+
+class Processor(Qwen3VLMultiModalProcessor):  # type: ignore[misc]
+    def __init__(self, info: ProcessingInfo, *rest: Any, **options: Any) -> None:
+        super().__init__(info, *rest, **options)
+        self.info.settings({})  # a wrong one is told when the engine starts
+        self._merge = int(self.info.get_hf_config().vision_config.spatial_merge_size)
+
+    def get_dummy_inputs(self, *arguments: Any, **options: Any) -> Any:
+        """What vLLM measures its memory with: whole images, which a request may ask for, and as many rows as several short ones."""
+        inputs = super().get_dummy_inputs(*arguments, **options)
+        inputs.hf_processor_mm_kwargs = {NAME: {"share": 1.0, "k": None}}
+        return inputs
+
+    def _get_mm_hashes(self, inputs: Any) -> Any:
+        hashes = dict(super()._get_mm_hashes(inputs))
+        if "image" in hashes:
+            asked = [__version__, list(self.info.settings(inputs.hf_processor_mm_kwargs).items())]
+            algorithm = self.info.ctx.get_mm_config().mm_hasher_algorithm
+            hashes["image"] = [MultiModalHasher.hash_kwargs(algorithm, mm_hash=mm_hash, texturevlm=asked)
+                               for mm_hash in hashes["image"]]
+        return hashes
+
+    def _apply_hf_processor_main(self, mm_items: Any, hf_kwargs: Mapping[str, Any]) -> Any:
+        found = super()._apply_hf_processor_main(mm_items, hf_kwargs)
+        if "image_embeds" in found:
+            raise ArgumentError("embeddings of images cannot be pruned: give the images, or take vLLM's own Qwen3-VL")
+        if "pixel_values" in found:
+            settings, values = self.info.settings(hf_kwargs), self.info.values(hf_kwargs)
+            rows, flags, unit = [], [], self._merge**2
+            pictures = found["pixel_values"].split(found["image_grid_thw"].prod(-1).tolist())
+            for pixels, grid in zip(pictures, found["image_grid_thw"]):
+                kept = kept_tokens(pixels.float(), grid, self._merge, settings, **values)
+                rows.append(pixels[kept.repeat_interleave(unit).to(pixels.device)])
+                flags.append(kept)
+            found["pixel_values"], found["image_keep"] = torch.cat(rows), torch.cat(flags)
+        return found
+
+    def _get_mm_fields_config(self, hf_inputs: Any, hf_processor_mm_kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+        fields = dict(super()._get_mm_fields_config(hf_inputs, hf_processor_mm_kwargs))
+        if "image_keep" in hf_inputs:
+            tokens = hf_inputs["image_grid_thw"].prod(-1) // self._merge**2
+            kept = torch.stack([flags.sum() for flags in hf_inputs["image_keep"].split(tokens.tolist())])
+            fields["pixel_values"] = MultiModalFieldConfig.flat_from_sizes("image", kept * self._merge**2)
+            fields["image_keep"] = MultiModalFieldConfig.flat_from_sizes("image", tokens, keep_on_cpu=True)
+        return fields
+
+    def _get_prompt_updates(self, mm_items: Any, hf_processor_mm_kwargs: Mapping[str, Any], out_mm_kwargs: Any) -> Any:
+        token = self.info.get_hf_config().image_token_id
+
+        def kept(number: int) -> list[int]:
+            return [token] * sum(flags_of(out_mm_kwargs["image"][number]))
+
+        updates = super()._get_prompt_updates(mm_items, hf_processor_mm_kwargs, out_mm_kwargs)
+        return [dataclasses.replace(update, replacement=kept) if update.modality == "image" else update for update in updates]

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which tokens of images are kept, by the settings of the engine and of the request, and the prompt that they were taken from."""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from .._arguments import choice, known, short
+from .._core import ArgumentError, ArgumentTypeError
+from .._names import PRESETS
+from ..hf import select_tokens
+
+NAME = "texturevlm"  # of the settings among mm_processor_kwargs
+_SETTINGS = ("share", "k", "preset")
+
+
+def settings_of(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings in mm_processor_kwargs, of those that are not None; `ArgumentError` where one does not fit."""
+    given = kwargs.get(NAME)
+    if given is not None and not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"{NAME} in mm_processor_kwargs is {short(given)}, not a mapping")
+    found = {name: value for name, value in sorted((given or {}).items()) if value is not None}
+    known(found, _SETTINGS)
+    if "preset" in found:
+        choice("preset", found["preset"], PRESETS)
+    # Of an image of one token there is nothing to choose: this only looks at the settings, and opens no device.
+    select_tokens(torch.zeros(1, 3), torch.tensor([[1, 1, 1]]), 1, temporal=1, **found)
+    return found
+
+
+def kept_tokens(pixels: torch.Tensor, grid: torch.Tensor, merge: int, settings: Mapping[str, Any], **options: Any) -> torch.Tensor:
+    """Of one image a bool for each of its tokens, on the CPU. grid: int [3]; options: mean, std and temporal of select_tokens."""
+    tokens = int(grid.prod()) // merge**2
+    longest = int(grid[1:].max()) // merge
+    chosen = select_tokens(pixels, grid[None], merge, **settings, **options)[0]
+    if len(chosen) < longest:  # the text behind the image would have positions beyond the prompt's length
+        chosen = select_tokens(pixels, grid[None], merge, **{**settings, "share": None, "k": longest}, **options)[0]
+    kept = torch.zeros(tokens, dtype=torch.bool)
+    kept[chosen.cpu()] = True
+    return kept
+
+
+def full_prompt(tokens: list[int], features: Sequence[Any], image_token: int) -> tuple[list[int], list[Any], list[bool]]:
+    """The prompt with all tokens of its images again, vLLM's features at their places in it, and which of its places are kept."""
+    full: list[int] = []
+    kept: list[bool] = []
+    moved, end = [], 0
+    for feature in sorted(features, key=lambda feature: feature.mm_position.offset):
+        place = feature.mm_position
+        full += tokens[end:place.offset]
+        kept += [True] * (place.offset - end)
+        end = place.offset + place.length
+        part, stays = tokens[place.offset:end], [True] * place.length
+        position = dataclasses.replace(place, offset=len(full))
+        if feature.modality == "image":
+            stays = flags_of(feature.data)
+            if sum(stays) != place.length:
+                raise ArgumentError(f"an image has {place.length} places in the prompt, image_keep has {sum(stays)}")
+            part = [image_token] * len(stays)
+            position = dataclasses.replace(position, length=len(stays))
+        moved.append(dataclasses.replace(feature, mm_position=position))
+        full += part
+        kept += stays
+    return full + tokens[end:], moved, kept + [True] * (len(tokens) - end)
+
+
+def flags_of(item: Any) -> list[bool]:
+    """Which tokens of an image are kept, from what the processor made of it."""
+    if item is None or "image_keep" not in item:
+        raise ArgumentError("an image has no image_keep: it did not come through texturevlm's processor")
+    flags: list[bool] = item["image_keep"].data.tolist()
+    return flags
