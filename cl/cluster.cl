@@ -3,8 +3,9 @@
  * cluster.cl: superpixels by SLIC (Achanta, Shaji, Smith, Lucchi, Fua & Suesstrunk 2012) in L*a*b*. The
  * result is a label for each pixel; pieces.cl then makes each region one connected piece.
  *
- * 1. cluster_lab converts a level of the source to L*a*b* in whole steps. The kernels after it compute with
- *    whole numbers, or with floats that are only added and multiplied, so every device finds the same.
+ * 1. cluster_lab converts the levels of the source that are used to L*a*b* in whole steps, and clears the tables.
+ *    The kernels after it compute with whole numbers, or with floats that are only added and multiplied, so every
+ *    device finds the same.
  * 2. cluster_assign is one pass of SLIC: it gives each pixel to the nearest of nine centres, those of its own
  *    cell and of the eight cells around it. It computes the centres from the sums of the pass before, and
  *    adds up the sums for the next pass. The host runs passes on level 1 first, and then on level 0.
@@ -35,17 +36,31 @@ static inline uint packed_lab(float red, float green, float blue) {
     return (uint)(l << 22 | a << 11 | c);
 }
 
+/* Clears the `count` words of an image. All work-items of the image divide them among themselves. */
+HELPER void clear_words(global int *restrict words, int count) {
+    const int items = get_global_size(0) * get_global_size(1);
+    for (int i = get_global_id(1) * get_global_size(0) + get_global_id(0); i < count; i += items)
+        words[i] = 0;
+}
+
 /*
- * Converts one level of the source. place = (first word of this level in an image's colours, words of an
- * image). Work-item (n, y, image) converts RUN texels of row y. The components lie in three arrays of floats,
- * so that the second loop vectorises.
+ * Converts level 0 of the source, and level 1 if the launch is twice as deep as there are images. words = words
+ * of an image in `lab`, in `work` and in `regions`, of which the latter two are cleared. Work-item (n, y, image +
+ * images * level) converts RUN texels of row y. The components lie in three arrays of floats, so that the second
+ * loop vectorises.
  */
-kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, const int2 place, const int level) {
-    const int x = (int)get_global_id(0) * RUN, y = get_global_id(1), image = get_global_id(2);
+kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, global int *restrict work,
+                        global int *restrict regions, const int4 words, const int images) {
+    const int x = (int)get_global_id(0) * RUN, y = get_global_id(1);
+    const int image = get_global_id(2) % images, level = get_global_id(2) / images;
     const int4 where = level_place_(TEXTURE(source), image * source_size.z, level);
     const int n = min(RUN, where.x - x);
     float r[RUN], g[RUN], b[RUN];
     uint packed[RUN];
+    if (level == 0) {
+        clear_words(work + (size_t)image * words.y, words.y);
+        clear_words(regions + (size_t)image * words.z, words.z);
+    }
     if (n <= 0 || y >= where.y) return;
     for (int i = 0; i < RUN; ++i) {
         const float4 texel = texel_fetch_at_(TEXTURE(source), where, image * source_size.z, level, x + i, y);
@@ -54,7 +69,7 @@ kernel void cluster_lab(TEXTURE_IN(source), global uint *restrict lab, const int
         b[i] = texel.z;
     }
     for (int i = 0; i < RUN; ++i) packed[i] = packed_lab(r[i], g[i], b[i]);
-    lab += (size_t)image * place.y + place.x + y * where.x + x;
+    lab += (size_t)image * words.x + level * source_size.x * source_size.y + y * where.x + x;
     for (int i = 0; i < n; ++i) lab[i] = packed[i];
 }
 

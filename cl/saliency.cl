@@ -47,11 +47,13 @@ HELPER int lab_offset(int4 source_size, int first, int level) {
 /*
  * Converts levels first_level and up. `lab` holds those levels of image 0, then of image 1, and so on,
  * `texels` texels for each image. Work-item (n, image, level - first_level) converts RUN texels of a level;
- * those beyond the end of a smaller level have nothing to do.
+ * those beyond the end of a smaller level have nothing to do. The first one of an image also clears its largest
+ * values, which saliency_contrast finds.
  */
 kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels,
-                         const int first_level) {
+                         const int first_level, global int *restrict largest) {
     const int level = first_level + (int)get_global_id(2), image = get_global_id(1);
+    if (get_global_id(0) == 0 && get_global_id(2) == 0) vstore4((int4)(0), image, largest);
     const int w = level_side(source_size.x, level), count = w * level_side(source_size.y, level);
     const int first = get_global_id(0) * RUN, n = min(RUN, count - first);
     if (n <= 0) return;

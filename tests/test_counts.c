@@ -136,13 +136,13 @@ static const struct {
     long commands, waits, memory, builds;
 } jobs[] = {
     {"an image uploaded", nothing, upload, 2, 1, 0, 0},
-    {"select by grid, new image", set_pixels, by_grid, 15, 1, 0, 0},
+    {"select by grid, new image", set_pixels, by_grid, 14, 1, 0, 0},
     {"select by grid again", nothing, by_grid, 4, 1, 0, 0},
     {"select by budget, new image", set_pixels, by_budget, 11, 2, 0, 0},
     {"a further query, 64x64x768", turn_query, further, 6, 1, 0, 0},
-    {"all families of full40, with levels", set_all, families, 42, 0, 0, 0},
+    {"all families of full40, with levels", set_all, families, 38, 0, 0, 0},
     {"flow", nothing, flow, 28, 0, 0, 0},
-    {"a moving frame, push and select", nothing, moving_frame, 63, 3, 2, 0},
+    {"a moving frame, push and select", nothing, moving_frame, 62, 3, 2, 0},
     {"a frame with a tenth changed, carried", change_tenth, carried_frame, 17, 2, 0, 0},
     {"export for qwen2-vl", nothing, export_picture, 29, 3, 2, 0},
     {"a device opened", nothing, open_device, 9, 2, 6, 1},

@@ -9,14 +9,6 @@
 
 /* ---- Memory ---- */
 
-static tvlm_status zero(opencl_cluster *cluster, cl_mem memory, size_t bytes) {
-    const cl_int nothing = 0;
-    const cl_int error = clEnqueueFillBuffer(cluster->device->queue, memory, &nothing, sizeof nothing, 0,
-                                             bytes, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK
-                               : tvlm_opencl_fail(&cluster->device->base, error, "clEnqueueFillBuffer");
-}
-
 static void lay_out(opencl_cluster *cluster, const tvlm_texture *source) {
     const int32_t cells = opencl_cluster_cells(cluster);
     cluster->colour_words = opencl_cluster_texels(cluster);
@@ -45,9 +37,7 @@ static tvlm_status take_memory(opencl_cluster *cluster, const tvlm_generate_args
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, plane, &cluster->first));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, plane, &cluster->parents));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, plane, &cluster->sizes));
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_E, work, &cluster->work));
-    TVLM_TRY(zero(cluster, cluster->work, work));
-    return zero(cluster, cluster->regions, regions);
+    return tvlm_opencl_scratch(device, SCRATCH_E, work, &cluster->work);
 }
 
 /* ---- The family ---- */
@@ -91,9 +81,9 @@ tvlm_status tvlm_opencl_cluster(tvlm_device *base, const tvlm_generate_args *arg
     cluster.layout = tvlm_region_layout_for(&cluster.plan, args->label_counts, source->images);
     lay_out(&cluster, source);
     TVLM_TRY(take_memory(&cluster, args));
-    TVLM_TRY(tvlm_opencl_cluster_colours(&cluster, source, 0));
+    TVLM_TRY(tvlm_opencl_cluster_colours(&cluster, source));
     if (!all_given(args, source->images)) {
-        TVLM_TRY(tvlm_opencl_slic(&cluster, source));
+        TVLM_TRY(tvlm_opencl_slic(&cluster));
         TVLM_TRY(tvlm_opencl_pieces(&cluster));
     }
     TVLM_TRY(take_given(&cluster, args));

@@ -83,11 +83,10 @@ static inline tvlm_status opencl_cluster_run_span(opencl_call *call, int32_t cou
     return tvlm_opencl_call_run(call, 2, size, group);
 }
 
-/* slic.c: makes cluster->colours from a level of the source, makes cluster->first by SLIC, and says what a
- * pass is told. */
-tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source,
-                                        int32_t level);
-tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source);
+/* slic.c: makes cluster->colours from the source and clears the tables, makes cluster->first by SLIC, and says
+ * what a pass is told. */
+tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source);
+tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster);
 opencl_slic_pass tvlm_opencl_slic_pass_of(const opencl_cluster *cluster, int32_t pass);
 
 /* pieces.c: makes cluster->labels from cluster->first. */

@@ -38,7 +38,7 @@ typedef struct saliency_scratch {
 
 static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source, const tvlm_texture *out,
                                saliency_scratch *scratch) {
-    const size_t images = (size_t)out->images, texel = sizeof(cl_float4), zero = 0;
+    const size_t images = (size_t)out->images, texel = sizeof(cl_float4);
     const levels_used levels = levels_of(source);
     const size_t texels =
         tvlm_opencl_level_offset(source, levels.last + 1) - tvlm_opencl_level_offset(source, levels.first);
@@ -49,11 +49,8 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, (size_t)out->width * (size_t)out->height * images * texel,
                                  &scratch->contrast));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, images * sizeof(cl_int4), &scratch->largest));
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, 3 * (size_t)w * (size_t)h * images * sizeof(cl_float),
-                                 &scratch->prior));
-    const cl_int error = clEnqueueFillBuffer(device->queue, scratch->largest, &zero, sizeof(cl_int), 0,
-                                             images * sizeof(cl_int4), 0, NULL, NULL);
-    return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillBuffer");
+    return tvlm_opencl_scratch(device, SCRATCH_D, 3 * (size_t)w * (size_t)h * images * sizeof(cl_float),
+                               &scratch->prior);
 }
 
 /*
@@ -88,6 +85,7 @@ static tvlm_status lab(opencl_device *device, const tvlm_texture *source, const 
     tvlm_opencl_call_memory(&call, scratch->lab);
     tvlm_opencl_call_int(&call, scratch->texels);
     tvlm_opencl_call_int(&call, levels->first);
+    tvlm_opencl_call_memory(&call, scratch->largest);
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 

@@ -5,19 +5,19 @@
 #include "core/try.h"
 #include "opencl/cluster_parts.h"
 
-tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source,
-                                        int32_t level) {
-    const cl_int2 place = {{level > 0 ? opencl_cluster_texels(cluster) : 0, cluster->colour_words}};
-    const int32_t width = tvlm_level_side(source->width, level),
-                  height = tvlm_level_side(source->height, level);
+tvlm_status tvlm_opencl_cluster_colours(const opencl_cluster *cluster, const tvlm_texture *source) {
+    const int32_t levels = cluster->plan.coarse > 0 ? 2 : 1;
     opencl_call call;
     TVLM_TRY(opencl_cluster_begin(cluster, "cluster.cl", "cluster_lab", &call));
     tvlm_opencl_call_input(&call, source);
     tvlm_opencl_call_memory(&call, cluster->colours);
-    tvlm_opencl_call_bytes(&call, sizeof place, &place);
-    tvlm_opencl_call_int(&call, level);
-    return tvlm_opencl_call_run_pixels(&call, opencl_cluster_groups(width, opencl_cluster_run(cluster)),
-                                       height, cluster->images);
+    tvlm_opencl_call_memory(&call, cluster->work);
+    tvlm_opencl_call_memory(&call, cluster->regions);
+    tvlm_opencl_call_int4(&call, cluster->colour_words, cluster->work_words, cluster->layout.words, 0);
+    tvlm_opencl_call_int(&call, cluster->images);
+    return tvlm_opencl_call_run_pixels(&call,
+                                       opencl_cluster_groups(source->width, opencl_cluster_run(cluster)),
+                                       source->height, levels * cluster->images);
 }
 
 static float scale_of(int32_t side, int32_t level_side) {
@@ -108,8 +108,7 @@ static tvlm_status write_centres(const opencl_cluster *cluster, const tvlm_clust
     return status;
 }
 
-tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster, const tvlm_texture *source) {
-    if (cluster->plan.coarse > 0) TVLM_TRY(tvlm_opencl_cluster_colours(cluster, source, 1));
+tvlm_status tvlm_opencl_slic(const opencl_cluster *cluster) {
     if (cluster->centres != NULL) TVLM_TRY(write_centres(cluster, cluster->centres));
     for (int32_t pass = 0; pass < CLUSTER_PASSES; ++pass) TVLM_TRY(assign(cluster, pass));
     return TVLM_OK;
