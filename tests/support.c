@@ -80,7 +80,8 @@ static int run_device(const char *name, test_body *body, tvlm_device *reference)
         test_target target = {0};
         if (!wanted_storage(storages[s])) continue;
         const tvlm_status status = tvlm_device_open(
-            tvlm_device_params(.name = name, .storage = storages[s], .log = &test_log), &target.device);
+            tvlm_device_params(.name = name, .storage = storages[s], .log = &test_log, .untuned = true),
+            &target.device);
         if (status == TVLM_ERROR_UNSUPPORTED) {
             printf("  device %s cannot do storage %s: %s\n", name, tvlm_storage_name(storages[s]), last_line);
             continue;

@@ -138,6 +138,7 @@ int tool_open_device(struct tool *tool, const tool_common *common, tvlm_device *
     const struct tvlm_device_params params = {.name = common->device,
                                               .storage = (tvlm_storage)common->storage,
                                               .fallback = common->fallback > 0,
+                                              .untuned = tool->untuned,
                                               .log = &tool->log};
     const char *const subject = tool->subject;
     tool->subject = NULL; /* what fails now is not about the file */

@@ -24,6 +24,7 @@ struct tool {
     int verbose;
     bool quiet;          /* no warnings and no progress */
     bool fallback;       /* work goes on with another device where one is lost */
+    bool untuned;        /* devices are opened as if nothing had been tuned */
     int32_t device;      /* the index of the device that was opened last (tvlm_device_info) */
     int32_t lost;        /* and of the one that was lost last */
     int32_t replaced;    /* how many devices were lost so far, and replaced */
@@ -51,7 +52,7 @@ typedef struct tool_command {
 } tool_command;
 
 extern const tool_command devices_command, generate_command, select_command, flow_command, video_command,
-    fit_command, export_command, pca_command, logpolar_command;
+    fit_command, export_command, pca_command, logpolar_command, tune_command;
 extern const tool_command bench_command; /* the only one of tvlm-bench */
 
 /* The options of every command. */

@@ -109,7 +109,8 @@ struct tvlm_device_params {
      */
     bool fallback;
     const tvlm_log *log; /* copied; NULL: silence */
-    uint64_t reserved[4];
+    bool untuned;        /* what tvlm_device_tune (tune.h) kept for the device is not looked at */
+    uint64_t reserved[3];
 };
 #define tvlm_device_params(...) TVLM_PARAMS(tvlm_device_params, __VA_ARGS__)
 

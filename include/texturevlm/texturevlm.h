@@ -48,6 +48,7 @@
 #include "status.h"
 #include "stream.h"
 #include "temporal.h"
+#include "tune.h"
 #include "version.h"
 
 #endif

@@ -14,6 +14,7 @@ struct tvlm_backend {
     TVLM_OPERATIONS(TVLM_MEMBER)
 #undef TVLM_MEMBER
     tvlm_generate_operation *generate[TVLM_GRID_COUNT]; /* NULL where a grid is handed in */
+    const tvlm_tuner *tuner;                            /* NULL: there is nothing to tune */
 };
 
 /* Opens the reference device. The OpenCL backend's way in is in opencl/open.h. */

@@ -22,6 +22,7 @@
 #include "texturevlm/image.h"
 
 typedef struct tvlm_backend tvlm_backend;
+typedef struct tvlm_tuner tvlm_tuner; /* tuner.h */
 
 /* Each backend's device begins with this. tiles_made is the last serial of tvlm_tiles; `held` is how many
  * bytes of device memory the backend has, and held_most the most that it ever had. */

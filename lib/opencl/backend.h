@@ -92,8 +92,8 @@ typedef struct opencl_device {
     const char *cl_std;
     /* The folder that kernels are loaded from; NULL: they are embedded. */
     char *kernel_dir;
-    /* The folder of compiled programs; NULL: none is kept. */
-    char *cache_dir;
+    /* The folder of compiled programs, and that of what was tuned; NULL: none is kept. */
+    char *cache_dir, *tuning_dir;
     /* Whether a program came from that folder; and whether nothing there is believed, only written anew. */
     bool cache_used, cache_distrusted;
     /* The largest work-group, in work-items. */
@@ -107,6 +107,8 @@ typedef struct opencl_device {
     /* The driver ends long loops early, so no work-item may do much. */
     bool short_loops;
     opencl_tuning tuning;
+    /* NULL: nothing was tuned. */
+    opencl_tuned *tuned;
     /* CLBlast's function (gemm.c); NULL: not loaded, or not installed. */
     void (*clblast_sgemm)(void);
     bool clblast_asked;
@@ -177,7 +179,14 @@ tvlm_status tvlm_opencl_kernel(opencl_device *device, const char *file, const ch
 void tvlm_opencl_programs_destroy(opencl_device *device);
 /* kernel_text.c: a kernel file with its includes in it, and #line where files begin. The caller frees it. */
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
-/* cache.c: compiled programs on disk. Loading gives memory that the caller frees, or fails silently. */
+/* cache.c: files of a folder by their key, with a hash of key and content. Reading gives memory that the caller
+ * frees, or fails silently: IO where there is no such file, FORMAT where there is one that is not to be used.
+ * Writing fails silently, too. Then the same for compiled programs. */
+bool tvlm_opencl_cache_path(const char *folder, const char *key, const char *suffix, char *path, size_t size);
+tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const char *suffix,
+                                   unsigned char **binary, size_t *size);
+void tvlm_opencl_cache_write(const char *folder, const char *key, const char *suffix,
+                             const unsigned char *binary, size_t size);
 tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
                                    size_t *size);
 void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cache.c: compiled programs on disk.
+ * cache.c: compiled programs on disk, and what was tuned (tuning_file.c).
  *
  *   - The name of a file is the SHA-256 of everything that its content depends on.
  *   - A file is written under a temporary name and then renamed, so that a reader never sees half of one.
@@ -9,7 +9,8 @@
  *   - Only regular files of the user's own are read, which nobody else may write, and up to a size that no
  *     program has: a pipe would never end, and a sparse file would fill the memory.
  *
- * This does not protect from who can write as the user: that person needs no cache to do harm. Whatever goes wrong here, the program is built from source, and nothing is logged.
+ * This does not protect from who can write as the user: that person needs no cache to do harm. Whatever goes wrong
+ * here, the program is built from source, and nothing is logged.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -50,10 +51,10 @@ tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *sourc
     return TVLM_OK;
 }
 
-static bool cache_path(const opencl_device *device, const char *key, const char *suffix, char *path,
-                       size_t size) {
-    if (device->cache_dir == NULL) return false;
-    const int length = snprintf(path, size, "%s/%s%s", device->cache_dir, key, suffix);
+bool tvlm_opencl_cache_path(const char *folder, const char *key, const char *suffix, char *path,
+                            size_t size) {
+    if (folder == NULL) return false;
+    const int length = snprintf(path, size, "%s/%s%s", folder, key, suffix);
     return length > 0 && (size_t)length < size;
 }
 
@@ -85,14 +86,15 @@ static FILE *open_trusted(const char *path, size_t *size) {
     return stream;
 }
 
-tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
-                                   size_t *size) {
+tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const char *suffix,
+                                   unsigned char **binary, size_t *size) {
     char path[4096];
     size_t file_size = 0;
     uint8_t stored[DIGEST_BYTES], digest[DIGEST_BYTES];
-    if (device->cache_distrusted || !cache_path(device, key, ".bin", path, sizeof path)) return TVLM_ERROR_IO;
+    struct stat about;
+    if (!tvlm_opencl_cache_path(folder, key, suffix, path, sizeof path)) return TVLM_ERROR_IO;
     FILE *stream = open_trusted(path, &file_size);
-    if (stream == NULL) return TVLM_ERROR_IO;
+    if (stream == NULL) return lstat(path, &about) == 0 ? TVLM_ERROR_FORMAT : TVLM_ERROR_IO;
     *size = file_size - DIGEST_BYTES;
     unsigned char *bytes = tvlm_allocate(*size, 1);
     bool good = bytes != NULL && fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
@@ -108,6 +110,12 @@ tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key,
     }
     *binary = bytes;
     return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_cache_load(const opencl_device *device, const char *key, unsigned char **binary,
+                                   size_t *size) {
+    if (device->cache_distrusted) return TVLM_ERROR_IO;
+    return tvlm_opencl_cache_read(device->cache_dir, key, ".bin", binary, size);
 }
 
 /* Makes a folder and those above it, as mkdir -p does. Errors show when the file is opened. */
@@ -135,14 +143,15 @@ static void write_file(const char *path, char *temporary, const uint8_t digest[D
     if (!good || rename(temporary, path) != 0) unlink(temporary);
 }
 
-void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
-                             size_t size) {
-    char path[4096], temporary[4096];
+void tvlm_opencl_cache_write(const char *folder, const char *key, const char *suffix,
+                             const unsigned char *binary, size_t size) {
+    char path[4096], temporary[4096], made[4096];
     uint8_t digest[DIGEST_BYTES];
-    if (size > PROGRAM_MAX || !cache_path(device, key, ".bin", path, sizeof path) ||
-        !cache_path(device, key, ".XXXXXX", temporary, sizeof temporary))
+    if (size > PROGRAM_MAX || !tvlm_opencl_cache_path(folder, key, suffix, path, sizeof path) ||
+        !tvlm_opencl_cache_path(folder, key, ".XXXXXX", temporary, sizeof temporary))
         return;
-    make_folders(device->cache_dir);
+    snprintf(made, sizeof made, "%s", folder);
+    make_folders(made);
     digest_of(key, binary, size, digest);
     /* A program that is interrupted meanwhile ends a moment later, and leaves no temporary file. */
     sigset_t all, before;
@@ -150,4 +159,9 @@ void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const
     (void)pthread_sigmask(SIG_BLOCK, &all, &before);
     write_file(path, temporary, digest, binary, size);
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const unsigned char *binary,
+                             size_t size) {
+    tvlm_opencl_cache_write(device->cache_dir, key, ".bin", binary, size);
 }

@@ -27,6 +27,8 @@ static void release(opencl_device *device) {
     if (device->context != NULL) clReleaseContext(device->context);
     free(device->kernel_dir);
     free(device->cache_dir);
+    free(device->tuning_dir);
+    free(device->tuned);
     free(device);
 }
 
@@ -52,10 +54,22 @@ void tvlm_opencl_flush(tvlm_device *base) {
     device->unsent = false;
 }
 
+/* Each family with what was tuned for it. */
+#define GENERATOR(ID, name, ...)                                                                             \
+    static tvlm_status make_##name(tvlm_device *device, const tvlm_generate_args *args) {                    \
+        OPENCL_TUNED(device, TVLM_GRID_##ID,                                                                 \
+                     (double)args->out->extent_x * args->out->extent_y * args->out->images);                 \
+        return tvlm_opencl_##name(device, args);                                                             \
+    }
+TVLM_GENERATED_GRIDS(GENERATOR)
+#undef GENERATOR
+
 #define OPERATION(name, ...)     .name = tvlm_opencl_##name,
-#define GENERATOR(ID, name, ...) [TVLM_GRID_##ID] = tvlm_opencl_##name,
+#define GENERATOR(ID, name, ...) [TVLM_GRID_##ID] = make_##name,
 static const tvlm_backend opencl_backend = {
-    .name = "opencl", TVLM_OPERATIONS(OPERATION).generate = {TVLM_GENERATED_GRIDS(GENERATOR)}};
+    .name = "opencl",
+    TVLM_OPERATIONS(OPERATION).generate = {TVLM_GENERATED_GRIDS(GENERATOR)},
+    .tuner = &tvlm_opencl_tuner};
 #undef OPERATION
 #undef GENERATOR
 
@@ -73,12 +87,10 @@ static bool releases_early(const opencl_device *device) {
     return strcmp(device->base.info.platform, "rusticl") == 0;
 }
 
-/* The folder for compiled programs: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none.
- */
-static const char *cache_folder(const opencl_device *device, const char *asked, char *path, size_t size) {
+/* The folder for what is kept: asked for, $XDG_CACHE_HOME/texturevlm or ~/.cache/texturevlm. NULL: none. */
+static const char *cache_folder(const char *asked, char *path, size_t size) {
     const char *home = getenv("XDG_CACHE_HOME"), *below = "texturevlm";
     if (asked != NULL) return asked[0] != '\0' ? asked : NULL;
-    if (caches_itself(device)) return NULL;
     if (home == NULL || home[0] != '/') {
         home = getenv("HOME");
         below = ".cache/texturevlm";
@@ -99,8 +111,10 @@ static tvlm_status take_folders(opencl_device *device, const struct tvlm_device_
     char path[4096];
     TVLM_TRY(copy_text(params->log, params->kernel_dir != NULL ? params->kernel_dir : getenv("TVLM_CL_DIR"),
                        &device->kernel_dir));
-    return copy_text(params->log, cache_folder(device, params->cache_dir, path, sizeof path),
-                     &device->cache_dir);
+    const char *folder = cache_folder(params->cache_dir, path, sizeof path);
+    TVLM_TRY(copy_text(params->log, folder, &device->tuning_dir));
+    if (params->cache_dir == NULL && caches_itself(device)) return TVLM_OK;
+    return copy_text(params->log, folder, &device->cache_dir);
 }
 
 static opencl_tuning tuning_for(const opencl_device *device) {
@@ -148,7 +162,9 @@ static bool tested_images(const tvlm_device_info *info) {
     return false;
 }
 
-static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, const opencl_ability able[]) {
+/* `tuned` is the storage that was found to be the fastest, or AUTO. */
+static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, tvlm_storage tuned,
+                                  const opencl_ability able[]) {
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
     tvlm_device_info *info = &device->base.info;
     const char *reason = "asked for";
@@ -158,7 +174,10 @@ static tvlm_status choose_storage(opencl_device *device, tvlm_storage asked, con
         return tvlm_fail(&device->base.log, TVLM_ERROR_UNSUPPORTED,
                          "%s: %s storage does not pass the self-test", info->name, tvlm_storage_name(asked));
     if (asked == TVLM_STORAGE_AUTO) {
-        if (gpu && able[TVLM_STORAGE_MIPMAPPED].works) {
+        if (tuned != TVLM_STORAGE_AUTO && able[tuned].works) {
+            asked = tuned;
+            reason = "it was the fastest when the device was tuned";
+        } else if (gpu && able[TVLM_STORAGE_MIPMAPPED].works) {
             asked = TVLM_STORAGE_MIPMAPPED;
             reason = "the hardware filters between levels, and passes the self-test";
         } else if (gpu && able[TVLM_STORAGE_IMAGE].works) {
@@ -192,19 +211,25 @@ tvlm_status tvlm_opencl_empty_create(opencl_device *device) {
 
 /* Where images would not be chosen they are tested only when asked for: their kernels take seconds to compile
  * on PoCL. */
-static tvlm_status prepare(opencl_device *device, tvlm_storage asked, bool test_all) {
+static tvlm_status prepare(opencl_device *device, const struct tvlm_device_params *params) {
+    const tvlm_storage asked = params->storage,
+                       tuned = params->untuned || asked != TVLM_STORAGE_AUTO
+                                   ? TVLM_STORAGE_AUTO
+                                   : tvlm_opencl_tuning_storage(&device->base),
+                       likely = asked != TVLM_STORAGE_AUTO ? asked : tuned;
     const bool gpu = device->base.info.type == TVLM_DEVICE_GPU;
-    const bool named = asked == TVLM_STORAGE_IMAGE || asked == TVLM_STORAGE_MIPMAPPED;
+    const bool named = likely == TVLM_STORAGE_IMAGE || likely == TVLM_STORAGE_MIPMAPPED;
     opencl_ability able[TVLM_STORAGE_MIPMAPPED + 1];
     TVLM_TRY(check_limits(device));
     device->tuning = tuning_for(device);
     prepare_mipmaps(device);
-    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || test_all, able));
+    TVLM_TRY(tvlm_opencl_self_test(device, gpu || named || params->test_all, able));
     device->tuning = tuning_for(device); /* now that it is known what the device can do */
-    TVLM_TRY(choose_storage(device, asked, able));
+    TVLM_TRY(choose_storage(device, asked, tuned, able));
     device->cl_std = tvlm_opencl_language(device, device->base.info.storage);
     device->round_stores =
         device->base.info.storage != TVLM_STORAGE_BUFFER && !able[TVLM_STORAGE_IMAGE].rounds;
+    if (!params->untuned) TVLM_TRY(tvlm_opencl_tuning_load(&device->base));
     if (device->base.info.storage != TVLM_STORAGE_IMAGE)
         tvlm_opencl_texture_destroy(&device->base, &device->empty);
     return device->empty != NULL ? TVLM_OK : tvlm_opencl_empty_create(device);
@@ -232,7 +257,7 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
     if (error != CL_SUCCESS) status = tvlm_opencl_fail(&made->base, error, "clGetDeviceInfo");
     made->releases_early = releases_early(made);
     if (status == TVLM_OK) status = take_folders(made, params);
-    if (status == TVLM_OK) status = prepare(made, params->storage, params->test_all);
+    if (status == TVLM_OK) status = prepare(made, params);
     if (status != TVLM_OK) {
         clFinish(queue);
         release(made);

@@ -179,6 +179,7 @@ static tvlm_status result(const flow_job *job, int forward) {
 }
 
 tvlm_status tvlm_opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {
+    OPENCL_TUNED(base, TVLM_TUNED_FLOW, (double)args->from->width * args->from->height);
     flow_job job = {.device = (opencl_device *)base, .args = args, .directions = 2};
     int now = 0;
     place_levels(&job);

@@ -162,6 +162,7 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
 
 tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, const tvlm_budget_plan *plan,
                                tvlm_buffer *losses, size_t offset) {
+    OPENCL_TUNED(base, TVLM_TUNED_LOSSES, (double)source->width * source->height);
     work w = {.device = (opencl_device *)base, .source = source, .plan = plan};
     find_sizes(&w);
     TVLM_TRY(prepare(&w));

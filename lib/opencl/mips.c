@@ -321,7 +321,14 @@ static tvlm_status make_some(opencl_device *device, tvlm_texture *const *texture
 
 /* ---- backend.h ---- */
 
+/* The pixels of the image, so that all its textures have their levels made in one way. */
+static double tuned_area(const tvlm_texture *texture) {
+    return (double)texture->extent_x * (double)texture->extent_y * texture->images;
+}
+
 tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *const *textures, int32_t count) {
+    if (count == 0) return TVLM_OK;
+    OPENCL_TUNED(base, TVLM_TUNED_LEVELS, tuned_area(textures[0]));
     for (int32_t done = 0; done < count;) TVLM_TRY(make_some((opencl_device *)base, textures, count, &done));
     return TVLM_OK;
 }
@@ -330,6 +337,7 @@ tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *const *textures, i
 enum { RUN_IN_TILES = 16 };
 
 tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const tvlm_tiles *tiles) {
+    OPENCL_TUNED(base, TVLM_TUNED_LEVELS, tuned_area(out));
     opencl_device *device = (opencl_device *)base;
     opencl_texture *texture = (opencl_texture *)out;
     const int32_t run = device->tuning.mips_run;

@@ -24,6 +24,7 @@ static tvlm_status upload_plan(opencl_device *device, const tvlm_patch_plan *pla
 
 tvlm_status tvlm_opencl_patches(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_patch_plan *plan,
                                 tvlm_buffer *places, int32_t count, tvlm_buffer *out) {
+    OPENCL_TUNED(base, TVLM_TUNED_PATCHES, (double)count * plan->side * plan->side);
     opencl_device *device = (opencl_device *)base;
     const int32_t run = plan->reflect ? 1 : device->tuning.run;
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;

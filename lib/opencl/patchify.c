@@ -9,6 +9,7 @@
 
 tvlm_status tvlm_opencl_patchify(tvlm_device *base, tvlm_buffer *pixels, const tvlm_patchify *layout,
                                  tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out) {
+    OPENCL_TUNED(base, TVLM_TUNED_EXPORT, (double)layout->width * layout->height * layout->frames);
     opencl_device *device = (opencl_device *)base;
     const bool whole = device->tuning.scan_rows;
     const int32_t rows = layout->count * layout->merge * layout->merge;

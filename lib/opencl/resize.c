@@ -78,6 +78,7 @@ static tvlm_status columns_first(opencl_device *device, tvlm_buffer *pixels, con
 
 tvlm_status tvlm_opencl_resize(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                tvlm_buffer *table, const tvlm_resize *plan, tvlm_buffer *out, size_t offset) {
+    OPENCL_TUNED(base, TVLM_TUNED_EXPORT, (double)plan->x.size * plan->y.size);
     opencl_device *device = (opencl_device *)base;
     cl_mem between;
     if (plan->columns_first) {

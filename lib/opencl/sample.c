@@ -56,10 +56,12 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
 
 tvlm_status tvlm_opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
                              tvlm_texture *out) {
+    OPENCL_TUNED(base, TVLM_TUNED_PACK, (double)out->width * out->height * out->images);
     return pack(base, bundle, refs, level, 0, out->images, out);
 }
 
 tvlm_status tvlm_opencl_pack_slot(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
                                   float level, int32_t slot, tvlm_texture *out) {
+    OPENCL_TUNED(base, TVLM_TUNED_PACK, (double)out->width * out->height * out->images);
     return pack(base, bundle, refs, level, slot, 1, out);
 }

@@ -164,6 +164,7 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
 tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                               int32_t group_count, const tvlm_score_combination *combination,
                               const tvlm_candidates *candidates, tvlm_buffer *scores) {
+    OPENCL_TUNED(base, TVLM_TUNED_SCORE, (double)candidates->columns * candidates->rows * TVLM_TUNED_CELL);
     opencl_device *device = (opencl_device *)base;
     const size_t count = (size_t)candidates->columns * (size_t)candidates->rows;
     const float *w = combination->weight;

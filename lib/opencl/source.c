@@ -29,6 +29,7 @@ static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const c
 
 tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvlm_pixels *layout,
                                int32_t image, tvlm_texture *out) {
+    OPENCL_TUNED(base, TVLM_TUNED_SOURCE, (double)out->width * out->height);
     opencl_call call;
     TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out->format, &call));
     tvlm_opencl_call_output(&call, out);

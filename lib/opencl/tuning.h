@@ -9,8 +9,7 @@
 #ifndef TVLM_OPENCL_TUNING_H
 #define TVLM_OPENCL_TUNING_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "core/tuner.h"
 
 /*
  * X(name, a GPU's value, a CPU's):
@@ -63,5 +62,45 @@ typedef struct opencl_tuning {
 
 /* What a GPU has that was not tuned, or a CPU. */
 opencl_tuning tvlm_opencl_tuning_default(bool gpu);
+
+/* What stages have at the sizes of core/tuner.h, where it is not the same for all. */
+typedef struct opencl_tuned {
+    opencl_tuning at[TVLM_TUNED_COUNT][TVLM_TUNED_SIZES];
+} opencl_tuned;
+
+/*
+ * To the end of the block, `device->tuning` is what was tuned for this stage at this size. Where nothing was,
+ * it stays as it is.
+ */
+#define OPENCL_TUNED(base, stage, pixels)                                                                    \
+    __attribute__((cleanup(tvlm_opencl_tuned_end))) opencl_tuned_scope tuned_scope;                          \
+    tvlm_opencl_tuned_begin((base), (stage), (double)(pixels), &tuned_scope)
+typedef struct opencl_tuned_scope {
+    tvlm_device *device; /* NULL: nothing was changed */
+    opencl_tuning before;
+} opencl_tuned_scope;
+void tvlm_opencl_tuned_begin(tvlm_device *device, int32_t stage, double pixels, opencl_tuned_scope *scope);
+void tvlm_opencl_tuned_end(opencl_tuned_scope *scope);
+
+extern const tvlm_tuner tvlm_opencl_tuner;
+
+/*
+ * tuning_file.c: the file of what was tuned, beside the program cache (cache.c) and under a key as there: a line
+ * for each choice of a stage at a size that is not the default. A file that is damaged, of another device or of
+ * what this version does not have is not used, with one warning. Loading fails with MEMORY only.
+ */
+tvlm_status tvlm_opencl_tuning_load(tvlm_device *device);
+tvlm_status tvlm_opencl_tuning_keep(tvlm_device *device, char *path, size_t size);
+tvlm_status tvlm_opencl_tuning_keep_storage(tvlm_device *device, tvlm_storage storage);
+/* AUTO: no file says. */
+tvlm_storage tvlm_opencl_tuning_storage(const tvlm_device *device);
+
+/* What the file is made of: the name of a choice, the members' values of a setting (returned is how many there
+ * are), and which setting is the device's default. */
+enum { OPENCL_CHOICE_VALUES = 4 };
+const char *tvlm_opencl_choice_name(int32_t choice);
+int32_t tvlm_opencl_choice_values(const tvlm_device *device, int32_t choice, int32_t setting,
+                                  int32_t values[OPENCL_CHOICE_VALUES]);
+int32_t tvlm_opencl_choice_default(const tvlm_device *device, int32_t choice);
 
 #endif

@@ -44,6 +44,7 @@ video) run=(video "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
 pca) run=(pca train "$in/features.npy" -k 2 -o basis.safetensors) ;;
 fit) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" -o scorer.safetensors) ;;
 bench) run=(bench --json --size 64x48 --repeat 1 --stage visual) ;;
+tune) run=(tune --json --storage buffer --seconds 0.5) ;;
 devices) run=(devices --json) ;;
 *) echo "there is no command $command"; exit 1 ;;
 esac
@@ -71,7 +72,7 @@ fi
 [ ! -s "$work/stderr" ] || complain "without a failure: ${run[*]}"
 keep expected
 calls=$(sed -n 's/^calls //p' "$work/counts")
-case $command in bench | devices) compared='' ;; *) compared=1 ;; esac
+case $command in bench | tune | devices) compared='' ;; *) compared=1 ;; esac
 quick=${TVLM_TEST_QUICK:-0}
 [ "${TVLM_TEST_SMALL:-0}" != 1 ] || quick=1
 

@@ -222,6 +222,21 @@ def caches():
     put("cache", "stored_text", b"p" + b"; ModuleID = 'x'\n" * 9)
 
 
+def tunings():
+    """'f' and a file; 'c', 'g' (a GPU) or 'l' (short loops) and a text (opencl/tuning_file.c)."""
+    first = "texturevlm tuning 1\n"
+    put("tuning", "file", b"f" + bytes(32) + first.encode())
+    put("tuning", "empty", b"c" + first.encode())
+    put("tuning", "several", "c" + first + "saliency 1 group 64 1\nlevels 0 levels 16 0\nvisual 2 tile 1 1 128 8\n")
+    put("tuning", "gpu", "g" + first + "visual 1 tile 32 8 32 8\ntopk 1 ranked 0\nproducts 2 products 8\n")
+    put("tuning", "short_loops", "l" + first + "saliency 1 run 2\n")
+    put("tuning", "long_loops", "l" + first + "saliency 1 run 32\n")
+    put("tuning", "out_of_range", "c" + first + "saliency 1 run 7\n")
+    put("tuning", "other_version", "ctexturevlm tuning 2\n")
+    put("tuning", "cut_short", "c" + first + "saliency 1 gro")
+    put("tuning", "binary", b"c" + first.encode() + b"saliency 1 run 8\n\0more")
+
+
 # ---- Whole selections: the bytes of fuzz_select.c ----
 
 def selections():
@@ -286,6 +301,7 @@ def main():
     boxes()
     channels()
     caches()
+    tunings()
     selections()
     videos(pictures, sys.argv[1] if len(sys.argv) == 2 else None)
 
