@@ -50,9 +50,6 @@ kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, g
 
 /* ---- Pictures ---- */
 
-/* Where the length of a loop is an argument, it becomes a constant only if the function is inlined. */
-#define INLINED HELPER __attribute__((always_inline))
-
 /* The entry of the table for place o of an axis, whose offset and taps stand at `axis` of a picture. */
 HELPER global const float *entry_of(global const float *table, global const int *axis, int o) {
     return table + axis[0] + o * (axis[1] + TVLM_BUDGET_HEAD);

@@ -10,6 +10,9 @@
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1 -DOUT_HALF=1
 // check-kernels: -DRUN=1 -DREFLECT=1 -DBUNDLE_SIZE=1
+// gpu: -DBUNDLE_SIZE=1
+// gpu: -DBUNDLE_SIZE=4
+// gpu: -DBUNDLE_SIZE=16
 #include "bundle.clh"
 
 #ifndef OUT_HALF

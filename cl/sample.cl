@@ -5,16 +5,20 @@
  */
 // check-kernels: -DRUN=1
 // check-kernels: -DRUN=16 -DBUNDLE_UNIT=1
+// gpu: -DBUNDLE_SIZE=1
+// gpu: -DBUNDLE_SIZE=4
+// gpu: -DBUNDLE_SIZE=16
 #include "bundle.clh"
 
 /*
  * Writes out[point][group of four channels]. A point is (x, y, level, image), x and y in pixels of the image.
- * Work-item (group, point) reads four of the 4 * count4 channels of one of `count` points. The host compiles
- * it with RUN 1, since neighbouring points of the list have nothing in common.
+ * Work-item (point, group) reads four of the 4 * count4 channels of one of `count` points, so that work-items
+ * beside each other read the same texture. The host compiles it with RUN 1, since neighbouring points of the
+ * list have nothing in common.
  */
 kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4,
                    global const float4 *restrict points, const int count, global float4 *restrict out) {
-    const int group = get_global_id(0), i = get_global_id(1);
+    const int i = get_global_id(0), group = get_global_id(1);
     if (group >= count4 || i >= count) return;
     const float4 p = points[i];
     float x[RUN];

@@ -9,10 +9,15 @@
  *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps, and 0;
  *   - LAYER_FLOATS floats: a cap for each channel, and a weight for each channel at each of nine taps.
  *
+ * Layers stand in the order of their textures (bundle.clh), the position formula last.
+ *
  * score_parts runs the program at every candidate and finds the range of each part. score_combine brings the
  * parts to [0, 1] by these ranges, and adds them with weights. score_add adds a bonus for each candidate.
  * pass_range and pass_keep make scores a channel of a texture.
  */
+// gpu: -DBUNDLE_SIZE=1
+// gpu: -DBUNDLE_SIZE=4
+// gpu: -DBUNDLE_SIZE=16
 #include "bundle.clh"
 
 #ifndef SCORE_GROUP
@@ -30,23 +35,76 @@ HELPER float unordered(int bits) {
     return as_float(bits ^ ((bits >> 31) & 0x7fffffff));
 }
 
-/* Adds one layer to the sums of RUN candidates at (x[i], y), in pixels. `step` is the size of a cell in
- * pixels, and so the distance of the taps. */
-HELPER void add_layer(BUNDLE_IN, int ref, int taps, global const float *restrict floats, const float *x,
-                      float y, float2 step, float level, int image, float *sums) {
-    const float4 cap = vload4(0, floats);
-    float tap_x[RUN];
-    float4 values[RUN];
+/* Where a work-item's RUN candidates are: (x[i], y) in pixels, at a level of an image. `step` is the size of a
+ * cell in pixels, and so the distance of the taps. */
+typedef struct places {
+    float x[RUN], y;
+    float2 step;
+    float level;
+    int image;
+} places;
+
+/*
+ * Adds the terms of one tap, min(cap, weight * value) of four channels, to the sums of their part. An index
+ * that is not a constant puts an array into memory; on GPUs (RUN 1) each sum asks whether it is meant, and
+ * stays in a register.
+ */
+HELPER void add_terms(const float4 *values, global const float *restrict floats, int tap, int part,
+                      float (*sums)[RUN]) {
+    const float4 cap = vload4(0, floats), weight = vload4(1 + tap, floats);
+    for (int i = 0; i < RUN; ++i) {
+        const float4 terms = weight * values[i];
+        /* This is not min(), since a NaN must stay one. */
+        const float4 capped = terms > cap ? cap : terms;
+        const float all = capped.x + capped.y + capped.z + capped.w;
+#if RUN == 1
+        for (int p = 0; p < PARTS; ++p) sums[p][i] = p == part ? sums[p][i] + all : sums[p][i];
+#else
+        sums[part][i] += all;
+#endif
+    }
+}
+
+/* Where tap 0 .. 8 of candidates stands. A single tap is number 4, the candidate itself. */
+HELPER float tap_row(const places *at, int tap, float *x) {
+    for (int i = 0; i < RUN; ++i) x[i] = at->x[i] + (tap % 3 - 1) * at->step.x;
+    return at->y + (tap / 3 - 1) * at->step.y;
+}
+
+/* Adds those layers to the sums that are in texture `t`, the n-th of the bundle. They follow each other from
+ * layer `next` on; returns the layer after them. */
+INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
+                        global const float *restrict floats, int next, int layers, const places *at,
+                        float (*sums)[RUN]) {
+    for (; next < layers; ++next) {
+        const int4 head = vload4(next, heads);
+        if (TVLM_REF_TEXTURE(head.x) != n) break;
+            /* The loop is not unrolled, since each turn inlines the sampler. */
 #pragma unroll 1
-    for (int tap = taps == 1 ? 4 : 0; tap < (taps == 1 ? 5 : 9); ++tap) {
-        const float4 weight = vload4(1 + tap, floats);
-        for (int i = 0; i < RUN; ++i) tap_x[i] = x[i] + (tap % 3 - 1) * step.x;
-        bundle_layer(BUNDLE, ref, tap_x, y + (tap / 3 - 1) * step.y, level, image, values);
-        for (int i = 0; i < RUN; ++i) {
-            const float4 terms = weight * values[i];
-            /* This is not min(), since a NaN must stay one. */
-            const float4 capped = terms > cap ? cap : terms;
-            sums[i] += capped.x + capped.y + capped.z + capped.w;
+        for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
+            float x[RUN];
+            float4 values[RUN];
+            const float y = tap_row(at, tap, x);
+            texture_layer_(TEXTURE(t), head.x, x, y, at->level, at->image, values);
+            add_terms(values, floats + next * LAYER_FLOATS, tap, head.y, sums);
+        }
+    }
+    return next;
+}
+
+/* The same for layers of the position formula, which are the last ones. */
+HELPER void score_formula(float4 view, float farthest, global const int *restrict heads,
+                          global const float *restrict floats, int next, int layers, const places *at,
+                          float (*sums)[RUN]) {
+    for (; next < layers; ++next) {
+        const int4 head = vload4(next, heads);
+#pragma unroll 1
+        for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
+            float x[RUN];
+            float4 values[RUN];
+            const float y = tap_row(at, tap, x);
+            formula_row(view, farthest, x, y, values);
+            add_terms(values, floats + next * LAYER_FLOATS, tap, head.y, sums);
         }
     }
 }
@@ -73,24 +131,26 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
         const int first = item % runs * RUN, row = item / runs, count = min(RUN, size.x - first);
         /* The image clips the last cells of a row or column; a candidate is the centre of what remains. */
         const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
-        float x[RUN];
-        for (int i = 0; i < RUN; ++i)
-            x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
+        places at = {.y = y, .step = step, .level = level, .image = image};
+        float sums[PARTS][RUN];
+        for (int i = 0; i < RUN; ++i) {
+            at.x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
+            for (int p = 0; p < PARTS; ++p) sums[p][i] = 0.0f;
+        }
+        int next = 0;
+#define SCORE(n) next = score_from_(TEXTURE(b##n), n, heads, floats, next, layers, &at, sums);
+        BUNDLE_EACH(SCORE)
+#undef SCORE
+        score_formula(view, farthest, heads, floats, next, layers, &at, sums);
+#pragma unroll
         for (int p = 0; p < PARTS; ++p) {
-            float sums[RUN];
             int least = INT_MAX, most = INT_MIN;
-            for (int i = 0; i < RUN; ++i) sums[i] = 0.0f;
-            for (int n = 0; n < layers; ++n) {
-                const int4 head = vload4(n, heads);
-                if (head.y == p)
-                    add_layer(BUNDLE, head.x, head.z, floats + n * LAYER_FLOATS, x, y, step, level, image,
-                              sums);
-            }
             for (int i = 0; i < count; ++i) {
-                parts[(p * size.y + row) * size.x + first + i] = sums[i];
-                if (!isnan(sums[i])) {
-                    least = min(least, ordered(sums[i]));
-                    most = max(most, ordered(sums[i]));
+                const float sum = sums[p][i];
+                parts[(p * size.y + row) * size.x + first + i] = sum;
+                if (!isnan(sum)) {
+                    least = min(least, ordered(sum));
+                    most = max(most, ordered(sum));
                 }
             }
             atomic_min(&low[p], least);

@@ -21,6 +21,5 @@ tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, 
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)places)->memory);
     tvlm_opencl_call_int(&call, count);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-    const size_t size[2] = {(size_t)count4, (size_t)count};
-    return tvlm_opencl_call_run(&call, 2, size, NULL);
+    return tvlm_opencl_call_run_list(&call, (size_t)count, (size_t)count4);
 }

@@ -31,8 +31,7 @@ tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, con
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)points)->memory);
     tvlm_opencl_call_int(&call, count);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)out)->memory);
-    const size_t size[2] = {(size_t)count4, (size_t)count};
-    return tvlm_opencl_call_run(&call, 2, size, NULL);
+    return tvlm_opencl_call_run_list(&call, (size_t)count, (size_t)count4);
 }
 
 /* Packs `count` images of the bundle into images `first` and up of `out`. */

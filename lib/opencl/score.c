@@ -45,6 +45,17 @@ static layer_floats no_terms(void) {
     return floats;
 }
 
+/* Makes room for a layer behind all those whose textures do not come after its own: the kernel visits textures
+ * in turn. */
+static int32_t insert_layer(program *p, int32_t ref) {
+    int32_t at = p->count++;
+    for (; at > 0 && TVLM_REF_TEXTURE(p->heads[at - 1].ref) > TVLM_REF_TEXTURE(ref); --at) {
+        p->heads[at] = p->heads[at - 1];
+        p->floats[at] = p->floats[at - 1];
+    }
+    return at;
+}
+
 /* The layer that the term of a channel goes to: one of its texture, part and taps where its component is
  * still free, or a new one. */
 static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group) {
@@ -53,9 +64,10 @@ static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group)
         if (p->heads[n].ref == first && p->heads[n].part == group->part && p->heads[n].taps == group->taps &&
             (p->heads[n].taken >> TVLM_REF_COMPONENT(ref) & 1) == 0)
             return n;
-    p->heads[p->count] = (layer_head){first, group->part, group->taps, 0};
-    p->floats[p->count] = no_terms();
-    return p->count++;
+    const int32_t layer = insert_layer(p, first);
+    p->heads[layer] = (layer_head){first, group->part, group->taps, 0};
+    p->floats[layer] = no_terms();
+    return layer;
 }
 
 static void add_group(program *p, const tvlm_score_group *group) {
