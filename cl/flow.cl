@@ -111,9 +111,21 @@ HELPER float2 flow_at(global const float *flow, int2 size, float x, float y) {
 
 /* ---- Patches ---- */
 
-/* The rows of a patch that one work-item has, and the patches that a work-group of 64 has. */
-#define PATCH_ROWS (PATCH / LANES)
-#define PATCHES    (64 / LANES)
+/* The patches that a work-group of 64 has. */
+#define PATCHES (64 / LANES)
+
+/*
+ * A work-item has all rows of a patch: on CPUs all columns of them, and on GPUs, where PATCH work-items share a
+ * patch, one column each, so that those beside each other read texels beside each other. `columns` is what it
+ * has of a row. Both add up each column first, and then the columns in the same order.
+ */
+#if LANES == 1
+typedef float8 columns;
+#define LOAD(at) vload8(0, at)
+#else
+typedef float columns;
+#define LOAD(at) (*(at))
+#endif
 
 /* The sum of the components. */
 HELPER float sum8(float8 v) {
@@ -121,19 +133,22 @@ HELPER float sum8(float8 v) {
     return (s.x + s.y) + (s.z + s.w);
 }
 
-/* The sum of `mine` over the work-items of a patch. All work-items of the group must call it, since it has
- * barriers. */
-HELPER float4 share(float4 mine, local float4 *board) {
+/* What sums over the columns of a patch are made of: x, y and z, which are added up for themselves. */
+typedef struct column_sums {
+    columns x, y, z;
+} column_sums;
+
+/* The sums over all columns of a patch. All work-items of the group must call it, since it has barriers. */
+HELPER float4 share(column_sums mine, local float4 *board) {
 #if LANES == 1
-    return mine;
+    return (float4)(sum8(mine.x), sum8(mine.y), sum8(mine.z), 0.0f);
 #else
-    const int lane = get_local_id(0), first = lane / LANES * LANES;
-    float4 sum = 0.0f;
+    const int lane = get_local_id(0);
+    local const float4 *b = board + lane / LANES * LANES;
     barrier(CLK_LOCAL_MEM_FENCE);
-    board[lane] = mine;
+    board[lane] = (float4)(mine.x, mine.y, mine.z, 0.0f);
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (int i = 0; i < LANES; ++i) sum += board[first + i];
-    return sum;
+    return ((b[0] + b[4]) + (b[1] + b[5])) + ((b[2] + b[6]) + (b[3] + b[7]));
 #endif
 }
 
@@ -150,32 +165,35 @@ HELPER float2 patch_place(float2 origin, float2 step, int4 level) {
 
 /*
  * Compares a patch with the target at `step`. Of the differences d, less their mean, it returns the sum of
- * squares and the sums of d gx and d gy. texels, gx and gy are this work-item's rows of the template, the
- * first of which is `row`.
+ * squares and the sums of d gx and d gy. texels, gx and gy are what this work-item has of the template's rows;
+ * `column` is the first of its columns.
  */
-HELPER float4 compare(global const float *target, int4 level, float2 origin, float2 step, int row,
-                      const float8 *texels, const float8 *gx, const float8 *gy, local float4 *board) {
+HELPER float4 compare(global const float *target, int4 level, float2 origin, float2 step, int column,
+                      const columns *texels, const columns *gx, const columns *gy, local float4 *board) {
     const float2 place = patch_place(origin, step, level), corner = floor(place), part = place - corner;
-    global const float *at = target + level.w + ((int)corner.y + row) * level.z + (int)corner.x;
-    float8 top = vload8(0, at) + (vload8(0, at + 1) - vload8(0, at)) * part.x;
-    float8 d[PATCH_ROWS], squares = 0.0f, sum = 0.0f, bx = 0.0f, by = 0.0f;
-    for (int i = 0; i < PATCH_ROWS; ++i) {
+    global const float *at = target + level.w + (int)corner.y * level.z + (int)corner.x + column;
+    columns top = LOAD(at) + (LOAD(at + 1) - LOAD(at)) * part.x;
+    columns d[PATCH];
+    column_sums sum = {0.0f, 0.0f, 0.0f}, sums = {0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int i = 0; i < PATCH; ++i) {
         at += level.z;
-        const float8 bottom = vload8(0, at) + (vload8(0, at + 1) - vload8(0, at)) * part.x;
+        const columns bottom = LOAD(at) + (LOAD(at + 1) - LOAD(at)) * part.x;
         d[i] = top + (bottom - top) * part.y - texels[i];
-        sum += d[i];
+        sum.x += d[i];
         top = bottom;
     }
     /* The mean is subtracted before squaring: where the images differ by much more than their texture, a
      * difference of two sums would be all rounding. */
-    const float mean = share((float4)(sum8(sum), 0.0f, 0.0f, 0.0f), board).x * (1.0f / (PATCH * PATCH));
-    for (int i = 0; i < PATCH_ROWS; ++i) {
-        const float8 own = d[i] - mean;
-        squares += own * own;
-        bx += own * gx[i];
-        by += own * gy[i];
+    const float mean = share(sum, board).x * (1.0f / (PATCH * PATCH));
+#pragma unroll
+    for (int i = 0; i < PATCH; ++i) {
+        const columns own = d[i] - mean;
+        sums.x += own * own;
+        sums.y += own * gx[i];
+        sums.z += own * gy[i];
     }
-    return share((float4)(sum8(squares), sum8(bx), sum8(by), 0.0f), board);
+    return share(sums, board);
 }
 
 /* Whether an error is less by more than rounding. */
@@ -192,8 +210,8 @@ HELPER float2 coarser_at(global const float *flow, int2 size, int4 level, float2
 /*
  * Finds the step of each patch: patches[direction * count + j * counts.x + i], in texels of the level.
  * `coarser` is the coarser level's flow of coarser_size texels, the directions coarser_half floats apart;
- * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch,
- * PATCH_ROWS rows each; y of the launch is the direction. In the last group work-items beyond the last patch
+ * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch;
+ * y of the launch is the direction. In the last group work-items beyond the last patch
  * repeat it, since they must pass the barriers of the others.
  */
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
@@ -203,31 +221,32 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     local float4 board[64];
     const int patch_count = counts.x * counts.y, direction = get_global_id(1);
     const int wanted = (int)get_group_id(0) * PATCHES + (int)get_local_id(0) / LANES;
-    const int patch = min(wanted, patch_count - 1), row = (int)get_local_id(0) % LANES * PATCH_ROWS;
+    const int patch = min(wanted, patch_count - 1), column = (int)get_local_id(0) % LANES;
     global const float *target = planes + (1 - direction) * total;
     const int2 corner = patch_origin((int2)(patch % counts.x, patch / counts.x), level);
     const float2 origin = convert_float2(corner);
 
-    float8 texels[PATCH_ROWS], gx[PATCH_ROWS], gy[PATCH_ROWS], sum_x = 0.0f, sum_y = 0.0f;
-    global const float *at = planes + direction * total + level.w + (corner.y + row) * level.z + corner.x;
-    for (int i = 0; i < PATCH_ROWS; ++i, at += level.z) {
-        texels[i] = vload8(0, at);
-        gx[i] = 0.5f * (vload8(0, at + 1) - vload8(0, at - 1));
-        gy[i] = 0.5f * (vload8(0, at + level.z) - vload8(0, at - level.z));
-        sum_x += gx[i];
-        sum_y += gy[i];
+    columns texels[PATCH], gx[PATCH], gy[PATCH];
+    column_sums sums = {0.0f, 0.0f, 0.0f}, squares = {0.0f, 0.0f, 0.0f};
+    global const float *at = planes + direction * total + level.w + corner.y * level.z + corner.x + column;
+#pragma unroll
+    for (int i = 0; i < PATCH; ++i, at += level.z) {
+        texels[i] = LOAD(at);
+        gx[i] = 0.5f * (LOAD(at + 1) - LOAD(at - 1));
+        gy[i] = 0.5f * (LOAD(at + level.z) - LOAD(at - level.z));
+        sums.x += gx[i];
+        sums.y += gy[i];
     }
-    const float4 means =
-        share((float4)(sum8(sum_x), sum8(sum_y), 0.0f, 0.0f), board) * (1.0f / (PATCH * PATCH));
-    float8 xx = 0.0f, xy = 0.0f, yy = 0.0f;
-    for (int i = 0; i < PATCH_ROWS; ++i) {
+    const float4 means = share(sums, board) * (1.0f / (PATCH * PATCH));
+#pragma unroll
+    for (int i = 0; i < PATCH; ++i) {
         gx[i] -= means.x;
         gy[i] -= means.y;
-        xx += gx[i] * gx[i];
-        xy += gx[i] * gy[i];
-        yy += gy[i] * gy[i];
+        squares.x += gx[i] * gx[i];
+        squares.y += gx[i] * gy[i];
+        squares.z += gy[i] * gy[i];
     }
-    const float4 hessian = share((float4)(sum8(xx), sum8(xy), sum8(yy), 0.0f), board);
+    const float4 hessian = share(squares, board);
     const float regular = TVLM_FLOW_REGULAR + TVLM_FLOW_CONDITION * (hessian.x + hessian.z);
     const float a = hessian.x + regular, b = hessian.y, c = hessian.z + regular;
     const float inverse = 1.0f / (a * c - b * b);
@@ -242,14 +261,14 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
         for (int i = 0; i < 5; ++i) {
             const float2 aside = (float2)((i == 2) - (i == 1), (i == 4) - (i == 3)) * TVLM_FLOW_SPREAD;
             const float2 start = coarser_at(flow, coarser_size, level, centre + aside);
-            const float4 error = compare(target, level, origin, start, row, texels, gx, gy, board);
+            const float4 error = compare(target, level, origin, start, column, texels, gx, gy, board);
             if (i == 0 || better(error.x, least.x)) {
                 best = start;
                 least = error;
             }
         }
     } else {
-        least = compare(target, level, origin, best, row, texels, gx, gy, board);
+        least = compare(target, level, origin, best, column, texels, gx, gy, board);
     }
     /* No work-item leaves early, since those of other patches wait in `share`. A patch takes steps as long as
      * its error falls and it stays within PATCH texels of its start. */
@@ -258,7 +277,7 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
     const int steps = coarser_size.x > 0 ? TVLM_FLOW_STEPS : TVLM_FLOW_FIRST;
     for (int i = 0; i < steps; ++i) {
         const float2 next = best - (float2)(c * least.y - b * least.z, a * least.z - b * least.y) * inverse;
-        const float4 error = compare(target, level, origin, next, row, texels, gx, gy, board);
+        const float4 error = compare(target, level, origin, next, column, texels, gx, gy, board);
         const float2 moved = fabs(next - start);
         falling = falling && better(error.x, least.x) && fmax(moved.x, moved.y) <= PATCH;
         if (falling) {
@@ -266,7 +285,7 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
             least = error;
         }
     }
-    if (row == 0 && wanted < patch_count) patches[direction * patch_count + patch] = best;
+    if (column == 0 && wanted < patch_count) patches[direction * patch_count + patch] = best;
 }
 
 /*
