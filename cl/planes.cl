@@ -14,6 +14,8 @@
 // check-kernels: -DIMAGES=0 -DNV12=1 -DRESAMPLE=0
 // check-kernels: -DIMAGES=1 -DNV12=0 -DRESAMPLE=0 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
 // check-kernels: -DIMAGES=1 -DNV12=1 -DRESAMPLE=1
+// gpu: -DIMAGES=0 -DNV12=0 -DRESAMPLE=1
+// gpu: -DIMAGES=1 -DNV12=1 -DRESAMPLE=1
 #include "pixels.clh"
 
 #if IMAGES
