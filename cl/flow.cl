@@ -10,8 +10,8 @@
  *      Gauss-Newton steps (inverse-compositional: the Hessian is that of the template), from the coarser
  *      level's flow.
  *   3. flow_densify blends the four patches over each texel into a flow.
- *   4. flow_system sets up the linear equations of the refinement, and flow_solve takes some sweeps towards
- *      their solution. The host repeats both a few times (tvlm_flow_refinements).
+ *   4. flow_refine sets up the linear equations of the refinement, and takes some sweeps towards their solution.
+ *      The host repeats it a few times (tvlm_flow_refinements).
  *   At the end:
  *   5. flow_result makes pixels of the image out of the flow, and a confidence from the flow in both
  *      directions and the images' difference along it.
@@ -344,55 +344,76 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
  *
  *     (A + sum w) (u, v) = r + sum w (u, v)'
  *
- * A system is SYSTEM_PLANES planes of (height + 1) * width floats: three for the symmetric inverse of A + sum
- * w, two for r, and two for w towards the right and downwards, 0 where there is no neighbour. The first row
- * of each plane lies above the image; of the weights it is 0, for the texels of row 0 that look up.
+ * They are the Euler-Lagrange equations of Brox et al. with constraints on brightness and gradient, normalised as
+ * by Zimmer, Bruhn & Weickert (2011), and a smoothness term; robust norms and images are linearised at the flow
+ * that there is. SWEEPS sweeps of Chebyshev's semi-iteration (over Jacobi's) lead towards their solution.
+ *
+ * A sweep reads only the last values of the four neighbours, and the equations those of two texels around.
+ * Therefore a tile with BORDER texels around it gives exactly what equations and sweeps over the whole image
+ * would. A group keeps the flow of its tile and border in local memory, and the equations in a part of `systems`
+ * that is its own: SYSTEM_PLANES planes of BORDERED(BORDER) floats, three for the symmetric inverse of A + sum w,
+ * two for r, and one for the weight w between a texel and those to its right and below.
  */
-#define SYSTEM_PLANES 7
+#define SWEEPS        TVLM_FLOW_SWEEPS
+#define BORDER        (SWEEPS + 2)
+#define SYSTEM_PLANES 6
 
-/*
- * Sets up the equations at the flow that there is. They are the Euler-Lagrange equations of Brox et al. with
- * constraints on brightness and gradient, normalised as by Zimmer, Bruhn & Weickert (2011), and a smoothness
- * term; robust norms and images are linearised at the present flow. The layout is that of tile.clh, z the
- * direction.
- */
+/* Loops over this work-item's texels (x, y) of the image that lie in the tile or within `border` of it; `at` is
+ * the index of a texel in local memory and in a plane of equations. */
+#define FOR_NEAR(border, x, y)                                                                               \
+    for (int y = max(0, TILE_Y - (border)) + (int)get_local_id(1);                                           \
+         y < min(level.y, TILE_Y + TILE_H + (border)); y += GROUP_H)                                         \
+        for (int x = max(0, TILE_X - (border)) + (int)get_local_id(0);                                       \
+             x < min(level.x, TILE_X + TILE_W + (border)); x += GROUP_W)
+#define NEAR_AT(x, y) BORDERED_AT(BORDER, (x)-TILE_X + BORDER, (y)-TILE_Y + BORDER)
 
-TILE_KERNEL void flow_system(global const float *restrict planes, const int total, const int4 level,
+/* Improves the flow. The layout is that of tile.clh, z the direction; on GPUs, too, a tile is larger than the
+ * group. */
+TILE_KERNEL void flow_refine(global const float *restrict planes, const int total, const int4 level,
                              global const float *restrict flow, const int half_,
-                             global float *restrict systems) {
-    local float mean[BORDERED(2)], change[BORDERED(2)], u[BORDERED(2)], v[BORDERED(2)], smooth[BORDERED(1)];
-    const int direction = get_group_id(2), area = level.x * level.y, size = area + level.x;
+                             global float *restrict systems, global float *restrict result) {
+    local float u0[BORDERED(BORDER)], v0[BORDERED(BORDER)], u1[BORDERED(BORDER)], v1[BORDERED(BORDER)];
+    const int direction = get_group_id(2), area = level.x * level.y, W = BORDERED_W(BORDER);
     global const float *of = planes + direction * total, *target = planes + (1 - direction) * total;
     global const float *in = flow + direction * half_;
-    global float *out = systems + direction * SYSTEM_PLANES * size + level.x;
-    FOR_BORDERED(2, tx, ty) {
-        const int x = clamp(TILE_X + tx - 2, 0, level.x - 1), y = clamp(TILE_Y + ty - 2, 0, level.y - 1);
-        const int at = BORDERED_AT(2, tx, ty), from = y * level.x + x;
+    global float *out = result + direction * half_;
+    const int group =
+        (direction * (int)get_num_groups(1) + TILE_Y / TILE_H) * (int)get_num_groups(0) + TILE_X / TILE_W;
+    global float *const i11 = systems + group * SYSTEM_PLANES * BORDERED(BORDER);
+    global float *const i12 = i11 + BORDERED(BORDER), *const i22 = i12 + BORDERED(BORDER),
+                        *const r1 = i22 + BORDERED(BORDER), *const r2 = r1 + BORDERED(BORDER),
+                        *const weight = r2 + BORDERED(BORDER);
+
+    /* The mean of both images and their difference stand where the sweeps' other copy of the flow will. */
+    local float *const mean = u1, *const change = v1;
+    FOR_BORDERED(BORDER, tx, ty) {
+        const int x = clamp(TILE_X + tx - BORDER, 0, level.x - 1),
+                  y = clamp(TILE_Y + ty - BORDER, 0, level.y - 1);
+        const int at = BORDERED_AT(BORDER, tx, ty), from = y * level.x + x;
         const float du = in[from], dv = in[area + from];
         const float value = TVLM_FLOW_LUMA * plane_at(target, level, x + du, y + dv);
         const float own = TVLM_FLOW_LUMA * of[level.w + y * level.z + x];
-        u[at] = du;
-        v[at] = dv;
+        u0[at] = du;
+        v0[at] = dv;
         mean[at] = 0.5f * (value + own);
         change[at] = value - own;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    FOR_BORDERED(1, tx, ty) {
-        const int at = BORDERED_AT(2, tx + 1, ty + 1);
-        const float ux = u[at + 1] - u[at], uy = u[at + BORDERED_W(2)] - u[at];
-        const float vx = v[at + 1] - v[at], vy = v[at + BORDERED_W(2)] - v[at];
-        const bool inside = TILE_X + tx >= 1 && TILE_Y + ty >= 1;
-        smooth[BORDERED_AT(1, tx, ty)] =
-            inside
-                ? 0.5f * TVLM_FLOW_SMOOTH * rsqrt(ux * ux + uy * uy + vx * vx + vy * vy + TVLM_FLOW_EPSILON)
-                : 0.0f;
+    /* Left of the image and above it weights are 0. */
+    FOR_BORDERED(BORDER - 1, tx, ty) {
+        const int at = BORDERED_AT(BORDER, tx + 1, ty + 1);
+        const float ux = u0[at + 1] - u0[at], uy = u0[at + W] - u0[at];
+        const float vx = v0[at + 1] - v0[at], vy = v0[at + W] - v0[at];
+        const bool inside = TILE_X + tx >= BORDER - 1 && TILE_Y + ty >= BORDER - 1;
+        weight[at] = inside ? 0.5f * TVLM_FLOW_SMOOTH *
+                                  rsqrt(ux * ux + uy * uy + vx * vx + vy * vy + TVLM_FLOW_EPSILON)
+                            : 0.0f;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+    barrier(CLK_GLOBAL_MEM_FENCE);
 
-    const int W = BORDERED_W(2);
-    FOR_TILE(level, tx, ty) {
-        const int x = TILE_X + tx, y = TILE_Y + ty, at = BORDERED_AT(2, tx + 2, ty + 2);
+    FOR_NEAR(SWEEPS - 1, x, y) {
+        const int at = NEAR_AT(x, y);
         local const float *m = mean + at, *z = change + at;
         const float ix = 0.5f * (m[1] - m[-1]), iy = 0.5f * (m[W] - m[-W]), iz = z[0];
         const float ixx = 0.25f * (m[2] - 2.0f * m[0] + m[-2]),
@@ -413,61 +434,18 @@ TILE_KERNEL void flow_system(global const float *restrict planes, const int tota
         const float b1 = -(b * iz * ix + gx * izx * ixx + gy * izy * ixy);
         const float b2 = -(b * iz * iy + gx * izx * ixy + gy * izy * iyy);
 
-        local const float *s = smooth + BORDERED_AT(1, tx + 1, ty + 1);
+        global const float *s = weight + at;
         const float right = x < level.x - 1 ? s[0] : 0.0f, down = y < level.y - 1 ? s[0] : 0.0f;
-        const float all = right + down + s[-1] + s[-BORDERED_W(1)];
+        const float all = right + down + s[-1] + s[-W];
         const float det = 1.0f / ((a11 + all) * (a22 + all) - a12 * a12);
-        const int to = y * level.x + x;
-        out[to] = (a22 + all) * det;
-        out[size + to] = -a12 * det;
-        out[2 * size + to] = (a11 + all) * det;
-        out[3 * size + to] = b1 + a11 * u[at] + a12 * v[at];
-        out[4 * size + to] = b2 + a12 * u[at] + a22 * v[at];
-        out[5 * size + to] = right;
-        out[6 * size + to] = down;
+        i11[at] = (a22 + all) * det;
+        i12[at] = -a12 * det;
+        i22[at] = (a11 + all) * det;
+        r1[at] = b1 + a11 * u0[at] + a12 * v0[at];
+        r2[at] = b2 + a12 * u0[at] + a22 * v0[at];
     }
-    /* The weights above row 0. */
-    if (TILE_Y == 0)
-        for (int tx = get_local_id(0); tx < min(TILE_W, level.x - TILE_X); tx += GROUP_W)
-            if (get_local_id(1) == 0)
-                out[5 * size + TILE_X + tx - level.x] = out[6 * size + TILE_X + tx - level.x] = 0.0f;
-}
-
-/*
- * One launch takes SWEEPS sweeps of Chebyshev's semi-iteration (over Jacobi's). A sweep reads only the last
- * values of the four neighbours. Therefore a tile with as many texels around it as there are sweeps gives
- * exactly what sweeps over the whole image would. A ring of zeros around that is read, but always with weight
- * 0.
- */
-#define SWEEPS  TVLM_FLOW_SWEEPS
-#define SOLVE_W (TILE_W + 2 * SWEEPS + 2)
-#define SOLVE_H (TILE_H + 2 * SWEEPS + 2)
-
-/*
- * Improves the flow by SWEEPS sweeps. level = width and height; z is the direction. A work-group makes a
- * tile, which is larger than the group on GPUs too, with two copies of the flow in local memory.
- */
-
-TILE_KERNEL void flow_solve(const int2 level, global const float *restrict systems,
-                            global const float *restrict flow, const int half_,
-                            global float *restrict result) {
-    local float u0[SOLVE_W * SOLVE_H], v0[SOLVE_W * SOLVE_H], u1[SOLVE_W * SOLVE_H], v1[SOLVE_W * SOLVE_H];
-    const int direction = get_group_id(2), area = level.x * level.y, size = area + level.x;
-    global const float *in = flow + direction * half_;
-    global float *out = result + direction * half_;
-    global const float *i11 = systems + direction * SYSTEM_PLANES * size + level.x, *i12 = i11 + size,
-                       *i22 = i12 + size, *r1 = i22 + size, *r2 = r1 + size, *right = r2 + size,
-                       *down = right + size;
-    /* The corner of the ring. */
-    const int left = TILE_X - SWEEPS - 1, top = TILE_Y - SWEEPS - 1;
-    for (int ty = get_local_id(1); ty < SOLVE_H; ty += GROUP_H)
-        for (int tx = get_local_id(0); tx < SOLVE_W; tx += GROUP_W) {
-            const int x = left + tx, y = top + ty, at = ty * SOLVE_W + tx;
-            const bool inside = x >= 0 && y >= 0 && x < level.x && y < level.y;
-            u0[at] = inside ? in[y * level.x + x] : 0.0f;
-            v0[at] = inside ? in[area + y * level.x + x] : 0.0f;
-            u1[at] = v1[at] = 0.0f;
-        }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    FOR_BORDERED(BORDER, tx, ty) u1[BORDERED_AT(BORDER, tx, ty)] = v1[BORDERED_AT(BORDER, tx, ty)] = 0.0f;
     barrier(CLK_LOCAL_MEM_FENCE);
 
     float omega = 1.0f;
@@ -475,28 +453,21 @@ TILE_KERNEL void flow_solve(const int2 level, global const float *restrict syste
         local const float *u = sweep & 1 ? u1 : u0, *v = sweep & 1 ? v1 : v0;
         local float *un = sweep & 1 ? u0 : u1, *vn = sweep & 1 ? v0 : v1;
         /* Each sweep needs one texel less of the border than the one before. */
-        const int border = SWEEPS - 1 - sweep;
-        const int y0 = max(0, TILE_Y - border), y1 = min(level.y, TILE_Y + TILE_H + border);
-        const int x0 = max(0, TILE_X - border), x1 = min(level.x, TILE_X + TILE_W + border);
-        for (int y = y0 + (int)get_local_id(1); y < y1; y += GROUP_H)
-            for (int x = x0 + (int)get_local_id(0); x < x1; x += GROUP_W) {
-                const int from = y * level.x + x, at = (y - top) * SOLVE_W + x - left;
-                const float wl = right[from - 1], wr = right[from], wu = down[from - level.x],
-                            wd = down[from];
-                const float p =
-                    r1[from] + wl * u[at - 1] + wr * u[at + 1] + wu * u[at - SOLVE_W] + wd * u[at + SOLVE_W];
-                const float q =
-                    r2[from] + wl * v[at - 1] + wr * v[at + 1] + wu * v[at - SOLVE_W] + wd * v[at + SOLVE_W];
-                un[at] += omega * (i11[from] * p + i12[from] * q - un[at]);
-                vn[at] += omega * (i12[from] * p + i22[from] * q - vn[at]);
-            }
+        FOR_NEAR(SWEEPS - 1 - sweep, x, y) {
+            const int at = NEAR_AT(x, y);
+            const float wl = weight[at - 1], wr = x < level.x - 1 ? weight[at] : 0.0f, wu = weight[at - W],
+                        wd = y < level.y - 1 ? weight[at] : 0.0f;
+            const float p = r1[at] + wl * u[at - 1] + wr * u[at + 1] + wu * u[at - W] + wd * u[at + W];
+            const float q = r2[at] + wl * v[at - 1] + wr * v[at + 1] + wu * v[at - W] + wd * v[at + W];
+            un[at] += omega * (i11[at] * p + i12[at] * q - un[at]);
+            vn[at] += omega * (i12[at] * p + i22[at] * q - vn[at]);
+        }
         omega = sweep == 0 ? 2.0f / (2.0f - TVLM_FLOW_RADIUS * TVLM_FLOW_RADIUS)
                            : 1.0f / (1.0f - 0.25f * TVLM_FLOW_RADIUS * TVLM_FLOW_RADIUS * omega);
         barrier(CLK_LOCAL_MEM_FENCE);
     }
-    FOR_TILE(level, tx, ty) {
-        const int to = (TILE_Y + ty) * level.x + TILE_X + tx,
-                  at = (ty + SWEEPS + 1) * SOLVE_W + tx + SWEEPS + 1;
+    FOR_NEAR(0, x, y) {
+        const int at = NEAR_AT(x, y), to = y * level.x + x;
         out[to] = SWEEPS & 1 ? u1[at] : u0[at];
         out[area + to] = SWEEPS & 1 ? v1[at] : v0[at];
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flow.c: launches cl/flow.cl: the planes first, and then on each level, coarse to fine, the patches, the
- * densification, and two kernels for each refinement.
+ * densification, and a kernel for each refinement.
  */
 #include <stdio.h>
 
@@ -9,7 +9,7 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-enum { LEVELS_MAX = 32, SYSTEM_PLANES = 7, SOLVE_BYTES_SMALL = 32768 };
+enum { LEVELS_MAX = 32, SYSTEM_PLANES = 6, LOCAL_BYTES_LEAST = 32768 };
 
 typedef struct flow_job {
     opencl_device *device;
@@ -43,6 +43,23 @@ static void place_levels(flow_job *job) {
     job->half = 2 * job->levels[job->args->finest].s[0] * job->levels[job->args->finest].s[1];
 }
 
+/* The groups of flow_refine, and the floats of a group's tile with its border. */
+typedef struct refine_plan {
+    cl_int2 tile;
+    size_t groups[2], bordered;
+} refine_plan;
+
+/* The tile with its border, four floats for each of its texels, must fit local memory. */
+static refine_plan plan_refine(const opencl_device *device, cl_int4 level) {
+    const bool large = is_cpu(device) && device->base.info.local_bytes >= 6 * LOCAL_BYTES_LEAST;
+    const cl_int2 tile = large ? (cl_int2){{128, 32}} : (cl_int2){{32, 16}};
+    const size_t border = 2 * (TVLM_FLOW_SWEEPS + 2);
+    return (refine_plan){.tile = tile,
+                         .groups = {(size_t)((level.s[0] + tile.s[0] - 1) / tile.s[0]),
+                                    (size_t)((level.s[1] + tile.s[1] - 1) / tile.s[1])},
+                         .bordered = ((size_t)tile.s[0] + border) * ((size_t)tile.s[1] + border)};
+}
+
 static cl_int2 patches_of(cl_int4 level) {
     return (cl_int2){{tvlm_flow_patches(level.s[0]), tvlm_flow_patches(level.s[1])}};
 }
@@ -50,14 +67,17 @@ static cl_int2 patches_of(cl_int4 level) {
 static tvlm_status reserve(flow_job *job) {
     const cl_int4 finest = job->levels[job->args->finest];
     const cl_int2 patches = patches_of(finest);
-    const size_t real = sizeof(cl_float), w = (size_t)finest.s[0], h = (size_t)finest.s[1];
+    const size_t real = sizeof(cl_float);
+    const refine_plan plan = plan_refine(job->device, finest);
+    const size_t groups = 2 * plan.groups[0] * plan.groups[1];
     opencl_device *device = job->device;
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, 2 * (size_t)job->total * real, &job->planes));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, 4 * (size_t)patches.s[0] * (size_t)patches.s[1] * real,
                                  &job->patches));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, 2 * (size_t)job->half * real, &job->flows[0]));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_D, 2 * (size_t)job->half * real, &job->flows[1]));
-    return tvlm_opencl_scratch(device, SCRATCH_E, 2 * SYSTEM_PLANES * w * (h + 1) * real, &job->systems);
+    return tvlm_opencl_scratch(device, SCRATCH_E, groups * SYSTEM_PLANES * plan.bordered * real,
+                               &job->systems);
 }
 
 static tvlm_status begin(const flow_job *job, const char *name, opencl_call *call) {
@@ -119,44 +139,22 @@ static tvlm_status match(const flow_job *job, int32_t level, int from) {
                                        (here.s[1] + rows - 1) / rows, job->directions);
 }
 
-/* The tile of flow_solve. With the texels around it, four floats each, it must fit local memory. */
-static cl_int2 solve_tile(const opencl_device *device) {
-    const bool large = is_cpu(device) && device->base.info.local_bytes >= 4 * SOLVE_BYTES_SMALL;
-    return large ? (cl_int2){{128, 32}} : (cl_int2){{32, 16}};
-}
-
-static tvlm_status solve(const flow_job *job, int32_t level, int from) {
+static tvlm_status refine(const flow_job *job, int32_t level, int from) {
     const opencl_tuning *tuning = &job->device->tuning;
-    const cl_int2 size = {{job->levels[level].s[0], job->levels[level].s[1]}};
-    const cl_int2 tile = solve_tile(job->device);
+    const refine_plan plan = plan_refine(job->device, job->levels[level]);
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
-    const size_t global[3] = {(size_t)((size.s[0] + tile.s[0] - 1) / tile.s[0]) * group[0],
-                              (size_t)((size.s[1] + tile.s[1] - 1) / tile.s[1]) * group[1],
-                              (size_t)job->directions};
+    const size_t global[3] = {plan.groups[0] * group[0], plan.groups[1] * group[1], (size_t)job->directions};
     char options[128];
     opencl_call call;
     snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d", (int)group[0],
-             (int)group[1], (int)tile.s[0], (int)tile.s[1]);
-    TVLM_TRY(tvlm_opencl_call_begin(job->device, "flow.cl", "flow_solve", TVLM_FORMAT_F32, options, &call));
-    tvlm_opencl_call_bytes(&call, sizeof size, &size);
-    tvlm_opencl_call_memory(&call, job->systems);
-    tvlm_opencl_call_memory(&call, job->flows[from]);
-    tvlm_opencl_call_int(&call, job->half);
-    tvlm_opencl_call_memory(&call, job->flows[1 - from]);
-    return tvlm_opencl_call_run(&call, 3, global, group);
-}
-
-static tvlm_status refine(const flow_job *job, int32_t level, int from) {
-    const cl_int4 here = job->levels[level];
-    opencl_call call;
-    TVLM_TRY(
-        tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_system", TVLM_FORMAT_F32, &call));
+             (int)group[1], (int)plan.tile.s[0], (int)plan.tile.s[1]);
+    TVLM_TRY(tvlm_opencl_call_begin(job->device, "flow.cl", "flow_refine", TVLM_FORMAT_F32, options, &call));
     planes_and_level(job, &call, level);
     tvlm_opencl_call_memory(&call, job->flows[from]);
     tvlm_opencl_call_int(&call, job->half);
     tvlm_opencl_call_memory(&call, job->systems);
-    TVLM_TRY(tvlm_opencl_call_run_tiles(&call, here.s[0], here.s[1], job->directions));
-    return solve(job, level, from);
+    tvlm_opencl_call_memory(&call, job->flows[1 - from]);
+    return tvlm_opencl_call_run(&call, 3, global, group);
 }
 
 static tvlm_status result(const flow_job *job, int forward) {

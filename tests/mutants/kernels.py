@@ -77,7 +77,7 @@ KERNELS = [
     ("pieces.cl", "cluster", "buffer", "pieces do not grow upwards", "if (up && !(left &&", "if (false && !(left &&"),
     # ---- Flow, and what it moves ----
     ("flow.cl", "flow", "buffer", "a derivative has the wrong sign", "const float ix = 0.5f * (m[1] - m[-1])", "const float ix = 0.5f * (m[-1] - m[1])"),
-    ("flow.cl", "flow", "buffer", "the neighbour above is left out", "right + down + s[-1] + s[-BORDERED_W(1)];", "right + down + s[-1];"),
+    ("flow.cl", "flow", "buffer", "the neighbour above is left out", "right + down + s[-1] + s[-W];", "right + down + s[-1];"),
     ("flow.cl", "flow", "buffer", "the way back counts twice", "error = flow + back;", "error = flow - back;"),
     ("flow.cl", "flow", "buffer", "Gauss-Newton climbs", "next = best - (float2)(c * least.y", "next = best + (float2)(c * least.y"),
     ("warp.cl", "warp", "buffer", "cells without a vector count", "texel_bilinear(from, x, y, layer, 0) / share;",
