@@ -67,6 +67,20 @@ typedef struct opencl_staging {
     int next;
 } opencl_staging;
 
+enum { PIECES = 4, PIECE_BYTES = 4 << 20 };
+
+/* Host memory from which a GPU takes what is larger, while the host goes on: the driver keeps it where it is
+ * (it is pinned). It is made when it is first needed. Its pieces are used in turn, each again once it was sent. */
+typedef struct opencl_pinned {
+    /* PIECES of PIECE_BYTES, mapped for as long as the device is open. */
+    cl_mem memory;
+    char *host;
+    cl_event sent[PIECES];
+    int next;
+    /* The driver refused: writes wait, as on other devices. */
+    bool refused;
+} opencl_pinned;
+
 /* What score.c has left on the device. */
 typedef struct opencl_score_state {
     /* The program in SCRATCH_PROGRAM; NULL: there is none. */
@@ -116,6 +130,7 @@ typedef struct opencl_device {
     cl_mem scratch[SCRATCH_COUNT];
     size_t scratch_bytes[SCRATCH_COUNT];
     opencl_staging staging;
+    opencl_pinned pinned;
     /* Lists of work-groups (region.c); NULL until parts of something are made. */
     struct tvlm_opencl_regions *regions;
     opencl_score_state score;
@@ -204,7 +219,7 @@ tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written,
 /* planes.c: enqueues that what was acquired from another interface is given back to it. */
 void tvlm_opencl_unshare(const opencl_device *device, opencl_buffer *buffer);
 /* buffer.c: writes to memory; `host` may be reused when it returns. Writes of up to STAGE_BYTES do not
- * wait. */
+ * wait, nor do larger ones on a GPU, as long as what was written before is on its way. */
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
                               const void *host);
 /* buffer.c: reads from memory, after all that was enqueued before. */

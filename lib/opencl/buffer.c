@@ -118,6 +118,43 @@ static tvlm_status free_stage(opencl_device *device, int stage, char **host) {
     return TVLM_OK;
 }
 
+/* Makes pinned memory. Where the driver refuses it, writes go without. */
+static void make_pinned(opencl_device *device) {
+    opencl_pinned *pinned = &device->pinned;
+    const size_t bytes = (size_t)PIECES * PIECE_BYTES;
+    cl_int error = CL_SUCCESS;
+    if (pinned->memory != NULL || pinned->refused) return;
+    pinned->memory =
+        clCreateBuffer(device->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
+    if (error == CL_SUCCESS)
+        pinned->host = clEnqueueMapBuffer(device->queue, pinned->memory, CL_TRUE, CL_MAP_WRITE, 0, bytes, 0,
+                                          NULL, NULL, &error);
+    if (error == CL_SUCCESS) return;
+    if (pinned->memory != NULL) clReleaseMemObject(pinned->memory);
+    *pinned = (opencl_pinned){.refused = true};
+}
+
+/* Writes through pinned memory: while one piece is on its way, the next one is filled. */
+static tvlm_status write_pinned(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
+                                const char *host) {
+    opencl_pinned *pinned = &device->pinned;
+    for (size_t done = 0; done < bytes; done += PIECE_BYTES) {
+        const size_t left = bytes - done, size = left < PIECE_BYTES ? left : PIECE_BYTES;
+        char *piece = pinned->host + (size_t)pinned->next * PIECE_BYTES;
+        cl_event *sent = &pinned->sent[pinned->next];
+        cl_int error = await(sent);
+        if (error == CL_SUCCESS) {
+            memcpy(piece, host + done, size);
+            error = clEnqueueWriteBuffer(device->queue, memory, CL_FALSE, offset + done, size, piece, 0, NULL,
+                                         sent);
+        }
+        if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "clEnqueueWriteBuffer");
+        (void)clFlush(device->queue);
+        pinned->next = (pinned->next + 1) % PIECES;
+    }
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offset, size_t bytes,
                               const void *host) {
     opencl_staging *staging = &device->staging;
@@ -126,6 +163,10 @@ tvlm_status tvlm_opencl_write(opencl_device *device, cl_mem memory, size_t offse
     cl_int error;
     if (bytes == 0) return TVLM_OK;
     if (bytes <= STAGE_BYTES) TVLM_TRY(free_stage(device, stage, &copy));
+    if (bytes > STAGE_BYTES && device->base.info.type == TVLM_DEVICE_GPU) {
+        make_pinned(device);
+        if (device->pinned.host != NULL) return write_pinned(device, memory, offset, bytes, host);
+    }
     if (copy == NULL) {
         error = clEnqueueWriteBuffer(device->queue, memory, CL_TRUE, offset, bytes, host, 0, NULL, NULL);
     } else {
@@ -142,6 +183,11 @@ void tvlm_opencl_staging_release(opencl_device *device) {
         (void)await(&device->staging.sent[stage]); /* nobody needs what was sent any more */
         free(device->staging.host[stage]);
     }
+    opencl_pinned *pinned = &device->pinned;
+    for (int piece = 0; piece < PIECES; ++piece) (void)await(&pinned->sent[piece]);
+    if (pinned->memory == NULL) return;
+    (void)clEnqueueUnmapMemObject(device->queue, pinned->memory, pinned->host, 0, NULL, NULL);
+    clReleaseMemObject(pinned->memory);
 }
 
 tvlm_status tvlm_opencl_buffer_write(tvlm_device *base, tvlm_buffer *buffer, size_t offset, size_t bytes,

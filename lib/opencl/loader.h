@@ -27,9 +27,11 @@
     X(clEnqueueCopyImageToBuffer)                                                                            \
     X(clEnqueueFillBuffer)                                                                                   \
     X(clEnqueueFillImage)                                                                                    \
+    X(clEnqueueMapBuffer)                                                                                    \
     X(clEnqueueNDRangeKernel)                                                                                \
     X(clEnqueueReadBuffer)                                                                                   \
     X(clEnqueueReadImage)                                                                                    \
+    X(clEnqueueUnmapMemObject)                                                                               \
     X(clEnqueueWriteBuffer)                                                                                  \
     X(clEnqueueWriteImage)                                                                                   \
     X(clFinish)                                                                                              \
@@ -92,9 +94,11 @@ bool tvlm_opencl_load(void);
 #define clEnqueueCopyImageToBuffer    tvlm_opencl_functions.clEnqueueCopyImageToBuffer
 #define clEnqueueFillBuffer           tvlm_opencl_functions.clEnqueueFillBuffer
 #define clEnqueueFillImage            tvlm_opencl_functions.clEnqueueFillImage
+#define clEnqueueMapBuffer            tvlm_opencl_functions.clEnqueueMapBuffer
 #define clEnqueueNDRangeKernel        tvlm_opencl_functions.clEnqueueNDRangeKernel
 #define clEnqueueReadBuffer           tvlm_opencl_functions.clEnqueueReadBuffer
 #define clEnqueueReadImage            tvlm_opencl_functions.clEnqueueReadImage
+#define clEnqueueUnmapMemObject       tvlm_opencl_functions.clEnqueueUnmapMemObject
 #define clEnqueueWriteBuffer          tvlm_opencl_functions.clEnqueueWriteBuffer
 #define clEnqueueWriteImage           tvlm_opencl_functions.clEnqueueWriteImage
 #define clFinish                      tvlm_opencl_functions.clFinish

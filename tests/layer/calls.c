@@ -148,6 +148,25 @@ ENQUEUE(clEnqueueNDRangeKernel,
         (cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t *offset,
          const size_t *global, const size_t *local, cl_uint waits, const cl_event *list, cl_event *event),
         (queue, kernel, dimensions, offset, global, local, waits, list, event))
+/* It moves nothing that is counted: what is written into mapped memory the device takes when it is unmapped. */
+static void *CL_API_CALL wrapped_clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                                    cl_map_flags flags, size_t offset, size_t size,
+                                                    cl_uint waits, const cl_event *list, cl_event *event,
+                                                    cl_int *error) {
+    const cl_int failure = layer_before(NUMBER_clEnqueueMapBuffer, "clEnqueueMapBuffer", OBJECT(queue));
+    if (failure != CL_SUCCESS && error != NULL) *error = failure;
+    void *const host = failure != CL_SUCCESS
+                           ? NULL
+                           : next->clEnqueueMapBuffer(queue, buffer, blocking, flags, offset, size, waits,
+                                                      list, event, error);
+    layer_count_moved(blocking, 0, 0);
+    if (host != NULL && event != NULL) layer_count_held(1);
+    return host;
+}
+ENQUEUE(clEnqueueUnmapMemObject,
+        (cl_command_queue queue, cl_mem memory, void *host, cl_uint waits, const cl_event *list,
+         cl_event *event),
+        (queue, memory, host, waits, list, event))
 MOVE(clEnqueueReadBuffer, blocking, 0, size,
      (cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size, void *host,
       cl_uint waits, const cl_event *list, cl_event *event),
