@@ -32,8 +32,8 @@ typedef struct tvlm_image {
     tvlm_pixel_type type;
     size_t row_stride; /* bytes from one row to the next; 0: rows follow each other without a gap */
     /* The size of the picture that this is a smaller version of: what tvlm_stack_create_for_image,
-     * tvlm_stack_set_image and tvlm_stack_update_image take gives positions in the pixels of that picture.
-     * Nobody else reads it. 0: it is the picture itself. */
+     * tvlm_session_stack, tvlm_stack_set_image and tvlm_stack_update_image take gives positions in the pixels of
+     * that picture. Nobody else reads it. 0: it is the picture itself. */
     int32_t of_width, of_height;
     uint64_t reserved[3];
 } tvlm_image;

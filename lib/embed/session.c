@@ -53,7 +53,8 @@ static void add(SHA2_CTX *hash, const void *bytes, size_t size) {
 }
 
 static void add_pixels(SHA2_CTX *hash, const tvlm_image *image, size_t row) {
-    const int32_t shape[4] = {image->width, image->height, image->channels, (int32_t)image->type};
+    const int32_t shape[6] = {image->width,         image->height,   image->channels,
+                              (int32_t)image->type, image->of_width, image->of_height};
     const size_t stride = image->row_stride > 0 ? image->row_stride : row;
     add(hash, shape, sizeof shape);
     for (int32_t y = 0; y < image->height; ++y)

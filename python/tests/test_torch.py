@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's workers. Its tensors are in test_images.py."""
+"""PyTorch's workers, and its tensors on a GPU. Those on the CPU are in test_images.py."""
 import numpy as np
 import pytest
 
 import texturevlm as tv
+from conftest import draw
 
 torch = pytest.importorskip("torch")
 
@@ -22,7 +23,6 @@ class Elsewhere(torch.Tensor):
 
 
 def test_of_a_tensor_elsewhere_what_is_needed_is_brought():
-    from conftest import draw
     picture = draw(640, 480)
     options = {"strategy": "grid", "copy": True}
     for tensor in (torch.from_numpy(picture), torch.from_numpy(picture).permute(2, 0, 1).double() / 255):
@@ -39,6 +39,44 @@ def test_of_a_tensor_elsewhere_what_is_needed_is_brought():
         with tv.Stack(picture, size=(80, 60)) as stack:
             stack.set_image(tensor, copy=True)
             assert Elsewhere.brought[2:] == [(60, 80, 3)] and stack.image_size == (640, 480)
+
+
+def test_everything_that_takes_images_brings_them_when_asked_to():
+    picture = draw(640, 480)
+    near = [picture, np.roll(picture, 3, 1)]
+    far = [torch.from_numpy(image).as_subclass(Elsewhere) for image in near]
+    share = np.zeros((30, 40), "f4")
+    share[:, 20:] = 1
+    session, stream = tv.Session(), tv.VideoStream(size=(160, 120))
+    chosen = tv.select(picture, 5, strategy="grid")
+
+    def streamed(image, **copy):
+        stream.update(image, keyframe=True, **copy)
+        return stream.channels("r")
+
+    small, whole = (120, 160, 3), (480, 640, 3)
+    for what, images, brought in (
+            (lambda image, **copy: session.select(image, 5, strategy="grid", stack={"max_side": 160}, **copy).xy, far[:1], [small]),
+            (lambda image, **copy: session.select(image, 5, strategy="grid", **copy).xy, far[:1], [whole]),
+            (streamed, far[:1], [whole]),
+            (lambda image, **copy: tv.show(image, chosen, **copy).array, far[:1], [whole]),
+            (lambda image, **copy: tv.channels(image, "r", max_side=160, **copy), far[:1], [small]),
+            (lambda image, **copy: tv.scores(image, max_side=160, **copy), far[:1], [small]),
+            (lambda image, **copy: tv.patches(image, chosen, **copy), far[:1], [whole]),
+            (lambda image, **copy: tv.export(image, "clip", budget=5, **copy)["selected_indices"], far[:1], [whole]),
+            (lambda image, **copy: tv.fit([image], [share], channels="x,y", **copy).weights["x"], far[:1], [whole]),
+            (tv.flow, far, [whole, whole])):
+        with pytest.raises(tv.Error, match="OpenCL does not share: it must come to the CPU first. copy=True"):
+            what(*images)
+        Elsewhere.brought.clear()
+        found = what(*images, copy=True)
+        assert Elsewhere.brought == brought
+        np.testing.assert_allclose(found, what(*near[:len(images)]), atol=1e-4 if brought[0] == small else 0)
+    # A smaller version of another picture is another image, though its pixels are the same.
+    even = torch.full((480, 640, 3), 128, dtype=torch.uint8)
+    sizes = [session.select(image.as_subclass(Elsewhere), 1, strategy="grid", stack={"max_side": 80}, copy=True).width
+             for image in (even, even[::2, ::2])]
+    assert sizes == [640, 320]
 
 
 class Selected(torch.utils.data.Dataset):

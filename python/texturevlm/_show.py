@@ -43,7 +43,7 @@ class Picture:
 
 def show(image: Any, selection: Selection, *, title: str = "", copy: bool = False) -> Picture:
     """Draws a selection over its image, as ``tvlm select --overlay`` does: cells framed in the colours of their ranks, squares of
-    different sizes, or a budget's thumbnail and tiles.
+    different sizes, or a budget's thumbnail and tiles. `copy` brings a tensor that is not on the CPU there, all of it.
 
     Errors: `ArgumentError` (the image has another size than the selection's; a side above 32767).
     """

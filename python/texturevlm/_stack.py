@@ -13,7 +13,7 @@ from ._arguments import (Array, channel, channel_names, channels, chars, choice,
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle
 from ._device import Device, device_of
-from ._image import Image, image_of
+from ._image import Fit, Image, image_of
 from ._options import STACK, Choosing, StackParams, choosing, query_of, scorer_of
 from ._selection import Selection
 
@@ -50,14 +50,7 @@ class Stack:
         params = StackParams(dict(options))
         self._device = device_of(device)
 
-        def fit(width: int, height: int) -> tuple[int, int]:
-            if params.c.width > 0:
-                return params.c.width, params.c.height
-            sides = ffi.new("int32_t[2]", [width, height])
-            self._device._call(lib.tvlm_stack_fit, self._device._owner.pointer, params.c, sides, sides + 1)
-            return sides[0], sides[1]
-
-        picture = image_of(image, flag("copy", copy), fit)
+        picture = image_of(image, flag("copy", copy), _fit(self._device, params))
         self._handle = Handle(self._device._owner, "stack")
         self._device._call(lib.tvlm_stack_create_for_image, self._device._owner.pointer, picture.c, params.c, self._handle.box,
                            made=self._handle.take)
@@ -359,6 +352,17 @@ class Stack:
         return f"<texturevlm.Stack of {self._working[0]} x {self._working[1]} on {self._device.name!r}>"
 
 
+def _fit(device: Device, params: StackParams) -> Fit:
+    """What size a stack with these parameters needs of an image."""
+    def fit(width: int, height: int) -> tuple[int, int]:
+        if params.c.width > 0:
+            return params.c.width, params.c.height
+        sides = ffi.new("int32_t[2]", [width, height])
+        device._call(lib.tvlm_stack_fit, device._owner.pointer, params.c, sides, sides + 1)
+        return sides[0], sides[1]
+    return fit
+
+
 def _numbers(names: Any, stack: Any) -> list[int]:
     return channels(names, stack) if names is not None else []
 
@@ -466,7 +470,7 @@ class Session:
         stack_options: dict[str, Any] = {"layout": SCORED, **(stack or {})}
         known(stack_options, STACK)
         params = StackParams(stack_options)
-        picture = image_of(image, flag("copy", copy))
+        picture = image_of(image, flag("copy", copy), _fit(self._device, params))
         array = None if features is None else values("features", features, (3,), halves=True)
         key = b"" if array is None else hashlib.sha256(repr((array.shape, array.dtype, feature_patch)).encode()
                                                        + array.tobytes()).digest()

@@ -84,6 +84,7 @@ class VideoStream:
         Parameters:
             keyframe: make everything anew. fixations: [n, 2], what was looked at since the last frame, in its pixels; None: what
                 was selected. flow: float [rows, columns, 2 or 3], from this frame to the last one, in place of the library's.
+            copy: brings a tensor that is not on the CPU there, all of it: what changed is found in its own pixels.
 
         Gives what was found: ``frame`` (its number), ``keyframe``, ``cut``, ``flow``, ``tiles`` and how many of them ``changed``,
         ``difference`` from the last frame (0 .. 1), and ``needs``: the share of the features' cells that should come from the
