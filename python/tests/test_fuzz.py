@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wrong arguments of every kind, as their users' typing errors would be: an answer or one clear error, and never a crash."""
 import os
+import pathlib
+import re
 import warnings
 
 import numpy as np
@@ -110,7 +112,32 @@ def test_what_takes_arrays(a, b):
     tried(tv.Basis.train, a, b)
     tried(tv.fit, [IMAGE], [a], channels=b)
     tried(tv.show, a, tv.select(IMAGE, 2))
+    tried(tv.show, IMAGE, a)
+    tried(tv.show, IMAGE, tv.select(IMAGE, 2), title=a, copy=b)
     tried(tv.export, a, b)
+    tried(tv.export, [IMAGE], "clip", queries=a, features=b)
+    for name in ("budget", "share", "tolerance", "emphasis", "preset", "min_pixels", "side", "patch", "pillow", "weights", "scorer",
+                 "selected_only", "strategy", "format", "device"):
+        # A side of thousands of pixels is no typing error, and takes long.
+        large = name in ("min_pixels", "side", "patch") and isinstance(a, (int, float, np.number)) and abs(a) > 1000
+        tried(tv.export, IMAGE, "siglip" if name in ("side", "patch") else "qwen2-vl", **{name: 64 if large else a})
+
+
+@SETTINGS
+@given(a=anything)
+def test_files_and_what_is_kept_in_them(tmp_path_factory, a):
+    folder = tmp_path_factory.mktemp("files")
+    before = os.getcwd()
+    os.chdir(folder)  # a word may be a file's name
+    try:
+        basis, scorer, picture = tv.Basis(np.eye(2, 3)), tv.Scorer({"r": 1.0}), tv.show(IMAGE, tv.select(IMAGE, 2))
+        for thing in (basis, scorer, picture):
+            tried(thing.save, a)
+        tried(tv.Basis.load, a)
+        tried(tv.Scorer.load, a)
+        tried(basis.project, a)
+    finally:
+        os.chdir(before)
 
 
 @SETTINGS
@@ -134,6 +161,14 @@ def test_stacks(a, b, c):
         tried(stack.set_fixation, a, b)
         tried(stack.has, a)
         tried(stack.clear, a)
+        tried(stack.channels, a, level=b)
+        tried(stack.channels, "r", size=a)
+        tried(stack.patches, a, dtype=b, border=c)
+        tried(stack.patches, [[3, 3, 16]], channels=a, mean=b, deviation=c)
+        tried(stack.select, a, strategy=b)
+        tried(stack.labels)
+        tried(stack.advance)
+        tried(stack.forget)
         tried(stack.embed, a)
         tried(tv.Basis.of_image, stack, a, queries=b)
         assert len(stack.select(3, strategy="grid")) == 3
@@ -150,6 +185,9 @@ def test_streams_and_sessions(a, b, c):
         tried(stream.update, a)
         tried(stream.set_features, a, b)
         stream.update(IMAGE)
+        tried(stream.channels, a, level=b)
+        tried(stream.select, a, strategy=b)
+        tried(stream.needs)
         assert len(stream.select(3, strategy="grid")) == 3
         stream.close()
     for name in ("use", "size", "keyframe_interval", "cut", "flow", "threshold", "saliency_share", "steadiness", "scorer", "device"):
@@ -158,6 +196,29 @@ def test_streams_and_sessions(a, b, c):
     with tv.Session() as session:
         tried(session.select, a, b)
         tried(session.select, IMAGE, features=a, feature_patch=b, stack=c)
+
+
+def test_every_public_callable_is_tried():
+    """Here, by its name; but for those that take nothing, and what only tells."""
+    text = pathlib.Path(__file__).read_text(encoding="utf-8")
+    harmless = {"close", "finish", "tensor", "devices", "layouts", "Picture", "Selection"}
+    for name in tv.__all__:
+        thing = getattr(tv, name)
+        if isinstance(thing, type) and issubclass(thing, (Exception, Warning)):
+            continue
+        assert name in harmless or f"tv.{name}" in text, name
+        for method, value in vars(thing).items() if isinstance(thing, type) else ():
+            if not method.startswith("_") and not isinstance(value, property) and callable(getattr(thing, method)):
+                assert method in harmless or re.search(rf"\.{method}\b", text), (name, method)
+
+
+def test_every_public_name_has_its_manual():
+    for name in tv.__all__:
+        thing = getattr(tv, name)
+        for one in [thing, *(value for word, value in vars(thing).items() if isinstance(thing, type) and word[0] != "_")]:
+            told = one.fget if isinstance(one, property) else getattr(one, "__func__", one)
+            if callable(told) and not isinstance(told, str):
+                assert len(told.__doc__ or "") > 10, (name, told)
 
 
 def test_an_object_whose_repr_fails_is_named_by_its_type():

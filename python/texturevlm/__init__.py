@@ -3,7 +3,7 @@
 
     import texturevlm as tv
 
-    selection = tv.select("photo.jpg", k=273)        # the positions that matter, the best first
+    selection = tv.select("photo.jpg", k=273)        # a thumbnail's cells, then the tiles that matter, the best first
     selection.xy, selection.size, selection.scores   # NumPy views: centres and sides in pixels
     tv.show("photo.jpg", selection)                  # a picture of them, in a notebook
 
@@ -14,7 +14,9 @@ after frame), `Device`. What is asked and answered: `Query`, `Scorer`, `Basis`, 
 
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
 inside this package, on OpenCL where there is any, else by its reference in plain C; the GIL is released meanwhile.
-`python -m texturevlm` is its tool, `tvlm`. The document: doc/python.md in the project's repository.
+`texturevlm.hf` prunes a loaded model of transformers before its encoder; it is imported when it is first asked for, and has a
+manual of its own: `help(texturevlm.hf)`. `python -m texturevlm` is the tool, `tvlm`. The document: doc/python.md in the project's
+repository.
 """
 from ._basis import Basis, fit
 from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError,

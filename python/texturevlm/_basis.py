@@ -127,14 +127,17 @@ class Basis:
 
     @property
     def k(self) -> int:
+        """How many directions it has."""
         return int(self._params.k)
 
     @property
     def dimension(self) -> int:
+        """How many components a vector has."""
         return int(self._params.dimension)
 
     @property
     def centred(self) -> bool:
+        """Whether a mean is taken off first."""
         return bool(self._params.centred)
 
     @property

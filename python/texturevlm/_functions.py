@@ -37,7 +37,7 @@ def select(image: Any, k: int | None = None, *, share: float | None = None, tole
     """Selects the positions of an image that matter.
 
         selection = texturevlm.select("photo.jpg")
-        selection.xy, selection.scores       # 273 centres in pixels, the best first
+        selection.xy, selection.scores       # 273 centres in pixels: a thumbnail's cells, then tiles, the best first
 
     Parameters:
         image: a NumPy array (H, W), (H, W, C) or (C, H, W) of uint8, uint16 or float (0 .. 1), with C = 1 gray, 2 gray + alpha, 3

@@ -126,6 +126,7 @@ class Scorer:
 
     @property
     def bias(self) -> float:
+        """What is added to every score."""
         return float(self._pointer.bias)
 
     @property

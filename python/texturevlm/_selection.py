@@ -73,26 +73,32 @@ class Selection:
 
     @property
     def xy(self) -> Array:
+        """float32 [n, 2]: the centres, x and y in pixels of the image."""
         return self._view("x", columns=2)
 
     @property
     def size(self) -> Array:
+        """float32 [n]: the sides in pixels of the image; of rectangles the widths."""
         return self._view("size")
 
     @property
     def height(self) -> Array:
+        """float32 [n]: the heights of rectangles in pixels of the image; 0 of squares."""
         return self._view("height")
 
     @property
     def level(self) -> Array:
+        """float32 [n]: the levels of detail; 0 is full resolution, 1 half."""
         return self._view("level")
 
     @property
     def scores(self) -> Array:
+        """float32 [n]: what was chosen by."""
         return self._view("score")
 
     @property
     def cell(self) -> Array:
+        """int32 [n, 2]: columns and rows of the cells; -1 where there is none."""
         return self._view("column", "<i4", 2)
 
     @property

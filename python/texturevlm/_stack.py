@@ -272,9 +272,7 @@ class Stack:
                 dtype: Any = np.float32, border: str = "clamp") -> Array:
         """Squares around positions, ready for an encoder. See texturevlm.patches."""
         numbers, keep = [], []
-        half = np.dtype(dtype) == np.float16
-        if not half and np.dtype(dtype) != np.float32:
-            raise ArgumentTypeError(f"dtype is {dtype}; it must be float32 or float16")
+        half = dtype_of(dtype) == np.float16
         params = ffi.new("struct tvlm_patches_params *", {
             "side": integer("side", side, 1, 1024), "border": choice("border", border, _names.BORDERS),
             "format": lib.TVLM_FORMAT_F16 if half else lib.TVLM_FORMAT_F32})
@@ -361,6 +359,17 @@ def _fit(device: Device, params: StackParams) -> Fit:
         device._call(lib.tvlm_stack_fit, device._owner.pointer, params.c, sides, sides + 1)
         return sides[0], sides[1]
     return fit
+
+
+def dtype_of(dtype: Any) -> Any:
+    """float32 or float16, by any of NumPy's words for them."""
+    try:
+        found = np.dtype(dtype)
+    except Exception:  # whatever the caller's object does when it is asked
+        found = None
+    if found not in (np.float32, np.float16):
+        raise ArgumentTypeError(f"dtype is {short(dtype)}; it must be float32 or float16")
+    return found
 
 
 def _numbers(names: Any, stack: Any) -> list[int]:
