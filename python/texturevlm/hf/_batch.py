@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from .._core import ArgumentError
+from .._arguments import short
+from .._core import ArgumentError, ArgumentTypeError
 
 
 class PrunedBatch:
@@ -23,12 +24,15 @@ class PrunedBatch:
     position_ids: torch.Tensor
 
     def __init__(self, model: Any, batch: Mapping[str, Any]) -> None:
-        if "input_ids" not in batch:
-            raise ArgumentError("the batch has no input_ids")
+        ids, mask = batch["input_ids"], batch.get("attention_mask")
+        for name, value in (("input_ids", ids), ("attention_mask", ids if mask is None else mask)):
+            if not isinstance(value, torch.Tensor) or value.ndim != 2 or value.is_floating_point() or not value.numel():
+                raise ArgumentTypeError(f"{name} is {short(value)[:60]}, not a tensor of whole numbers [rows, length]")
+        if mask is not None and mask.shape != ids.shape:
+            raise ArgumentError(f"input_ids have the shape {tuple(ids.shape)}, attention_mask {tuple(mask.shape)}")
         self._model = model
-        self._full = batch["input_ids"]
-        mask = batch.get("attention_mask")
-        self._full_mask = torch.ones_like(self._full) if mask is None else mask
+        self._full = ids
+        self._full_mask = torch.ones_like(ids) if mask is None else mask
         self.kept = self._full_mask.bool().clone()
         self.tokens = self.all_tokens = 0
 

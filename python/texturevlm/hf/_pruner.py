@@ -13,7 +13,7 @@ from .._device import Device
 from . import _encoder, _prompt, _qwen
 from ._batch import PrunedBatch
 from ._encoder import PrunedImages
-from ._families import family_of
+from ._families import Family, family_of
 
 
 def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] | None = None,
@@ -30,15 +30,18 @@ def prune_batch(model: Any, batch: Mapping[str, Any], keep: list[torch.Tensor] |
     `DeviceError` (a version of transformers that was not run).
     """
     family = family_of(model)
-    encoder = family.kind == "encoder"
-    wanted = "pixel_values" if encoder else "input_ids"
-    if not isinstance(batch, Mapping) or wanted not in batch:
-        raise ArgumentTypeError(f"batch is {short(batch)}, not a mapping with {wanted}")
+    _check_batch(family, batch)
     if family.kind == "qwen":
         return _qwen.QwenBatch(model, batch, keep, keep_videos)
     if keep_videos is not None:
         raise ArgumentError(f"keep_videos is for Qwen-VL, not for {model.config.model_type}")
-    return _encoder.PrunedImages(model, batch, keep) if encoder else _prompt.PromptBatch(model, batch, keep, family)
+    return _encoder.PrunedImages(model, batch, keep) if family.kind == "encoder" else _prompt.PromptBatch(model, batch, keep, family)
+
+
+def _check_batch(family: Family, batch: Any) -> None:
+    wanted = "pixel_values" if family.kind == "encoder" else "input_ids"
+    if not isinstance(batch, Mapping) or wanted not in batch:
+        raise ArgumentTypeError(f"batch is {short(batch)}, not a mapping with {wanted}")
 
 
 class Pruner:
@@ -60,6 +63,7 @@ class Pruner:
     def prune(self, batch: Mapping[str, Any], *, query: Any = None, features: Any = None) -> Any:
         """The shorter batch: a `PrunedBatch`, or of an image encoder `PrunedImages`. query, features: lists, an entry for each
         image (`select_tokens`)."""
+        _check_batch(self._family, batch)
         asked = {"query": query, "features": features}
         if self._family.kind == "qwen":
             keep = _qwen.choose(self.model, self.processor, batch, asked, self._options)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from .._arguments import integer, real, short
+from .._arguments import integer, real, short, values as numbers
 from .._core import ArgumentError, ArgumentTypeError
 from .._device import Device
 from .._functions import topk
@@ -133,6 +133,7 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         raise ArgumentError(f"share is {part}; it must be at most 1")
     if preset is not None and any(value is not None for value in (weights, scorer, query)):
         raise ArgumentError("a preset is not for weights, a scorer or a query, which a score has")
+    mean, std = (_colours(name, value) for name, value in (("mean", mean), ("std", std)))
     chosen = []
     for number, (values, side) in enumerate(_pictures(pixel_values, grid, merge, patch, temporal)):
         tokens = values.shape[0] * (values.shape[2] // side) * (values.shape[3] // side)
@@ -140,13 +141,30 @@ def select_tokens(pixel_values: torch.Tensor, grid: torch.Tensor | None = None, 
         if count == tokens:
             best = torch.arange(tokens)
         else:
-            asked = {name: value[number] if value is not None else None for name, value in
-                     (("query", query), ("features", features))}
+            asked = {name: _of_picture(name, value, number, len(pixel_values if grid is None else grid))
+                     for name, value in (("query", query), ("features", features))}
             scores = torch.stack([_token_scores(pixels_of(moment, mean, std), side, count / tokens, preset, weights, scorer, asked,
                                                 device) for moment in values])
             best = torch.from_numpy(topk(scores.numpy(), count, device=device)[0]).long().sort().values
         chosen.append(best.to(pixel_values.device))
     return chosen
+
+
+def _colours(name: str, value: Any) -> Any:
+    """Three numbers, of red, green and blue."""
+    found = numbers(name, value, (1,))
+    if found.shape != (3,):
+        raise ArgumentError(f"{name} are {found.shape[0]} numbers, not 3")
+    return found.tolist()
+
+
+def _of_picture(name: str, value: Any, number: int, count: int) -> Any:
+    """What a list has for a picture."""
+    if value is None:
+        return None
+    if not isinstance(value, (list, tuple)) or len(value) != count:
+        raise ArgumentError(f"there are {count} pictures: {name} must be a list of as many")
+    return value[number]
 
 
 def _token_scores(frames: torch.Tensor, side: int, part: float, preset: str | None, weights: Any, scorer: Any,
@@ -177,10 +195,13 @@ def kept_of(keep: Any, sizes: Sequence[int], device: Any) -> list[torch.Tensor]:
         raise ArgumentError(f"there are {len(sizes)} pictures: keep must be a list of as many tensors")
     kept = []
     for number, (size, tokens) in enumerate(zip(sizes, keep)):
-        tokens = torch.as_tensor(tokens, device=device)
+        try:
+            tokens = torch.as_tensor(tokens, device=device)
+        except Exception as error:  # PyTorch's own, or of whatever was handed in
+            raise ArgumentTypeError(f"keep of picture {number} is {short(tokens)[:60]}, not numbers or bools of tokens") from error
         if tokens.dtype == torch.bool and tuple(tokens.shape) == (size,):
             tokens = tokens.nonzero()[:, 0]
-        if tokens.is_floating_point() or tokens.ndim != 1 or tokens.numel() == 0:
+        if tokens.is_floating_point() or tokens.is_complex() or tokens.ndim != 1 or tokens.numel() == 0:
             raise ArgumentError(f"keep of picture {number} is of the shape {tuple(tokens.shape)} and {tokens.dtype}; it must name at "
                                 "least one token")
         if int(tokens.min()) < 0 or int(tokens.max()) >= size:
