@@ -100,10 +100,20 @@ TVLM_API void tvlm_stack_destroy(tvlm_stack **stack);
 /*
  * Puts pixels into image `index` of the batch. An image of another size than the stack's is resampled on the
  * host, by area average where it shrinks, and bilinearly where it grows. Positions of later selections are in
- * the pixels of `image` as it was handed in. The pixels are free to change when the call returns. Errors:
- * ARGUMENT (index, image), MEMORY, DEVICE_MEMORY.
+ * the pixels of `image` as it was handed in. The pixels are free to change when the call returns. NULL: the
+ * pixels that were sent ahead. Errors: ARGUMENT (index, image; nothing was sent), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image);
+
+/*
+ * Sends the next pixels of image `index` ahead: they go to the device through a queue of their own, while it
+ * works on what is there. The present image stays, with all that is known of it, until tvlm_stack_set_image
+ * takes the next one with NULL for its pixels. Until then image->pixels must stay as they are, or until the next
+ * tvlm_stack_send_image, which takes the place of this one, or until the stack is destroyed. Where the
+ * device may still read the pixels that were sent to this stack before, it waits until the device is done.
+ * Errors: those of tvlm_stack_set_image; nothing is sent then.
+ */
+TVLM_API tvlm_status tvlm_stack_send_image(tvlm_stack *stack, int32_t index, const tvlm_image *image);
 
 /* Moves the fixation of eccentricity, in pixels of the working image. This takes no time, since eccentricity
  * is computed where it is read. */

@@ -14,6 +14,7 @@
 #include "stack/delta.h"
 #include "stack/inside.h"
 #include "stack/limits.h"
+#include "stack/send.h"
 #include "stack/upload.h"
 
 /* With a compactness as large as this, regions are the cells that they began as, and its square is still in
@@ -168,6 +169,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
         free(s->frames[i].positions);
     }
     backend->texture_destroy(s->device, &s->relevance);
+    tvlm_stack_release_sent(s);
     tvlm_stack_delta_release(s);
     free(s->frames);
     free(s->carries);
@@ -212,19 +214,24 @@ static tvlm_status choose_size(const tvlm_device *device, const tvlm_image *imag
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
-                                        const struct tvlm_stack_params *params, tvlm_stack **stack) {
+tvlm_status tvlm_stack_create_of_size(tvlm_device *device, const tvlm_image *image,
+                                      const struct tvlm_stack_params *params, tvlm_stack **stack) {
     struct tvlm_stack_params chosen = {0};
-    tvlm_stack *made = NULL;
     size_t row;
-    TVLM_NEED(NULL, device);
-    TVLM_ENTER(device);
-    TVLM_NEED(&device->log, stack);
     TVLM_CHECK_RESERVED(&device->log, tvlm_stack_params, params);
     if (params != NULL) chosen = *params;
     TVLM_TRY(tvlm_stack_check_image(&device->log, image, &row));
     TVLM_TRY(choose_size(device, image, row, &chosen));
-    TVLM_TRY(tvlm_stack_create(device, &chosen, &made));
+    return tvlm_stack_create(device, &chosen, stack);
+}
+
+tvlm_status tvlm_stack_create_for_image(tvlm_device *device, const tvlm_image *image,
+                                        const struct tvlm_stack_params *params, tvlm_stack **stack) {
+    tvlm_stack *made = NULL;
+    TVLM_NEED(NULL, device);
+    TVLM_ENTER(device);
+    TVLM_NEED(&device->log, stack);
+    TVLM_TRY(tvlm_stack_create_of_size(device, image, params, &made));
     const tvlm_status status = tvlm_stack_set_image(made, 0, image);
     if (status != TVLM_OK)
         tvlm_stack_destroy(&made);

@@ -14,6 +14,7 @@
 
 #include "core/cluster.h"
 #include "stack/given.h"
+#include "stack/send.h"
 #include "stack/stack.h"
 #include "texturevlm/input.h"
 
@@ -136,6 +137,7 @@ struct tvlm_stack {
     const tvlm_cluster_centre *centres;
     tvlm_texture *relevance;  /* a map of scores on its way to the previous frame */
     struct tvlm_delta *delta; /* NULL until a frame was compared */
+    tvlm_sent sent;           /* the next image, on its way */
     tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
 };
 

@@ -138,6 +138,7 @@ size_t tvlm_stack_bytes(const tvlm_stack *stack) {
         bytes += buffer_bytes(stack->frames[i].looked);
     }
     for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) bytes += buffer_bytes(stack->scratch[i]);
+    bytes += buffer_bytes(stack->sent.buffer);
     return bytes;
 }
 

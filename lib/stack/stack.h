@@ -9,7 +9,8 @@
  *   bundle.h     channels as the textures and references that a kernel reads
  *   given.h      grids that are handed in, and which images have one
  *   input.h      what an application hands in, checked and converted
- *   upload.h     pixels into the source; planes.h: frames that are on the device, as such pixels
+ *   upload.h     pixels into the source; planes.h: frames that are on the device, as such pixels; send.h: the
+ *                next image on its way
  *   features.h   the encoder's vectors and cosines with them; embedding.h: their compressed form
  *   query.h      the question to an image
  *   regions.h    the regions of an image, and where the next frame's begin

@@ -12,6 +12,7 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/resample.h"
+#include "stack/send.h"
 #include "stack/upload.h"
 
 static size_t pixel_type_bytes(tvlm_pixel_type type) {
@@ -77,60 +78,79 @@ void tvlm_stack_drop_frame(tvlm_stack *stack, int32_t index) {
     tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
 }
 
-/* Uploads rows without gaps, so that kernels find every element aligned. */
-static tvlm_status upload(tvlm_stack *stack, int32_t index, const void *rows, tvlm_pixels pixels) {
-    tvlm_buffer *buffer;
-    size_t bytes;
-    if (!tvlm_multiply(pixels.row_stride, (size_t)pixels.height, &bytes))
-        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d rows of %zu bytes are too many",
-                         (int)pixels.height, pixels.row_stride);
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, bytes, &buffer));
-    TVLM_TRY(stack->device->backend->buffer_write(stack->device, buffer, 0, bytes, rows));
-    return tvlm_stack_source_from_buffer(stack, index, buffer, &pixels);
+/* ---- Rows ---- */
+
+static tvlm_status count_bytes(const tvlm_stack *stack, tvlm_rows *rows) {
+    if (tvlm_multiply(rows->pixels.row_stride, (size_t)rows->pixels.height, &rows->bytes)) return TVLM_OK;
+    return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "%d rows of %zu bytes are too many",
+                     (int)rows->pixels.height, rows->pixels.row_stride);
 }
 
-static tvlm_status upload_as_is(tvlm_stack *stack, int32_t index, const tvlm_image *image, size_t row) {
-    const tvlm_pixels pixels = {image->width, image->height, image->channels, image->type, 0, row};
+static tvlm_status rows_as_they_are(const tvlm_stack *stack, const tvlm_image *image, size_t row,
+                                    tvlm_rows *rows) {
     const unsigned char *from = image->pixels;
-    if (image->row_stride == 0 || image->row_stride == row) return upload(stack, index, from, pixels);
+    rows->pixels = (tvlm_pixels){image->width, image->height, image->channels, image->type, 0, row};
+    rows->rows = from;
+    TVLM_TRY(count_bytes(stack, rows));
+    if (image->row_stride == 0 || image->row_stride == row) return TVLM_OK;
     unsigned char *packed = tvlm_allocate((size_t)image->height, row);
     if (packed == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a copy of the pixels");
     for (size_t y = 0; y < (size_t)image->height; ++y)
         memcpy(packed + y * row, from + y * image->row_stride, row);
-    const tvlm_status status = upload(stack, index, packed, pixels);
-    free(packed);
-    return status;
+    rows->rows = rows->copy = packed;
+    return TVLM_OK;
 }
 
-static tvlm_status upload_resampled(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
+static tvlm_status rows_resampled(const tvlm_stack *stack, const tvlm_image *image, tvlm_rows *rows) {
     float *resampled;
     int32_t channels;
     if (tvlm_resample(image, stack->width, stack->height, &resampled, &channels) != TVLM_OK)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to resample %dx%d to %dx%d",
                          (int)image->width, (int)image->height, (int)stack->width, (int)stack->height);
     const size_t row = (size_t)stack->width * (size_t)channels * sizeof(float);
-    const tvlm_pixels pixels = {stack->width, stack->height, channels, TVLM_PIXEL_F32, 0, row};
-    const tvlm_status status = upload(stack, index, resampled, pixels);
-    free(resampled);
-    return status;
+    rows->pixels = (tvlm_pixels){stack->width, stack->height, channels, TVLM_PIXEL_F32, 0, row};
+    rows->rows = rows->copy = resampled;
+    rows->bytes = row * (size_t)stack->height; /* it is there */
+    return TVLM_OK;
 }
+
+tvlm_status tvlm_stack_image_rows(const tvlm_stack *stack, const tvlm_image *image, tvlm_rows *rows) {
+    size_t row;
+    *rows = (tvlm_rows){0};
+    TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
+    return image->width == stack->width && image->height == stack->height
+               ? rows_as_they_are(stack, image, row, rows)
+               : rows_resampled(stack, image, rows);
+}
+
+static tvlm_status upload(tvlm_stack *stack, int32_t index, const tvlm_rows *rows) {
+    tvlm_buffer *buffer;
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_PIXELS, rows->bytes, &buffer));
+    TVLM_TRY(stack->device->backend->buffer_write(stack->device, buffer, 0, rows->bytes, rows->rows));
+    return tvlm_stack_source_from_buffer(stack, index, buffer, &rows->pixels);
+}
+
+/* ---- Sizes ---- */
 
 void tvlm_stack_image_size(const tvlm_image *image, int32_t *width, int32_t *height) {
     *width = image->of_width > 0 ? image->of_width : image->width;
     *height = image->of_height > 0 ? image->of_height : image->height;
 }
 
+void tvlm_stack_note_original(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
+    tvlm_stack_image_size(image, &stack->originals[index].width, &stack->originals[index].height);
+}
+
 tvlm_status tvlm_stack_set_image(tvlm_stack *stack, int32_t index, const tvlm_image *image) {
-    size_t row;
+    tvlm_rows rows;
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
     TVLM_TRY(tvlm_stack_check_index(stack, index));
-    TVLM_TRY(tvlm_stack_check_image(&stack->device->log, image, &row));
-    if (image->width == stack->width && image->height == stack->height)
-        TVLM_TRY(upload_as_is(stack, index, image, row));
-    else
-        TVLM_TRY(upload_resampled(stack, index, image));
-    tvlm_stack_image_size(image, &stack->originals[index].width, &stack->originals[index].height);
-    return TVLM_OK;
+    if (image == NULL) return tvlm_stack_take_sent(stack, index);
+    TVLM_TRY(tvlm_stack_image_rows(stack, image, &rows));
+    const tvlm_status status = upload(stack, index, &rows);
+    free(rows.copy);
+    if (status == TVLM_OK) tvlm_stack_note_original(stack, index, image);
+    return status;
 }

@@ -11,6 +11,23 @@
  * many bytes a row has without the gap behind it. ARGUMENT, with a line that says what is wrong. */
 tvlm_status tvlm_stack_check_image(const tvlm_log *log, const tvlm_image *image, size_t *row);
 
+/* Creates a stack of an image's size, as tvlm_stack_create_for_image does, without the image. */
+tvlm_status tvlm_stack_create_of_size(tvlm_device *device, const tvlm_image *image,
+                                      const struct tvlm_stack_params *params, tvlm_stack **stack);
+
+/* An image in the stack's size, as it is uploaded: its rows follow each other without gaps, so that kernels
+ * find every element aligned. */
+typedef struct tvlm_rows {
+    const void *rows;
+    void *copy; /* what the caller frees: the rows, where they are not the image's own; or NULL */
+    size_t bytes;
+    tvlm_pixels pixels;
+} tvlm_rows;
+tvlm_status tvlm_stack_image_rows(const tvlm_stack *stack, const tvlm_image *image, tvlm_rows *rows);
+
+/* Notes the size of what was put into image `index`, as it is told. */
+void tvlm_stack_note_original(tvlm_stack *stack, int32_t index, const tvlm_image *image);
+
 /* The size of an image as it is told: of what it is a smaller version of, where it is one. */
 void tvlm_stack_image_size(const tvlm_image *image, int32_t *width, int32_t *height);
 
