@@ -34,6 +34,14 @@ grep -q '^frame 2 (keyframe) (cut), ' "$work/out" || fail "frames: another pictu
 ! "$programs/example_frames" "$work/none.ppm" 2>"$work/said" || fail "frames: a file that is not there"
 grep -q none.ppm "$work/said" || fail "frames: the log does not name the file"
 
+# Two devices; the third photo is not there.
+TVLM_DEVICE=reference,reference "$programs/example_all_devices" "$work"/{red,all,none,red}.ppm >"$work/out" 2>"$work/said" ||
+    fail "all_devices: $(cat "$work/said")"
+[ "$(cut -d: -f1 <"$work/out" | tr '\n' ' ')" = "$work/red.ppm $work/all.ppm $work/red.ppm " ] ||
+    fail "all_devices: not in order: $(cat "$work/out")"
+[ "$(sed -n 1p "$work/out")" = "$(sed -n 3p "$work/out")" ] || fail "all_devices: equal photos differ: $(cat "$work/out")"
+grep -q none.ppm "$work/said" || fail "all_devices: the log does not name the file"
+
 rc=0
 "$programs/example_own_context" "$work/red.ppm" >"$work/out" || rc=$?
 case $rc in

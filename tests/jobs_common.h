@@ -32,6 +32,7 @@ enum { REASONS = 5 }; /* four channels of the default score, and the question */
 enum { FRAMES = 3, STREAM_WIDTH = 32, STREAM_HEIGHT = 20 };
 enum { TOKENS = 6, ROW_FLOATS = 4 * 1176, SQUARES = 8 }; /* of the export: 84 x 56 pixels */
 
+enum { SHARED = 4 };                          /* images of a pool */
 enum { FRAME_KINDS = 10, SCORES_THERE = 54 }; /* frames on the device; cells of 4 pixels of 33 x 21 */
 enum { COLUMNS = 6, ROWS = 4, CELLS = COLUMNS * ROWS, DIMENSION = 8 };
 
@@ -64,6 +65,7 @@ typedef struct results {
     tvlm_position chosen_there[K];
     float patches_there[K * 4 * 4], scores_there[SCORES_THERE], user[4];
     float ranking[2 * K], values_there[ROW_FLOATS];
+    tvlm_position shared[SHARED][K];
 } results;
 
 /* Keeps the K positions of a selection. */

@@ -286,4 +286,42 @@ static tvlm_status choose(objects *o, results *r) {
     return ask(o, r);
 }
 
+/* ---- A pool ---- */
+
+/* An image that is sent ahead of its stack's. */
+static tvlm_status send_ahead(objects *o, const tvlm_image *image, results *r) {
+    if (o->stack == NULL)
+        TVLM_TRY(
+            tvlm_stack_create_for_image(o->device, image, tvlm_stack_params(.layout = "edges"), &o->stack));
+    TVLM_TRY(tvlm_stack_send_image(o->stack, 0, &image[2])); /* which is resampled */
+    TVLM_TRY(tvlm_stack_set_image(o->stack, 0, NULL));
+    return tvlm_stack_read(o->stack, 0, TVLM_CHANNEL_R, 0, STACK_WIDTH * STACK_HEIGHT, r->texels);
+}
+
+/* Images of two sizes, by a pool of the one device; one job at a time, so that each run makes the same calls. */
+static tvlm_status share(objects *o, results *r) {
+    const struct tvlm_device_params logging = {.log = &job_log};
+    const struct tvlm_stack_params stack = {.layout = "edges,entropy"};
+    const struct tvlm_select_params params = {.k = K, .strategy = TVLM_STRATEGY_GRID, .score.stride = 4.0f};
+    tvlm_selection *selections[SHARED] = {NULL};
+    tvlm_image images[SHARED];
+    tvlm_pool *pool = NULL;
+    for (int i = 0; i < SHARED; ++i)
+        images[i] = (tvlm_image){.pixels = pixels + 3 * i,
+                                 .width = 20,
+                                 .height = 18 + (i == 2),
+                                 .channels = 3,
+                                 .row_stride = 3 * WIDTH};
+    TVLM_TRY(send_ahead(o, images, r));
+    TVLM_TRY(tvlm_pool_create(
+        tvlm_pool_params(.opened = &o->device, .opened_count = 1, .capacity = 1, .open = &logging), &pool));
+    const tvlm_status status = tvlm_pool_select(pool, images, SHARED, &stack, &params, selections, NULL);
+    for (int i = 0; i < SHARED; ++i) {
+        if (status == TVLM_OK) keep_positions(selections[i], r->shared[i]);
+        tvlm_selection_destroy(&selections[i]);
+    }
+    tvlm_pool_destroy(&pool);
+    return status;
+}
+
 #endif

@@ -40,8 +40,9 @@ typedef enum tvlm_status {
     TVLM_ERROR_UNSUPPORTED,   /* it is known, but not possible on this device or in this version */
     TVLM_ERROR_IO,            /* a file cannot be opened, read or written */
     TVLM_ERROR_FORMAT,        /* a file's content is not what it should be */
-    TVLM_ERROR_LOST /* the device is gone (unplugged, reset, its driver crashed), and with it all that was made
-                       from it: destroy that and the device, and open another (device.h) */
+    TVLM_ERROR_LOST, /* the device is gone (unplugged, reset, its driver crashed), and with it all that was made
+                          from it: destroy that and the device, and open another (device.h) */
+    TVLM_ERROR_CANCELLED /* it was not done, because of tvlm_pool_cancel or of an error before it (pool.h) */
 } tvlm_status;
 
 /* A short English phrase for `status`. It is never NULL, also for values outside the enum, and it is

@@ -40,6 +40,7 @@
 #include "logpolar.h"
 #include "params.h"
 #include "patches.h"
+#include "pool.h"
 #include "regions.h"
 #include "score.h"
 #include "select.h"

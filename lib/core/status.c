@@ -22,6 +22,7 @@ const char *tvlm_status_string(tvlm_status status) {
     case TVLM_ERROR_IO: return "input/output error";
     case TVLM_ERROR_FORMAT: return "malformed data";
     case TVLM_ERROR_LOST: return "the device is lost";
+    case TVLM_ERROR_CANCELLED: return "cancelled";
     }
     return "unknown status";
 }

@@ -12,6 +12,13 @@ typedef struct layer_commands {
     long kernels, writes, reads, others, waits, memory, builds, written, read;
 } layer_commands;
 
+/* When a device began and ended a command: a kernel, or a write to a buffer; in nanoseconds of its own clock. */
+typedef struct layer_command_time {
+    int kernel;
+    const void *queue;
+    unsigned long long began, ended;
+} layer_command_time;
+
 typedef void layer_listener(const char *name, const void *handle);
 
 typedef struct layer_control {
@@ -33,6 +40,11 @@ typedef struct layer_control {
     void (*share)(int shares);
     /* From now on what is read from buffers is wrong, or no longer. */
     void (*spoil)(int spoils);
+
+    /* From now on the times of commands are kept, of queues that are made from now on; or no longer. */
+    void (*time)(int times);
+    /* Waits for the commands since then or since the last call of this, and gives their times: how many. */
+    int (*times)(layer_command_time *times, int capacity);
 } layer_control;
 
 #endif

@@ -19,7 +19,9 @@ const layer_control tvlm_layer = {.let_fail = layer_let_fail,
                                   .held = layer_held,
                                   .listen = layer_listen,
                                   .share = layer_share,
-                                  .spoil = layer_spoil};
+                                  .spoil = layer_spoil,
+                                  .time = layer_time,
+                                  .times = layer_get_times};
 
 static cl_int give(const void *value, size_t bytes, size_t size, void *place, size_t *needed) {
     if (place != NULL && size < bytes) return CL_INVALID_VALUE;
@@ -38,12 +40,14 @@ EXPORTED cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void
 
 EXPORTED cl_int CL_API_CALL clInitLayer(cl_uint count, const cl_icd_dispatch *target, cl_uint *layer_count,
                                         const cl_icd_dispatch **layer) {
-    static cl_icd_dispatch driver, posing, mipmapped, spoiled, shared, table;
+    static cl_icd_dispatch driver, timed, posing, mipmapped, spoiled, shared, table;
     if (target == NULL || layer_count == NULL || layer == NULL ||
         count < sizeof table / sizeof table.clGetPlatformIDs)
         return CL_INVALID_VALUE;
-    driver = posing = *target;
-    layer_wrap_pose(&driver, &posing);
+    driver = timed = *target;
+    layer_wrap_times(&driver, &timed);
+    posing = timed;
+    layer_wrap_pose(&timed, &posing);
     mipmapped = posing;
     layer_wrap_mipmaps(&posing, &mipmapped);
     spoiled = mipmapped;

@@ -22,6 +22,7 @@
  *   - mipmaps.c is a driver with cl_khr_mipmap_image: TVLM_LAYER_MIPMAPS=1; with `flat` its reads ignore the lod.
  *   - spoil.c is a driver that errs: with TVLM_LAYER_SPOIL=1 what is read from buffers is wrong, so that no
  *     storage passes the self-test.
+ *   - times.c tells when commands began and ended, for tests alone (control.h).
  *
  * An ability that changes what functions do (another device type, an extension) takes its place in
  * clInitLayer: it is given the table of functions below it, and replaces some of them.
@@ -93,6 +94,11 @@ void layer_wrap_mipmaps(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 /* spoil.c */
 void layer_wrap_spoil(const cl_icd_dispatch *below, cl_icd_dispatch *table);
 void layer_spoil(int spoils);
+
+/* times.c */
+void layer_wrap_times(const cl_icd_dispatch *below, cl_icd_dispatch *table);
+void layer_time(int times);
+int layer_get_times(layer_command_time *times, int capacity);
 
 /* calls.c */
 void layer_listen(layer_listener *listener);
