@@ -16,7 +16,9 @@
  *     level. A work-group keeps what it made in local memory, with the border that odd sides need.
  *   - mips_tail makes all levels that are left once one work-group can make them.
  *
- * The latter two make levels of several textures in one launch, for the same reason.
+ * The latter two make levels of several textures in one launch, for the same reason. Compiled with FROM_PIXELS,
+ * mips_tile alone makes a texture that is not there yet: the source of one image, from the pixels that were handed
+ * in (source.cl), with its first levels.
  *
  * The host compiles with MIPS_RULE = the rule that all components of all textures share, or with MIPS_MIXED
  * where they differ; then `rules` has the rule of each component. Where the levels are is the concern of
@@ -26,7 +28,9 @@
 // check-kernels: -DMIPS_RULE=4 -DTEXTURES=8
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1
 // check-kernels: -DMIPS_RULE=0 -DTEXTURES=4
+// check-kernels: -DMIPS_RULE=0 -DFROM_PIXELS=1
 #include "levels.clh"
+#include "pixels.clh"
 #include "region.clh"
 
 #define MIPS_MIXED 4
@@ -162,6 +166,7 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
 #ifndef RUN
 #define RUN 1
 #endif
+#ifndef FROM_PIXELS
 kernel void mips_level(LEVELS_IO REGION_IN) {
     const texture_levels t = levels_of(0, size0, plan0);
     const int first = ITEM_X * RUN, j = ITEM_Y, slice = ITEM_Z, level = t.level;
@@ -190,6 +195,7 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
         level_store(LEVELS, t, level + 1, level + 1, i, j, slice, value);
     }
 }
+#endif
 
 /*
  * A work-group of mips_tile makes TILE x TILE texels of its first level, half as many in each direction of
@@ -212,13 +218,29 @@ HELPER int span_below(int span, int w, int h) {
  * after texture, slice after slice and row after row. Work-items divide the texels of each level among
  * themselves. Each of them passes every barrier and reaches the end: after a return between barriers PoCL 3.1
  * still runs what follows for the work-items that have returned.
+ *
+ * With FROM_PIXELS a group also makes the 2 TILE x 2 TILE texels of level 0 that its first level lies over, of
+ * image `image`. Row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart. Pixels are
+ * read again for the first level, rounded as level 0 keeps them.
  */
-kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVELS_IO REGION_IN) {
+#ifdef FROM_PIXELS
+#define PIXELS_IN                                                                                            \
+    , global const uchar *restrict pixels, const ulong offset, const ulong row_stride, const int image
+#define LOAD_FIRST(x, y)                                                                                     \
+    texel_round(source_of((global const pixel_t *)(pixels + offset + (y)*row_stride) + (x)*PIXEL_CHANNELS))
+#else
+#define PIXELS_IN
+#define LOAD_FIRST(x, y) level_load(LEVELS, t, level, x, y, slice)
+#endif
+kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVELS_IO PIXELS_IN REGION_IN) {
     local float4 first[SPAN_1 * SPAN_1], second[SPAN_2 * SPAN_2];
     const int lane = get_local_id(1) * TILE + get_local_id(0), lanes = TILE * TILE;
 #ifdef TILE_LIST
     const texture_levels t = levels_of(0, size0, plan0);
     const int gx = GROUP_X, gy = GROUP_Y, slice = GROUP_Z;
+#elif defined(FROM_PIXELS)
+    const texture_levels t = levels_of(0, size0, plan0);
+    const int gx = GROUP_X, gy = GROUP_Y, slice = image * t.size.z;
 #else
     int group = get_group_id(0);
     const texture_levels t = levels_of_group(LEVELS, TILE, &group);
@@ -235,13 +257,16 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
     const int span2 = made == 1 ? 0 : max(TILE / 2, span_below(span3, w2, h2));
     const int span1 = max(TILE, span_below(span2, w1, h1));
 
+#ifdef FROM_PIXELS
+    for (int y = 2 * TILE * gy + (int)get_local_id(1); y < min(2 * TILE * (gy + 1), h0); y += TILE)
+        for (int x = 2 * TILE * gx + (int)get_local_id(0); x < min(2 * TILE * (gx + 1), w0); x += TILE)
+            level_0_store(LEVELS, t, x, y, slice, LOAD_FIRST(x, y));
+#endif
     for (int at = lane; at < span1 * span1; at += lanes) {
         const int tx = at % span1, ty = at / span1, i = TILE * gx + tx, j = TILE * gy + ty;
         if (i < w1 && j < h1) {
             float4 value;
-#define LOAD(x, y) level_load(LEVELS, t, level, x, y, slice)
-            REDUCE(value, w0, h0, i, j, t.rules, LOAD);
-#undef LOAD
+            REDUCE(value, w0, h0, i, j, t.rules, LOAD_FIRST);
             first[ty * SPAN_1 + tx] = texel_round(value);
             if (tx < TILE && ty < TILE) level_store(LEVELS, t, level + 1, level + made, i, j, slice, value);
         }
@@ -274,6 +299,7 @@ kernel __attribute__((reqd_work_group_size(TILE, TILE, 1))) void mips_tile(LEVEL
     }
 }
 
+#ifndef FROM_PIXELS
 /* mips_tail begins where the first level that it makes has at most 2 * TAIL texels along each side. */
 #define TAIL       32
 #define TAIL_LANES 256
@@ -324,3 +350,4 @@ kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void mips_tail(LE
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
 }
+#endif

@@ -3,21 +3,14 @@
  * source.cl: makes the channels r, g, b and luma from the pixels that were handed in, and finds the tiles of
  * a new frame that differ from the last one.
  *
- * Luma is that of ITU-R BT.601. The host compiles for PIXEL_TYPE and PIXEL_CHANNELS (pixels.clh). In all
- * kernels, row 0 of the pixels begins at byte `offset`, and rows begin `row_stride` bytes apart.
+ * The host compiles for PIXEL_TYPE and PIXEL_CHANNELS (pixels.clh). In all kernels, row 0 of the pixels begins at
+ * byte `offset`, and rows begin `row_stride` bytes apart. On GPUs mips.cl makes the source with its first levels.
  */
 // check-kernels: -DTILE_LIST=1
 // check-kernels: -DTILE_LIST=1 -DPIXEL_TYPE=2 -DPIXEL_CHANNELS=4
 #include "pixels.clh"
 #include "region.clh"
 #include "texture.clh"
-
-/* (r, g, b, luma) of one pixel. */
-HELPER float4 source_of(global const pixel_t *pixel) {
-    const float3 rgb = rgb_of(pixel);
-    const float luma = TVLM_LUMA_R * rgb.x + TVLM_LUMA_G * rgb.y + TVLM_LUMA_B * rgb.z;
-    return (float4)(rgb, clamp(luma, 0.0f, 1.0f));
-}
 
 /* Writes level 0 of one image. Work-item (x, y) makes pixel (x, y). */
 kernel void source(global const uchar *restrict pixels, const ulong offset, const ulong row_stride,

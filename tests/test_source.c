@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "opencl/backend.h"
+
 static const char *const names[4] = {"r", "g", "b", "luma"};
 
 /*
@@ -157,9 +159,58 @@ static void rounding(const test_target *target, tvlm_device *reference) {
     test_pair_destroy(&pair);
 }
 
+/* Level 0 of `texture` is written into a texture of its own, and its levels made: both have the same levels. */
+static void check_levels(tvlm_device *device, tvlm_texture *texture) {
+    tvlm_texture *written = test_texture(device, texture);
+    float *base = test_read(device, texture, 0, 0);
+    assert_int_equal(device->backend->texture_write(device, written, 0, base), TVLM_OK);
+    assert_int_equal(device->backend->mips(device, &written, 1), TVLM_OK);
+    assert_int_equal(device->backend->mips(device, &texture, 1), TVLM_OK);
+    for (int32_t level = 0; level < texture->levels; ++level) {
+        float *got = test_read(device, texture, level, 0), *expected = test_read(device, written, level, 0);
+        if (memcmp(got, expected, 4 * test_texels(texture, level) * sizeof *got) != 0)
+            fail_msg("%dx%d: level %d is another one", (int)texture->width, (int)texture->height, (int)level);
+        free(got);
+        free(expected);
+    }
+    free(base);
+    device->backend->texture_destroy(device, &written);
+}
+
+/* The first levels may be made together with level 0: they are those that are made of it alone. When something
+ * else is written to level 0, they no longer count. */
+static void with_levels(const test_target *target, tvlm_device *reference) {
+    static const test_size sizes[] = {{131, 67}, {256, 160}, {129, 130}, {33, 300}, {130, 1}};
+    uint64_t random = 6;
+    if (!test_is_opencl(target->device)) return;
+    opencl_tuning *tuning = &((opencl_device *)target->device)->tuning;
+    const bool usual = tuning->tiled_mips;
+    tuning->tiled_mips = true;
+    for (size_t i = 0; i < (test_small() ? 1 : sizeof sizes / sizeof sizes[0]); ++i) {
+        const tvlm_texture shape = test_shape(sizes[i], 1, 1, target->format);
+        const tvlm_pixels layout = {
+            sizes[i].width, sizes[i].height, 3, TVLM_PIXEL_U8, 0, 3 * (size_t)sizes[i].width};
+        test_pair pair = test_pair_create(target, reference, &shape);
+        unsigned char *data = random_pixels(&random, &layout);
+        convert(pair.device, data, &layout, 0, pair.got);
+        convert(pair.reference, data, &layout, 0, pair.expected);
+        compare_slice(&pair, &layout, 0);
+        check_levels(pair.device, pair.got);
+        float *other = test_read(pair.device, pair.got, 0, 0);
+        for (size_t n = 0; n < 4 * test_texels(pair.got, 0); ++n) other[n] = 1.0f - other[n];
+        assert_int_equal(pair.device->backend->texture_write(pair.device, pair.got, 0, other), TVLM_OK);
+        check_levels(pair.device, pair.got);
+        free(other);
+        free(data);
+        test_pair_destroy(&pair);
+    }
+    tuning->tiled_mips = usual;
+}
+
 static void everything(const test_target *target, tvlm_device *reference) {
     rounding(target, reference);
     source(target, reference);
+    with_levels(target, reference);
 }
 
 static void test_pixels(void **state) {

@@ -37,6 +37,8 @@ typedef struct opencl_texture {
     int32_t carry_first;
     size_t carry_bytes;
     int32_t rest_width, rest_height;
+    /* The last level that was made together with level 0 (mips.c); 0 once something else wrote level 0. */
+    int32_t levels_there;
 } opencl_texture;
 
 /*
@@ -278,6 +280,16 @@ void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
+/* source.c: the options that cl/pixels.clh is compiled with, and the arguments that kernels over pixels begin
+ * with. */
+void tvlm_opencl_pixel_options(const tvlm_pixels *layout, char options[48]);
+void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                             int32_t image);
+/* mips.c: makes a source of one image with its first levels in one launch, where the first says that this is
+ * wanted. */
+bool tvlm_opencl_mips_from_pixels_fits(const opencl_device *device, const tvlm_texture *out);
+tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
+                                         const tvlm_pixels *layout, tvlm_texture *out);
 /* sample.c: sends references into a bundle to the device, which happens with each call: they are a few
  * hundred bytes. */
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,

@@ -88,6 +88,7 @@ void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
 
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
     call->out = texture;
+    ((opencl_texture *)texture)->levels_there = 0; /* it is about to be written */
     tvlm_opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
     tvlm_opencl_call_size(call, texture);
 }

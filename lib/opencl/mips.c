@@ -254,8 +254,8 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
 }
 
 /* Gives the texture a scratch buffer of its own, the carry. Where parts of levels are made, they are made
- * from parts that were made before, which must stay. */
-static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
+ * from parts that were made before (`filled`), which must stay. */
+static tvlm_status make_carry(opencl_device *device, opencl_texture *texture, bool filled) {
     const int32_t first = kept_from(device, &texture->base);
     const size_t bytes = kept_texels(&texture->base, first) * tvlm_opencl_texel_bytes(&texture->base);
     cl_int error = CL_SUCCESS;
@@ -269,7 +269,7 @@ static tvlm_status make_carry(opencl_device *device, opencl_texture *texture) {
     texture->carry_first = first;
     texture->carry_bytes = bytes > 0 ? bytes : 16;
     tvlm_device_takes(&device->base, texture->carry_bytes);
-    return fill_carry(device, texture);
+    return filled ? fill_carry(device, texture) : TVLM_OK;
 }
 
 /* ---- Whole textures ---- */
@@ -281,8 +281,10 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
     const tvlm_storage storage = device->base.info.storage;
     int32_t first = storage == TVLM_STORAGE_MIPMAPPED ? 1 : kept_from(device, &texture->base);
     if (texture->carry != NULL && texture->carry_first != first) drop_carry(device, texture);
+    if (job->tiles != NULL || !device->tuning.tiled_mips) texture->levels_there = 0;
     const bool shared = texture->carry == NULL && storage != TVLM_STORAGE_BUFFER;
-    job->textures[job->count++] = (mips_texture){texture, texture->carry, shared ? (int32_t)at : 0, first, 0};
+    job->textures[job->count++] =
+        (mips_texture){texture, texture->carry, shared ? (int32_t)at : 0, first, texture->levels_there};
     return shared ? kept_texels(&texture->base, first) : 0;
 }
 
@@ -319,6 +321,39 @@ static tvlm_status make_some(opencl_device *device, tvlm_texture *const *texture
     return copy_levels(device, job.textures[0].texture, scratch);
 }
 
+/* ---- A texture with its first levels ---- */
+
+/* Where there are several images, others may be written later, and their levels are made for all at once. Small
+ * textures are a tail, and save nothing. */
+bool tvlm_opencl_mips_from_pixels_fits(const opencl_device *device, const tvlm_texture *out) {
+    return device->tuning.tiled_mips && device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
+           out->images == 1 && out->layers == 1 && !fits_tail(out, 0);
+}
+
+tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
+                                         const tvlm_pixels *layout, tvlm_texture *out) {
+    opencl_texture *texture = (opencl_texture *)out;
+    mips_job job = {.device = device, .run = device->tuning.mips_run};
+    const size_t side = (size_t)2 * TILE, group[2] = {TILE, TILE};
+    const size_t size[2] = {((size_t)out->width + side - 1) / side * TILE,
+                            ((size_t)out->height + side - 1) / side * TILE};
+    char options[128], pixel_options[48];
+    opencl_call call;
+    texture->levels_there = 0;
+    if (device->base.info.storage == TVLM_STORAGE_IMAGE) TVLM_TRY(make_carry(device, texture, false));
+    (void)add_texture(&job, texture, 0);
+    const mips_launch launch = {{&job.textures[0]}, 1};
+    tvlm_opencl_pixel_options(layout, pixel_options);
+    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DFROM_PIXELS=1 %s", common_rule(&launch),
+             pixel_options);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "mips.cl", "mips_tile", out->format, options, &call));
+    pass_texture(&call, &job.textures[0]);
+    tvlm_opencl_call_pixels(&call, pixels, layout, 0);
+    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, group));
+    texture->levels_there = levels_in_tile(&job.textures[0]);
+    return TVLM_OK;
+}
+
 /* ---- backend.h ---- */
 
 /* The pixels of the image, so that all its textures have their levels made in one way. */
@@ -347,7 +382,7 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
      * nothing. */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS)
         return tvlm_opencl_mips(base, &out, 1);
-    if (base->info.storage == TVLM_STORAGE_IMAGE) TVLM_TRY(make_carry(device, texture));
+    if (base->info.storage == TVLM_STORAGE_IMAGE) TVLM_TRY(make_carry(device, texture, true));
     (void)add_texture(&job, texture, 0);
     return run_levels(&job);
 }

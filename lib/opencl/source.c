@@ -11,19 +11,28 @@
 /* How many rows of a tile a work-group makes. */
 enum { TILE_ROWS = 16 };
 
-static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name,
-                         tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image, tvlm_format format,
-                         opencl_call *call) {
+void tvlm_opencl_pixel_options(const tvlm_pixels *layout, char options[48]) {
     const int type = layout->type == TVLM_PIXEL_U8    ? TVLM_PIXELS_U8
                      : layout->type == TVLM_PIXEL_U16 ? TVLM_PIXELS_U16
                                                       : TVLM_PIXELS_F32;
-    char options[64];
-    snprintf(options, sizeof options, "-DPIXEL_TYPE=%d -DPIXEL_CHANNELS=%d", type, (int)layout->channels);
-    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "source.cl", name, format, options, call));
+    snprintf(options, 48, "-DPIXEL_TYPE=%d -DPIXEL_CHANNELS=%d", type, (int)layout->channels);
+}
+
+void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_pixels *layout,
+                             int32_t image) {
     tvlm_opencl_call_memory(call, ((opencl_buffer *)pixels)->memory);
     tvlm_opencl_call_ulong(call, layout->offset);
     tvlm_opencl_call_ulong(call, layout->row_stride);
     tvlm_opencl_call_int(call, image);
+}
+
+static tvlm_status begin(opencl_device *device, const tvlm_tiles *tiles, const char *name,
+                         tvlm_buffer *pixels, const tvlm_pixels *layout, int32_t image, tvlm_format format,
+                         opencl_call *call) {
+    char options[48];
+    tvlm_opencl_pixel_options(layout, options);
+    TVLM_TRY(tvlm_opencl_call_begin_over(device, tiles, "source.cl", name, format, options, call));
+    tvlm_opencl_call_pixels(call, pixels, layout, image);
     return TVLM_OK;
 }
 
@@ -31,6 +40,8 @@ tvlm_status tvlm_opencl_source(tvlm_device *base, tvlm_buffer *pixels, const tvl
                                int32_t image, tvlm_texture *out) {
     OPENCL_TUNED(base, TVLM_TUNED_SOURCE, (double)out->width * out->height);
     opencl_call call;
+    if (tvlm_opencl_mips_from_pixels_fits((opencl_device *)base, out))
+        return tvlm_opencl_mips_from_pixels((opencl_device *)base, pixels, layout, out);
     TVLM_TRY(begin((opencl_device *)base, NULL, "source", pixels, layout, image, out->format, &call));
     tvlm_opencl_call_output(&call, out);
     return tvlm_opencl_call_run_pixels(&call, out->width, out->height, 1);

@@ -211,6 +211,7 @@ tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, 
                                       const float *rgba) {
     opencl_device *device = (opencl_device *)base;
     const slice_place place = place_of(device, (opencl_texture *)texture, 0, slice);
+    ((opencl_texture *)texture)->levels_there = 0;
     if (texture->format != TVLM_FORMAT_F16) {
         const cl_int error = transfer_out(device, &place, rgba);
         return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "writing a texture");
@@ -245,6 +246,7 @@ tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from
     const int32_t levels = MIP_LEVELS_ARE_NATIVE(device) ? from->levels : 1;
     cl_int error = CL_SUCCESS;
     device->unsent = true;
+    ((opencl_texture *)to)->levels_there = 0;
     if (base->info.storage == TVLM_STORAGE_BUFFER) {
         const size_t bytes =
             tvlm_opencl_level_offset(from, from->levels) * slices * tvlm_opencl_texel_bytes(from);
