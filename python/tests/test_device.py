@@ -17,14 +17,19 @@ def test_devices_end_with_the_reference():
     assert found[-1]["type"] == "reference" and [one["index"] for one in found] == list(range(len(found)))
 
 
-def test_without_opencl_the_reference_answers_with_one_warning(run):
+@pytest.mark.parametrize("loader", ["with a loader of drivers", "without"])
+def test_without_opencl_the_reference_answers_with_one_warning(run, tmp_path, loader):
+    there = dict(NO_OPENCL)
+    if loader == "without":  # what is called so is no library
+        (tmp_path / "libOpenCL.so.1").write_text("no library")
+        there["LD_LIBRARY_PATH"] = str(tmp_path)
     told = run("""
 import os; os.environ.pop("TVLM_DEVICE", None)
 import numpy as np, texturevlm as tv
 image = np.random.default_rng(0).integers(0, 255, (64, 64, 3), np.uint8)
 for _ in range(3):
     print(len(tv.select(image, 4, strategy="grid")), tv.Stack(image)._device.type)
-""", **NO_OPENCL)
+""", **there)
     assert told.count("4 reference") == 3
     assert told.count("TexturevlmWarning") == 1 and "pocl-opencl-icd" in told and "<string>:6" in told
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of doc/python.md run, in their order, as they stand there."""
+"""The examples of doc/python.md and README.md run, in their order, as they stand there."""
 import pathlib
 import re
 
@@ -30,3 +30,8 @@ def test_the_examples_run(photo, tmp_path, monkeypatch, capsys):
     assert (tmp_path / "look.png").stat().st_size > 1000
     assert "nowhere.jpg" in said and "k is 0; it must be 1 .. " in said
     assert len(names["patches"]) == 50 and names["patches"].shape[2:] == (14, 14)
+    names = {}
+    for block in examples(ROOT / "README.md"):
+        if "tv.hf" not in block:
+            exec(compile(block, "README.md", "exec"), names)
+    assert len(names["selection"]) == 273

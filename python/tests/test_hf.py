@@ -360,6 +360,9 @@ def test_the_examples_of_the_document_run():
                  encoder_batch=test_hf_encoder.batch_of("siglip"))
     blocks = [block for block in test_document.examples(test_document.ROOT / "doc" / "python.md") if "tv.hf" in block]
     assert len(blocks) == 3
+    blocks += [block for block in test_document.examples(test_document.ROOT / "README.md") if "tv.hf" in block]
+    assert len(blocks) == 4
+    names["tv"] = tv
     for block in blocks:
         exec(compile(block, "doc/python.md", "exec"), names)
     assert names["output"].shape[0] == 1 and names["pruned"].tokens < names["pruned"].all_tokens
