@@ -11,7 +11,6 @@ import subprocess
 import sys
 
 import numpy as np
-import PIL.Image
 import pytest
 
 import texturevlm as tv
@@ -23,6 +22,7 @@ if importlib.util.find_spec("vllm") is None:
 os.environ.update(VLLM_TARGET_DEVICE="cpu", VLLM_NO_USAGE_STATS="1", HF_HUB_OFFLINE="1", VLLM_LOGGING_LEVEL="ERROR")
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
+import PIL.Image  # noqa: E402
 import vllm  # noqa: E402
 
 from texturevlm import vllm as plugin  # noqa: E402
