@@ -289,19 +289,16 @@ flow_patches(global const float *restrict planes, const int total, const int4 le
 }
 
 /*
- * Makes the flow at every texel: the mean of the steps of the four patches over it, weighted by the inverse
- * of their absolute differences there. Work-item (i, n, direction) makes STRIDE x ROWS texels, which lie
- * under the same four patches. counts = patches in a row and rows of patches.
+ * Finds the flow of ROWS rows of STRIDE texels that lie under the same four patches: the mean of these patches'
+ * steps, weighted by the inverse of their absolute differences at each texel. The first texel of the first row is
+ * texel `first` of column STRIDE * column; counts = patches in a row and rows of patches.
  */
-kernel void flow_densify(global const float *restrict planes, const int total, const int4 level,
-                         global const float2 *restrict patches, const int2 counts, const int half_,
-                         global float *restrict flow) {
-    const int column = get_global_id(0), first = get_global_id(1) * ROWS, direction = get_global_id(2);
+HELPER void blend_patches(global const float *planes, int total, int4 level, global const float2 *patches,
+                          int2 counts, int direction, int column, int first, float4 *us, float4 *vs) {
     const int x = column * STRIDE, row = first / STRIDE;
-    if (x >= level.x || first >= level.y) return;
     global const float *of = planes + direction * total + level.w,
                        *target = planes + (1 - direction) * total + level.w;
-    float4 weights[ROWS], us[ROWS], vs[ROWS];
+    float4 weights[ROWS];
     for (int i = 0; i < ROWS; ++i) weights[i] = us[i] = vs[i] = 0.0f;
     for (int n = 0; n < 4; ++n) {
         const int px = column + (n & 1), py = row + (n >> 1);
@@ -323,12 +320,28 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
             top = bottom;
         }
     }
+    for (int i = 0; i < ROWS; ++i) {
+        us[i] /= weights[i];
+        vs[i] /= weights[i];
+    }
+}
+
+/* Makes the flow at every texel from the patches over it. Work-item (i, n, direction) makes STRIDE x ROWS
+ * texels. */
+kernel void flow_densify(global const float *restrict planes, const int total, const int4 level,
+                         global const float2 *restrict patches, const int2 counts, const int half_,
+                         global float *restrict flow) {
+    const int column = get_global_id(0), first = get_global_id(1) * ROWS, direction = get_global_id(2);
+    const int x = column * STRIDE;
+    if (x >= level.x || first >= level.y) return;
+    float4 us[ROWS], vs[ROWS];
+    blend_patches(planes, total, level, patches, counts, direction, column, first, us, vs);
     global float *out = flow + direction * half_;
     const int area = level.x * level.y;
     for (int i = 0; i < min(ROWS, level.y - first); ++i) {
         float u[4], v[4];
-        vstore4(us[i] / weights[i], 0, u);
-        vstore4(vs[i] / weights[i], 0, v);
+        vstore4(us[i], 0, u);
+        vstore4(vs[i], 0, v);
         for (int k = 0; k < min(4, level.x - x); ++k) {
             out[(first + i) * level.x + x + k] = u[k];
             out[area + (first + i) * level.x + x + k] = v[k];
@@ -367,9 +380,15 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
              x < min(level.x, TILE_X + TILE_W + (border)); x += GROUP_W)
 #define NEAR_AT(x, y) BORDERED_AT(BORDER, (x)-TILE_X + BORDER, (y)-TILE_Y + BORDER)
 
-/* Improves the flow. The layout is that of tile.clh, z the direction; on GPUs, too, a tile is larger than the
+/* How many columns of STRIDE texels the tile with its border touches, and the one that its border begins in. */
+#define TILE_COLUMNS ((BORDERED_W(BORDER) + STRIDE - 1) / STRIDE + 1)
+#define FIRST_COLUMN (TILE_X / STRIDE - (BORDER + STRIDE - 1) / STRIDE)
+
+/* Improves the flow, or with counts.x > 0 that of the patches, which flow_densify need not make then: a launch
+ * takes a GPU longer. The layout is that of tile.clh, z the direction; on GPUs, too, a tile is larger than the
  * group. */
 TILE_KERNEL void flow_refine(global const float *restrict planes, const int total, const int4 level,
+                             global const float2 *restrict patches, const int2 counts,
                              global const float *restrict flow, const int half_,
                              global float *restrict systems, global float *restrict result) {
     local float u0[BORDERED(BORDER)], v0[BORDERED(BORDER)], u1[BORDERED(BORDER)], v1[BORDERED(BORDER)];
@@ -384,13 +403,39 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
                         *const r1 = i22 + BORDERED(BORDER), *const r2 = r1 + BORDERED(BORDER),
                         *const weight = r2 + BORDERED(BORDER);
 
-    /* The mean of both images and their difference stand where the sweeps' other copy of the flow will. */
+    if (counts.x == 0) {
+        FOR_NEAR(BORDER, x, y) {
+            u0[NEAR_AT(x, y)] = in[y * level.x + x];
+            v0[NEAR_AT(x, y)] = in[area + y * level.x + x];
+        }
+    } else {
+        for (int ty = get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
+            for (int i = get_local_id(0); i < TILE_COLUMNS; i += GROUP_W) {
+                const int y = TILE_Y + ty - BORDER, column = FIRST_COLUMN + i;
+                if (y < 0 || y >= level.y || column < 0 || column * STRIDE >= level.x) continue;
+                float4 us[ROWS], vs[ROWS];
+                float u[4], v[4];
+                blend_patches(planes, total, level, patches, counts, direction, column, y, us, vs);
+                vstore4(us[0], 0, u);
+                vstore4(vs[0], 0, v);
+                for (int k = 0; k < STRIDE; ++k) {
+                    const int x = column * STRIDE + k, tx = x - TILE_X + BORDER;
+                    if (x >= level.x || tx < 0 || tx >= BORDERED_W(BORDER)) continue;
+                    u0[NEAR_AT(x, y)] = u[k];
+                    v0[NEAR_AT(x, y)] = v[k];
+                }
+            }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    /* The flow beyond the image is that of its edge. The mean of both images and their difference stand where the
+     * sweeps' other copy of the flow will. */
     local float *const mean = u1, *const change = v1;
     FOR_BORDERED(BORDER, tx, ty) {
         const int x = clamp(TILE_X + tx - BORDER, 0, level.x - 1),
                   y = clamp(TILE_Y + ty - BORDER, 0, level.y - 1);
-        const int at = BORDERED_AT(BORDER, tx, ty), from = y * level.x + x;
-        const float du = in[from], dv = in[area + from];
+        const int at = BORDERED_AT(BORDER, tx, ty), edge = NEAR_AT(x, y);
+        const float du = u0[edge], dv = v0[edge];
         const float value = TVLM_FLOW_LUMA * plane_at(target, level, x + du, y + dv);
         const float own = TVLM_FLOW_LUMA * of[level.w + y * level.z + x];
         u0[at] = du;

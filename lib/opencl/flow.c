@@ -109,16 +109,14 @@ static tvlm_status planes(const flow_job *job) {
     return tvlm_opencl_call_run_list(&call, (size_t)((job->total + run - 1) / run), 2);
 }
 
-/* Makes the patches of a level from the coarser level's flow, flows[from], and then its flow, flows[1 -
- * from]. */
-static tvlm_status match(const flow_job *job, int32_t level, int from) {
+/* Makes the patches of a level from the coarser level's flow, flows[from]. */
+static tvlm_status find_patches(const flow_job *job, int32_t level, int from) {
     const bool coarsest = level == job->args->coarsest;
     const cl_int4 here = job->levels[level], above = job->levels[coarsest ? level : level + 1];
     const cl_int2 coarser = {{coarsest ? 0 : above.s[0], coarsest ? 0 : above.s[1]}};
     const cl_int2 counts = patches_of(here);
     const size_t lanes = is_cpu(job->device) ? 1 : TVLM_FLOW_PATCH, group[2] = {64, 1};
     const size_t size[2] = {(size_t)counts.s[0] * (size_t)counts.s[1] * lanes, (size_t)job->directions};
-    const int32_t rows = is_cpu(job->device) ? TVLM_FLOW_STRIDE : 1;
     opencl_call call;
     TVLM_TRY(begin(job, "flow_patches", &call));
     planes_and_level(job, &call, level);
@@ -127,19 +125,28 @@ static tvlm_status match(const flow_job *job, int32_t level, int from) {
     tvlm_opencl_call_int(&call, job->half);
     tvlm_opencl_call_bytes(&call, sizeof counts, &counts);
     tvlm_opencl_call_memory(&call, job->patches);
-    TVLM_TRY(tvlm_opencl_call_run(&call, 2, size, group));
+    return tvlm_opencl_call_run(&call, 2, size, group);
+}
 
+/* Makes the flow of a level, flows[to], from its patches. */
+static tvlm_status densify(const flow_job *job, int32_t level, int to) {
+    const cl_int4 here = job->levels[level];
+    const cl_int2 counts = patches_of(here);
+    const int32_t rows = is_cpu(job->device) ? TVLM_FLOW_STRIDE : 1;
+    opencl_call call;
     TVLM_TRY(begin(job, "flow_densify", &call));
     planes_and_level(job, &call, level);
     tvlm_opencl_call_memory(&call, job->patches);
     tvlm_opencl_call_bytes(&call, sizeof counts, &counts);
     tvlm_opencl_call_int(&call, job->half);
-    tvlm_opencl_call_memory(&call, job->flows[1 - from]);
+    tvlm_opencl_call_memory(&call, job->flows[to]);
     return tvlm_opencl_call_run_pixels(&call, (here.s[0] + TVLM_FLOW_STRIDE - 1) / TVLM_FLOW_STRIDE,
                                        (here.s[1] + rows - 1) / rows, job->directions);
 }
 
-static tvlm_status refine(const flow_job *job, int32_t level, int from) {
+/* Makes flows[1 - from] of flows[from], or of the patches. */
+static tvlm_status refine(const flow_job *job, int32_t level, int from, bool of_patches) {
+    const cl_int2 counts = of_patches ? patches_of(job->levels[level]) : (cl_int2){{0, 0}};
     const opencl_tuning *tuning = &job->device->tuning;
     const refine_plan plan = plan_refine(job->device, job->levels[level]);
     const size_t group[3] = {(size_t)tuning->tile_group_width, (size_t)tuning->tile_group_height, 1};
@@ -150,6 +157,8 @@ static tvlm_status refine(const flow_job *job, int32_t level, int from) {
              (int)group[1], (int)plan.tile.s[0], (int)plan.tile.s[1]);
     TVLM_TRY(tvlm_opencl_call_begin(job->device, "flow.cl", "flow_refine", TVLM_FORMAT_F32, options, &call));
     planes_and_level(job, &call, level);
+    tvlm_opencl_call_memory(&call, job->patches);
+    tvlm_opencl_call_bytes(&call, sizeof counts, &counts);
     tvlm_opencl_call_memory(&call, job->flows[from]);
     tvlm_opencl_call_int(&call, job->half);
     tvlm_opencl_call_memory(&call, job->systems);
@@ -185,9 +194,15 @@ tvlm_status tvlm_opencl_flow(tvlm_device *base, const tvlm_flow_args *args) {
     TVLM_TRY(planes(&job));
     for (int32_t level = args->coarsest; level >= args->finest; --level) {
         const int32_t refinements = tvlm_flow_refinements(args, level);
-        TVLM_TRY(match(&job, level, now));
-        now = 1 - now;
-        for (int32_t i = 0; i < refinements; ++i, now = 1 - now) TVLM_TRY(refine(&job, level, now));
+        /* On a GPU the first refinement takes the patches, and saves a launch. */
+        const bool at_once = refinements > 0 && !is_cpu(job.device);
+        TVLM_TRY(find_patches(&job, level, now));
+        if (!at_once) {
+            now = 1 - now;
+            TVLM_TRY(densify(&job, level, now));
+        }
+        for (int32_t i = 0; i < refinements; ++i, now = 1 - now)
+            TVLM_TRY(refine(&job, level, now, at_once && i == 0));
         if (level != tvlm_flow_back_level(args)) continue;
         job.back = now;
         /* From here on only the forward flow is made. The backward flow stays in its half of flows[back]. */
