@@ -29,7 +29,7 @@
 /* Where a level of the copied luma begins. */
 HELPER int luma_offset(int width, int height, int level) {
     int offset = 0;
-    for (int n = 0; n < level; ++n) offset += level_side(width, n) * level_side(height, n);
+    for (int n = 0; n < level; ++n) offset += TVLM_BUDGET_LINE(level_side(width, n)) * level_side(height, n);
     return offset;
 }
 
@@ -39,13 +39,25 @@ kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, g
     const int x = get_global_id(0) * RUN;
     int y = get_global_id(1), level = 0, offset = 0;
     while (level < levels && y >= level_side(source_size.y, level)) {
-        offset += level_side(source_size.x, level) * level_side(source_size.y, level);
+        offset += TVLM_BUDGET_LINE(level_side(source_size.x, level)) * level_side(source_size.y, level);
         y -= level_side(source_size.y, level++);
     }
     if (level >= levels) return;
     const int4 place = level_place_(TEXTURE(source), slice, level);
+    global float *to = luma + offset + y * TVLM_BUDGET_LINE(place.x);
+#if RUN > 1 && TVLM_STORAGE == STORAGE_BUFFER && !TVLM_HALF
+    if (x + RUN <= place.x) { /* a third of the time of what follows */
+        global const float *from = (global const float *)(source_base + place.z + y * place.x + x);
+        for (int n = 0; n < RUN / 16; ++n) {
+            const float16 a = vload16(4 * n, from), b = vload16(4 * n + 1, from),
+                          c = vload16(4 * n + 2, from), d = vload16(4 * n + 3, from);
+            vstore16((float16)(a.s37bf, b.s37bf, c.s37bf, d.s37bf), n, to + x);
+        }
+        return;
+    }
+#endif
     for (int i = x; i < min(x + RUN, place.x); ++i)
-        luma[offset + y * place.x + i] = texel_inside_(TEXTURE(source), place, slice, level, i, y).w;
+        to[i] = texel_inside_(TEXTURE(source), place, slice, level, i, y).w;
 }
 
 /* ---- Pictures ---- */
@@ -55,37 +67,20 @@ HELPER global const float *entry_of(global const float *table, global const int 
     return table + axis[0] + o * (axis[1] + TVLM_BUDGET_HEAD);
 }
 
-/* sums[i] = the sum over the entry's places n of weight * from[n * stride + i], for `length` of them. */
-INLINED void filter(global const float *entry, global const float *from, const int stride, const int length,
-                    float *sums) {
-    const int first = (int)entry[0], count = (int)entry[1];
-    for (int i = 0; i < length; ++i) sums[i] = 0.0f;
-    for (int n = 0; n < count; ++n) {
-        global const float *line = from + (first + n) * stride;
-        const float weight = entry[TVLM_BUDGET_HEAD + n];
-        for (int i = 0; i < length; ++i) sums[i] += weight * line[i];
-    }
-}
-
-/* The same for 16 values beside each other, which stay in registers. */
-INLINED float16 filter_16(global const float *entry, global const float *from, const int stride) {
-    const int count = (int)entry[1];
-    global const float *line = from + (int)entry[0] * stride;
-    float16 sums = 0.0f;
-    for (int n = 0; n < count; ++n, line += stride) sums += entry[TVLM_BUDGET_HEAD + n] * vload16(0, line);
-    return sums;
-}
-
-/* The same for at most RUN of them. */
-INLINED int filter_run(global const float *entry, global const float *from, const int stride, const int left,
-                       float *sums) {
-    const int made = min(left, RUN);
-    int done = 0;
-#if RUN > 1
-    for (; done + 16 <= made; done += 16) vstore16(filter_16(entry, from + done, stride), 0, sums + done);
+/* A product and a sum, rounded once where that is no slower. */
+#if defined(FP_FAST_FMAF) || defined(__FMA__)
+#define ADDED(a, b, sum) fma(a, b, sum)
+#else
+#define ADDED(a, b, sum) ((sum) + (a) * (b))
 #endif
-    filter(entry, from + done, stride, made - done, sums + done);
-    return made;
+
+/* The sum over the entry's places n of weight * from[n * stride]. */
+INLINED float filter(global const float *entry, global const float *from, const int stride) {
+    const int count = (int)entry[1];
+    global const float *value = from + (int)entry[0] * stride;
+    float sum = 0.0f;
+    for (int n = 0; n < count; ++n, value += stride) sum = ADDED(entry[TVLM_BUDGET_HEAD + n], *value, sum);
+    return sum;
 }
 
 /*
@@ -94,21 +89,88 @@ INLINED int filter_run(global const float *entry, global const float *from, cons
  */
 #if RUN > 1
 #define GROUP 16
+
+/* Lanczos' filter has so many weights where a picture is enlarged. */
+#define TAPS 6
+
+/* The same for 16 values beside each other. */
+INLINED float16 filter_16(global const float *entry, global const float *from, const int stride) {
+    const int count = (int)entry[1];
+    global const float *line = from + (int)entry[0] * stride, *weight = entry + TVLM_BUDGET_HEAD;
+    float16 sums = 0.0f, others = 0.0f;
+    int n = 0;
+    for (; n + TAPS <= count; n += TAPS, weight += TAPS, line += TAPS * stride) {
+        sums = ADDED((float16)(weight[0]), vload16(0, line), sums);
+        others = ADDED((float16)(weight[1]), vload16(0, line + stride), others);
+        sums = ADDED((float16)(weight[2]), vload16(0, line + 2 * stride), sums);
+        others = ADDED((float16)(weight[3]), vload16(0, line + 3 * stride), others);
+        sums = ADDED((float16)(weight[4]), vload16(0, line + 4 * stride), sums);
+        others = ADDED((float16)(weight[5]), vload16(0, line + 5 * stride), others);
+    }
+    for (; n < count; ++n, line += stride) sums = ADDED((float16)(*weight++), vload16(0, line), sums);
+    return sums + others;
+}
+
+/* The same for RUN of them, which share the weights. Of those behind the end of a line nothing is used. */
+INLINED void filter_run(global const float *entry, global const float *from, const int stride, float16 *left,
+                        float16 *right) {
+    const int count = (int)entry[1];
+    global const float *line = from + (int)entry[0] * stride;
+    float16 a = 0.0f, b = 0.0f;
+    for (int n = 0; n < count; ++n, line += stride) {
+        const float16 weight = entry[TVLM_BUDGET_HEAD + n];
+        a = ADDED(weight, vload16(0, line), a);
+        b = ADDED(weight, vload16(1, line), b);
+    }
+    *left = a;
+    *right = b;
+}
+
+/* Turns rows into columns: four times, the rows of the first half go between those of the second. */
+INLINED void transpose(float16 *v) {
+    float16 t[16];
+#define BETWEEN(from, to)                                                                                    \
+    for (int i = 0; i < 8; ++i) {                                                                            \
+        const float16 a = from[i], b = from[i + 8];                                                          \
+        to[2 * i] = (float16)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6,  \
+                              b.s6, a.s7, b.s7);                                                             \
+        to[2 * i + 1] = (float16)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd,    \
+                                  a.se, b.se, a.sf, b.sf);                                                   \
+    }
+    BETWEEN(v, t)
+    BETWEEN(t, v)
+    BETWEEN(v, t)
+    BETWEEN(t, v)
+#undef BETWEEN
+}
+
+/* to[i * stride + g] = value i of output first + g, for `left` values, at most RUN, and the outputs before `end`. What
+ * is behind `end` in the same vector means nothing. */
+INLINED void filter_across(global const float *table, global const int *axis, const int first, const int end,
+                           global const float *from, const int from_stride, const int left, global float *to,
+                           const int stride) {
+    float16 v[RUN / 16][GROUP];
+    for (int g = 0; g < GROUP; ++g)
+        filter_run(entry_of(table, axis, min(first + g, end - 1)), from, from_stride, &v[0][g], &v[1][g]);
+    for (int piece = 0; piece < RUN / 16; ++piece) {
+        global float *line = to + piece * 16 * stride;
+        const int lines = left - piece * 16;
+        transpose(v[piece]);
+        if (lines >= 16)
+            for (int i = 0; i < 16; ++i) vstore16(v[piece][i], 0, line + i * stride);
+        else
+            for (int i = 0; i < lines; ++i) vstore16(v[piece][i], 0, line + i * stride);
+    }
+}
 #else
 #define GROUP 1
-#endif
 
-/* to[i * stride + g] = value i of output first + g, for as many of both as there are. */
-INLINED void filter_across(global const float *table, global const int *axis, const int first,
-                           const int outputs, global const float *from, const int from_stride, const int left,
-                           global float *to, const int stride) {
-    float sums[GROUP][RUN];
-    const int made = min(left, RUN);
-    for (int g = 0; g < outputs; ++g)
-        filter_run(entry_of(table, axis, first + g), from, from_stride, left, sums[g]);
-    for (int i = 0; i < made; ++i)
-        for (int g = 0; g < outputs; ++g) to[i * stride + g] = sums[g][i];
+INLINED void filter_across(global const float *table, global const int *axis, const int first, const int end,
+                           global const float *from, const int from_stride, const int left, global float *to,
+                           const int stride) {
+    *to = filter(entry_of(table, axis, first), from, from_stride);
 }
+#endif
 
 /* Reduces the columns of a level. Work-item (n, m) makes RUN texels of GROUP rows. */
 kernel void losses_reduce_columns(global const int *restrict pictures, global const float *restrict table,
@@ -117,10 +179,11 @@ kernel void losses_reduce_columns(global const int *restrict pictures, global co
     global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
     const int x = get_global_id(0) * RUN, y = get_global_id(1) * GROUP, level = picture[TVLM_BUDGET_FROM];
     const int wide = level_side(width, level), high = picture[TVLM_BUDGET_HEIGHT];
+    const int line = TVLM_BUDGET_LINE(high);
     if (x >= wide || y >= high) return;
-    filter_across(table, picture + TVLM_BUDGET_REDUCE_Y, y, min(GROUP, high - y),
-                  luma + luma_offset(width, height, level) + x, wide, wide - x,
-                  between + picture[TVLM_BUDGET_BETWEEN] + x * high + y, high);
+    filter_across(table, picture + TVLM_BUDGET_REDUCE_Y, y, high,
+                  luma + luma_offset(width, height, level) + x, TVLM_BUDGET_LINE(wide), wide - x,
+                  between + picture[TVLM_BUDGET_BETWEEN] + x * line + y, line);
 }
 
 /* Reduces the rows of that. Work-item (n, x) makes RUN texels of column x of the picture. */
@@ -129,11 +192,18 @@ kernel void losses_reduce_rows(global const int *restrict pictures, global const
     global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
     const int y = get_global_id(0) * RUN, x = get_global_id(1), high = picture[TVLM_BUDGET_HEIGHT];
     if (y >= high || x >= picture[TVLM_BUDGET_WIDTH]) return;
-    float sums[RUN];
-    const int made = filter_run(entry_of(table, picture + TVLM_BUDGET_REDUCE_X, x),
-                                between + picture[TVLM_BUDGET_BETWEEN] + y, high, high - y, sums);
-    global float *to = texels + picture[TVLM_BUDGET_TEXELS] + x * high + y;
-    for (int i = 0; i < made; ++i) to[i] = clamp(sums[i], 0.0f, 1.0f);
+    const int line = TVLM_BUDGET_LINE(high);
+    global const float *entry = entry_of(table, picture + TVLM_BUDGET_REDUCE_X, x);
+    global const float *from = between + picture[TVLM_BUDGET_BETWEEN] + y;
+    global float *to = texels + picture[TVLM_BUDGET_TEXELS] + x * line + y;
+#if RUN > 1
+    float16 a, b;
+    filter_run(entry, from, line, &a, &b);
+    vstore16(clamp(a, (float16)(0.0f), (float16)(1.0f)), 0, to);
+    if (high - y > 16) vstore16(clamp(b, (float16)(0.0f), (float16)(1.0f)), 1, to);
+#else
+    *to = clamp(filter(entry, from, line), 0.0f, 1.0f);
+#endif
 }
 
 /* Enlarges the rows of the pictures to the width of the image. Work-item (n, m) makes RUN texels of GROUP columns,
@@ -143,10 +213,11 @@ kernel void losses_enlarge_rows(global const int *restrict pictures, global cons
                                 global float *restrict between) {
     global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
     const int y = get_global_id(0) * RUN, x = get_global_id(1) * GROUP, high = picture[TVLM_BUDGET_HEIGHT];
+    const int line = TVLM_BUDGET_LINE(width);
     if (y >= high || x >= width) return;
-    filter_across(table, picture + TVLM_BUDGET_ENLARGE_X, x, min(GROUP, width - x),
-                  texels + picture[TVLM_BUDGET_TEXELS] + y, high, high - y,
-                  between + picture[TVLM_BUDGET_BETWEEN] + y * width + x, width);
+    filter_across(table, picture + TVLM_BUDGET_ENLARGE_X, x, width, texels + picture[TVLM_BUDGET_TEXELS] + y,
+                  TVLM_BUDGET_LINE(high), high - y, between + picture[TVLM_BUDGET_BETWEEN] + y * line + x,
+                  line);
 }
 
 /* ---- Losses ---- */
@@ -166,7 +237,8 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
     const int column = get_global_id(0), row = get_global_id(1);
     if (column >= columns || row >= rows) return;
     global float *known = luma + tiles + (row * columns + column) * KNOWN;
-    const float first = luma[row * SIDE * width + column * SIDE];
+    const int line = TVLM_BUDGET_LINE(width);
+    const float first = luma[row * SIDE * line + column * SIDE];
     for (int b = 0; b < COUNT; ++b) {
         const int x0 = column * SIDE + b % TVLM_BUDGET_BLOCKS * BLOCK;
         const int y0 = row * SIDE + b / TVLM_BUDGET_BLOCKS * BLOCK;
@@ -174,7 +246,7 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
         float sum = 0.0f, squares = 0.0f;
         for (int y = y0; y < min(y0 + BLOCK, height); ++y)
             for (int x = x0; x < min(x0 + BLOCK, width); ++x) {
-                const float value = luma[y * width + x] - first;
+                const float value = luma[y * line + x] - first;
                 sum += value;
                 squares += value * value;
             }
@@ -198,7 +270,7 @@ typedef struct sums {
 typedef struct band {
     global const float *image, *picture, *table;
     global const int *axis;
-    int width, top, bottom;
+    int line, top, bottom; /* `line`: how far apart rows lie */
     float first;
 } band;
 
@@ -212,14 +284,14 @@ INLINED void add_columns(const band *a, const int left, float *y, float *yy, flo
         const int x = left + piece * 16;
         float16 sum_y = 0.0f, sum_yy = 0.0f, sum_xy = 0.0f, sum_error = 0.0f;
         for (int row = a->top; row < a->bottom; ++row) {
-            const float16 enlarged = filter_16(entry_of(a->table, a->axis, row), a->picture + x, a->width);
-            const float16 image = vload16(0, a->image + row * a->width + x);
+            const float16 enlarged = filter_16(entry_of(a->table, a->axis, row), a->picture + x, a->line);
+            const float16 image = vload16(0, a->image + row * a->line + x);
             const float16 value = clamp(enlarged, (float16)(0.0f), (float16)(1.0f)), away = image - value;
             const float16 p = image - a->first, q = value - a->first;
-            sum_error += away * away;
+            sum_error = ADDED(away, away, sum_error);
             sum_y += q;
-            sum_yy += q * q;
-            sum_xy += p * q;
+            sum_yy = ADDED(q, q, sum_yy);
+            sum_xy = ADDED(p, q, sum_xy);
         }
         vstore16(sum_y, piece, y);
         vstore16(sum_yy, piece, yy);
@@ -271,9 +343,8 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
         for (int row = a->top; row < a->bottom; ++row) {
             global const float *entry = entry_of(a->table, a->axis, row);
             for (int i = from; i < min(from + BLOCK, left + length); ++i) {
-                float enlarged;
-                filter(entry, a->picture + i, a->width, 1, &enlarged);
-                const float image = a->image[row * a->width + i], value = clamp(enlarged, 0.0f, 1.0f);
+                const float value = clamp(filter(entry, a->picture + i, a->line), 0.0f, 1.0f);
+                const float image = a->image[row * a->line + i];
                 const float p = image - a->first, q = value - a->first, away = image - value;
                 sum += (float4)(q, q * q, p * q, away * away);
             }
@@ -324,22 +395,28 @@ HELPER float mean_dissimilarity(global const float *known, const sums *s, const 
     return sum / windows;
 }
 
-/* Compares. Work-item (column, row) looks at that tile and writes its two losses. */
+/* Compares. Work-item (column, p, row) looks at that tile of picture p and writes its two losses. So the image's
+ * tiles are at hand for all pictures, one after the other. */
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,
-                           const int rows, const ulong offset, global float *restrict losses) {
-    global const int *picture = pictures + get_global_id(2) * TVLM_BUDGET_PICTURE;
-    const int column = get_global_id(0), row = get_global_id(1);
-    if (column >= columns || row >= rows) return;
+                           const int rows, const int count, const ulong offset,
+                           global float *restrict losses) {
+    const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
+    if (column >= columns || number >= count || row >= rows) return;
+    global const int *picture = pictures + number * TVLM_BUDGET_PICTURE;
     global const float *known = luma + tiles + (row * columns + column) * KNOWN;
     const int left = column * SIDE, top = row * SIDE;
     const int length = min(SIDE, width - left), high = min(SIDE, height - top);
     sums s;
-    band a = {luma,  between + picture[TVLM_BUDGET_BETWEEN],
-              table, picture + TVLM_BUDGET_ENLARGE_Y,
-              width, top,
-              0,     known[2 * COUNT]};
+    band a = {luma,
+              between + picture[TVLM_BUDGET_BETWEEN],
+              table,
+              picture + TVLM_BUDGET_ENLARGE_Y,
+              TVLM_BUDGET_LINE(width),
+              top,
+              0,
+              known[2 * COUNT]};
 #if RUN > 1
     if (length == SIDE && high == SIDE)
         add_whole(&a, left, &s);
@@ -349,7 +426,7 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     float of_blocks[COUNT], error = 0.0f;
     vstore16(s.error, 0, of_blocks);
     for (int b = 0; b < COUNT; ++b) error += of_blocks[b];
-    const ulong at = offset + 2 * (((ulong)get_global_id(2) * rows + row) * columns + column);
+    const ulong at = offset + 2 * (((ulong)number * rows + row) * columns + column);
     losses[at] = error;
     losses[at + 1] = (float)(length * high) * mean_dissimilarity(known, &s, left, top, width, height);
 }

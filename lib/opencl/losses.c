@@ -13,8 +13,8 @@ enum { RUN_VALUES = 32, GROUP_OUTPUTS = 16 };
 /* The floats that are known of a tile: KNOWN of cl/losses.cl. */
 enum { KNOWN = 2 * TVLM_BUDGET_BLOCKS * TVLM_BUDGET_BLOCKS + 1 };
 
-/* What is read of a picture beyond its last texel, and not used: of a tile's columns whole vectors are read. */
-enum { BEYOND = 16 };
+/* What is read behind the last texel, and not used: whole runs are read, and of a tile's columns whole vectors. */
+enum { BEYOND = RUN_VALUES };
 
 /* One set of launches: what the kernels share, and the largest sizes that they run over. */
 typedef struct work {
@@ -49,7 +49,7 @@ static size_t level_texels(const work *w, int32_t *rows) {
     *rows = 0;
     for (int32_t n = 0; n < w->plan->levels; ++n) {
         const int32_t height = tvlm_level_side(w->source->height, n);
-        texels += (size_t)tvlm_level_side(w->source->width, n) * (size_t)height;
+        texels += TVLM_BUDGET_LINE((size_t)tvlm_level_side(w->source->width, n)) * (size_t)height;
         *rows += height;
     }
     return texels;
@@ -68,10 +68,11 @@ static tvlm_status prepare(work *w) {
     w->known = luma;
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_A, pictures, &w->pictures));
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_B, table, &w->table));
-    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_C, (luma + known) * sizeof(cl_float), &w->luma));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_C, (luma + known + BEYOND) * sizeof(cl_float), &w->luma));
     TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_D, (plan->between_texels + BEYOND) * sizeof(cl_float),
                                  &w->between));
-    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_E, plan->picture_texels * sizeof(cl_float), &w->texels));
+    TVLM_TRY(tvlm_opencl_scratch(w->device, SCRATCH_E, (plan->picture_texels + BEYOND) * sizeof(cl_float),
+                                 &w->texels));
     TVLM_TRY(tvlm_opencl_write(w->device, w->pictures, 0, pictures, plan->pictures));
     return tvlm_opencl_write(w->device, w->table, 0, table, plan->table);
 }
@@ -155,9 +156,10 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
     tvlm_opencl_call_ulong(&call, w->known);
     tvlm_opencl_call_int(&call, w->plan->columns);
     tvlm_opencl_call_int(&call, w->plan->rows);
+    tvlm_opencl_call_int(&call, w->plan->count);
     tvlm_opencl_call_ulong(&call, offset);
     tvlm_opencl_call_memory(&call, losses);
-    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->rows, w->plan->count);
+    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->count, w->plan->rows);
 }
 
 tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, const tvlm_budget_plan *plan,

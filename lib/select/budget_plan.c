@@ -26,33 +26,40 @@ static int32_t taps_of(int32_t source, int32_t size) {
     return source == size ? 1 : (int32_t)ceil(LOBES * stretch) * 2 + 1;
 }
 
+/* A step from weight to weight, and the sines and cosines of the angles that it turns by. */
+typedef struct turn {
+    double step, s1, c1, s3, c3;
+} turn;
+
+static turn turn_by(double step) {
+    return (turn){step, sin(PI * step), cos(PI * step), sin(PI * step / LOBES), cos(PI * step / LOBES)};
+}
+
 /*
  * Lanczos' weights at x, x + step, ... `count` of them. Sines of equal steps follow from one another by
  * turning: there are too many of them to ask for each.
  */
-static void lanczos(double x, double step, int32_t count, double *weights) {
+static void lanczos(double x, const turn *t, int32_t count, double *weights) {
     double s1 = sin(PI * x), c1 = cos(PI * x), s3 = sin(PI * x / LOBES), c3 = cos(PI * x / LOBES);
-    const double turn_s1 = sin(PI * step), turn_c1 = cos(PI * step);
-    const double turn_s3 = sin(PI * step / LOBES), turn_c3 = cos(PI * step / LOBES);
     for (int32_t i = 0; i < count; ++i) {
-        const double at = x + i * step;
+        const double at = x + i * t->step;
         weights[i] = fabs(at) < 1e-9 ? 1.0 : fabs(at) < LOBES ? LOBES * s1 * s3 / (PI * PI * at * at) : 0.0;
-        const double next_s1 = s1 * turn_c1 + c1 * turn_s1, next_s3 = s3 * turn_c3 + c3 * turn_s3;
-        c1 = c1 * turn_c1 - s1 * turn_s1;
-        c3 = c3 * turn_c3 - s3 * turn_s3;
+        const double next_s1 = s1 * t->c1 + c1 * t->s1, next_s3 = s3 * t->c3 + c3 * t->s3;
+        c1 = c1 * t->c1 - s1 * t->s1;
+        c3 = c3 * t->c3 - s3 * t->s3;
         s1 = next_s1;
         s3 = next_s3;
     }
 }
 
 /* Writes the entry of the table for output o. `exact` has room for its weights in double. */
-static void write_entry(int32_t source, int32_t size, int32_t o, double *exact, float *entry) {
+static void write_entry(int32_t source, int32_t size, int32_t o, const turn *t, double *exact, float *entry) {
     const double scale = (double)source / size, stretch = fmax(scale, 1.0);
     const double centre = (o + 0.5) * scale, reach = LOBES * stretch;
     const int32_t first = source == size ? o : (int32_t)fmax(floor(centre - reach + 0.5), 0.0);
     const int32_t end = source == size ? o + 1 : (int32_t)fmin(floor(centre + reach + 0.5), source);
     double sum = 0.0;
-    lanczos((first + 0.5 - centre) / stretch, 1.0 / stretch, end - first, exact);
+    lanczos((first + 0.5 - centre) / stretch, t, end - first, exact);
     for (int32_t i = 0; i < end - first; ++i) sum += exact[i];
     entry[0] = (float)first;
     entry[1] = (float)(end - first);
@@ -100,9 +107,10 @@ static tvlm_budget_axis add_axis(table *t, int32_t source, int32_t size) {
         if (t->axes[i].source == source && t->axes[i].size == size) return t->axes[i].axis;
     const tvlm_budget_axis axis = {(int32_t)t->used, taps_of(source, size)};
     const size_t stride = (size_t)axis.taps + TVLM_BUDGET_HEAD;
+    const turn step = turn_by(1.0 / fmax((double)source / size, 1.0));
     t->axes[t->axis_count++] = (known_axis){source, size, axis};
     for (int32_t o = 0; t->floats != NULL && o < size; ++o)
-        write_entry(source, size, o, t->exact, t->floats + t->used + (size_t)o * stride);
+        write_entry(source, size, o, &step, t->exact, t->floats + t->used + (size_t)o * stride);
     t->used += (size_t)size * stride;
     t->most = t->most > stride ? t->most : stride;
     return axis;
@@ -118,7 +126,9 @@ static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size
     const int32_t from = made_from(source, size);
     const int32_t from_w = tvlm_level_side(source->width, from), to_w = source->width;
     const int32_t from_h = tvlm_level_side(source->height, from), to_h = source->height;
-    const size_t between = larger((size_t)from_w * (size_t)size->height, (size_t)to_w * (size_t)size->height);
+    const size_t line = TVLM_BUDGET_LINE((size_t)size->height);
+    const size_t between =
+        larger((size_t)from_w * line, TVLM_BUDGET_LINE((size_t)to_w) * (size_t)size->height);
     if (plan->count > 0 && plan->between_texels + between > TVLM_BUDGET_TEXELS_MAX) return false;
     *p = (tvlm_budget_picture){.width = size->width,
                                .height = size->height,
@@ -130,7 +140,7 @@ static bool add_picture(const tvlm_texture *source, const tvlm_budget_size *size
     p->enlarge_x = add_axis(t, size->width, to_w);
     p->enlarge_y = add_axis(t, size->height, to_h);
     plan->between_texels += between;
-    plan->picture_texels += (size_t)size->width * (size_t)size->height;
+    plan->picture_texels += (size_t)size->width * line;
     plan->levels = from >= plan->levels ? from + 1 : plan->levels;
     ++plan->count;
     return true;
