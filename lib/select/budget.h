@@ -58,8 +58,14 @@ typedef struct tvlm_budget_loss {
     double sums[TVLM_BUDGET_PARTS];
 } tvlm_budget_loss;
 
-/* The pictures that are measured: levels 1 and 2, a thumbnail of one patch, and those that are tried. */
-enum { TVLM_BUDGET_ONE, TVLM_BUDGET_TWO, TVLM_BUDGET_LEAST, TVLM_BUDGET_FIRST };
+/* The pictures: levels 1 and 2, a thumbnail of one patch, and those that are tried. */
+enum {
+    TVLM_BUDGET_ONE,
+    TVLM_BUDGET_TWO,
+    TVLM_BUDGET_LEAST,
+    TVLM_BUDGET_FIRST,
+    TVLM_BUDGET_PICTURES = TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX
+};
 
 /* A preset, as tvlm_budget_preset_info says. */
 typedef struct tvlm_budget_kind {
@@ -78,7 +84,8 @@ typedef struct tvlm_budget {
     tvlm_budget_tree tree;
     tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX];
     int32_t grid_count, alone;
-    tvlm_budget_loss losses[TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX];
+    int32_t measured[TVLM_BUDGET_PICTURES], measured_count; /* pictures of one size are measured once */
+    tvlm_budget_loss losses[TVLM_BUDGET_PICTURES];
     float *memory;             /* of the losses */
     float *values;             /* as they were read: what pictures lose, then the scores that m is made of */
     tvlm_budget_preset preset; /* never AUTO once the pictures are measured */
@@ -89,6 +96,11 @@ tvlm_status tvlm_budget_no_memory(const tvlm_budget *budget);
 
 /* Measures all pictures: fills in `losses`, and finds the preset that AUTO means. Waits, once. */
 tvlm_status tvlm_budget_measure(tvlm_budget *budget);
+
+/* What a picture loses of each tile, as it was read: the squared error and the structure of each. */
+static inline const float *tvlm_budget_values(const tvlm_budget *budget, int32_t picture) {
+    return budget->values + 2 * (size_t)budget->measured[picture] * (size_t)budget->tiles;
+}
 
 /* The preset that AUTO means for an image that was measured: by what its tiles lose, whatever matters. */
 tvlm_budget_preset tvlm_budget_preset_for(const tvlm_budget *budget);

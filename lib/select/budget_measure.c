@@ -15,33 +15,45 @@ static int32_t picture_count(const tvlm_budget *budget) {
     return TVLM_BUDGET_FIRST + budget->grid_count;
 }
 
-/* The sizes of all pictures. A level that there is not is one that has its size. */
-static void list_sizes(const tvlm_budget *budget, tvlm_budget_size *sizes) {
-    const tvlm_texture *const source = budget->source;
-    for (int32_t level = 1; level <= 2; ++level)
-        sizes[TVLM_BUDGET_ONE + level - 1] = (tvlm_budget_size){
-            .width = tvlm_level_side(source->width, level), .height = tvlm_level_side(source->height, level)};
-    sizes[TVLM_BUDGET_LEAST] = (tvlm_budget_size){.width = budget->patch, .height = budget->patch};
-    for (int32_t i = 0; i < budget->grid_count; ++i) {
-        const int32_t width = budget->grids[i].columns * budget->patch;
-        const int32_t height = budget->grids[i].rows * budget->patch;
-        sizes[TVLM_BUDGET_FIRST + i] =
-            (tvlm_budget_size){.width = width < source->width ? width : source->width,
-                               .height = height < source->height ? height : source->height};
+static tvlm_budget_size size_of(const tvlm_budget *budget, int32_t picture) {
+    const int32_t width = budget->source->width, height = budget->source->height;
+    if (picture == TVLM_BUDGET_LEAST) return (tvlm_budget_size){budget->patch, budget->patch};
+    /* A level that there is not is one that has its size. */
+    if (picture < TVLM_BUDGET_LEAST) {
+        const int32_t level = picture - TVLM_BUDGET_ONE + 1;
+        return (tvlm_budget_size){tvlm_level_side(width, level), tvlm_level_side(height, level)};
+    }
+    const tvlm_budget_grid *const grid = &budget->grids[picture - TVLM_BUDGET_FIRST];
+    const int32_t wide = grid->columns * budget->patch, high = grid->rows * budget->patch;
+    return (tvlm_budget_size){wide < width ? wide : width, high < height ? high : height};
+}
+
+/* Lists the sizes of all pictures, each once, and which of them each picture has. */
+static void list_sizes(tvlm_budget *budget, tvlm_budget_size sizes[TVLM_BUDGET_PICTURES]) {
+    budget->measured_count = 0;
+    for (int32_t i = 0; i < picture_count(budget); ++i) {
+        const tvlm_budget_size size = size_of(budget, i);
+        int32_t at = 0;
+        while (at < budget->measured_count &&
+               (sizes[at].width != size.width || sizes[at].height != size.height))
+            ++at;
+        sizes[at] = size;
+        budget->measured[i] = at;
+        if (at == budget->measured_count) ++budget->measured_count;
     }
 }
 
 /* Enqueues what finds the losses, in as many plans as it takes. */
-static tvlm_status enqueue(const tvlm_budget *budget, tvlm_buffer *losses) {
+static tvlm_status enqueue(const tvlm_budget *budget, const tvlm_budget_size *sizes, tvlm_buffer *losses) {
     tvlm_stack *const stack = budget->task->stack;
     tvlm_device *const device = tvlm_stack_device(stack);
     const int32_t image = tvlm_stack_image_number(stack, budget->task->params.score.index);
-    tvlm_budget_size sizes[TVLM_BUDGET_FIRST + TVLM_BUDGET_GRIDS_MAX];
-    list_sizes(budget, sizes);
-    for (int32_t done = 0; done < picture_count(budget);) {
+    /* What was enqueued before this begins while the weights are worked out. */
+    device->backend->flush(device);
+    for (int32_t done = 0; done < budget->measured_count;) {
         tvlm_budget_plan plan;
         if (!tvlm_budget_plan_make(budget->source, image, budget->patch, sizes + done,
-                                   picture_count(budget) - done, &plan))
+                                   budget->measured_count - done, &plan))
             return tvlm_budget_no_memory(budget);
         const tvlm_status status = device->backend->losses(device, budget->source, &plan, losses,
                                                            2 * (size_t)done * (size_t)budget->tiles);
@@ -56,14 +68,16 @@ static tvlm_status enqueue(const tvlm_budget *budget, tvlm_buffer *losses) {
 static tvlm_status read_values(tvlm_budget *budget) {
     const tvlm_task *const task = budget->task;
     tvlm_device *const device = tvlm_stack_device(task->stack);
-    const size_t tiles = (size_t)budget->tiles, losses = 2 * tiles * (size_t)picture_count(budget);
+    tvlm_budget_size sizes[TVLM_BUDGET_PICTURES];
+    list_sizes(budget, sizes);
+    const size_t tiles = (size_t)budget->tiles, losses = 2 * tiles * (size_t)budget->measured_count;
     const bool emphasised = tvlm_budget_emphasis(task) > 0.0;
     tvlm_buffer *values, *scores;
     budget->values = tvlm_allocate(losses + tiles, sizeof *budget->values);
     if (budget->values == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(
         tvlm_stack_scratch(task->stack, TVLM_SCRATCH_RANKING, (losses + tiles) * sizeof(float), &values));
-    TVLM_TRY(enqueue(budget, values));
+    TVLM_TRY(enqueue(budget, sizes, values));
     if (!emphasised) TVLM_TRY(tvlm_budget_look(task));
     if (emphasised) {
         TVLM_TRY(tvlm_budget_score(task, &scores));
@@ -123,15 +137,15 @@ tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
     if (budget->memory == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(read_values(budget));
     if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
-    float *const scores = budget->values + 2 * tiles * (size_t)count;
+    float *const scores = budget->values + 2 * tiles * (size_t)budget->measured_count;
     const bool emphasised = tvlm_budget_emphasis(budget->task) > 0.0;
     if (emphasised) tvlm_budget_importance(budget->task, scores, budget->tiles);
     for (int32_t i = 0; i < count; ++i) {
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
             budget->losses[i].parts[p] =
                 budget->memory + ((size_t)i * TVLM_BUDGET_PARTS + (size_t)p) * places;
-        place(budget, budget->values + 2 * tiles * (size_t)i, emphasised ? scores : NULL,
-              counts_of(budget, i), &budget->losses[i]);
+        place(budget, tvlm_budget_values(budget, i), emphasised ? scores : NULL, counts_of(budget, i),
+              &budget->losses[i]);
     }
     return TVLM_OK;
 }

@@ -33,9 +33,9 @@ const tvlm_budget_kind *tvlm_budget_kind_of(tvlm_budget_preset preset) {
 
 tvlm_budget_preset tvlm_budget_preset_for(const tvlm_budget *budget) {
     const double pixels = (double)budget->patch * budget->patch;
-    const float *const one = budget->values + 2 * (size_t)TVLM_BUDGET_ONE * (size_t)budget->tiles;
-    const float *const two = budget->values + 2 * (size_t)TVLM_BUDGET_TWO * (size_t)budget->tiles;
-    const float *const least = budget->values + 2 * (size_t)TVLM_BUDGET_LEAST * (size_t)budget->tiles;
+    const float *const one = tvlm_budget_values(budget, TVLM_BUDGET_ONE);
+    const float *const two = tvlm_budget_values(budget, TVLM_BUDGET_TWO);
+    const float *const least = tvlm_budget_values(budget, TVLM_BUDGET_LEAST);
     double flat = 0.0, rough = 0.0, lost_of_flat = 0.0, lost_of_others = 0.0;
     for (int32_t i = 0; i < budget->tiles; ++i) {
         const bool is_flat = (double)two[2 * (size_t)i] < FLAT * pixels;

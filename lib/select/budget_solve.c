@@ -159,8 +159,11 @@ static bool solve(search *s, int32_t n) {
     s->best->grid = first;
     tvlm_budget_weigh_parts(down, structure_of(budget), s->best->weights);
     if (!fill(s, s->best, n - tvlm_budget_patches(&budget->grids[first]), true)) return false;
-    for (int32_t i = 0; i < budget->grid_count; ++i)
-        try_all(s, i, n - tvlm_budget_patches(&budget->grids[i]), down);
+    /* Those that leave many patches to tiles come first: what they find rules out most of those that are given all. */
+    for (int32_t i = 0; i < budget->grid_count; ++i) {
+        const int32_t grid = (budget->alone + i) % budget->grid_count;
+        try_all(s, grid, n - tvlm_budget_patches(&budget->grids[grid]), down);
+    }
     memcpy(s->best->downsampled, down, sizeof s->best->downsampled);
     return fill(s, s->best, n - tvlm_budget_patches(&budget->grids[s->best->grid]), true);
 }
