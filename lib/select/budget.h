@@ -38,9 +38,10 @@ static inline int32_t tvlm_budget_patches(const tvlm_budget_grid *grid) {
 
 /*
  * Lists thumbnails of width x height pixels, all of them different: those that n patches allow alone come
- * first, *alone of them, and then those of ever smaller shares of n. n >= 1.
+ * first, *alone of them, and then those of ever smaller shares of n, of more of them where tiles matter more than
+ * others (`emphasised`). n >= 1.
  */
-int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n,
+int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n, bool emphasised,
                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone);
 
 /* The same for any number of patches below `most`: from one patch on. */

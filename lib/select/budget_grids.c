@@ -8,8 +8,10 @@
 #include "select/budget.h"
 
 /* The shares of all patches that thumbnails are given beside those that are given all; and a patch alone. Eleven
- * of them showed at most 0.01 dB more, and took a third longer (bench/README.md, budget.py). */
-static const double shares[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0};
+ * of them showed at most 0.01 dB more, and took a third longer; but where tiles matter more than others, in a
+ * question most of all, what is asked for had up to 1.5 dB less with six (bench/README.md, budget.py). */
+static const double few[] = {0.7, 0.4, 0.2, 0.1, 0.05, 0.0};
+static const double many[] = {0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.0};
 
 /* How many thumbnails that are given all are measured: downsampling is the best of them. */
 enum { ALONE = 6 };
@@ -87,11 +89,13 @@ static extent extent_of(int32_t width, int32_t height, int32_t patch) {
     return (extent){width, height, (width + patch - 1) / patch, (height + patch - 1) / patch, patch};
 }
 
-int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n,
+int32_t tvlm_budget_grids(int32_t width, int32_t height, int32_t patch, int32_t n, bool emphasised,
                           tvlm_budget_grid grids[TVLM_BUDGET_GRIDS_MAX], int32_t *alone) {
     const extent e = extent_of(width, height, patch);
     int32_t count = *alone = add_best(&e, n, ALONE, grids, 0), before = n;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares; ++i) {
+    const double *const shares = emphasised ? many : few;
+    const size_t share_count = emphasised ? sizeof many / sizeof *many : sizeof few / sizeof *few;
+    for (size_t i = 0; i < share_count; ++i) {
         const int32_t own = (int32_t)fmax(floor(shares[i] * n + 0.5), 1.0);
         if (own < before) count = add_best(&e, own, 1, grids, count);
         before = own;

@@ -251,10 +251,11 @@ static tvlm_status choose(tvlm_budget *budget, tvlm_selection *selection) {
     if (all || tolerance == TVLM_ZERO) TVLM_TRY(tvlm_budget_look(task));
     if (tolerance == TVLM_ZERO) return leave_out_equal(budget, selection);
     if (all) return deliver_all(budget, NULL, selection);
-    budget->grid_count = n > 0 ? tvlm_budget_grids(budget->source->width, budget->source->height,
-                                                   budget->patch, n, budget->grids, &budget->alone)
-                               : tvlm_budget_ladder(budget->source->width, budget->source->height,
-                                                    budget->patch, budget->tiles, budget->grids);
+    budget->grid_count =
+        n > 0 ? tvlm_budget_grids(budget->source->width, budget->source->height, budget->patch, n,
+                                  tvlm_budget_emphasis(task) > 0.0, budget->grids, &budget->alone)
+              : tvlm_budget_ladder(budget->source->width, budget->source->height, budget->patch,
+                                   budget->tiles, budget->grids);
     TVLM_TRY(tvlm_budget_measure(budget));
     return find(budget, selection);
 }
