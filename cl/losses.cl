@@ -45,18 +45,12 @@ kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, g
     if (level >= levels) return;
     const int4 place = level_place_(TEXTURE(source), slice, level);
     global float *to = luma + offset + y * TVLM_BUDGET_LINE(place.x);
-#if RUN > 1 && TVLM_STORAGE == STORAGE_BUFFER && !TVLM_HALF
-    if (x + RUN <= place.x) { /* a third of the time of what follows */
-        global const float *from = (global const float *)(source_base + place.z + y * place.x + x);
-        for (int n = 0; n < RUN / 16; ++n) {
-            const float16 a = vload16(4 * n, from), b = vload16(4 * n + 1, from),
-                          c = vload16(4 * n + 2, from), d = vload16(4 * n + 3, from);
-            vstore16((float16)(a.s37bf, b.s37bf, c.s37bf, d.s37bf), n, to + x);
-        }
-        return;
-    }
+    int i = x;
+#if RUN > 1
+    for (; i + 16 <= min(x + RUN, place.x); i += 16)
+        vstore16(texels_w_16_(TEXTURE(source), place, slice, level, i, y), 0, to + i);
 #endif
-    for (int i = x; i < min(x + RUN, place.x); ++i)
+    for (; i < min(x + RUN, place.x); ++i)
         to[i] = texel_inside_(TEXTURE(source), place, slice, level, i, y).w;
 }
 
