@@ -90,7 +90,7 @@ KERNELS = [
     ("similarity.cl", "similarity", "buffer", "a work-item's sum is left out", "for (int n = 1; n < COSINE_LANES; ++n) sum +=",
      "for (int n = 2; n < COSINE_LANES; ++n) sum +="),
     ("gemm.cl", "gemm", "buffer", "the old matrix is subtracted", "values[i] + beta * *out", "values[i] - beta * *out"),
-    ("score.cl", "score", "buffer", "taps stand on their head", "(tap / 3 - 1) * step.y", "(1 - tap / 3) * step.y"),
+    ("score.cl", "score", "buffer", "taps stand on their head", "(tap / 3 - 1) * at->step.y", "(1 - tap / 3) * at->step.y"),
     ("score.cl", "score", "buffer", "scores are not brought to 0", "? (value - low) / span : value - value", "? value / span : value - value"),
     ("bundle.clh", "sample", "buffer", "the eccentricity ignores y", "sqrt(dx * dx + dy * dy) / farthest", "sqrt(dx * dx + dx * dx) / farthest"),
     ("sample.cl", "sample", "buffer", "cells are read at their edge", "(first + i + 0.5f) * step_x", "(first + i) * step_x"),
