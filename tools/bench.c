@@ -12,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "bench_events.h"
+#include "bench_layouts.h"
 #include "bench_stages.h"
 #include "bench_video.h"
 #include "canvas.h"
@@ -26,7 +28,7 @@ typedef struct bench_options {
     const char *image, *stage;
     option_size size;
     option_integer repeat;
-    int video;
+    int video, layouts;
     const char *frames_from;
 } bench_options;
 
@@ -38,9 +40,11 @@ static const option_spec specs[] = {
     {0, OPTION_INTEGER, "repeat", offsetof(bench_options, repeat), "N", "samples of each stage (default: 20)",
      1, 100000, NULL},
     {0, OPTION_TEXT, "stage", offsetof(bench_options, stage), "TEXT,...",
-     "only stages with one of these in their name, and the copy", 0, 0, NULL},
+     "only stages with one of these in their name, the copy and the launch", 0, 0, NULL},
     {0, OPTION_FLAG, "video", offsetof(bench_options, video), NULL,
      "frames of a video instead, with and without delta updates", 0, 0, NULL},
+    {0, OPTION_FLAG, "layouts", offsetof(bench_options, layouts), NULL,
+     "each layout instead: the time of an image, and its memory", 0, 0, NULL},
     {0, OPTION_INPUT, "frames-from", offsetof(bench_options, frames_from), "DIR",
      "for --video: its pictures too, in the order of their names", 0, 0, NULL},
 };
@@ -53,8 +57,17 @@ static const option_spec specs[] = {
 #define RUNS_MAX       2000
 
 struct result {
-    double median, minimum; /* seconds that a run takes */
+    double median, minimum, ninth; /* seconds that a run takes; ninth: nine of ten samples take no longer */
     int32_t samples, runs;
+    bench_commands commands; /* of one run */
+    bool counted;
+};
+
+/* What the device does at best, as its first two stages say. */
+struct roof {
+    double copy;        /* bytes a second that a copy reads and writes */
+    double launch;      /* seconds of a kernel that does nothing */
+    double cache_bytes; /* 0: not known */
 };
 
 static double now(void) {
@@ -86,6 +99,15 @@ static tvlm_status choose_runs(struct bench *bench, const bench_stage *stage, in
     }
 }
 
+/* Runs the stage once more, on a queue that takes times. */
+static tvlm_status count_commands(struct bench *bench, const bench_stage *stage, struct result *result) {
+    result->counted = bench_events_begin(bench->device);
+    if (!result->counted) return TVLM_OK;
+    const tvlm_status status = stage->run(bench, stage->argument);
+    bench_events_end(bench->device, &result->commands);
+    return status;
+}
+
 static tvlm_status measure(struct bench *bench, const bench_stage *stage, int32_t repeat, double *times,
                            struct result *result) {
     const double start = now();
@@ -99,7 +121,8 @@ static tvlm_status measure(struct bench *bench, const bench_stage *stage, int32_
     qsort(times, (size_t)result->samples, sizeof *times, compare_doubles);
     result->minimum = times[0];
     result->median = 0.5 * (times[(result->samples - 1) / 2] + times[result->samples / 2]);
-    return TVLM_OK;
+    result->ninth = times[(int32_t)ceil(0.9 * result->samples) - 1];
+    return count_commands(bench, stage, result);
 }
 
 /* ---- The image ---- */
@@ -159,22 +182,68 @@ static double gigabytes_per_second(const bench_stage *stage, const struct result
     return result->median > 0.0 ? stage->bytes / result->median * 1e-9 : 0.0;
 }
 
-static void print_row(const bench_stage *stage, const struct result *result, double copy) {
-    const double rate = gigabytes_per_second(stage, result);
-    printf("%-20s %10.4f %10.4f %10.3f %9.2f %7.1f %%\n", stage->name, 1e3 * result->median,
-           1e3 * result->minimum, 1e-6 * stage->bytes, rate, copy > 0.0 ? 100.0 * rate / copy : 0.0);
+/* The least that a stage can take: its bytes at the speed of a copy, and a launch for each command. */
+static double bound_of(const bench_stage *stage, const struct result *result, const struct roof *roof) {
+    const double commands = result->commands.kernels + result->commands.transfers;
+    return (roof->copy > 0.0 ? stage->bytes / roof->copy : 0.0) + commands * roof->launch;
+}
+
+static double share_of_copy(const bench_stage *stage, const struct result *result, const struct roof *roof) {
+    return roof->copy > 0.0 ? 1e9 * gigabytes_per_second(stage, result) / roof->copy : 0.0;
+}
+
+/* Whether all that a stage moves may be in the cache from the run before. */
+static bool fits_cache(const bench_stage *stage, const struct roof *roof) {
+    return stage->bytes > 0.0 && stage->bytes <= roof->cache_bytes;
+}
+
+/* What the driver does not tell, or the device has not. */
+static void print_or_dash(bool known, int width, int digits, double value) {
+    if (known)
+        printf(" %*.*f", width, digits, value);
+    else
+        printf(" %*s", width, "-");
+}
+
+static void print_row(const bench_stage *stage, const struct result *result, const struct roof *roof) {
+    const bench_commands *const c = &result->commands;
+    const double bound = bound_of(stage, result, roof);
+    printf("%-20s %10.4f %10.4f %10.4f", stage->name, 1e3 * result->median, 1e3 * result->minimum,
+           1e3 * result->ninth);
+    print_or_dash(c->seconds > 0.0, 10, 4, 1e3 * c->seconds);
+    print_or_dash(result->counted, 8, 0, c->kernels + c->transfers);
+    print_or_dash(result->counted, 5, 0, c->waits);
+    printf(" %10.3f %9.2f %7.1f %%%c", 1e-6 * stage->bytes, gigabytes_per_second(stage, result),
+           100.0 * share_of_copy(stage, result, roof), fits_cache(stage, roof) ? '*' : ' ');
+    print_or_dash(bound > 0.0, 10, 4, 1e3 * bound);
+    print_or_dash(bound > 0.0, 7, 1, bound > 0.0 ? result->median / bound : 0.0);
+    putchar('\n');
     fflush(stdout);
 }
 
-static void write_row(json_writer *json, const bench_stage *stage, const struct result *result, double copy) {
-    const double rate = gigabytes_per_second(stage, result);
+static void write_row(json_writer *json, const bench_stage *stage, const struct result *result,
+                      const struct roof *roof) {
+    const bench_commands *const c = &result->commands;
+    const double bound = bound_of(stage, result, roof);
     json_open_object(json, NULL, true);
     json_string(json, "name", stage->name);
     json_double(json, "median_ms", 1e3 * result->median);
     json_double(json, "minimum_ms", 1e3 * result->minimum);
+    json_double(json, "p90_ms", 1e3 * result->ninth);
+    if (c->seconds > 0.0) json_double(json, "event_ms", 1e3 * c->seconds);
+    if (result->counted) {
+        json_integer(json, "kernels", c->kernels);
+        json_integer(json, "transfers", c->transfers);
+        json_integer(json, "waits", c->waits);
+    }
     json_integer(json, "bytes", (int64_t)stage->bytes);
-    json_double(json, "gb_per_s", rate);
-    json_double(json, "share_of_copy", copy > 0.0 ? rate / copy : 0.0);
+    json_double(json, "gb_per_s", gigabytes_per_second(stage, result));
+    json_double(json, "share_of_copy", share_of_copy(stage, result, roof));
+    json_boolean(json, "fits_cache", fits_cache(stage, roof));
+    if (bound > 0.0) {
+        json_double(json, "bound_ms", 1e3 * bound);
+        json_double(json, "over_bound", result->median / bound);
+    }
     json_integer(json, "samples", result->samples);
     json_integer(json, "runs", result->runs);
     json_close(json);
@@ -185,6 +254,32 @@ typedef struct memory {
     size_t peak, textures; /* in bytes; 0: not measured */
 } memory;
 
+/* The first work of a process: seconds to open the device, to the first selection, and to the same again. */
+typedef struct cold {
+    double open, first, again;
+} cold;
+
+/* A selection by the grid, from pixels on the host to positions on it, with a stack of its own. */
+static tvlm_status select_once(tvlm_device *device, const tvlm_image *image, tvlm_format format,
+                               double *seconds) {
+    const double start = now();
+    tvlm_stack *stack = NULL;
+    tvlm_selection *selection = NULL;
+    tvlm_status status =
+        tvlm_stack_create_for_image(device, image, tvlm_stack_params(.format = format), &stack);
+    if (status == TVLM_OK)
+        status = tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+    *seconds = now() - start;
+    return status;
+}
+
+static tvlm_status measure_cold(tvlm_device *device, const tvlm_image *image, tvlm_format format, cold *c) {
+    TVLM_TRY(select_once(device, image, format, &c->first));
+    return select_once(device, image, format, &c->again);
+}
+
 static void print_memory(const memory *taken) {
     const double mib = 1048576.0;
     printf("full40 in half: at most %.1f MiB of device memory: textures with their levels %.1f; "
@@ -193,17 +288,45 @@ static void print_memory(const memory *taken) {
            (double)(taken->peak - taken->textures) / mib);
 }
 
-static void begin_report(json_writer *json, const struct bench *bench, const memory *taken, bool as_json) {
+static void print_device(const struct bench *bench, const bench_clocks *clocks, const cold *c) {
+    if (c->first > 0.0)
+        printf("cold: opening the device %.1f ms, the first selection %.1f ms, the same again %.1f ms\n",
+               1e3 * c->open, 1e3 * c->first, 1e3 * c->again);
+    if (clocks->most > 0) printf("clock: at most %d MHz", (int)clocks->most);
+    if (clocks->most > 0 && clocks->now > 0) printf(", now %d", (int)clocks->now);
+    if (clocks->most > 0) putchar('\n');
+    if (clocks->cache_bytes > 0.0)
+        printf(
+            "cache: %.1f MB; the copy moves %.1f MB. * moves less than the cache holds, and may be faster than "
+            "memory: --size 4096x4096 shows it\n",
+            1e-6 * clocks->cache_bytes, 2e-6 * (double)bench->copy_from->bytes);
+}
+
+static void write_device(json_writer *json, const bench_clocks *clocks, const cold *c) {
+    if (clocks->most > 0) json_integer(json, "clock_max_mhz", clocks->most);
+    if (clocks->now > 0) json_integer(json, "clock_mhz", clocks->now);
+    if (clocks->cache_bytes > 0.0) json_integer(json, "cache_bytes", (int64_t)clocks->cache_bytes);
+    if (c->first <= 0.0) return;
+    json_double(json, "cold_open_ms", 1e3 * c->open);
+    json_double(json, "cold_select_ms", 1e3 * c->first);
+    json_double(json, "warm_select_ms", 1e3 * c->again);
+}
+
+static void begin_report(json_writer *json, const struct bench *bench, const memory *taken, const cold *c,
+                         bool as_json) {
+    const bench_clocks clocks = bench_clocks_of(bench->device);
     const tvlm_device_info *const info = &bench->device->info;
     const tvlm_stack *const stack = bench->stack;
     tvlm_stack_info stack_info = {0};
     (void)tvlm_stack_get_info(stack, &stack_info);
     if (!as_json) {
         if (taken->peak > 0) print_memory(taken);
+        print_device(bench, &clocks, c);
         printf("%s, %s storage, %s, %d x %d, %d channels in %.1f MB of device memory\n", info->name,
                tvlm_storage_name(info->storage), tvlm_format_name(stack->format), stack->width, stack->height,
                bench->channel_count, 1e-6 * (double)stack_info.device_bytes);
-        printf("%-20s %10s %10s %10s %9s %9s\n", "stage", "median ms", "min ms", "MB", "GB/s", "of copy");
+        printf("%-20s %10s %10s %10s %10s %8s %5s %10s %9s %10s %10s %7s\n", "stage", "median ms", "min ms",
+               "p90 ms", "event ms", "commands", "waits", "MB", "GB/s", "of copy", "bound ms", "over");
         return;
     }
     json_open_object(json, NULL, false);
@@ -215,6 +338,7 @@ static void begin_report(json_writer *json, const struct bench *bench, const mem
     json_integer(json, "height", stack->height);
     json_integer(json, "channels", bench->channel_count);
     json_integer(json, "device_bytes", (int64_t)stack_info.device_bytes);
+    write_device(json, &clocks, c);
     if (taken->peak > 0) {
         json_integer(json, "full40_f16_peak_bytes", (int64_t)taken->peak);
         json_integer(json, "full40_f16_texture_bytes", (int64_t)taken->textures);
@@ -239,30 +363,31 @@ static bool named(const char *list, const char *name) {
     return false;
 }
 
-static int measure_all(struct tool *tool, const bench_options *options, const memory *taken,
+static int measure_all(struct tool *tool, const bench_options *options, const memory *taken, const cold *c,
                        struct bench *bench) {
     bench_stage stages[BENCH_STAGES_MAX];
     const int32_t count = bench_list(bench, stages);
     const int32_t repeat = options->repeat.given ? options->repeat.value : REPEAT_DEFAULT;
     const bool as_json = options->common.json > 0;
-    double copy = 0.0; /* the copy bandwidth in GB/s, which the first stage measures */
+    struct roof roof = {.cache_bytes = bench_clocks_of(bench->device).cache_bytes};
     int code = TOOL_DONE;
     json_writer json = {0};
     double *const times = malloc((size_t)repeat * sizeof *times);
     if (times == NULL) return tool_fail(tool, "no memory");
-    begin_report(&json, bench, taken, as_json);
+    begin_report(&json, bench, taken, c, as_json);
     progress_start("stages", count);
     for (int32_t i = 0; code == TOOL_DONE && i < count; ++i) {
         struct result result = {0};
-        if (i > 0 && options->stage != NULL && !named(options->stage, stages[i].name)) continue;
+        if (i >= BENCH_ROOF && options->stage != NULL && !named(options->stage, stages[i].name)) continue;
         code = tool_status(tool, measure(bench, &stages[i], repeat, times, &result));
         if (code != TOOL_DONE) break;
-        if (i == 0) copy = gigabytes_per_second(&stages[i], &result);
+        if (i == 0) roof.copy = 1e9 * gigabytes_per_second(&stages[i], &result);
+        if (i == 1) roof.launch = result.median;
         progress_clear();
         if (as_json)
-            write_row(&json, &stages[i], &result, copy);
+            write_row(&json, &stages[i], &result, &roof);
         else
-            print_row(&stages[i], &result, copy);
+            print_row(&stages[i], &result, &roof);
         progress_step(i + 1);
     }
     progress_clear();
@@ -292,18 +417,34 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
     struct canvas canvas = {0};
     struct bench bench = {0};
     memory taken = {0};
+    cold c = {0};
+    const tvlm_format format = (tvlm_format)options->common.format;
     (void)operand_count;
     (void)operands;
+    if (options->video > 0 && options->layouts > 0)
+        return tool_usage(tool, "--video and --layouts exclude each other");
     if (options->video > 0) return run_bench_video(tool, options);
+    if (options->layouts > 0 && options->stage != NULL)
+        return tool_usage(tool, "--stage is not for --layouts");
     if (options->frames_from != NULL) return tool_usage(tool, "--frames-from is for --video");
     tool->printed = true; /* with --fallback too: the figures are of one device */
     int code = make_image(tool, options, &loaded, &canvas, &image);
+    if (code == TOOL_DONE && options->layouts > 0) {
+        code = bench_layouts(tool, &options->common, &image,
+                             options->repeat.given ? options->repeat.value : REPEAT_DEFAULT);
+        canvas_release(&canvas);
+        tvlm_image_destroy(&loaded);
+        return code;
+    }
+    const double start = now();
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
-    if (code == TOOL_DONE && options->stage == NULL) /* before anything else takes memory */
+    c.open = now() - start;
+    if (code == TOOL_DONE && options->stage == NULL) /* before anything else is compiled, and takes memory */
+        code = tool_status(tool, measure_cold(device, &image, format, &c));
+    if (code == TOOL_DONE && options->stage == NULL)
         code = tool_status(tool, bench_memory(device, &image, &taken.peak, &taken.textures));
-    if (code == TOOL_DONE)
-        code = tool_status(tool, bench_prepare(device, &image, (tvlm_format)options->common.format, &bench));
-    if (code == TOOL_DONE) code = measure_all(tool, options, &taken, &bench);
+    if (code == TOOL_DONE) code = tool_status(tool, bench_prepare(device, &image, format, &bench));
+    if (code == TOOL_DONE) code = measure_all(tool, options, &taken, &c, &bench);
     bench_release(&bench);
     tvlm_device_destroy(&device);
     canvas_release(&canvas);
@@ -319,6 +460,11 @@ const tool_command bench_command = {
     .summary = "every stage: its time, its bytes, its share of the device's copy bandwidth",
     .operands = "",
     .details =
+        "event: what the device's own clock says of its commands; commands: kernels, copies, fills, reads and writes of\n"
+        "one run; waits: of the host. bound: the MB at the speed of 'copy' and a 'launch' for each command; over: how many\n"
+        "times as long the stage takes. cold: the first selection of this process, with the caches of programs as they are.\n"
+        "--layouts: from pixels on the host to all channels and levels, a device of its own for each layout; its first\n"
+        "image compiles; peak is all device memory that it ever held.\n"
         "MB is what a stage must read and write at least, each texel once. 'upload' is from the host to the device. A\n"
         "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on the device to\n"
         "positions on the host by the best cells, with all families that it reads; in 'select, again' they are there\n"

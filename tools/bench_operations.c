@@ -310,6 +310,13 @@ static tvlm_status run_score_add(struct bench *bench, int32_t unused) {
     return bench->device->backend->score_add(bench->device, o->some, o->floats, CELLS);
 }
 
+/* One sum. */
+tvlm_status bench_run_launch(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->score_add(bench->device, o->some, o->floats, 1);
+}
+
 static tvlm_status run_losses(struct bench *bench, int32_t unused) {
     struct bench_operations *const o = bench->operations;
     (void)unused;

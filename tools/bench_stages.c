@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench_events.h"
 #include "core/try.h"
 #include "select/patches.h"
 #include "select/score.h"
@@ -100,6 +101,8 @@ static tvlm_status make_copies(struct bench *bench) {
     const tvlm_backend *const backend = bench->device->backend;
     size_t bytes = bench->device->info.type == TVLM_DEVICE_GPU ? COPY_BYTES_GPU : COPY_BYTES_HOST;
     const uint64_t most = bench->device->info.allocation_max;
+    const double cache = bench_clocks_of(bench->device).cache_bytes;
+    if ((double)bytes < 4.0 * cache) bytes = (size_t)(4.0 * cache);
     if (most > 0 && bytes > most) bytes = (size_t)most;
     TVLM_TRY(backend->buffer_create(bench->device, bytes, &bench->copy_from));
     return backend->buffer_create(bench->device, bytes, &bench->copy_to);
@@ -456,6 +459,7 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     const int32_t cells = 0, dense = 1;
     int32_t count = 0;
     bench_add(stages, &count, "copy", "", run_copy, 0, 2.0 * (double)bench->copy_from->bytes);
+    bench_add(stages, &count, "launch", "", bench_run_launch, 0, 0.0);
     bench_add(stages, &count, "upload", "", run_upload, 0, (double)pixel_bytes(bench));
     bench_add(stages, &count, "source", "", run_source, 0, bench_source_bytes(bench));
     bench_add(stages, &count, "source", " levels", run_levels, TVLM_GRID_SOURCE,

@@ -58,7 +58,9 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
                           struct bench *bench);
 void bench_release(struct bench *bench);
 
-/* Fills in the stages, the copy of device memory first. Returns how many there are. */
+/* Fills in the stages, the first BENCH_ROOF being what others are held against: the copy of device memory, and the
+ * launch of a kernel that does nothing. Returns how many there are. */
+#define BENCH_ROOF 2
 int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MAX]);
 
 /* Adds a stage whose name is `name` and `suffix`, unless there are BENCH_STAGES_MAX already. */
@@ -78,6 +80,7 @@ void bench_delta_list(const struct bench *bench, bench_stage *stages, int32_t *c
 /* bench_operations.c */
 tvlm_status bench_operations_prepare(struct bench *bench);
 void bench_operations_release(struct bench *bench);
+tvlm_status bench_run_launch(struct bench *bench, int32_t unused);
 void bench_operations_list(const struct bench *bench, bench_stage *stages, int32_t *count);
 
 /* These return the bytes that packing moves, and those that making the source moves. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bench_layouts.h: `tvlm bench --layouts`: what each named layout costs on a device, so that one can choose.
+ */
+#ifndef TVLM_TOOLS_BENCH_LAYOUTS_H
+#define TVLM_TOOLS_BENCH_LAYOUTS_H
+
+#include "tool.h"
+
+int bench_layouts(struct tool *tool, const tool_common *common, const tvlm_image *image, int32_t repeat);
+
+#endif
