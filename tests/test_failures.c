@@ -135,11 +135,21 @@ static long memory_step(void) {
     return test_quick() || test_small() ? 7 : 1 + test_every() / 8;
 }
 
+/* Does a job until it leaves nothing more on the device than the time before: each of the stages of small writes
+ * (lib/opencl/buffer.c) keeps an event once it was used. */
+static void warm_up(const struct job *job, const char *name, objects *o, results *expected) {
+    long held = 0;
+    for (int i = 0; i < 10 && layer->held() != held; ++i) {
+        held = layer->held();
+        if (work(job, name, o, expected) != TVLM_OK) fail_msg("%s", last_error);
+    }
+}
+
 static void every_call(const struct job *job, const char *name) {
     objects o = {0};
     results expected;
     long n = test_first(step_of(true)), made = test_first(memory_step());
-    if (work(job, name, &o, &expected) != TVLM_OK) fail_msg("%s", last_error);
+    warm_up(job, name, &o, &expected);
     check_positions(job, &expected);
     tvlm_device *warm = o.device;
     o.device = NULL;
