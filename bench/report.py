@@ -101,11 +101,13 @@ def show_times():
     modes = sorted({mode for times in peers.values() for mode in times})
     print(f"\n{report['device']}: {report['width']}x{report['height']}, {report['storage']}, {report['format']}; medians in ms"
           + (f"; PyTorch {pytorch['pytorch']} beside them, and its fastest by ours" if pytorch else ""))
-    print(f"{'stage':26s}{'ms':>9s}{'of copy':>9s}{'buffers':>9s}{'4096':>9s}" + "".join(f"{mode:>10s}" for mode in modes)
+    tuned = rows_of("bench-tuned.json")
+    print(f"{'stage':26s}{'ms':>9s}{'event':>9s}{'bound':>9s}{'of copy':>9s}{'tuned':>9s}{'buffers':>9s}{'4096':>9s}" + "".join(f"{mode:>10s}" for mode in modes)
           + (f"{'ratio':>8s}" if modes else ""))
     for row in report["stages"]:
         name, times = row["name"], peers.get(row["name"], {})
-        line = f"{name:26s}{number(row['median_ms'])}{row['share_of_copy']:9.2f}{number(buffers.get(name))}{number(large.get(name))}"
+        line = (f"{name:26s}{number(row['median_ms'])}{number(row.get('event_ms'))}{number(row.get('bound_ms'))}"
+                f"{row['share_of_copy']:9.2f}{number(tuned.get(name))}{number(buffers.get(name))}{number(large.get(name))}")
         if modes:
             line += "".join(number(times.get(mode), 10) for mode in modes)
         if times and row["median_ms"] > 0:
@@ -115,7 +117,27 @@ def show_times():
         print("\nvideo: " + json.dumps(data("bench-video.json")))
 
 
+def show_tuning():
+    report = data("tune.json")
+    if not report:
+        return
+    gained = [stage for stage in report["stages"] if stage["settings"]]
+    print(f"\ntuned: {len(gained)} of {len(report['stages'])} stages are faster, {report['tried']} settings in {report['seconds']:.0f} s"
+          + ("" if report["complete"] else ", not all of them"))
+    for stage in gained:
+        print(f"  {stage['name']:12s}{stage['side']:6d}{stage['before_ms']:10.4f} ms{stage['gain']:7.2f}  {stage['settings']}")
+
+
+def show_layouts():
+    report = data("bench-layouts.json")
+    for row in report["layouts"] if report else []:
+        print(f"  {row['layout']:12s}{row['channels']:4d} channels, {row['width']}x{row['height']}: {row['median_ms']:9.3f} ms, "
+              f"{row.get('kernels', 0)} kernels, {row['texture_bytes'] / 2 ** 20:.1f} MiB of textures, at most {row['peak_bytes'] / 2 ** 20:.1f}")
+
+
 show_device()
 show_phases()
 show_missing()
 show_times()
+show_layouts()
+show_tuning()

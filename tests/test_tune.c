@@ -193,6 +193,66 @@ static void test_settings(void **state) {
     test_on_targets(settings_change_nothing);
 }
 
+/* ---- Their use ---- */
+
+static __typeof__(clEnqueueNDRangeKernel) launch;
+static size_t wanted[2];
+static int launched;
+
+/* Counts the kernels whose work-groups are the wanted ones. */
+static CL_API_ENTRY cl_int CL_API_CALL count_groups(cl_command_queue queue, cl_kernel kernel,
+                                                    cl_uint dimensions, const size_t *offset,
+                                                    const size_t *size, const size_t *group, cl_uint count,
+                                                    const cl_event *list, cl_event *event) {
+    launched += dimensions >= 2 && group != NULL && group[0] == wanted[0] && group[1] == wanted[1];
+    return launch(queue, kernel, dimensions, offset, size, group, count, list, event);
+}
+
+/* How many kernels have the groups of a setting while a picture gets its saliency. */
+static int count_launches(tvlm_device *device) {
+    const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+    tvlm_stack *stack = NULL;
+    launched = 0;
+    launch = clEnqueueNDRangeKernel;
+    clEnqueueNDRangeKernel = count_groups;
+    assert_int_equal(
+        tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.layout = "saliency"), &stack),
+        TVLM_OK);
+    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    clEnqueueNDRangeKernel = launch;
+    tvlm_stack_destroy(&stack);
+    return launched;
+}
+
+/* A stage has its setting, at the size that it is for; the others have theirs. */
+static void settings_are_used(const test_target *target) {
+    static const int32_t stages[] = {TVLM_GRID_SALIENCY, TVLM_TUNED_SOURCE};
+    tvlm_device *device = target->device;
+    const tvlm_tuner *tuner = tuner_of(device);
+    uint64_t random = 6;
+    int32_t choice = 0;
+    pixels = test_random_pixels(&random, WIDTH + 1, HEIGHT + 1, 3);
+    while (strcmp(tvlm_opencl_choice_name(choice), "group") != 0) ++choice;
+    const int32_t usual = tvlm_opencl_choice_default(device, choice), other = usual == 0 ? 1 : 0;
+    int32_t values[OPENCL_CHOICE_VALUES];
+    assert_int_equal(tvlm_opencl_choice_values(device, choice, other, values), 2);
+    wanted[0] = (size_t)values[0];
+    wanted[1] = (size_t)values[1];
+    tuner->defaults(device);
+    const int before = count_launches(device);
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; ++i) {
+        assert_int_equal(tuner->use(device, stages[i], 2, choice, other), TVLM_OK);
+        assert_int_equal(count_launches(device), before); /* the picture is not so large */
+        assert_int_equal(tuner->use(device, stages[i], 0, choice, other), TVLM_OK);
+        if (count_launches(device) <= before)
+            fail_msg("%s: its setting is not used", tvlm_tuned_name(stages[i]));
+        tuner->defaults(device);
+        assert_int_equal(count_launches(device), before);
+    }
+    free(pixels);
+    pixels = NULL;
+}
+
 /* ---- The file ---- */
 
 /* The only file in a folder: its key, or "". */
@@ -456,7 +516,9 @@ static void tuning(const test_target *target) {
     assert_true(w.calls > 0 && w.rises);
     assert_int_equal(tvlm_tuning_get_info(found, &info), TVLM_OK);
     const tvlm_tuned_stage *stages = tvlm_tuning_stages(found, &count);
-    assert_true(count > 0 && info.tried > 0 && info.seconds >= 0.5 && !info.cancelled);
+    assert_true(count > 0 &&
+                !info.cancelled); /* how many settings there was time for depends on the machine */
+    assert_true(info.tried > 0 || !info.complete);
     for (int32_t i = 0; i < count; ++i) {
         assert_true(stages[i].before > 0.0 && stages[i].after > 0.0 && stages[i].side > 0);
         assert_true((stages[i].settings[0] != '\0') == (stages[i].after < stages[i].before));
@@ -493,7 +555,7 @@ static void refusals(const test_target *target) {
     tvlm_device_destroy(&device);
 }
 
-ONCE_PER_DEVICE(defaults_are_settings, files, storage, refusals, tuning)
+ONCE_PER_DEVICE(defaults_are_settings, settings_are_used, files, storage, refusals, tuning)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device), cmocka_unit_test(test_settings)};

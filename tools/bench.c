@@ -66,7 +66,7 @@ struct result {
 /* What the device does at best, as its first two stages say. */
 struct roof {
     double copy;        /* bytes a second that a copy reads and writes */
-    double launch;      /* seconds of a kernel that does nothing */
+    double launch;      /* the least seconds of a kernel that does nothing */
     double cache_bytes; /* 0: not known */
 };
 
@@ -382,7 +382,7 @@ static int measure_all(struct tool *tool, const bench_options *options, const me
         code = tool_status(tool, measure(bench, &stages[i], repeat, times, &result));
         if (code != TOOL_DONE) break;
         if (i == 0) roof.copy = 1e9 * gigabytes_per_second(&stages[i], &result);
-        if (i == 1) roof.launch = result.median;
+        if (i == 1) roof.launch = result.minimum;
         progress_clear();
         if (as_json)
             write_row(&json, &stages[i], &result, &roof);

@@ -33,7 +33,7 @@ if command -v python3 >/dev/null; then
     python3 - "$work/json" <<'END' || complain "the report"
 import json, os, sys
 d = json.load(open(sys.argv[1], encoding="utf-8"))
-assert d["stages"] and d["tried"] > 0 and d["seconds"] > 1, d
+assert d["stages"] and d["seconds"] > 0 and (d["tried"] > 0 or not d["complete"]), d
 assert all(s["before_ms"] > 0 and s["gain"] >= 1 and (s["gain"] > 1) == (s["settings"] != "") for s in d["stages"]), d
 assert os.path.isfile(d["path"]) and os.stat(d["path"]).st_mode & 0o777 == 0o600, d["path"]
 END
