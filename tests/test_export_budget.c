@@ -504,7 +504,65 @@ static void test_crop_grid(void **state) {
     assert_int_equal(tvlm_crop_grid(&p, 5, 5, NULL, &columns, &rows), TVLM_ERROR_ARGUMENT);
 }
 
-DEVICE_CHECKS(pictures, spending, asked, shared, crops, crops_spent, single, repeated, native, bad_params)
+/* ---- An overview ---- */
+
+/* A share of the tokens is a picture of the whole, and the rest are the grid's best. */
+static void overview(tvlm_device *device, tvlm_format format) {
+    const tvlm_image image = corner();
+    const int32_t tokens = image.width / SIDE * (image.height / SIDE), granted = test_small() ? 6 : 60;
+    tvlm_export_picture whole, full;
+    tvlm_export_tensor t;
+    tvlm_export *export = made(device, tvlm_export_params(.model = TVLM_EXPORT_QWEN2_VL, .min_pixels = 1,
+                                                          .budget = granted, .format = format));
+    run(export, &image, 1, NULL);
+    assert_int_equal(tvlm_export_picture_count(export), 1);
+    float *const scores = take(export, "scores", &t);
+    assert_int_equal(tvlm_export_set_overview(export, 0.5f), TVLM_OK);
+    assert_int_equal(tvlm_export_tensor_count(export), 0); /* those were of another choice */
+    run(export, &image, 1, NULL);
+    assert_int_equal(tvlm_export_picture_count(export), 2);
+    assert_int_equal(tvlm_export_get_picture(export, 0, &whole), TVLM_OK);
+    assert_int_equal(tvlm_export_get_picture(export, 1, &full), TVLM_OK);
+    assert_true(whole.tokens == whole.selected && whole.tokens <= granted / 2 && whole.tokens >= granted / 4);
+    assert_true(full.tokens == tokens && full.selected == granted - whole.selected);
+    assert_true(full.width == image.width && full.height == image.height);
+    check_together(export);
+    float *const both = take(export, "scores", &t);
+    assert_memory_equal(both + whole.tokens, scores, (size_t)tokens * sizeof *scores);
+    double mean = 0.0, expected = 0.0;
+    for (int32_t i = 0; i < whole.tokens; ++i) mean += (double)both[i] / whole.tokens;
+    for (int32_t i = 0; i < tokens; ++i) expected += (double)scores[i] / tokens;
+    assert_true(fabs(mean - expected) < 0.1);
+    /* What is chosen of the full picture are its best. */
+    int64_t *const chosen = take(export, "selected_indices", &t);
+    float least = INFINITY;
+    int32_t above = 0;
+    for (int64_t i = whole.tokens; i < t.shape[0]; ++i) least = fminf(least, both[chosen[i]]);
+    for (int32_t i = 0; i < tokens; ++i) above += scores[i] > least;
+    assert_true(above < full.selected);
+    refused(tvlm_export_set_overview(export, 1.5f), TVLM_ERROR_ARGUMENT, "an overview of 1.5");
+    refused(tvlm_export_set_overview(export, NAN), TVLM_ERROR_ARGUMENT, "an overview of");
+    assert_int_equal(tvlm_export_set_overview(export, 0.001f), TVLM_OK);
+    refused(tvlm_export_run(export, &image, 1, NULL, NULL), TVLM_ERROR_ARGUMENT, "is no position");
+    assert_int_equal(tvlm_export_set_overview(export, 0.0f), TVLM_OK);
+    run(export, &image, 1, NULL);
+    assert_int_equal(tvlm_export_picture_count(export), 1);
+    tvlm_export_destroy(&export);
+    assert_int_equal(tvlm_export_set_overview(NULL, 0.5f), TVLM_ERROR_ARGUMENT);
+    export = made(device, tvlm_export_params(.model = TVLM_EXPORT_CLIP, .format = format));
+    refused(tvlm_export_set_overview(export, 0.5f), TVLM_ERROR_ARGUMENT, "clip takes no overview");
+    tvlm_export_destroy(&export);
+    export = spender(device, format, 9);
+    refused(tvlm_export_set_overview(export, 0.5f), TVLM_ERROR_ARGUMENT, "an overview is for the grid");
+    tvlm_export_destroy(&export);
+    free(chosen);
+    free(both);
+    free(scores);
+    drop(&image);
+}
+
+DEVICE_CHECKS(pictures, overview, spending, asked, shared, crops, crops_spent, single, repeated, native,
+              bad_params)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_crop_grid), cmocka_unit_test(test_reference_f32),

@@ -30,6 +30,7 @@ typedef struct export_options {
     budget_options spending;
     int preset; /* a tvlm_budget_preset */
     option_integer pillow;
+    option_number overview;
     int all, video, selected_only;
     int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
@@ -56,6 +57,10 @@ static const option_spec specs[] = {
      "grid: the best tokens; budget, Qwen-VL, llava-onevision and internvl: a small picture of the whole, and "
      "what that loses most of; auto (default): budget for the last two, else grid",
      0, 0, ways},
+    {0, OPTION_NUMBER, "overview", offsetof(export_options, overview), "SHARE",
+     "for grid, Qwen-VL: that share of the tokens, 0 to 1, is a small picture of the whole, which comes first; the "
+     "rest are the best (default: 0)",
+     0, 1, NULL},
     {0, OPTION_INTEGER, "min-pixels", offsetof(export_options, min_pixels), "N",
      "of the resized image, Qwen-VL (default: 65536 for qwen3-vl, else 3136); of qwen3-vl's "
      "videos of all frames together (4096), else of each",
@@ -283,6 +288,9 @@ static int process(struct job *job) {
     int code = tool_open_device(job->tool, &job->options->common, &job->device);
     if (code == TOOL_DONE)
         code = tool_usage_status(job->tool, tvlm_export_create(job->device, &params, &job->export));
+    if (code == TOOL_DONE)
+        code =
+            tool_usage_status(job->tool, tvlm_export_set_overview(job->export, job->options->overview.value));
     if (code == TOOL_DONE) code = export_inputs_set(&job->inputs, &job->pictures, job->export);
     job->tool->subject = subject;
     if (code == TOOL_DONE)

@@ -224,6 +224,16 @@ TVLM_API tvlm_status tvlm_export_create(tvlm_device *device, const struct tvlm_e
 TVLM_API void tvlm_export_destroy(tvlm_export **exported);
 
 /*
+ * Gives a share of each image's tokens, 0 to 1, to an overview in later runs: a picture of the whole image before
+ * the full one, of which all tokens are chosen, as of the thumbnail of the strategy budget; the rest are the
+ * best of the full picture. Its grid is that of the smallest tokens of which the share covers the image
+ * (select.h: overview). It has picture_source and picture_scale, too. 0: none. Errors: ARGUMENT (no share; crops,
+ * one square, a video, all tokens or the strategy budget); a run fails with ARGUMENT where the share is less than
+ * one token of an image.
+ */
+TVLM_API tvlm_status tvlm_export_set_overview(tvlm_export *exported, float share);
+
+/*
  * What the application hands in beside pictures and features, where a scorer, an emphasis or the default score
  * reads it: attention, depth, a map of saliency, regions, planes of its own.
  *
@@ -311,8 +321,8 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
  *   selected_images        int64  [K]: the picture that each is of
  *   selected_scores        float  [K]
  *   scores                 float  [N]
- *   picture_source         int64  [pictures]: the image that each is of. With the strategy budget only
- *   picture_scale          float  [pictures, 2]: scale_h, scale_w of each. With the strategy budget only
+ *   picture_source         int64  [pictures]: the image that each is of. With the strategy budget, or an overview
+ *   picture_scale          float  [pictures, 2]: scale_h, scale_w of each. With these, too
  *   image_sizes            int64  [images, 2]: h, w as they were handed in. LLaVA-OneVision only
  *
  * With params.video the first two are called pixel_values_videos and video_grid_thw. With crops the values are

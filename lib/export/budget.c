@@ -39,12 +39,14 @@ static void describe(const tvlm_export *export, const export_picture *full, int3
                                           .scale_w = (float)place->width / (float)full->info.width};
 }
 
-static void describe_thumbnail(const tvlm_export *export, const export_picture *full, int32_t columns,
-                               int32_t rows) {
+export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_picture *full, int32_t columns,
+                                      int32_t rows) {
     const int32_t side = side_of(export);
     const export_place place = {.width = (int64_t)columns * side, .height = (int64_t)rows * side};
-    describe(export, full, columns, rows, &place,
-             tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL));
+    export_picture *const picture = tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL);
+    describe(export, full, columns, rows, &place, picture);
+    picture->info.selected = columns * rows;
+    return picture;
 }
 
 /* Where the picture of a level does not end with a token, its last ones repeat the border. */
@@ -63,10 +65,7 @@ static void describe_all(const tvlm_export *export, const tvlm_selection *select
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
     (void)tvlm_selection_get_info(selection, &info); /* it is there */
     const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
-    if (cells > 0) {
-        describe_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows);
-        tvlm_export_at(export, full->info.source, EXPORT_THUMBNAIL)->info.selected = cells;
-    }
+    if (cells > 0) (void)tvlm_export_thumbnail(export, full, info.thumbnail_columns, info.thumbnail_rows);
     for (int32_t i = cells; i < count; ++i) {
         const int32_t level = (int32_t)positions[i].level;
         export_picture *const picture = tvlm_export_at(export, full->info.source, role_of(level));
@@ -93,9 +92,8 @@ static void choose(const tvlm_export *export, const tvlm_selection *selection, c
     }
 }
 
-/* Makes a picture of the image, which was sent last; the full one has been resized. */
-static tvlm_status make(tvlm_export *export, const tvlm_image *image, export_role role,
-                        export_picture *picture) {
+tvlm_status tvlm_export_make(tvlm_export *export, const tvlm_image *image, export_role role,
+                             export_picture *picture) {
     const size_t pixels = (size_t)picture->info.width * (size_t)picture->info.height;
     tvlm_export_sort(picture);
     if (role != EXPORT_FULL) {
@@ -116,7 +114,7 @@ static tvlm_status make_all(tvlm_export *export, const tvlm_image *image, const 
     choose(export, selection, full);
     for (int role = 0; role < EXPORT_ROLES; ++role) {
         export_picture *const picture = tvlm_export_at(export, full->info.source, (export_role)role);
-        if (picture->info.tokens > 0) TVLM_TRY(make(export, image, (export_role)role, picture));
+        if (picture->info.tokens > 0) TVLM_TRY(tvlm_export_make(export, image, (export_role)role, picture));
     }
     return TVLM_OK;
 }

@@ -216,6 +216,24 @@ tvlm_status tvlm_export_set_inputs(tvlm_export *export, const struct tvlm_export
     return TVLM_OK;
 }
 
+tvlm_status tvlm_export_set_overview(tvlm_export *export, float share) {
+    TVLM_NEED(NULL, export);
+    TVLM_ENTER(export->device);
+    const tvlm_log *const log = &export->device->log;
+    if (!(share >= 0.0f && share <= 1.0f))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "an overview of %g; it is a share of the tokens, from 0 to 1", (double)share);
+    if (share > 0.0f && tvlm_export_family(&export->processor) != EXPORT_BLOCKS)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s takes no overview, which is a picture of its own",
+                         tvlm_export_model_name(export->model));
+    if (share > 0.0f && (export->strategy != TVLM_STRATEGY_GRID || export->video || export->all))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "an overview is for the grid's choice of tokens of images");
+    export->overview = share;
+    export->count = 0;
+    return TVLM_OK;
+}
+
 /* ---- A run ---- */
 
 static tvlm_status no_memory(const tvlm_export *export) {
@@ -224,7 +242,7 @@ static tvlm_status no_memory(const tvlm_export *export) {
 
 /* Makes room for the pictures of so many images. */
 static tvlm_status make_room(tvlm_export *export, int32_t images) {
-    const int64_t count = (int64_t)images * (export->strategy == TVLM_STRATEGY_BUDGET ? EXPORT_ROLES : 1);
+    const int64_t count = (int64_t)images * (tvlm_export_has_roles(export) ? EXPORT_ROLES : 1);
     if (count > INT32_MAX) return no_memory(export);
     if (count <= export->capacity) return TVLM_OK;
     export_picture *pictures = realloc(export->pictures, (size_t)count * sizeof *pictures);
@@ -298,6 +316,7 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
         return tvlm_export_crop(export, images, features, queries, full);
     if (export->strategy == TVLM_STRATEGY_BUDGET)
         return tvlm_export_spend(export, images, features, queries, full);
+    if (export->overview > 0.0f) return tvlm_export_oversee(export, images, features, queries, full);
     full->info.selected = full->granted;
     TVLM_TRY(tvlm_export_room(export, full));
     TVLM_TRY(tvlm_export_score(export, features, queries, full));
@@ -313,13 +332,13 @@ static const export_role *order_of(const tvlm_export *export) {
     static const export_role full_first[EXPORT_ROLES] = {EXPORT_FULL, EXPORT_THUMBNAIL, EXPORT_HALF,
                                                          EXPORT_QUARTER};
     const bool last = tvlm_export_family(&export->processor) == EXPORT_CROPS && !export->processor.padded;
-    return last || export->strategy != TVLM_STRATEGY_BUDGET ? full_first : thumbnail_first;
+    return last || !tvlm_export_has_roles(export) ? full_first : thumbnail_first;
 }
 
 /* Lists the pictures that there are, in the order of the tensors, and numbers their tokens. */
 static tvlm_status list_pictures(tvlm_export *export) {
     const export_role *const order = order_of(export);
-    const int roles = export->strategy == TVLM_STRATEGY_BUDGET ? EXPORT_ROLES : 1;
+    const int roles = tvlm_export_has_roles(export) ? EXPORT_ROLES : 1;
     int32_t count = 0;
     int64_t tokens = 0;
     for (int32_t i = 0; i < export->images; ++i)

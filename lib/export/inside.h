@@ -70,6 +70,8 @@ struct tvlm_export {
     /* What the strategy budget is told beside the number and the side of tokens: a share or a tolerance in place of
      * that number, and what matters. */
     struct tvlm_select_params spending;
+    /* The share of an image's tokens that show all of it, of the grid; 0: none. */
+    float overview;
     bool all, video;
     /* The version of Pillow whose resize is done. */
     int32_t pillow;
@@ -102,6 +104,11 @@ static inline tvlm_status tvlm_export_reserve(tvlm_device *device, size_t bytes,
     if (*buffer != NULL && (*buffer)->bytes >= bytes) return TVLM_OK;
     if (*buffer != NULL) device->backend->buffer_destroy(device, buffer);
     return device->backend->buffer_create(device, bytes, buffer);
+}
+
+/* Whether an image becomes pictures of several roles, each a picture to the model. */
+static inline bool tvlm_export_has_roles(const tvlm_export *export) {
+    return export->strategy == TVLM_STRATEGY_BUDGET || export->overview > 0.0f;
 }
 
 /* Returns the picture of that role of an image. */
@@ -156,6 +163,18 @@ void tvlm_export_sort(export_picture *picture);
 tvlm_status tvlm_export_spend(tvlm_export *export, const tvlm_image *image,
                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                               export_picture *full);
+
+/* budget.c: describes the thumbnail of an image, columns x rows tokens, which are all chosen; and makes a picture
+ * of the image that was sent last, whose tokens were chosen. The full one has been resized. */
+export_picture *tvlm_export_thumbnail(const tvlm_export *export, const export_picture *full, int32_t columns,
+                                      int32_t rows);
+tvlm_status tvlm_export_make(tvlm_export *export, const tvlm_image *image, export_role role,
+                             export_picture *picture);
+
+/* overview.c: makes the two pictures of an image with an overview, whose full picture is processed. */
+tvlm_status tvlm_export_oversee(tvlm_export *export, const tvlm_image *image,
+                                const struct tvlm_grid_input *features, const struct tvlm_query *queries,
+                                export_picture *full);
 
 /* crops.c: finds the crops of an image, and its place on them; whether there is a thumbnail beside them; and
  * makes both, whose full picture is processed, with the crops that lose most in the thumbnail. */

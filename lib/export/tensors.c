@@ -36,7 +36,7 @@ static bool has(const tvlm_export *export, kind what) {
     switch (what) {
     case GRIDS: return tvlm_export_family(&export->processor) != EXPORT_SQUARE;
     case SOURCES:
-    case SCALES: return export->strategy == TVLM_STRATEGY_BUDGET;
+    case SCALES: return tvlm_export_has_roles(export);
     case SIZES: return export->processor.padded;
     default: return true;
     }

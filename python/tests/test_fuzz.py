@@ -117,7 +117,7 @@ def test_what_takes_arrays(a, b):
     tried(tv.export, a, b)
     tried(tv.export, [IMAGE], "clip", queries=a, features=b)
     for name in ("budget", "share", "tolerance", "emphasis", "preset", "min_pixels", "side", "patch", "pillow", "weights", "scorer",
-                 "selected_only", "strategy", "format", "device"):
+                 "selected_only", "overview", "strategy", "format", "device"):
         # A side of thousands of pixels is no typing error, and takes long.
         large = name in ("min_pixels", "side", "patch") and isinstance(a, (int, float, np.number)) and abs(a) > 1000
         tried(tv.export, IMAGE, "siglip" if name in ("side", "patch") else "qwen2-vl", **{name: 64 if large else a})

@@ -51,3 +51,14 @@ def test_selected_only_leaves_out_the_rest():
     assert set(whole) - set(few) == {"pixel_values"}
     for name, values in few.items():
         np.testing.assert_array_equal(values, whole[name])
+
+
+def test_an_overview_is_a_picture_of_its_own():
+    made = tv.export(draw(336, 224), "qwen2-vl", budget=24, overview=0.5)
+    (_, rows, columns), (_, full_rows, full_columns) = made["image_grid_thw"]
+    cells = rows * columns // 4
+    assert 6 <= cells <= 12 and (full_rows, full_columns) == (16, 24) and len(made["selected_indices"]) == 24
+    np.testing.assert_array_equal(made["selected_indices"][:cells], np.arange(cells))
+    assert made["picture_source"].tolist() == [0, 0] and made["picture_scale"][1].tolist() == [1, 1]
+    with pytest.raises(tv.Error, match="overview of 2"):
+        tv.export(draw(336, 224), "qwen2-vl", overview=2)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import _names
-from ._arguments import Array, chars, choice, file_name, flag, floats, integer, short, values
+from ._arguments import Array, chars, choice, file_name, flag, floats, integer, real, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, text
 from ._device import FORMATS, Device, device_of
@@ -87,7 +87,7 @@ def _title(selection: Selection) -> str:
 def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, all: bool = False, video: bool = False,  # noqa: A002
            strategy: str | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
            emphasis_channel: str | None = None, preset: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
-           patch: int | None = None, pillow: int | None = None, selected_only: bool = False,
+           patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
@@ -104,12 +104,13 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         min_pixels, max_pixels: the limits of Qwen-VL's sizes; side, patch: of the others.
         features, queries: for each image (of one image: for it) [rows, columns, D], and a vector or a `Query`.
         pillow: the version of Pillow whose resize is done (from 13 on another order of its passes); None: those before 13.
+        overview: for the grid (Qwen-VL), the share of the tokens, 0 to 1, that are a small picture of the whole, which comes first.
         selected_only: leaves out pixel_values, and with it most of the memory.
         weights, scorer, format: as in `select`.
 
     Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
     ``selected_indices``, ``selected_pixel_values``, ``selected_positions``, ``selected_images``, ``selected_scores``, ``scores``;
-    with the strategy budget ``picture_source`` and ``picture_scale``, too.
+    with the strategy budget, or an overview, ``picture_source`` and ``picture_scale``, too.
     """
     several, selected_only = is_list(images), flag("selected_only", selected_only)
     pictures = [image_of(image, flag("copy", copy)) for image in (images if several else [images])]
@@ -156,6 +157,8 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         handle = Handle(target._owner, "export")
         target._call(lib.tvlm_export_create, target._owner.pointer, params, handle.box, made=handle.take)
         try:
+            if overview is not None:
+                target._call(lib.tvlm_export_set_overview, handle.pointer, real("overview", overview))
             target._call(lib.tvlm_export_run, handle.pointer, array, len(pictures), grid_array, query_array)
             return dict(_tensors(target, handle, selected_only))
         finally:

@@ -94,6 +94,16 @@ shape a.safetensors crop_grids I64 2,3
 shape a.safetensors selected_indices I64 3
 says '300x200 -> 168x112, crops 1x2x3, 0 of 6' export_ "$scene" --for internvl --size 56 --strategy budget -o a.safetensors
 rm -f ./*.safetensors
+says '300x200 -> 308x196, patches 1x14x22, 1[0-9] of 77 tokens' export_ "$scene" --for qwen2-vl --budget 20 --overview .3 -o a.safetensors
+is "no overview of at most 6 tokens before the full picture" \
+    awk 'NR == 1 { n = $(NF - 1) + 0; if ($(NF - 3) + 0 != n || n < 4 || n > 6) exit 1 } END { exit $(NF - 3) + n != 20 || NR != 2 }' "$work/stdout"
+shape a.safetensors selected_indices I64 20
+shape a.safetensors picture_scale F32 2,2
+rm -f ./*.safetensors
+refused 2 'llava takes no overview' export_ "$scene" --for llava --overview .3 -o x.safetensors
+refused 2 'an overview is for the grid' export_ "$scene" --for qwen2-vl --strategy budget --overview .3 -o x.safetensors
+refused 2 'an overview is for the grid' export_ "$scene" --for qwen2-vl --all --overview .3 -o x.safetensors
+refused 1 'an overview of 0.01 of k = 20 is no position' export_ "$scene" --for qwen2-vl --budget 20 --overview .01 -o x.safetensors
 for model in clip siglip llava; do
     refused 2 "$model takes one picture of [0-9]*x[0-9]* pixels: no strategy budget" export_ "$scene" --for $model --strategy budget -o x.safetensors
 done
