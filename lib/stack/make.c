@@ -121,14 +121,23 @@ static tvlm_status make_levels(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_m
     return TVLM_OK;
 }
 
+/* The grids of which making this one reads all levels: what it is made from, unless that is level 0 alone; and what
+ * a grid that was handed in for some images has in the others. */
+static tvlm_grid_mask levels_read(tvlm_grid grid) {
+    const tvlm_grid_info *info = tvlm_grid_get_info(grid);
+    int32_t channel;
+    if (tvlm_grid_get_replaced(grid, &channel) == 0) return info->level_0 ? 0 : info->needs;
+    const tvlm_grid made = tvlm_channel_get_place(channel).grid;
+    return made < TVLM_GRID_COUNT ? TVLM_GRID_BIT(made) : 0;
+}
+
 /* Makes the grids of `missing` that can be made. *flat is those that have only their level 0 so far, which are
  * not valid before they have all. */
 static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask missing,
                               tvlm_grid_mask *flat) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
-        const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
         if ((missing & TVLM_GRID_BIT(grid)) == 0 || !can_be_made(stack, chunk, (tvlm_grid)grid)) continue;
-        const tvlm_grid_mask read = info->level_0 ? 0 : *flat & info->needs;
+        const tvlm_grid_mask read = *flat & levels_read((tvlm_grid)grid);
         TVLM_TRY(make_levels(stack, chunk, read));
         *flat &= ~read;
         TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
