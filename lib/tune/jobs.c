@@ -17,15 +17,15 @@ static const int32_t stages[] = {
     TVLM_GRID_MOTION,    TVLM_GRID_TEMPORAL, TVLM_GRID_OCCLUSION, TVLM_GRID_NORMAL,    TVLM_TUNED_FEATURES,
     TVLM_TUNED_PRODUCTS, TVLM_TUNED_PATCHES, TVLM_TUNED_PACK,     TVLM_TUNED_EXPORT};
 
-int32_t tune_job_count(void) {
+int32_t tvlm_tune_job_count(void) {
     return (int32_t)(sizeof stages / sizeof *stages);
 }
 
-int32_t tune_job_stage(int32_t number) {
+int32_t tvlm_tune_job_stage(int32_t number) {
     return stages[number];
 }
 
-int32_t tune_job_side(int32_t stage, int32_t size) {
+int32_t tvlm_tune_job_side(int32_t stage, int32_t size) {
     static const int32_t sides[TVLM_TUNED_SIZES] = {512, 1024, 2560};
     if (stage == TVLM_TUNED_EXPORT && size == 2) return 0; /* the models take no picture of that size */
     return sides[size];
@@ -268,17 +268,17 @@ static const struct {
                                  [TVLM_TUNED_EXPORT] = {prepare_export, run_export},
                                  [TVLM_TUNED_COUNT] = {prepare_image, run_selection}};
 
-tvlm_status tune_job_prepare(tvlm_device *device, int32_t stage, int32_t side, tune_job *job) {
+tvlm_status tvlm_tune_job_prepare(tvlm_device *device, int32_t stage, int32_t side, tune_job *job) {
     *job = (tune_job){.device = device, .stage = stage, .side = side};
     TVLM_TRY(draw(job));
     return steps[stage].prepare != NULL ? steps[stage].prepare(job) : prepare_family(job);
 }
 
-tvlm_status tune_job_run(tune_job *job) {
+tvlm_status tvlm_tune_job_run(tune_job *job) {
     return steps[job->stage].run != NULL ? steps[job->stage].run(job) : run_family(job);
 }
 
-void tune_job_release(tune_job *job) {
+void tvlm_tune_job_release(tune_job *job) {
     tvlm_packed_destroy(&job->packed);
     tvlm_flow_destroy(&job->flow);
     tvlm_export_destroy(&job->exported);

@@ -26,17 +26,17 @@ typedef struct tune_job {
 
 /* The stages in the order in which they are tuned: what others are made from comes first. TVLM_TUNED_COUNT is a
  * selection of a new image, which is what storages are compared by. Returns how many there are. */
-int32_t tune_job_count(void);
-int32_t tune_job_stage(int32_t number);
+int32_t tvlm_tune_job_count(void);
+int32_t tvlm_tune_job_stage(int32_t number);
 
 /* The side of the picture that stands for a size; 0: the stage has nothing to do at that size. */
-int32_t tune_job_side(int32_t stage, int32_t size);
+int32_t tvlm_tune_job_side(int32_t stage, int32_t size);
 
-/* Makes what the job works on. tune_job_release frees it in any case. */
-tvlm_status tune_job_prepare(tvlm_device *device, int32_t stage, int32_t side, tune_job *job);
-void tune_job_release(tune_job *job);
+/* Makes what the job works on. tvlm_tune_job_release frees it in any case. */
+tvlm_status tvlm_tune_job_prepare(tvlm_device *device, int32_t stage, int32_t side, tune_job *job);
+void tvlm_tune_job_release(tune_job *job);
 
 /* Does the job once, or enqueues it. */
-tvlm_status tune_job_run(tune_job *job);
+tvlm_status tvlm_tune_job_run(tune_job *job);
 
 #endif

@@ -79,7 +79,7 @@ static tvlm_status sample(tuner_state *t, const contender *c, int32_t runs, doub
     if (c->choice >= 0)
         TVLM_TRY(t->tuner->use(c->job->device, c->job->stage, c->size, c->choice, c->setting));
     const double start = now();
-    for (int32_t i = 0; i < runs; ++i) TVLM_TRY(tune_job_run(c->job));
+    for (int32_t i = 0; i < runs; ++i) TVLM_TRY(tvlm_tune_job_run(c->job));
     TVLM_TRY(tvlm_device_finish(c->job->device));
     *seconds = (now() - start) / runs;
     return TVLM_OK;
@@ -255,21 +255,21 @@ static tvlm_status tune_job_settings(tuner_state *t, tune_job *job, int32_t size
 /* A job for which the device has too little memory, or which it cannot do, is passed over. */
 static tvlm_status tune_stage(tuner_state *t, tvlm_device *device, int32_t stage, int32_t size) {
     tune_job job = {0};
-    const int32_t side = tune_job_side(stage, size);
+    const int32_t side = tvlm_tune_job_side(stage, size);
     if (side == 0) return TVLM_OK;
-    tvlm_status status = tune_job_prepare(device, stage, side, &job);
+    tvlm_status status = tvlm_tune_job_prepare(device, stage, side, &job);
     if (status == TVLM_OK) status = tune_job_settings(t, &job, size);
-    tune_job_release(&job);
+    tvlm_tune_job_release(&job);
     return is_fatal(status) ? status : TVLM_OK;
 }
 
 static tvlm_status tune_all(tuner_state *t, tvlm_device *device) {
     static const int32_t order[TVLM_TUNED_SIZES] = {1, 0, 2}; /* what is most often met comes first */
     for (int32_t s = 0; s < TVLM_TUNED_SIZES; ++s)
-        for (int32_t i = 0; i < tune_job_count(); ++i, ++t->done) {
+        for (int32_t i = 0; i < tvlm_tune_job_count(); ++i, ++t->done) {
             if (is_over(t)) return TVLM_OK;
-            tell(t, tvlm_tuned_name(tune_job_stage(i)));
-            if (!is_over(t)) TVLM_TRY(tune_stage(t, device, tune_job_stage(i), order[s]));
+            tell(t, tvlm_tuned_name(tvlm_tune_job_stage(i)));
+            if (!is_over(t)) TVLM_TRY(tune_stage(t, device, tvlm_tune_job_stage(i), order[s]));
         }
     t->found->info.complete = !is_over(t);
     return TVLM_OK;
@@ -281,12 +281,12 @@ static tvlm_status tune_all(tuner_state *t, tvlm_device *device) {
 static tvlm_status compare_devices(tuner_state *t, tvlm_device *other, bool *faster, double times[2]) {
     tune_job jobs[2] = {{0}, {0}};
     const contender mine = {&jobs[0], 1, -1, 0}, others = {&jobs[1], 1, -1, 0};
-    const int32_t side = tune_job_side(TVLM_TUNED_COUNT, 1);
-    tvlm_status status = tune_job_prepare(t->device, TVLM_TUNED_COUNT, side, &jobs[0]);
-    if (status == TVLM_OK) status = tune_job_prepare(other, TVLM_TUNED_COUNT, side, &jobs[1]);
+    const int32_t side = tvlm_tune_job_side(TVLM_TUNED_COUNT, 1);
+    tvlm_status status = tvlm_tune_job_prepare(t->device, TVLM_TUNED_COUNT, side, &jobs[0]);
+    if (status == TVLM_OK) status = tvlm_tune_job_prepare(other, TVLM_TUNED_COUNT, side, &jobs[1]);
     if (status == TVLM_OK) status = is_faster(t, &mine, &others, faster, times);
-    tune_job_release(&jobs[0]);
-    tune_job_release(&jobs[1]);
+    tvlm_tune_job_release(&jobs[0]);
+    tvlm_tune_job_release(&jobs[1]);
     return status;
 }
 
@@ -317,7 +317,7 @@ static tvlm_status tune_storage(tuner_state *t, tvlm_device **fastest) {
         const tvlm_status status = compare_devices(t, other, &faster, times);
         ++t->found->info.tried;
         if (status == TVLM_OK && stage == NULL)
-            stage = add_stage(t, "storage", tune_job_side(TVLM_TUNED_COUNT, 1));
+            stage = add_stage(t, "storage", tvlm_tune_job_side(TVLM_TUNED_COUNT, 1));
         if (status == TVLM_OK && stage != NULL &&
             (stage->before == 0.0 || (faster && times[1] < stage->after))) {
             stage->before = times[0];
@@ -394,7 +394,7 @@ tvlm_status tvlm_device_tune(tvlm_device *device, const struct tvlm_tune_params 
                      .started = now(),
                      .seconds =
                          params->seconds > 0.0f ? (double)params->seconds : (double)TVLM_TUNE_SECONDS_DEFAULT,
-                     .steps = TVLM_TUNED_SIZES * tune_job_count(),
+                     .steps = TVLM_TUNED_SIZES * tvlm_tune_job_count(),
                      .log = device->log};
     t.found = tvlm_allocate(1, sizeof *t.found);
     if (t.found != NULL) {
