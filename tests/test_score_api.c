@@ -198,6 +198,48 @@ static void check_channels_without_input(tvlm_device *device, tvlm_format format
     tvlm_stack_destroy(&stack);
 }
 
+/* Changes one thing after the other that scores are made of. */
+static void change(tvlm_stack *stack, int step, struct tvlm_score_params *params) {
+    static const float map[] = {0.25f, 1.0f, 0.0f, 0.5f}, own[] = {0.2f, 0.5f, 0.0f};
+    uint64_t seed = 3;
+    switch (step) {
+    case 0: params->weights = own; break;
+    case 1: assert_int_equal(tvlm_stack_set_fixation(stack, 3.0f, 5.0f), TVLM_OK); break;
+    case 2: {
+        const struct tvlm_grid_input input = {.data = map, .columns = 2, .rows = 2};
+        assert_int_equal(tvlm_stack_set_grid(stack, 0, TVLM_CHANNEL_SALIENCY, &input), TVLM_OK);
+        break;
+    }
+    case 3: {
+        uint8_t *pixels = test_random_pixels(&seed, WIDTH, HEIGHT, 3);
+        const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
+        assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
+        free(pixels);
+        break;
+    }
+    default: params->stride = 17.0f; break;
+    }
+}
+
+/* Scores that are there already are those that would be made, whatever changed before. */
+static void check_known_scores(tvlm_device *device, tvlm_format format) {
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 71);
+    struct tvlm_score_params params = {0};
+    float before[CELLS], known[CELLS] = {0}, made[CELLS] = {0};
+    assert_int_equal(tvlm_score(stack, NULL, &params, CELLS, before), TVLM_OK);
+    for (int step = 0; step < 5; ++step) {
+        change(stack, step, &params);
+        assert_int_equal(tvlm_score(stack, NULL, &params, CELLS, known), TVLM_OK);
+        assert_int_equal(tvlm_score(stack, NULL, &params, CELLS, known), TVLM_OK);
+        tvlm_stack_scores_made_of(stack, 0, NULL, 0);
+        assert_int_equal(tvlm_score(stack, NULL, &params, CELLS, made), TVLM_OK);
+        assert_memory_equal(known, made, sizeof made);
+        if (memcmp(before, made, sizeof made) == 0) fail_msg("step %d changes nothing", step);
+        memcpy(before, made, sizeof made);
+    }
+    tvlm_stack_destroy(&stack);
+}
+
 /* What has no weight is not made. */
 static void check_only_what_counts(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_LAPLACIAN, TVLM_CHANNEL_Y};
@@ -369,8 +411,8 @@ static void test_query_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_scores, check_scorers, check_channels_without_input, check_only_what_counts,
-              check_queries)
+DEVICE_CHECKS(check_scores, check_scorers, check_channels_without_input, check_known_scores,
+              check_only_what_counts, check_queries)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

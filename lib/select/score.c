@@ -334,11 +334,67 @@ tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidat
     return device->backend->score(device, &bundle, p->groups, p->count, &p->combination, candidates, scores);
 }
 
+/* What scores are made of. Where two of these are equal byte for byte, so are the scores: the textures hold what
+ * they held as long as none of their grids went out of date. */
+typedef struct ingredients {
+    const tvlm_texture *textures[TVLM_BUNDLE_MAX];
+    uint64_t outdated;
+    tvlm_candidates candidates;
+    float view[5]; /* size of the image, fixation, and what is farthest from it */
+    float bias, weight[TVLM_SCORE_PARTS];
+    int32_t normalise[TVLM_SCORE_PARTS];
+    tvlm_score_group groups[]; /* the program's */
+} ingredients;
+
+/* Returns what the scores are made of, or NULL where that cannot be said: an answer to a question comes from
+ * vectors that are the caller's, and a bonus is added to the scores themselves; or where there is no memory. */
+static ingredients *ingredients_of(const tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                                   const program *p, const tvlm_bundle *bundle, size_t *bytes) {
+    const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
+    const float view[5] = {bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y,
+                           bundle->farthest};
+    if ((mask & TVLM_GRID_BIT(TVLM_GRID_QUERY)) != 0 || tvlm_stack_bonus(stack, index, candidates) != NULL)
+        return NULL;
+    *bytes = sizeof(ingredients) + (size_t)p->count * sizeof *p->groups;
+    ingredients *made_of = tvlm_allocate(*bytes, 1);
+    if (made_of == NULL) return NULL;
+    for (int32_t i = 0; i < bundle->count; ++i) made_of->textures[i] = bundle->textures[i];
+    made_of->outdated = tvlm_stack_outdated(stack, index, mask);
+    made_of->candidates = *candidates;
+    memcpy(made_of->view, view, sizeof view);
+    made_of->bias = p->combination.bias;
+    for (int part = 0; part < TVLM_SCORE_PARTS; ++part) {
+        made_of->weight[part] = p->combination.weight[part];
+        made_of->normalise[part] = p->combination.normalise[part];
+    }
+    memcpy(made_of->groups, p->groups, (size_t)p->count * sizeof *p->groups);
+    return made_of;
+}
+
+static tvlm_status compute(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                           const program *p, const tvlm_bundle *bundle, tvlm_buffer **scores) {
+    tvlm_device *device = tvlm_stack_device(stack);
+    TVLM_TRY(tvlm_stack_scores(stack, index, candidates, scores));
+    return device->backend->score(device, bundle, p->groups, p->count, &p->combination, candidates, *scores);
+}
+
+/* Scores that are there already, of the same, are not made again. */
 static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
                        const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
-    TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
-    TVLM_TRY(tvlm_score_map(stack, params->index, candidates, p, *scores));
-    return tvlm_score_finish(stack, params, candidates, *scores);
+    const int32_t index = params->index;
+    tvlm_bundle bundle;
+    size_t bytes = 0;
+    tvlm_status status = TVLM_OK;
+    TVLM_TRY(resolve_refs(stack, index, p, candidates->level, &bundle));
+    ingredients *made_of = ingredients_of(stack, index, candidates, p, &bundle, &bytes);
+    *scores = tvlm_stack_scores_of(stack, index, made_of, bytes);
+    if (*scores == NULL) status = compute(stack, index, candidates, p, &bundle, scores);
+    if (status == TVLM_OK) status = tvlm_score_finish(stack, params, candidates, *scores);
+    if (status == TVLM_OK)
+        tvlm_stack_scores_made_of(stack, index, made_of, bytes);
+    else
+        free(made_of);
+    return status;
 }
 
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,

@@ -167,6 +167,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
         backend->buffer_destroy(s->device, &s->frames[i].scores);
         backend->buffer_destroy(s->device, &s->frames[i].looked);
         free(s->frames[i].positions);
+        free(s->frames[i].made_of);
     }
     backend->texture_destroy(s->device, &s->relevance);
     tvlm_stack_release_sent(s);

@@ -4,6 +4,8 @@
  */
 #include "stack/frame.h"
 
+#include <string.h>
+
 #include "core/memory.h"
 #include "core/try.h"
 #include "stack/given.h"
@@ -15,6 +17,7 @@ tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candi
     tvlm_frame *frame = &stack->frames[index];
     const size_t bytes = (size_t)candidates->columns * (size_t)candidates->rows * sizeof(float);
     frame->scored = false;
+    tvlm_stack_scores_made_of(stack, index, NULL, 0);
     frame->candidates = *candidates;
     if (frame->scores == NULL || frame->scores->bytes < bytes) {
         backend->buffer_destroy(stack->device, &frame->scores);
@@ -26,6 +29,20 @@ tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candi
 
 void tvlm_stack_mark_scored(tvlm_stack *stack, int32_t index) {
     stack->frames[index].scored = true;
+}
+
+void tvlm_stack_scores_made_of(tvlm_stack *stack, int32_t index, void *made_of, size_t bytes) {
+    tvlm_frame *frame = &stack->frames[index];
+    free(frame->made_of);
+    frame->made_of = made_of;
+    frame->made_of_bytes = bytes;
+}
+
+tvlm_buffer *tvlm_stack_scores_of(const tvlm_stack *stack, int32_t index, const void *made_of, size_t bytes) {
+    const tvlm_frame *frame = &stack->frames[index];
+    const bool same = frame->scored && frame->made_of != NULL && made_of != NULL &&
+                      frame->made_of_bytes == bytes && memcmp(frame->made_of, made_of, bytes) == 0;
+    return same ? frame->scores : NULL;
 }
 
 tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index) {

@@ -14,6 +14,14 @@ tvlm_status tvlm_stack_scores(tvlm_stack *stack, int32_t index, const tvlm_candi
                               tvlm_buffer **buffer);
 /* Says that the scores of image `index` are written, or that the work that writes them is enqueued. */
 void tvlm_stack_mark_scored(tvlm_stack *stack, int32_t index);
+/*
+ * Keeps what the scores of image `index` were made of, once they are marked: bytes that are equal only where the
+ * scores would be equal, which it takes over; NULL: nobody can say. Others may be asked for by the next question,
+ * and then count no longer.
+ */
+void tvlm_stack_scores_made_of(tvlm_stack *stack, int32_t index, void *made_of, size_t bytes);
+/* Returns the scores of image `index` if they were made of the same; otherwise NULL. */
+tvlm_buffer *tvlm_stack_scores_of(const tvlm_stack *stack, int32_t index, const void *made_of, size_t bytes);
 /* Returns what tvlm_stack_scores handed out last for image `index`; NULL: nothing yet. */
 tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index);
 

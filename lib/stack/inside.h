@@ -83,7 +83,9 @@ typedef struct tvlm_user_plane {
 typedef struct tvlm_frame {
     tvlm_buffer *scores; /* kept from question to question, so that asking again allocates nothing */
     tvlm_candidates candidates;
-    bool scored; /* whether the scores are those of this frame */
+    bool scored;   /* whether the scores are those of this frame */
+    void *made_of; /* [made_of_bytes]: what they were made of (frame.h); NULL: nobody can say */
+    size_t made_of_bytes;
 
     /* [bonus_rows * bonus_columns]: what is added to the scores. NULL: nothing. It belongs to who set it. */
     const float *bonus;
