@@ -468,7 +468,7 @@ const tool_command bench_command = {
         "MB is what a stage must read and write at least, each texel once. 'upload' is from the host to the device. A\n"
         "family's levels are all but the first, made from it. 'select, uploaded' goes from pixels on the device to\n"
         "positions on the host by the best cells, with all families that it reads; in 'select, again' they are there\n"
-        "already. 'budget' is the same by the strategy of that name, which reads the source alone.\n"
+        "already, and the scores too. 'budget' is the same by the strategy of that name, which reads the source alone.\n"
         "'patches' of 3 x 16 x 16 go from positions on the host to a buffer on the device.\n"
         "--video: a frame of temporal34 from pixels on the host to positions, where a rectangle of 1 %, 10 % and all of\n"
         "the tiles changes: full, all made again; delta, only what changed; carried, the same, with saliency and\n"
