@@ -43,7 +43,7 @@ typedef struct opencl_texture {
 
 /*
  * Memory that stages share for what lies between them. SCRATCH_A to SCRATCH_E are anybody's for the time of
- * one operation. SCRATCH_PROGRAM and SCRATCH_RANGES are score.c's alone, which keeps them from question to
+ * one operation. SCRATCH_REFS and SCRATCH_PROGRAM are tvlm_opencl_keep's, SCRATCH_RANGES is score.c's, from question to
  * question.
  */
 enum {
@@ -53,6 +53,7 @@ enum {
     SCRATCH_C,
     SCRATCH_D,
     SCRATCH_E,
+    SCRATCH_REFS,
     SCRATCH_PROGRAM,
     SCRATCH_RANGES,
     SCRATCH_COUNT
@@ -83,11 +84,16 @@ typedef struct opencl_pinned {
     bool refused;
 } opencl_pinned;
 
+/* A copy of what a scratch memory holds, so that the same is not written twice; host is NULL where nobody knows. */
+typedef struct opencl_kept {
+    char *host;
+    size_t bytes;
+} opencl_kept;
+
 /* What score.c has left on the device. */
 typedef struct opencl_score_state {
-    /* The program in SCRATCH_PROGRAM; NULL: there is none. */
-    char *program;
-    size_t program_bytes;
+    /* The program in SCRATCH_PROGRAM. */
+    opencl_kept program;
     /* Which of the two ranges in SCRATCH_RANGES is used next, and whether it is empty by then. */
     int32_t ranges;
     bool ranges_empty;
@@ -136,6 +142,8 @@ typedef struct opencl_device {
     /* Lists of work-groups (region.c); NULL until parts of something are made. */
     struct tvlm_opencl_regions *regions;
     opencl_score_state score;
+    /* The references in SCRATCH_REFS (sample.c). */
+    opencl_kept refs;
     /* A texture of one texel, for arguments that are not looked at. */
     tvlm_texture *empty;
 } opencl_device;
@@ -234,6 +242,10 @@ tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t 
 void tvlm_opencl_staging_release(opencl_device *device);
 /* Gives scratch[which], which then has at least so many bytes. */
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
+/* Gives scratch[which] with these bytes in it. It writes them only where `kept` does not say that they are there
+ * already; therefore nobody else may write that scratch memory. */
+tvlm_status tvlm_opencl_keep(opencl_device *device, int which, opencl_kept *kept, size_t bytes,
+                             const void *host, cl_mem *memory);
 /* Gives memory for what lies between a family's stages: the product if args->keep, else scratch[which]. */
 tvlm_status tvlm_opencl_between(opencl_device *device, const tvlm_generate_args *args, tvlm_product product,
                                 int which, size_t bytes, cl_mem *memory);
@@ -290,8 +302,7 @@ void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_
 bool tvlm_opencl_mips_from_pixels_fits(const opencl_device *device, const tvlm_texture *out);
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
                                          const tvlm_pixels *layout, tvlm_texture *out);
-/* sample.c: sends references into a bundle to the device, which happens with each call: they are a few
- * hundred bytes. */
+/* sample.c: brings references into a bundle to the device, unless the last call left the same ones there. */
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
                                     cl_mem *memory);
 /* The options that bundle.clh is compiled with, for the bundle's size and `run` points for each work-item. */

@@ -283,6 +283,20 @@ tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, 
     return TVLM_OK;
 }
 
+tvlm_status tvlm_opencl_keep(opencl_device *device, int which, opencl_kept *kept, size_t bytes,
+                             const void *host, cl_mem *memory) {
+    TVLM_TRY(tvlm_opencl_scratch(device, which, bytes > 0 ? bytes : 1, memory));
+    if (kept->host != NULL && kept->bytes == bytes && memcmp(kept->host, host, bytes) == 0) return TVLM_OK;
+    free(kept->host);
+    kept->host = NULL;
+    TVLM_TRY(tvlm_opencl_write(device, *memory, 0, bytes, host));
+    /* Without memory for the copy the next ones are written again. */
+    kept->host = tvlm_allocate(bytes > 0 ? bytes : 1, 1);
+    kept->bytes = bytes;
+    if (kept->host != NULL) memcpy(kept->host, host, bytes);
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_opencl_buffer_native(tvlm_device *device, tvlm_buffer *buffer, void **handle) {
     (void)device;
     *handle = ((opencl_buffer *)buffer)->memory;

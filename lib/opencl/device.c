@@ -18,7 +18,8 @@ static void release(opencl_device *device) {
     tvlm_opencl_programs_destroy(device);
     tvlm_opencl_staging_release(device);
     tvlm_opencl_regions_destroy(device);
-    free(device->score.program);
+    free(device->score.program.host);
+    free(device->refs.host);
     for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
     if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);

@@ -7,9 +7,8 @@
 
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
                                     cl_mem *memory) {
-    const size_t bytes = (size_t)count4 * sizeof(cl_int4);
-    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_C, bytes, memory));
-    return tvlm_opencl_write(device, *memory, 0, bytes, refs);
+    return tvlm_opencl_keep(device, SCRATCH_REFS, &device->refs, (size_t)count4 * sizeof(cl_int4), refs,
+                            memory);
 }
 
 static tvlm_format format_of(const tvlm_bundle *bundle) {

@@ -83,29 +83,14 @@ static void add_group(program *p, const tvlm_score_group *group) {
     }
 }
 
-/* Brings a program to the device, unless the last question left the same one there. It takes over
- * p->block. */
-static tvlm_status write_program(opencl_device *device, program *p, score_scratch *scratch) {
-    opencl_score_state *state = &device->score;
+/* Brings a program to the device, unless the last question left the same one there. */
+static tvlm_status write_program(opencl_device *device, const program *p, score_scratch *scratch) {
     const size_t heads = (size_t)p->count * sizeof *p->heads, floats = (size_t)p->count * sizeof *p->floats;
     memmove(p->block + heads, p->floats, floats);
     scratch->floats_at = heads;
     scratch->layers = p->count;
-    const bool there = state->program != NULL && state->program_bytes == heads + floats &&
-                       memcmp(state->program, p->block, heads + floats) == 0;
-    free(there ? p->block : state->program);
-    /* There is none until the new one is sent. */
-    if (!there) state->program = NULL;
-    tvlm_status status = tvlm_opencl_scratch(device, SCRATCH_PROGRAM, heads + floats + 1, &scratch->program);
-    if (there) return status;
-    if (status == TVLM_OK) status = tvlm_opencl_write(device, scratch->program, 0, heads + floats, p->block);
-    if (status != TVLM_OK) {
-        free(p->block);
-        return status;
-    }
-    state->program = p->block;
-    state->program_bytes = heads + floats;
-    return TVLM_OK;
+    return tvlm_opencl_keep(device, SCRATCH_PROGRAM, &device->score.program, heads + floats, p->block,
+                            &scratch->program);
 }
 
 static tvlm_status upload_program(opencl_device *device, const tvlm_score_group *groups, int32_t count,
@@ -116,7 +101,9 @@ static tvlm_status upload_program(opencl_device *device, const tvlm_score_group 
     p.heads = (layer_head *)(void *)p.block;
     p.floats = (layer_floats *)(void *)(p.heads + 4 * (size_t)count);
     for (int32_t g = 0; g < count; ++g) add_group(&p, &groups[g]);
-    return write_program(device, &p, scratch);
+    const tvlm_status status = write_program(device, &p, scratch);
+    free(p.block);
+    return status;
 }
 
 static tvlm_status clear_ranges(opencl_device *device, int which, size_t count, cl_mem *ranges) {

@@ -60,14 +60,17 @@ static void drop_made(tvlm_chunk *chunk) {
 
 /* ---- Relevance and positions ---- */
 
-/* Makes a texture for a map of that shape, or uses the last one's if that fits. */
+/* Makes a texture for a map of that shape, or uses the last one's if that fits. It has levels only where the cells
+ * that it is read at are wider than its own. */
 static tvlm_status relevance_texture(tvlm_stack *stack, int32_t columns, int32_t rows, float extent_x,
                                      float extent_y) {
+    const float step = fmaxf(extent_x / (float)columns, extent_y / (float)rows);
     const tvlm_texture shape = {.width = columns,
                                 .height = rows,
                                 .layers = 1,
                                 .images = 1,
-                                .levels = tvlm_level_count(columns, rows),
+                                .levels =
+                                    step >= exp2f(TVLM_TEMPORAL_LEVEL) ? 1 : tvlm_level_count(columns, rows),
                                 .format = stack->format,
                                 .extent_x = extent_x,
                                 .extent_y = extent_y};
