@@ -98,8 +98,9 @@ static tvlm_status open_or_another(const char *choice, const struct tvlm_device_
     if (count <= 0) return open_another(-1, "no OpenCL device", params, device);
     const tvlm_status status = try_to_open(choice, params, &kept, device);
     if (status == TVLM_OK) return status;
+    /* It is below 0 where no device is meant, or where the devices cannot be listed any more. */
     const int32_t index = tvlm_opencl_index(choice);
-    if (is_asked_wrongly(status, params) || index < 0)
+    if (is_asked_wrongly(status, params) || (index < 0 && status == TVLM_ERROR_NO_DEVICE))
         return tvlm_fail(params->log, status, "%s", kept.error);
     return open_another(index, kept.error, params, device);
 }

@@ -142,7 +142,7 @@ if [ "$compared" ]; then
     rm -rf "${work:?}/out/"*
     "$tvlm" "${run[@]}" --device=reference >"$work/stdout" 2>/dev/null
     keep reference
-    for n in $(numbers 270); do
+    for n in 3 7 $(numbers 270); do # 3 and 7: while the device is looked for
         with LOSE "$n" --fallback
         goes_on "from call $n on all fail" $?
     done
