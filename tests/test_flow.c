@@ -371,7 +371,7 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     tvlm_stack *other = NULL;
     float value;
     tvlm_device *second = open_reference();
-    tvlm_stack *foreign = NULL;
+    tvlm_stack *foreign = NULL, *coarser = NULL;
     assert_int_equal(
         tvlm_stack_create(device, tvlm_stack_params(.layout = "r", .width = 40, .height = 30), &other),
         TVLM_OK);
@@ -379,11 +379,20 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
                                        tvlm_stack_params(.layout = "r", .width = WIDTH, .height = HEIGHT),
                                        &foreign),
                      TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(
+            device,
+            tvlm_stack_params(.layout = "r", .width = WIDTH, .height = HEIGHT,
+                              .format = format == TVLM_FORMAT_F16 ? TVLM_FORMAT_F32 : TVLM_FORMAT_F16),
+            &coarser),
+        TVLM_OK);
     refused(tvlm_flow_compute(k.stack, 0, other, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT,
             "images of 200x160 and 40x30");
     refused(tvlm_flow_compute(k.stack, 2, k.stack, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT, "2");
     refused(tvlm_flow_compute(k.stack, 0, foreign, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT,
             "different devices");
+    refused(tvlm_flow_compute(k.stack, 0, coarser, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT,
+            "different formats, f");
     refused(tvlm_flow_compute(k.stack, 0, NULL, 0, NULL, &k.flow), TVLM_ERROR_ARGUMENT, "stack_to is NULL");
     assert_null(k.flow);
     compute(&k, NULL); /* of black images */
@@ -393,6 +402,7 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     refused(tvlm_stack_set_flow(k.stack, 0, NULL), TVLM_ERROR_ARGUMENT, "no flow");
     tvlm_stack_destroy(&other);
     tvlm_stack_destroy(&foreign);
+    tvlm_stack_destroy(&coarser);
     tvlm_device_destroy(&second);
     end(&k);
 }

@@ -65,11 +65,11 @@ struct tvlm_flow_params {
 
 /*
  * Estimates the flow from image index_from of one stack to image index_to of another stack, or of the same
- * one. Both stacks are of one device and one size. *flow is NULL, or what an earlier call made on the same
+ * one. Both stacks are of one device, one size and one format. *flow is NULL, or what an earlier call made on the same
  * device: then its memory is used again if it is large enough, and nothing is allocated. `params` NULL means
  * all defaults. The call only enqueues work.
  *
- * Errors: ARGUMENT (an index, stacks of different devices or sizes, a flow of another device), UNSUPPORTED
+ * Errors: ARGUMENT (an index, stacks of different devices, sizes or formats, a flow of another device), UNSUPPORTED
  * (more than some 140 million texels), DEVICE_MEMORY, MEMORY. After an error *flow is still valid or NULL as
  * before, but what it holds may be neither the old flow nor the new one.
  */

@@ -112,6 +112,9 @@ tvlm_status tvlm_flow_compute(tvlm_stack *stack_from, int32_t index_from, tvlm_s
                          (int)tvlm_stack_width(stack_to), (int)tvlm_stack_height(stack_to));
     TVLM_TRY(source_of(stack_from, index_from, &from, &from_image));
     TVLM_TRY(source_of(stack_to, index_to, &to, &to_image));
+    if (from->format != to->format) /* kernels read both alike */
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "flow: the stacks are of different formats, %s and %s",
+                         tvlm_format_name(from->format), tvlm_format_name(to->format));
     return tvlm_flow_between(tvlm_stack_device(stack_from), from, from_image, to, to_image, params, flow);
 }
 

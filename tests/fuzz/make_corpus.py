@@ -228,6 +228,7 @@ def tunings():
     put("tuning", "file", b"f" + bytes(32) + first.encode())
     put("tuning", "empty", b"c" + first.encode())
     put("tuning", "several", "c" + first + "saliency 1 group 64 1\nlevels 0 levels 16 0\nvisual 2 tile 1 1 128 8\n")
+    put("tuning", "good_then_bad", "c" + first + "saliency 1 group 64 1\nlevels 0 levels 17 0\n")
     put("tuning", "gpu", "g" + first + "visual 1 tile 32 8 32 8\ntopk 1 ranked 0\nproducts 2 products 8\n")
     put("tuning", "short_loops", "l" + first + "saliency 1 run 2\n")
     put("tuning", "long_loops", "l" + first + "saliency 1 run 32\n")
