@@ -11,9 +11,13 @@
 #include "opencl/backend.h"
 
 opencl_tuning tvlm_opencl_tuning_default(bool gpu) {
-#define OPENCL_DEFAULT(name, of_gpu, of_cpu) .name = gpu ? (of_gpu) : (of_cpu),
-    return (opencl_tuning){OPENCL_TUNING(OPENCL_DEFAULT)};
-#undef OPENCL_DEFAULT
+#define OPENCL_OF_GPU(name, of_gpu, of_cpu) .name = (of_gpu),
+#define OPENCL_OF_CPU(name, of_gpu, of_cpu) .name = (of_cpu),
+    static const opencl_tuning defaults_of_gpu = {OPENCL_TUNING(OPENCL_OF_GPU)},
+                               defaults_of_cpu = {OPENCL_TUNING(OPENCL_OF_CPU)};
+    return gpu ? defaults_of_gpu : defaults_of_cpu;
+#undef OPENCL_OF_GPU
+#undef OPENCL_OF_CPU
 }
 
 /* ---- Choices ---- */

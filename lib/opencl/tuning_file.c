@@ -37,6 +37,7 @@ static tvlm_status read_text(const opencl_device *device, const char *what, char
     free(bytes);
     if (*text == NULL || strlen(*text) != size) {
         free(*text);
+        *text = NULL;
         return TVLM_ERROR_FORMAT;
     }
     return TVLM_OK;
