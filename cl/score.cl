@@ -35,14 +35,13 @@ HELPER float unordered(int bits) {
     return as_float(bits ^ ((bits >> 31) & 0x7fffffff));
 }
 
-/* Where a work-item's RUN candidates are: (x[i], y) in pixels, at a level of an image. `step` is the size of a
- * cell in pixels, and so the distance of the taps. */
-typedef struct places {
-    float x[RUN], y;
+/* Where a work-item's row of candidates is: at y in pixels and a level of an image. `step` is the size of a cell
+ * in pixels, and so the distance of the taps. */
+typedef struct place {
     float2 step;
-    float level;
+    float y, level;
     int image;
-} places;
+} place;
 
 /*
  * Adds the terms of one tap, min(cap, weight * value) of four channels, to the sums of their part. An index
@@ -66,15 +65,15 @@ HELPER void add_terms(const float4 *values, global const float *restrict floats,
 }
 
 /* Where tap 0 .. 8 of candidates stands. A single tap is number 4, the candidate itself. */
-HELPER float tap_row(const places *at, int tap, float *x) {
-    for (int i = 0; i < RUN; ++i) x[i] = at->x[i] + (tap % 3 - 1) * at->step.x;
-    return at->y + (tap / 3 - 1) * at->step.y;
+HELPER float tap_row(const float *x, place at, int tap, float *tap_x) {
+    for (int i = 0; i < RUN; ++i) tap_x[i] = x[i] + (tap % 3 - 1) * at.step.x;
+    return at.y + (tap / 3 - 1) * at.step.y;
 }
 
 /* Adds those layers to the sums that are in texture `t`, the n-th of the bundle. They follow each other from
  * layer `next` on; returns the layer after them. */
 INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
-                        global const float *restrict floats, int next, int layers, const places *at,
+                        global const float *restrict floats, int next, int layers, const float *x, place at,
                         float (*sums)[RUN]) {
     for (; next < layers; ++next) {
         const int4 head = vload4(next, heads);
@@ -82,10 +81,10 @@ INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
             /* The loop is not unrolled, since each turn inlines the sampler. */
 #pragma unroll 1
         for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
-            float x[RUN];
+            float tap_x[RUN];
             float4 values[RUN];
-            const float y = tap_row(at, tap, x);
-            texture_layer_(TEXTURE(t), head.x, x, y, at->level, at->image, values);
+            const float y = tap_row(x, at, tap, tap_x);
+            texture_layer_(TEXTURE(t), head.x, tap_x, y, at.level, at.image, values);
             add_terms(values, floats + next * LAYER_FLOATS, tap, head.y, sums);
         }
     }
@@ -94,16 +93,16 @@ INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
 
 /* The same for layers of the position formula, which are the last ones. */
 HELPER void score_formula(float4 view, float farthest, global const int *restrict heads,
-                          global const float *restrict floats, int next, int layers, const places *at,
+                          global const float *restrict floats, int next, int layers, const float *x, place at,
                           float (*sums)[RUN]) {
     for (; next < layers; ++next) {
         const int4 head = vload4(next, heads);
 #pragma unroll 1
         for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
-            float x[RUN];
+            float tap_x[RUN];
             float4 values[RUN];
-            const float y = tap_row(at, tap, x);
-            formula_row(view, farthest, x, y, values);
+            const float y = tap_row(x, at, tap, tap_x);
+            formula_row(view, farthest, tap_x, y, values);
             add_terms(values, floats + next * LAYER_FLOATS, tap, head.y, sums);
         }
     }
@@ -131,17 +130,17 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
         const int first = item % runs * RUN, row = item / runs, count = min(RUN, size.x - first);
         /* The image clips the last cells of a row or column; a candidate is the centre of what remains. */
         const float y = 0.5f * (row * step.y + min((row + 1) * step.y, view.y));
-        places at = {.y = y, .step = step, .level = level, .image = image};
-        float sums[PARTS][RUN];
+        const place at = {step, y, level, image};
+        float x[RUN], sums[PARTS][RUN];
         for (int i = 0; i < RUN; ++i) {
-            at.x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
+            x[i] = 0.5f * ((first + i) * step.x + min((first + i + 1) * step.x, view.x));
             for (int p = 0; p < PARTS; ++p) sums[p][i] = 0.0f;
         }
         int next = 0;
-#define SCORE(n) next = score_from_(TEXTURE(b##n), n, heads, floats, next, layers, &at, sums);
+#define SCORE(n) next = score_from_(TEXTURE(b##n), n, heads, floats, next, layers, x, at, sums);
         BUNDLE_EACH(SCORE)
 #undef SCORE
-        score_formula(view, farthest, heads, floats, next, layers, &at, sums);
+        score_formula(view, farthest, heads, floats, next, layers, x, at, sums);
 #pragma unroll
         for (int p = 0; p < PARTS; ++p) {
             int least = INT_MAX, most = INT_MIN;
