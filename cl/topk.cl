@@ -166,6 +166,8 @@ topk_rank(global const float *restrict scores, const int n, const int k, global 
     if (index < n) {
         const ulong key = key_of(scores[index], index);
         int count = 0;
+        /* Several reads are on their way at a time. */
+#pragma unroll 4
         for (int i = lane; i < n; i += RANK_LANES) count += key_of(scores[i], i) < key;
         atomic_add(&before[slot], count);
     }
