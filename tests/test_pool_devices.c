@@ -126,6 +126,26 @@ static void test_only_one(void **state) {
     destroy_selections(expected);
 }
 
+/* An image for which there is no memory once has all of the device then. */
+static void test_memory(void **state) {
+    (void)state;
+    tvlm_selection *expected[PICTURES] = {NULL}, *got[PICTURES] = {NULL};
+    tvlm_pool *pool = pool_of("0", false);
+    select_with(pool, expected);
+    for (long n = 1; n < 40; n += 6) {
+        nothing_said();
+        layer->let_fail_only(n, 0, "clCreateBuffer,clCreateImage", CL_MEM_OBJECT_ALLOCATION_FAILURE);
+        select_with(pool, got);
+        assert_int_equal(layer->failed(), 1);
+        (void)layer->let_fail(0, 0);
+        assert_int_equal(said.errors, 0);
+        check_same_places(got, expected);
+        destroy_selections(got);
+    }
+    tvlm_pool_destroy(&pool);
+    destroy_selections(expected);
+}
+
 /* One of "all" that does not open is left out, with a warning. */
 static void test_one_does_not_open(void **state) {
     (void)state;
@@ -346,13 +366,10 @@ static void test_uploads_overlap(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all),
-        cmocka_unit_test(test_lost),
-        cmocka_unit_test(test_only_one),
-        cmocka_unit_test(test_one_does_not_open),
-        cmocka_unit_test(test_pieces),
-        cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_uploads_overlap),
+        cmocka_unit_test(test_all),      cmocka_unit_test(test_lost),
+        cmocka_unit_test(test_only_one), cmocka_unit_test(test_one_does_not_open),
+        cmocka_unit_test(test_pieces),   cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_memory),   cmocka_unit_test(test_uploads_overlap),
     };
     int32_t count = 0;
     tvlm_device_info infos[8];

@@ -10,9 +10,8 @@
  *         ...
  *
  * What the devices do is a *job*: a function of the application, which is given a device and may do there all
- * that the library can do: select, export, or take in the frames of a stream. A device of a pool has a thread
- * of its own, which opens no other device's work and in which its jobs run one after the other, so that a job
- * is alone with its device:
+ * that the library can do: select, export, or take in the frames of a stream. Each device of a pool has a
+ * thread of its own, in which its jobs run one after the other, so that a job is alone with its device:
  *
  *     static tvlm_status run(void *user, const tvlm_pool_place *place) {
  *         struct photo *photo = user;

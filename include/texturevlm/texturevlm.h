@@ -19,7 +19,7 @@
  * - *The end.* Each object is destroyed by its _destroy function, which takes the address of the pointer and
  *   sets it to NULL; NULL and a pointer that is NULL are fine. Writers of files have a _finish before it,
  *   which makes the file appear and says whether it did; without it no file appears.
- * - *Threads.* device.h says which thread may use what.
+ * - *Threads.* device.h says which thread may use what; pool.h has a thread for each of several devices.
  */
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H

@@ -66,8 +66,10 @@ void tvlm_pool_end_waiting(tvlm_pool *pool, int64_t from, tvlm_status status) {
         job->state = POOL_OVER;
         job->result.status = status;
         job->result.device = -1;
-        snprintf(job->line, sizeof job->line, "%s",
-                 status == TVLM_ERROR_LOST ? "no device of the pool is left" : "");
+        if (status != TVLM_ERROR_LOST)
+            job->line[0] = '\0';
+        else if (job->line[0] == '\0')
+            snprintf(job->line, sizeof job->line, "no device of the pool is left");
     }
     pthread_cond_broadcast(&pool->changed);
 }
