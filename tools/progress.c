@@ -32,7 +32,7 @@ void progress_start(const char *what, int64_t total) {
     bar.terminal = !bar.never && isatty(STDERR_FILENO) == 1;
 }
 
-void progress_step(int64_t done) {
+static void draw(int64_t done) {
     char cells[BAR_CELLS + 1];
     if (!bar.terminal || now() - bar.started < FIRST_AFTER) return;
     const int percent = (int)(100 * done / bar.total);
@@ -44,10 +44,17 @@ void progress_step(int64_t done) {
     bar.drawn = true;
 }
 
+void progress_step(int64_t done) {
+    flockfile(stderr); /* threads that warn clear the bar */
+    draw(done);
+    funlockfile(stderr);
+}
+
 void progress_clear(void) {
-    if (!bar.drawn) return;
-    fprintf(stderr, "\r\033[K");
+    flockfile(stderr);
+    if (bar.drawn) fprintf(stderr, "\r\033[K");
     bar.drawn = false;
+    funlockfile(stderr);
 }
 
 void progress_never(void) {

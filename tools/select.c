@@ -9,6 +9,7 @@
 #include "select_answer.h"
 #include "select_layout.h"
 #include "select_outputs.h"
+#include "select_pool.h"
 #include "strategies.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_scorer.h"
@@ -110,43 +111,10 @@ static int note_outputs(select_run *run, int count, char *const *images) {
 
 /* ---- One image ---- */
 
-/* Finds the image's stack with its features. Stacks are told apart by the file that those came from, which
- * does not change within a run. */
-static int find_stack(select_run *run, select_job *job) {
-    const option_list *const features = &run->options->questions.features;
-    const char *const key = features->count > 0 ? features->values[job->number] : "";
-    int code = stack_find(&run->stacks, job->path, job->image, run->layout, key, &job->used);
-    job->stack = job->used.stack;
-    if (code == TOOL_DONE && job->used.new)
-        code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
-    if (code == TOOL_DONE && job->used.new)
-        code = inputs_set(run->tool, run->inputs, job->image->width, job->stack);
-    if (code == TOOL_DONE && job->used.new && run->objects != NULL)
-        code = objects_set(run->tool, run->objects, job->path, job->image->width, job->image->height, false,
-                           job->stack, 0);
-    return code;
-}
-
-/* With objects and no fixation of its own, foveated looks at their middles. */
-static int find_middles(const select_run *run, select_job *job) {
-    truth_middles middles;
-    if (run->objects == NULL || run->strategy != TVLM_STRATEGY_FOVEATED) return TOOL_DONE;
-    const int code = truth_find_middles(run->tool, run->objects, job->path, job->image->width,
-                                        job->image->height, &middles);
-    job->middles = middles.points;
-    return code;
-}
-
 /* Answers the questions that are not answered yet. */
 static int answer_all(select_run *run, select_job *job) {
-    const select_options *const options = run->options;
     struct tool *const tool = run->tool;
-    int code = find_stack(run, job);
-    if (code == TOOL_DONE && options->basis.name != NULL) {
-        code = basis_embed(tool, &options->basis, &run->questions.queries, &run->questions.mean, job->stack,
-                           &run->basis);
-        run->questions.basis = run->basis;
-    }
+    int code = select_prepare(run, job);
     for (; code == TOOL_DONE && job->query_number < run->questions.count; ++job->query_number) {
         code = select_answer(run, job);
         if (code == TOOL_DONE && (run->several || run->questions.several)) code = tool_keep_files(tool);
@@ -173,7 +141,7 @@ static int select_path(select_run *run, const char *path, int number) {
     select_job job = {.path = path, .number = number};
     run->tool->subject = path;
     int code = tool_status(run->tool, tvlm_image_load(path, &run->tool->log, &job.image));
-    if (code == TOOL_DONE) code = find_middles(run, &job);
+    if (code == TOOL_DONE) code = select_find_middles(run, &job);
     if (code == TOOL_DONE) {
         do code = answer_all(run, &job);
         while (code != TOOL_DONE && !job.written && (go_on(run, &job, code) || try_smaller(run, &job)));
@@ -190,6 +158,15 @@ static int write_json(select_run *run) {
     return tool_status(run->tool, tvlm_file_write(output, text, strlen(text), &run->tool->log));
 }
 
+static int one_by_one(select_run *run, int count, char *const *paths) {
+    int code = TOOL_DONE;
+    for (int i = 0; code == TOOL_DONE && i < count; ++i) {
+        code = select_path(run, paths[i], i);
+        progress_step(i + 1);
+    }
+    return code;
+}
+
 static int select_all(select_run *run, int count, char *const *paths) {
     const bool list = run->several || run->questions.several;
     int code = TOOL_DONE;
@@ -198,10 +175,8 @@ static int select_all(select_run *run, int count, char *const *paths) {
         json_open_array(&run->json, "selections", false);
     }
     progress_start("images", count);
-    for (int i = 0; code == TOOL_DONE && i < count; ++i) {
-        code = select_path(run, paths[i], i);
-        progress_step(i + 1);
-    }
+    code = select_pool_wanted(&run->options->common) ? select_pool_run(run, count, paths)
+                                                     : one_by_one(run, count, paths);
     progress_clear();
     if (list) {
         json_close(&run->json);
@@ -399,6 +374,8 @@ const tool_command select_command = {
         "--size or --max-side say otherwise, or it is larger than the device, or its memory, can hold; a warning says so.\n"
         "A file that is named twice, with the same features, is worked on once, while it fits into --cache-bytes; -v says\n"
         "how often.\n"
+        "With --device all, or several names with commas between, images go to whichever of those devices is free; the\n"
+        "answers and their order are those of one device, and what a device that is lost leaves is done by the others.\n"
         "The strategy budget spends K patches of an encoder: a thumbnail of the whole image, \"thumbnail\": [columns,\n"
         "rows], whose cells come first, and tiles of it in detail, by gain. The other strategies choose by scores.\n"
         "--scores takes the place of the score: the strategy chooses by your numbers, the larger the better.\n"

@@ -200,7 +200,7 @@ static void write_selection(select_run *run, const select_job *job) {
         json_integer(json, "query", job->query_number);
     json_string(json, "layout", run->layout);
     json_string(json, "strategy", tvlm_strategy_name(run->strategy));
-    json_device(json, run->stacks.device);
+    json_string(json, "device", job->device);
     json_integer(json, "k", job->k);
     write_overview(json, job->selection);
     budget_write(json, job->selection);
@@ -280,21 +280,68 @@ static int make_arrays(select_run *run, select_job *job) {
 
 /* ---- select_answer.h ---- */
 
-int select_answer(select_run *run, select_job *job) {
+int select_find_middles(const select_run *run, select_job *job) {
+    truth_middles middles;
+    if (run->objects == NULL || run->strategy != TVLM_STRATEGY_FOVEATED) return TOOL_DONE;
+    const int code = truth_find_middles(run->tool, run->objects, job->path, job->image->width,
+                                        job->image->height, &middles);
+    job->middles = middles.points;
+    return code;
+}
+
+/* Finds the image's stack with its features. Stacks are told apart by the file that those came from, which
+ * does not change within a run. */
+static int find_stack(select_run *run, select_job *job) {
+    const option_list *const features = &run->options->questions.features;
+    const char *const key = features->count > 0 ? features->values[job->number] : "";
+    int code = stack_find(&run->stacks, job->path, job->image, run->layout, key, &job->used);
+    job->stack = job->used.stack;
+    if (code == TOOL_DONE && job->used.new)
+        code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
+    if (code == TOOL_DONE && job->used.new)
+        code = inputs_set(run->tool, run->inputs, job->image->width, job->stack);
+    if (code == TOOL_DONE && job->used.new && run->objects != NULL)
+        code = objects_set(run->tool, run->objects, job->path, job->image->width, job->image->height, false,
+                           job->stack, 0);
+    return code;
+}
+
+int select_prepare(select_run *run, select_job *job) {
+    const select_options *const options = run->options;
+    tvlm_device_info info;
+    int code = find_stack(run, job);
+    if (code == TOOL_DONE && options->basis.name != NULL) {
+        code = basis_embed(run->tool, &options->basis, &run->questions.queries, &run->questions.mean,
+                           job->stack, &run->basis);
+        run->questions.basis = run->basis;
+    }
+    if (code == TOOL_DONE) code = tool_status(run->tool, tvlm_device_get_info(run->stacks.device, &info));
+    if (code == TOOL_DONE) snprintf(job->device, sizeof job->device, "%s", info.name);
+    return code;
+}
+
+int select_compute(select_run *run, select_job *job) {
     const select_options *const options = run->options;
     job->query = questions_query(&run->questions, job->query_number, &job->storage);
     int code = find_positions(run, job);
     if (code == TOOL_DONE && options->overlay != NULL) code = draw_overlay_of(run, job);
     if (code == TOOL_DONE && options->heatmap != NULL) code = draw_heatmap_of(run, job);
-    if (code == TOOL_DONE) code = make_arrays(run, job);
-    if (code != TOOL_DONE) return code;
+    return code == TOOL_DONE ? make_arrays(run, job) : code;
+}
+
+int select_write(select_run *run, select_job *job) {
+    const char *const subject = run->tool->subject;
     job->written = true;
     write_selection(run, job);
-    const char *const subject = run->tool->subject;
     run->tool->subject = NULL; /* what fails now is not about the image */
-    code = write_files(run, job);
+    const int code = write_files(run, job);
     run->tool->subject = subject;
     return code;
+}
+
+int select_answer(select_run *run, select_job *job) {
+    const int code = select_compute(run, job);
+    return code == TOOL_DONE ? select_write(run, job) : code;
 }
 
 void select_answer_release(select_job *job) {

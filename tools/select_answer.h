@@ -75,6 +75,7 @@ typedef struct select_job {
     image_stack used;
     tvlm_stack *stack;     /* that of `used` */
     option_points middles; /* of objects that are looked at, in pixels of the image */
+    char device[128];      /* the name of its device */
     int32_t query_number;  /* what follows is of this query */
     bool written;          /* its answer stands in the JSON */
     struct tvlm_query storage;
@@ -91,8 +92,15 @@ typedef struct select_job {
     explained explained;
 } select_job;
 
+/* With objects and no fixation of its own, foveated looks at their middles. It needs no device. */
+int select_find_middles(const select_run *run, select_job *job);
+/* Finds the image's stack, with what is handed in to it. */
+int select_prepare(select_run *run, select_job *job);
 /* Answers job->query_number: everything of it is computed before anything of it is written. */
 int select_answer(select_run *run, select_job *job);
+/* The two halves of that. The second needs no device, and writes job->device as its name. */
+int select_compute(select_run *run, select_job *job);
+int select_write(select_run *run, select_job *job);
 /* Is due after each answer, also after an error. */
 void select_answer_release(select_job *job);
 

@@ -91,7 +91,7 @@ void stack_done(stack_source *source, image_stack *used) {
 
 void stack_source_release(stack_source *source) {
     tvlm_session_destroy(&source->session);
-    tvlm_device_destroy(&source->device);
+    if (!source->lent) tvlm_device_destroy(&source->device);
 }
 
 bool stack_try_smaller(stack_source *source, const char *path, const tvlm_image *image, image_stack *used) {

@@ -27,6 +27,7 @@ typedef struct stack_source {
     const stack_options *options;
     int32_t clusters;      /* regions of each image; 0: the default */
     tvlm_device *device;   /* NULL before the first image */
+    bool lent;             /* the device is a pool's, which opens and closes it */
     tvlm_session *session; /* NULL: nothing is kept yet */
 } stack_source;
 

@@ -16,7 +16,7 @@ static const char *const format_choices[] = {"auto", "f16", "f32", NULL};
 static const option_spec specs[] = {
     {0, OPTION_TEXT, "device", offsetof(tool_common, device), "NAME",
      "index, part of the name of a device, platform or driver, or 'reference'; default: $TVLM_DEVICE, else "
-     "the first GPU, else the first CPU",
+     "the first GPU, else the first CPU; of select also 'all', or several with commas between",
      0, 0, NULL},
     {0, OPTION_FLAG, "fallback", offsetof(tool_common, fallback), NULL,
      "where the device fails to open or is lost, go on with the next one, else the reference, which is slow",
@@ -43,8 +43,7 @@ static void keep_error(struct tool *tool, const char *message) {
         snprintf(tool->error, sizeof tool->error, "%s", message);
 }
 
-static void write_log(void *user, tvlm_log_level level, const char *message) {
-    struct tool *const tool = user;
+static void write_line(struct tool *tool, tvlm_log_level level, const char *message) {
     if (level == TVLM_LOG_ERROR) {
         keep_error(tool, message);
     } else if (level == TVLM_LOG_WARNING) {
@@ -56,6 +55,14 @@ static void write_log(void *user, tvlm_log_level level, const char *message) {
         progress_clear();
         fprintf(stderr, "tvlm: %s\n", message);
     }
+}
+
+/* Threads of a pool warn, too: a stream's own lock stands for all that concerns stderr. */
+static void write_log(void *user, tvlm_log_level level, const char *message) {
+    struct tool *const tool = user;
+    flockfile(stderr);
+    write_line(tool, level, message);
+    funlockfile(stderr);
 }
 
 void tool_start(struct tool *tool) {

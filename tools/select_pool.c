@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Everything of an image is computed in the thread of its device, with a select_run and a struct tool of its own, and
+ * written in the tool's thread.
+ */
+#include "select_pool.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+#include "texturevlm/io.h"
+
+/* What is the same for all images. */
+typedef struct pooled {
+    select_run *run;
+    select_run begin; /* a copy of it from before the first image, when nothing in it had to be released */
+    tvlm_pool *pool;
+    int code;     /* TOOL_DONE as long as all went well, in the order of the images */
+    int answered; /* images */
+    /* What is handed in to stacks is read, and in parts made, for all of them. */
+    pthread_mutex_t handing_in;
+} pooled;
+
+/* One image, from reading to writing. */
+typedef struct pooled_image {
+    pooled *all;
+    struct tool tool; /* keeps what went wrong with it */
+    const char *path;
+    int number;
+    tvlm_image *image;
+    option_points middles;
+    bool read;           /* it was, and nothing went wrong */
+    select_job *answers; /* [questions.count] */
+} pooled_image;
+
+/* ---- Lines ---- */
+
+/* What goes wrong with an image is kept with it. */
+static void write_image_line(void *user, tvlm_log_level level, const char *message) {
+    pooled_image *const one = user;
+    if (level == TVLM_LOG_ERROR)
+        (void)tool_fail(&one->tool, "%s", message);
+    else
+        tvlm_log_message(&one->all->run->tool->log, level, "%s", message);
+}
+
+/* Errors of jobs come with their results. */
+static void write_pool_line(void *user, tvlm_log_level level, const char *message) {
+    pooled *const all = user;
+    if (level == TVLM_LOG_ERROR && all->pool != NULL) return;
+    tvlm_log_message(&all->run->tool->log, level, "%s", message);
+}
+
+/* The error of an image, which begins with the file that it is about, as the tool's. Where the library only gave a
+ * status, `message` is what it said to the log of its device. */
+static int take_error(struct tool *tool, pooled_image *one, const tvlm_job_result *result) {
+    const char *const phrase = tvlm_status_string(result->status);
+    const size_t length = strlen(one->tool.error), tail = strlen(phrase);
+    tool->status = result->status;
+    if (length < tail || strcmp(one->tool.error + length - tail, phrase) != 0 || result->message[0] == '\0') {
+        tool->subject = NULL;
+        return tool_fail(tool, "%s", length > 0 ? one->tool.error : result->message);
+    }
+    one->tool.error[length > tail + 1 ? length - tail - 2 : 0] = '\0';
+    tool->subject = one->tool.error[0] != '\0' ? one->tool.error : NULL;
+    const int code = tool_fail(tool, "%s", result->message);
+    tool->subject = NULL;
+    return code;
+}
+
+/* ---- In the thread of a device ---- */
+
+/* What a device keeps from image to image: its session, and its basis. */
+static select_run *run_of(const pooled_image *one, const tvlm_pool_place *place) {
+    if (*place->kept == NULL) {
+        select_run *const made = malloc(sizeof *made);
+        if (made == NULL) return NULL;
+        *made = one->all->begin;
+        made->stacks.device = place->device;
+        made->stacks.lent = true;
+        *place->kept = made;
+    }
+    return *place->kept;
+}
+
+static void release_run(void *user, void *kept) {
+    const pooled *const all = user;
+    select_run *const run = kept;
+    run->stacks.tool = all->run->tool; /* the last image's is gone */
+    stack_say_kept(&run->stacks);
+    stack_source_release(&run->stacks);
+    tvlm_basis_destroy(&run->basis);
+    free(run);
+}
+
+static void release_answers(pooled_image *one) {
+    const int32_t count = one->answers != NULL ? one->all->run->questions.count : 0;
+    for (int32_t i = 0; i < count; ++i) select_answer_release(&one->answers[i]);
+}
+
+static int prepare(select_run *run, pooled *all, select_job *job) {
+    if (run->inputs == NULL && run->objects == NULL) return select_prepare(run, job);
+    pthread_mutex_lock(&all->handing_in);
+    const int code = select_prepare(run, job);
+    pthread_mutex_unlock(&all->handing_in);
+    return code;
+}
+
+static int answer_questions(select_run *run, pooled_image *one, select_job *job) {
+    int code = prepare(run, one->all, job);
+    for (; code == TOOL_DONE && job->query_number < run->questions.count; ++job->query_number) {
+        select_job *const answer = &one->answers[job->query_number];
+        select_answer_release(answer);
+        *answer = *job;
+        code = select_compute(run, answer);
+        if (code != TOOL_DONE) break;
+    }
+    return code;
+}
+
+/* The status of an image with an error, which need not be the library's. */
+static tvlm_status status_of(const pooled_image *one) {
+    return one->tool.status != TVLM_OK ? one->tool.status : TVLM_ERROR_ARGUMENT;
+}
+
+/* Begins anew where another device was lost while it worked on the image. */
+static tvlm_status answer_image(void *user, const tvlm_pool_place *place) {
+    pooled_image *const one = user;
+    select_job job = {.path = one->path, .number = one->number, .image = one->image, .middles = one->middles};
+    if (!one->read) return status_of(one);
+    select_run *const run = run_of(one, place);
+    if (run == NULL) return TVLM_ERROR_MEMORY;
+    one->tool.error[0] = '\0';
+    one->tool.status = TVLM_OK;
+    one->tool.subject = one->path;
+    run->tool = run->stacks.tool = &one->tool;
+    int code;
+    do code = answer_questions(run, one, &job);
+    while (code != TOOL_DONE && stack_try_smaller(&run->stacks, one->path, one->image, &job.used));
+    stack_done(&run->stacks, &job.used);
+    return code == TOOL_DONE ? TVLM_OK : status_of(one);
+}
+
+/* ---- In the tool's thread ---- */
+
+static int write_answers(select_run *run, pooled_image *one) {
+    int code = TOOL_DONE;
+    for (int32_t i = 0; code == TOOL_DONE && i < run->questions.count; ++i) {
+        code = select_write(run, &one->answers[i]);
+        if (code == TOOL_DONE && (run->several || run->questions.several)) code = tool_keep_files(run->tool);
+    }
+    return code;
+}
+
+static void release_image(pooled_image *one) {
+    release_answers(one);
+    free(one->answers);
+    tvlm_image_destroy(&one->image);
+    free(one);
+}
+
+static void take_result(void *user, const tvlm_job_result *result) {
+    pooled_image *const one = user;
+    pooled *const all = one->all;
+    select_run *const run = all->run;
+    if (all->code == TOOL_DONE) {
+        all->code = result->status == TVLM_OK ? write_answers(run, one) : take_error(run->tool, one, result);
+        if (all->code != TOOL_DONE) tvlm_pool_cancel(all->pool);
+    }
+    progress_step(++all->answered);
+    release_image(one);
+}
+
+static int find_middles(pooled_image *one) {
+    select_run run = one->all->begin;
+    select_job job = {.path = one->path, .image = one->image};
+    run.tool = &one->tool;
+    pthread_mutex_lock(&one->all->handing_in);
+    const int code = select_find_middles(&run, &job);
+    pthread_mutex_unlock(&one->all->handing_in);
+    one->middles = job.middles;
+    return code;
+}
+
+/* Reads an image. One that cannot be read is answered in its turn. NULL: there is no memory. */
+static pooled_image *read_image(pooled *all, const char *path, int number) {
+    const select_run *const run = all->run;
+    pooled_image *const one = calloc(1, sizeof *one);
+    if (one == NULL) return NULL;
+    one->all = all;
+    one->tool = *run->tool;
+    one->tool.log = (tvlm_log){write_image_line, one};
+    one->tool.subject = path;
+    one->path = path;
+    one->number = number;
+    one->answers = calloc((size_t)run->questions.count, sizeof *one->answers);
+    if (one->answers == NULL) {
+        release_image(one);
+        return NULL;
+    }
+    int code = tool_status(&one->tool, tvlm_image_load(path, &one->tool.log, &one->image));
+    if (code == TOOL_DONE) code = find_middles(one);
+    one->read = code == TOOL_DONE;
+    return one;
+}
+
+static int open_pool(pooled *all) {
+    select_run *const run = all->run;
+    const tool_common *const common = &run->options->common;
+    const tvlm_log log = {write_pool_line, all};
+    const struct tvlm_device_params open = {
+        .storage = (tvlm_storage)common->storage, .fallback = common->fallback > 0, .log = &log};
+    const struct tvlm_pool_params params = {
+        .devices = common->device, .stop = true, .release = release_run, .user = all, .open = &open};
+    tvlm_pool *pool = NULL;
+    const int code = tool_status(run->tool, tvlm_pool_create(&params, &pool));
+    all->pool = pool;
+    return code;
+}
+
+/* The devices are opened with the first image, so that a wrong path is named before. */
+static int add_image(pooled *all, const char *path, int number) {
+    struct tool *const tool = all->run->tool;
+    pooled_image *const one = read_image(all, path, number);
+    if (one == NULL) return tool_fail(tool, "no memory for an image");
+    int code = TOOL_DONE;
+    if (all->pool == NULL && !one->read)
+        code = take_error(tool, one, &(tvlm_job_result){.status = status_of(one), .message = ""});
+    else if (all->pool == NULL)
+        code = open_pool(all);
+    if (code == TOOL_DONE) {
+        const struct tvlm_job job = {.run = answer_image, .done = take_result, .user = one};
+        if (tvlm_pool_submit(all->pool, &job) == TVLM_OK) return TOOL_DONE;
+        code = TOOL_FAILED; /* the result of an image before this one says why */
+    }
+    release_image(one);
+    return code;
+}
+
+bool select_pool_wanted(const tool_common *common) {
+    const char *const names = common->device != NULL ? common->device : getenv("TVLM_DEVICE");
+    return names != NULL && (strcmp(names, "all") == 0 || strchr(names, ',') != NULL);
+}
+
+int select_pool_run(select_run *run, int count, char *const *paths) {
+    pooled all = {.run = run, .begin = *run, .handing_in = PTHREAD_MUTEX_INITIALIZER};
+    int code = TOOL_DONE;
+    for (int i = 0; code == TOOL_DONE && all.code == TOOL_DONE && i < count; ++i)
+        code = add_image(&all, paths[i], i);
+    if (all.pool != NULL) (void)tvlm_pool_finish(all.pool); /* whose errors take_result has seen */
+    tvlm_pool_destroy(&all.pool);
+    return all.code != TOOL_DONE ? all.code : code;
+}
