@@ -145,7 +145,7 @@ static const struct {
     {"flow", nothing, flow, 15, 0, 0, 0},
     {"a moving frame, push and select", nothing, moving_frame, 45, 2, 0, 0},
     {"a frame with a tenth changed, carried", change_tenth, carried_frame, 15, 1, 0, 0},
-    {"export for qwen2-vl", nothing, export_picture, 20, 1, 0, 0},
+    {"export for qwen2-vl", nothing, export_picture, 19, 1, 0, 0},
     {"a device opened", nothing, open_device, 9, 2, 6, 1},
 };
 
