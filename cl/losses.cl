@@ -254,9 +254,10 @@ kernel void losses_tiles(global float *luma, const int width, const int height, 
 typedef float16 blocks;
 
 /* Sums over the pixels of each block: of the picture less the tile's first pixel, of its square, and of its
- * product with the image (less the same); and of the squared error. */
+ * product with the image (less the same); and the squared error of all of them. */
 typedef struct sums {
-    blocks y, yy, xy, error;
+    blocks y, yy, xy;
+    float error;
 } sums;
 
 /* What a row of a tile's blocks is compared with: the image, the picture that is enlarged along its columns, and
@@ -272,11 +273,11 @@ typedef struct band {
 /* The columns of a tile, in whole vectors: those beyond the tile are read, and not used. */
 #define PIECES ((SIDE + 15) / 16)
 
-/* Adds up a row of blocks, all of it in the image: of each column so many rows. */
+/* Adds up a row of blocks, all of it in the image: of each column so many rows. The error is added to what is there. */
 INLINED void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
     for (int piece = 0; piece < PIECES; ++piece) {
         const int x = left + piece * 16;
-        float16 sum_y = 0.0f, sum_yy = 0.0f, sum_xy = 0.0f, sum_error = 0.0f;
+        float16 sum_y = 0.0f, sum_yy = 0.0f, sum_xy = 0.0f, sum_error = vload16(piece, error);
         for (int row = a->top; row < a->bottom; ++row) {
             const float16 enlarged = filter_16(entry_of(a->table, a->axis, row), a->picture + x, a->line);
             const float16 image = vload16(0, a->image + row * a->line + x);
@@ -316,19 +317,20 @@ INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 /* Adds up a tile that lies in the image as a whole. */
 INLINED void add_whole(band *a, const int left, sums *s) {
     float y[TVLM_BUDGET_BLOCKS][PIECES * 16], yy[TVLM_BUDGET_BLOCKS][PIECES * 16];
-    float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[TVLM_BUDGET_BLOCKS][PIECES * 16];
+    float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[PIECES * 16] = {0.0f}, sum = 0.0f;
     for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j, a->top += BLOCK) {
         a->bottom = a->top + BLOCK;
-        add_columns(a, left, y[j], yy[j], xy[j], error[j]);
+        add_columns(a, left, y[j], yy[j], xy[j], error);
     }
-    *s = (sums){add_up(y), add_up(yy), add_up(xy), add_up(error)};
+    for (int i = 0; i < SIDE; ++i) sum += error[i];
+    *s = (sums){add_up(y), add_up(yy), add_up(xy), sum};
 }
 #endif
 
 /* Adds up a tile a block at a time: at a border, and on GPUs, whose work-items have few registers. */
 HELPER void add_each_block(band *a, const int left, const int length, const int height, sums *s) {
     const int top = a->top;
-    float y[COUNT], yy[COUNT], xy[COUNT], error[COUNT];
+    float y[COUNT], yy[COUNT], xy[COUNT], error = 0.0f;
     for (int b = 0; b < COUNT; ++b) {
         const int from = left + b % TVLM_BUDGET_BLOCKS * BLOCK;
         float4 sum = 0.0f;
@@ -346,9 +348,9 @@ HELPER void add_each_block(band *a, const int left, const int length, const int 
         y[b] = sum.x;
         yy[b] = sum.y;
         xy[b] = sum.z;
-        error[b] = sum.w;
+        error += sum.w;
     }
-    *s = (sums){vload16(0, y), vload16(0, yy), vload16(0, xy), vload16(0, error)};
+    *s = (sums){vload16(0, y), vload16(0, yy), vload16(0, xy), error};
 }
 
 /* Sums over the window of 2 x 2 blocks that begins at each block; of the last row and column they mean nothing. */
@@ -389,14 +391,19 @@ HELPER float mean_dissimilarity(global const float *known, const sums *s, const 
     return sum / windows;
 }
 
-/* Compares. Work-item (column, p, row) looks at that tile of picture p and writes its two losses. So the image's
- * tiles are at hand for all pictures, one after the other. */
+/* Compares. Work-item (column, p, row) looks at that tile of picture p and writes its two losses: so, on CPUs, a row of
+ * the image's tiles is at hand for all pictures, one after the other. On GPUs it is (column, row, p): of all
+ * work-items of a group the picture is then the same, and is read once. */
 kernel void losses_compare(global const int *restrict pictures, global const float *restrict table,
                            global const float *restrict luma, const int width, const int height,
                            global const float *restrict between, const ulong tiles, const int columns,
                            const int rows, const int count, const ulong offset,
                            global float *restrict losses) {
+#if RUN > 1
     const int column = get_global_id(0), number = get_global_id(1), row = get_global_id(2);
+#else
+    const int column = get_global_id(0), row = get_global_id(1), number = get_global_id(2);
+#endif
     if (column >= columns || number >= count || row >= rows) return;
     global const int *picture = pictures + number * TVLM_BUDGET_PICTURE;
     global const float *known = luma + tiles + (row * columns + column) * KNOWN;
@@ -417,10 +424,7 @@ kernel void losses_compare(global const int *restrict pictures, global const flo
     else
 #endif
         add_each_block(&a, left, length, height, &s);
-    float of_blocks[COUNT], error = 0.0f;
-    vstore16(s.error, 0, of_blocks);
-    for (int b = 0; b < COUNT; ++b) error += of_blocks[b];
     const ulong at = offset + 2 * (((ulong)number * rows + row) * columns + column);
-    losses[at] = error;
+    losses[at] = s.error;
     losses[at + 1] = (float)(length * high) * mean_dissimilarity(known, &s, left, top, width, height);
 }

@@ -159,7 +159,9 @@ static tvlm_status compare(const work *w, cl_mem losses, size_t offset) {
     tvlm_opencl_call_int(&call, w->plan->count);
     tvlm_opencl_call_ulong(&call, offset);
     tvlm_opencl_call_memory(&call, losses);
-    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, w->plan->count, w->plan->rows);
+    const bool rows_last = w->run > 1;
+    return tvlm_opencl_call_run_pixels(&call, w->plan->columns, rows_last ? w->plan->count : w->plan->rows,
+                                       rows_last ? w->plan->rows : w->plan->count);
 }
 
 tvlm_status tvlm_opencl_losses(tvlm_device *base, const tvlm_texture *source, const tvlm_budget_plan *plan,
