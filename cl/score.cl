@@ -137,9 +137,16 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
             for (int p = 0; p < PARTS; ++p) sums[p][i] = 0.0f;
         }
         int next = 0;
+#ifdef BUNDLE_CHOOSE
+        while (next < layers && TVLM_REF_TEXTURE(heads[4 * next]) < BUNDLE_SIZE) {
+            BUNDLE_CHOOSE(TVLM_REF_TEXTURE(heads[4 * next]))
+            next = score_from_(TEXTURE(chosen), chosen_number, heads, floats, next, layers, x, at, sums);
+        }
+#else
 #define SCORE(n) next = score_from_(TEXTURE(b##n), n, heads, floats, next, layers, x, at, sums);
         BUNDLE_EACH(SCORE)
 #undef SCORE
+#endif
         score_formula(view, farthest, heads, floats, next, layers, x, at, sums);
 #pragma unroll
         for (int p = 0; p < PARTS; ++p) {

@@ -358,10 +358,10 @@ static void check_damage(const test_target *target, const char *folder, const ch
         write_file(path, bytes, cut);
         check_ignored(target, folder, "cut short");
     }
-    bytes[size - 2] ^= 1;
+    bytes[size / 2] ^= 1;
     write_file(path, bytes, size);
     check_ignored(target, folder, "one bit");
-    bytes[size - 2] ^= 1;
+    bytes[size / 2] ^= 1;
     write_file(path, bytes, size);
     assert_int_equal(chmod(path, 0666), 0);
     check_ignored(target, folder, "open to others");

@@ -11,6 +11,7 @@
 #include "select/patches.h"
 #include "select/score.h"
 #include "stack/bundle.h"
+#include "stack/frame.h"
 #include "stack/make.h"
 #include "stack/upload.h"
 #include "texturevlm/foveated.h"
@@ -283,6 +284,7 @@ static tvlm_status run_score(struct bench *bench, int32_t dense) {
     tvlm_candidates candidates;
     tvlm_buffer *scores;
     TVLM_TRY(tvlm_score_candidates(bench->stack, &params, &candidates));
+    tvlm_stack_scores_made_of(bench->stack, 0, NULL, 0); /* or there would be nothing to do */
     return tvlm_score_enqueue(bench->stack, NULL, &params, &candidates, &scores);
 }
 

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/try.h"
 #include "core/tuner.h"
+#include "stack/frame.h"
 
 enum { DIMENSION = 768, QUERIES = 100, PATCH = 16, BEST = TVLM_K_DEFAULT };
 
@@ -160,6 +161,7 @@ static tvlm_status prepare_scores(tune_job *job) {
 }
 
 static tvlm_status run_scores(tune_job *job) {
+    tvlm_stack_scores_made_of(job->stack, 0, NULL, 0); /* or there would be nothing to do */
     return tvlm_score(job->stack, NULL, NULL, (size_t)job->side * (size_t)job->side / TVLM_TUNED_CELL,
                       job->out);
 }
