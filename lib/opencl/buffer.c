@@ -97,6 +97,7 @@ void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     /* The caller may free the host memory that is being sent next. Whether it arrived matters to nobody. */
     (void)await(&((opencl_buffer *)*buffer)->arrival);
     tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
+    if (((opencl_device *)device)->releases_early) (void)clFinish(((opencl_device *)device)->queue);
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
     clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
     free(*buffer);
