@@ -38,11 +38,6 @@
 #define MIPS_RULE MIPS_MIXED
 #endif
 
-/* How many texels of a row a work-item of mips_level makes: 1 on GPUs. */
-#ifndef RUN
-#define RUN 1
-#endif
-
 /*
  * Along an axis of `side` texels, texel i of the next level covers `taps_of` texels from 2i on. Tap number
  * `tap` of them has area `tap_area` of `area_of` in all: two equal areas where the side is even, and three
@@ -60,39 +55,19 @@ HELPER int tap_area(int side, int i, int tap) {
 }
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
-/*
- * The value with the largest area, and of those that tie the lowest. The arrays always have three taps along
- * both axes, a tap that is not there having area 0 and a value of one that is: all indices are known to a
- * compiler that unrolls the loops, and the values stay in registers. On CPUs loops vectorise instead.
- */
-#if RUN == 1
-#define UNROLL _Pragma("unroll")
-#else
-#define UNROLL
-#endif
-HELPER float mode_of(const float *values, int3 across, int3 down) {
-    const int areas[9] = {across.x * down.x, across.y * down.x, across.z * down.x,
-                          across.x * down.y, across.y * down.y, across.z * down.y,
-                          across.x * down.z, across.y * down.z, across.z * down.z};
+/* The value with the largest area, and of those that tie the lowest. */
+HELPER float mode_of(const float *values, const int *areas, int count) {
     float best = values[0];
     int most = -1;
-    UNROLL
-    for (int a = 0; a < 9; ++a) {
+    for (int a = 0; a < count; ++a) {
         int area = 0;
-        UNROLL
-        for (int b = 0; b < 9; ++b) area += values[b] == values[a] ? areas[b] : 0;
+        for (int b = 0; b < count; ++b) area += values[b] == values[a] ? areas[b] : 0;
         if (area > most || (area == most && values[a] < best)) {
             most = area;
             best = values[a];
         }
     }
     return best;
-}
-
-/* The areas of three taps along an axis (tap_area), 0 of those that are not there. */
-HELPER int3 areas_of(int side, int i) {
-    const int3 areas = (int3)(tap_area(side, i, 0), tap_area(side, i, 1), tap_area(side, i, 2));
-    return select((int3)(0), areas, (int3)(0, 1, 2) < taps_of(side));
 }
 
 /* The mode of four equal areas: the lowest value that occurs twice or more, else the lowest of all. Two pairs
@@ -115,13 +90,12 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     return value;
 }
 
-/* Sets one component of `value` to its mode, if that is the component's rule. */
-#define MODE_OF(value, component, w, h, i, j, rules, LOAD)                                                   \
+/* Sets one component of `value` to the mode of `texels`, if that is the component's rule. */
+#define MODE_OF(value, component, rules, texels, areas, count)                                               \
     if ((rules).component == TVLM_REDUCE_MODE) {                                                             \
         float own[9];                                                                                        \
-        UNROLL for (int tap = 0; tap < 9; ++tap) own[tap] =                                                  \
-            LOAD(2 * (i) + min(tap % 3, taps_of(w) - 1), 2 * (j) + min(tap / 3, taps_of(h) - 1)).component;  \
-        (value).component = mode_of(own, areas_of(w, i), areas_of(h, j));                                    \
+        for (int tap = 0; tap < (count); ++tap) own[tap] = (texels)[tap].component;                          \
+        (value).component = mode_of(own, areas, count);                                                      \
     }
 #endif
 
@@ -164,29 +138,34 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
                                 LOAD(2 * (i), 2 * (j) + 1), LOAD(2 * (i) + 1, 2 * (j) + 1), rules);          \
             break;                                                                                           \
         }                                                                                                    \
-        float4 mean = 0.0f, most = -INFINITY, least = INFINITY;                                              \
+        float4 texels[9], mean = 0.0f, most = -INFINITY, least = INFINITY;                                   \
+        int areas[9], taps = 0;                                                                              \
         for (int dy = 0; dy < taps_of(h); ++dy) {                                                            \
             float4 row = 0.0f;                                                                               \
-            for (int dx = 0; dx < taps_of(w); ++dx) {                                                        \
-                const float4 texel = LOAD(2 * (i) + dx, 2 * (j) + dy);                                       \
-                row += texel * (tap_area(w, i, dx) / (float)area_of(w));                                     \
-                most = max(most, texel);                                                                     \
-                least = min(least, texel);                                                                   \
+            for (int dx = 0; dx < taps_of(w); ++dx, ++taps) {                                                \
+                texels[taps] = LOAD(2 * (i) + dx, 2 * (j) + dy);                                             \
+                areas[taps] = tap_area(w, i, dx) * tap_area(h, j, dy);                                       \
+                row += texels[taps] * (tap_area(w, i, dx) / (float)area_of(w));                              \
+                most = max(most, texels[taps]);                                                              \
+                least = min(least, texels[taps]);                                                            \
             }                                                                                                \
             mean += row * (tap_area(h, j, dy) / (float)area_of(h));                                          \
         }                                                                                                    \
         value = mean;                                                                                        \
         value = select(value, most, (rules) == TVLM_REDUCE_MAX);                                             \
         value = select(value, least, (rules) == TVLM_REDUCE_MIN);                                            \
-        MODE_OF(value, s0, w, h, i, j, rules, LOAD)                                                          \
-        MODE_OF(value, s1, w, h, i, j, rules, LOAD)                                                          \
-        MODE_OF(value, s2, w, h, i, j, rules, LOAD)                                                          \
-        MODE_OF(value, s3, w, h, i, j, rules, LOAD)                                                          \
+        MODE_OF(value, s0, rules, texels, areas, taps)                                                       \
+        MODE_OF(value, s1, rules, texels, areas, taps)                                                       \
+        MODE_OF(value, s2, rules, texels, areas, taps)                                                       \
+        MODE_OF(value, s3, rules, texels, areas, taps)                                                       \
     } while (0)
 #endif
 
 /* Makes the level of one texture that follows the one that its plan names. Work-item (n, j, slice) makes RUN
  * texels of row j. */
+#ifndef RUN
+#define RUN 1
+#endif
 #ifndef FROM_PIXELS
 kernel void mips_level(LEVELS_IO REGION_IN) {
     const texture_levels t = levels_of(0, size0, plan0);
