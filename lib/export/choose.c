@@ -9,7 +9,7 @@
 #include "core/try.h"
 #include "export/inside.h"
 #include "select/budget.h"
-#include "select/heap.h"
+#include "select/ranking.h"
 #include "stack/query.h"
 #include "stack/stack.h"
 #include "stack/upload.h"
@@ -212,23 +212,15 @@ void tvlm_export_sort(export_picture *picture) {
     qsort(picture->chosen, (size_t)picture->info.selected, sizeof *picture->chosen, rising);
 }
 
-/* The order of tvlm_topk: the larger score first, of two that are equal the lower token, and NaN last. */
-static bool scores_more(const void *user, int32_t a, int32_t b) {
-    const float *const scores = user;
-    if (isnan(scores[a]) || isnan(scores[b]))
-        return isnan(scores[a]) && isnan(scores[b]) ? a < b : isnan(scores[b]);
-    return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
-}
-
 /* The scores are on the host, where a few thousand are ranked before a device would have answered. */
 tvlm_status tvlm_export_choose(tvlm_export *export, export_picture *picture) {
     const int32_t tokens = picture->info.tokens;
-    tvlm_heap left = {scores_more, picture->scores, tvlm_allocate((size_t)tokens, sizeof(int32_t)), tokens};
-    if (left.items == NULL) return no_memory(export, picture);
-    for (int32_t i = 0; i < tokens; ++i) left.items[i] = i;
-    tvlm_heap_order_all(&left);
-    for (int32_t i = 0; i < picture->info.selected; ++i) picture->chosen[i] = tvlm_heap_pop(&left);
-    free(left.items);
+    tvlm_ranked *const ranking = tvlm_allocate((size_t)tokens, sizeof *ranking);
+    if (ranking == NULL) return no_memory(export, picture);
+    for (int32_t i = 0; i < tokens; ++i) ranking[i] = (tvlm_ranked){i, picture->scores[i]};
+    qsort(ranking, (size_t)tokens, sizeof *ranking, tvlm_ranked_compare);
+    for (int32_t i = 0; i < picture->info.selected; ++i) picture->chosen[i] = ranking[i].index;
+    free(ranking);
     tvlm_export_sort(picture);
     return TVLM_OK;
 }

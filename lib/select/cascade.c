@@ -76,7 +76,7 @@ static tvlm_status rank_cells(const tvlm_cascade *c, tvlm_cascade_result *result
     if (result->ranking == NULL) return tvlm_cascade_no_memory(c);
     for (int32_t n = 0; n < c->cells.count; ++n)
         result->ranking[n] = (tvlm_ranked){c->listed[n], c->cells.scores[n]};
-    qsort(result->ranking, (size_t)c->cells.count, sizeof *result->ranking, tvlm_cascade_compare);
+    qsort(result->ranking, (size_t)c->cells.count, sizeof *result->ranking, tvlm_ranked_compare);
     return TVLM_OK;
 }
 

@@ -71,8 +71,6 @@ void tvlm_cascade_ranges_reset(tvlm_cascade *c);
 void tvlm_cascade_ranges_widen(tvlm_cascade *c, const tvlm_cascade_places *s, const bool *left_out);
 /* Makes scores of the parts. */
 void tvlm_cascade_combine(const tvlm_cascade *c, tvlm_cascade_places *s);
-/* Of two tvlm_ranked: the best comes first, of equals the lower index, and what is no number last. */
-int tvlm_cascade_compare(const void *a, const void *b);
 
 /* ---- cascade_regions.c: which regions, and which cells are in them ---- */
 

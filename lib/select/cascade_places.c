@@ -151,12 +151,3 @@ void tvlm_cascade_combine(const tvlm_cascade *c, tvlm_cascade_places *s) {
         s->scores[n] = score;
     }
 }
-
-/* The best comes first, of equals the lower index, and what is no number last. */
-int tvlm_cascade_compare(const void *a, const void *b) {
-    const tvlm_ranked *const p = a, *const q = b;
-    const bool p_nan = isnan(p->score), q_nan = isnan(q->score);
-    if (p_nan != q_nan) return p_nan ? 1 : -1;
-    if (!p_nan && p->score != q->score) return p->score > q->score ? -1 : 1;
-    return (p->index > q->index) - (p->index < q->index);
-}

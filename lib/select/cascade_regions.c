@@ -121,7 +121,7 @@ tvlm_status tvlm_cascade_rank_regions(tvlm_cascade *c) {
     const bool made = ranking != NULL && c->order != NULL && c->taken != NULL && c->inside != NULL;
     for (int32_t r = 0; made && r < c->regions.count; ++r)
         ranking[r] = (tvlm_ranked){r, c->regions.scores[r]};
-    if (made) qsort(ranking, (size_t)c->regions.count, sizeof *ranking, tvlm_cascade_compare);
+    if (made) qsort(ranking, (size_t)c->regions.count, sizeof *ranking, tvlm_ranked_compare);
     for (int32_t r = 0; made && r < c->regions.count; ++r) c->order[r] = ranking[r].index;
     free(ranking);
     return made ? TVLM_OK : tvlm_cascade_no_memory(c);

@@ -15,6 +15,9 @@ typedef struct tvlm_ranked {
     float score;
 } tvlm_ranked;
 
+/* The order of a ranking, for qsort: the largest score first, of equal scores the lower index, and NaN last. */
+int tvlm_ranked_compare(const void *a, const void *b);
+
 #define TVLM_TOPK_MAX (1 << 28) /* what is ranked is fewer than that */
 
 /* tvlm_topk from and into memory of the device: k pairs as above. It only enqueues. */

@@ -2,6 +2,9 @@
 /*
  * The public top-K: data of the host, or of the device, ranked on the device.
  */
+#include <math.h>
+#include <stdbool.h>
+
 #include "core/backend.h"
 #include "core/check.h"
 #include "core/memory.h"
@@ -53,6 +56,16 @@ tvlm_status tvlm_topk(tvlm_device *device, const float *scores, int32_t n, int32
     }
     free(ranking);
     return status;
+}
+
+/* ---- On the host ---- */
+
+int tvlm_ranked_compare(const void *a, const void *b) {
+    const tvlm_ranked *const p = a, *const q = b;
+    const bool p_nan = isnan(p->score), q_nan = isnan(q->score);
+    if (p_nan != q_nan) return p_nan ? 1 : -1;
+    if (!p_nan && p->score != q->score) return p->score > q->score ? -1 : 1;
+    return (p->index > q->index) - (p->index < q->index);
 }
 
 /* ---- On the device ---- */
