@@ -282,7 +282,8 @@ static int make_arrays(select_run *run, select_job *job) {
 
 int select_find_middles(const select_run *run, select_job *job) {
     truth_middles middles;
-    if (run->objects == NULL || run->strategy != TVLM_STRATEGY_FOVEATED) return TOOL_DONE;
+    const bool looks = run->strategy == TVLM_STRATEGY_FOVEATED && run->options->fixations.count == 0;
+    if (run->objects == NULL || !looks) return TOOL_DONE;
     const int code = truth_find_middles(run->tool, run->objects, job->path, job->image->width,
                                         job->image->height, &middles);
     job->middles = middles.points;
