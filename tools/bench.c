@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench_events.h"
 #include "bench_layouts.h"
 #include "bench_stages.h"
 #include "bench_video.h"
 #include "canvas.h"
+#include "core/times.h"
 #include "core/try.h"
 #include "json.h"
 #include "progress.h"
@@ -70,22 +70,11 @@ struct roof {
     double cache_bytes; /* 0: not known */
 };
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static tvlm_status time_runs(struct bench *bench, const bench_stage *stage, int32_t runs, double *seconds) {
-    const double start = now();
+    const double start = tvlm_now();
     for (int32_t i = 0; i < runs; ++i) TVLM_TRY(stage->run(bench, stage->argument));
     TVLM_TRY(bench->device->backend->finish(bench->device));
-    *seconds = now() - start;
+    *seconds = tvlm_now() - start;
     return TVLM_OK;
 }
 
@@ -110,17 +99,16 @@ static tvlm_status count_commands(struct bench *bench, const bench_stage *stage,
 
 static tvlm_status measure(struct bench *bench, const bench_stage *stage, int32_t repeat, double *times,
                            struct result *result) {
-    const double start = now();
+    const double start = tvlm_now();
     TVLM_TRY(choose_runs(bench, stage, &result->runs));
     for (result->samples = 0; result->samples < repeat; ++result->samples) {
         double seconds;
-        if (result->samples >= REPEAT_MIN && now() - start > STAGE_SECONDS) break;
+        if (result->samples >= REPEAT_MIN && tvlm_now() - start > STAGE_SECONDS) break;
         TVLM_TRY(time_runs(bench, stage, result->runs, &seconds));
         times[result->samples] = seconds / result->runs;
     }
-    qsort(times, (size_t)result->samples, sizeof *times, compare_doubles);
+    result->median = tvlm_median(times, result->samples);
     result->minimum = times[0];
-    result->median = 0.5 * (times[(result->samples - 1) / 2] + times[result->samples / 2]);
     result->ninth = times[(int32_t)ceil(0.9 * result->samples) - 1];
     return count_commands(bench, stage, result);
 }
@@ -262,7 +250,7 @@ typedef struct cold {
 /* A selection by the grid, from pixels on the host to positions on it, with a stack of its own. */
 static tvlm_status select_once(tvlm_device *device, const tvlm_image *image, tvlm_format format,
                                double *seconds) {
-    const double start = now();
+    const double start = tvlm_now();
     tvlm_stack *stack = NULL;
     tvlm_selection *selection = NULL;
     tvlm_status status =
@@ -271,7 +259,7 @@ static tvlm_status select_once(tvlm_device *device, const tvlm_image *image, tvl
         status = tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection);
     tvlm_selection_destroy(&selection);
     tvlm_stack_destroy(&stack);
-    *seconds = now() - start;
+    *seconds = tvlm_now() - start;
     return status;
 }
 
@@ -436,9 +424,9 @@ static int run_bench(struct tool *tool, const void *values, int operand_count, c
         tvlm_image_destroy(&loaded);
         return code;
     }
-    const double start = now();
+    const double start = tvlm_now();
     if (code == TOOL_DONE) code = tool_open_device(tool, &options->common, &device);
-    c.open = now() - start;
+    c.open = tvlm_now() - start;
     if (code == TOOL_DONE && options->stage == NULL) /* before anything else is compiled, and takes memory */
         code = tool_status(tool, measure_cold(device, &image, format, &c));
     if (code == TOOL_DONE && options->stage == NULL)

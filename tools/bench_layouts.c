@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench_events.h"
+#include "core/times.h"
 #include "core/try.h"
 #include "json.h"
 #include "progress.h"
@@ -22,24 +22,13 @@ typedef struct cost {
     bool counted;
 } cost;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* A new image, from pixels on the host to all channels with their levels. */
 static tvlm_status make(tvlm_device *device, tvlm_stack *stack, const tvlm_image *image, double *seconds) {
-    const double start = now();
+    const double start = tvlm_now();
     TVLM_TRY(tvlm_stack_set_image(stack, 0, image));
     TVLM_TRY(tvlm_stack_generate(stack));
     TVLM_TRY(tvlm_device_finish(device));
-    *seconds = now() - start;
+    *seconds = tvlm_now() - start;
     return TVLM_OK;
 }
 
@@ -50,8 +39,7 @@ static tvlm_status measure(tvlm_device *device, tvlm_stack *stack, const tvlm_im
     TVLM_TRY(make(device, stack, image, &c->first));
     for (int32_t i = 0; i < repeat; ++i) TVLM_TRY(make(device, stack, image, &times[i]));
     c->peak = device->held_most;
-    qsort(times, (size_t)repeat, sizeof *times, compare);
-    c->median = times[repeat / 2];
+    c->median = tvlm_median(times, repeat);
     c->ninth = times[(int32_t)ceil(0.9 * repeat) - 1];
     c->counted = bench_events_begin(device);
     const tvlm_status status = make(device, stack, image, &unused);

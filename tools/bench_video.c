@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "canvas.h"
 #include "core/backend.h"
+#include "core/times.h"
 #include "core/try.h"
 #include "json.h"
 #include "progress.h"
@@ -54,22 +54,6 @@ struct times {
 };
 
 static const struct times no_times = {-1.0, -1.0, -1.0, -1.0, -1.0};
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int32_t count) {
-    qsort(values, (size_t)count, sizeof *values, compare_doubles);
-    return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
-}
 
 /* ---- Scenes ---- */
 
@@ -167,24 +151,24 @@ static tvlm_status frame_of_stack(tvlm_stack *stack, tvlm_device *device, const 
                                   bool waits, double stages[3], tvlm_delta_report *report) {
     tvlm_selection *selection = NULL;
     const float share = mode == CARRIED ? 1.0f : 0.0f;
-    double start = now();
+    double start = tvlm_now();
     TVLM_TRY(tvlm_stack_advance(stack, 0, NULL));
     TVLM_TRY(tvlm_stack_update_image(
         stack, 0, image,
         tvlm_update_params(.full = mode == FULL, .saliency_share = share, .cluster_share = share), report));
     if (waits) TVLM_TRY(finish(device));
-    stages[0] = now() - start;
-    start = now();
+    stages[0] = tvlm_now() - start;
+    start = tvlm_now();
     TVLM_TRY(tvlm_stack_generate(stack));
     if (waits) TVLM_TRY(finish(device));
-    stages[1] = now() - start;
-    start = now();
+    stages[1] = tvlm_now() - start;
+    start = tvlm_now();
     const tvlm_status status =
         tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_GRID), &selection);
     tvlm_selection_destroy(&selection);
     TVLM_TRY(status);
     TVLM_TRY(finish(device));
-    stages[2] = now() - start;
+    stages[2] = tvlm_now() - start;
     return TVLM_OK;
 }
 
@@ -220,18 +204,18 @@ static tvlm_status measure_stack(tvlm_device *device, const struct scene *scene,
     for (int32_t i = 0; status == TVLM_OK && i < 2 * (WARM + repeat); ++i) {
         const int32_t n = i % (WARM + repeat) - WARM; /* below 0 it does not count */
         const bool waits = i < WARM + repeat;
-        const double start = now();
+        const double start = tvlm_now();
         status = frame_of_stack(stack, device, &scene->images[(i + 1) % scene->count], mode, waits, stages,
                                 &report);
         if (n < 0) continue;
-        if (!waits) frames[n] = now() - start;
+        if (!waits) frames[n] = tvlm_now() - start;
         for (int s = 0; waits && s < 3; ++s) values[s * repeat + n] = stages[s];
         if (waits && mode != FULL) add_share(&shares, report.changed, report.tiles);
     }
     if (status == TVLM_OK)
-        *times =
-            (struct times){median(values, repeat), median(values + repeat, repeat),
-                           median(values + 2 * repeat, repeat), median(frames, repeat), mean_share(&shares)};
+        *times = (struct times){tvlm_median(values, repeat), tvlm_median(values + repeat, repeat),
+                                tvlm_median(values + 2 * repeat, repeat), tvlm_median(frames, repeat),
+                                mean_share(&shares)};
     tvlm_stack_destroy(&stack);
     return status;
 }
@@ -242,17 +226,17 @@ static tvlm_status frame_of_stream(tvlm_stream *stream, tvlm_device *device, con
                                    const tvlm_image *next, bool waits, double stages[2],
                                    tvlm_stream_report *report) {
     tvlm_selection *selection = NULL;
-    double start = now();
+    double start = tvlm_now();
     TVLM_TRY(tvlm_stream_push(stream, 0, next != NULL ? NULL : image, NULL, report));
     if (next != NULL) TVLM_TRY(tvlm_stream_send(stream, 0, next));
     if (waits) TVLM_TRY(finish(device));
-    stages[0] = now() - start;
-    start = now();
+    stages[0] = tvlm_now() - start;
+    start = tvlm_now();
     const tvlm_status status = tvlm_stream_select(stream, 0, NULL, NULL, &selection);
     tvlm_selection_destroy(&selection);
     TVLM_TRY(status);
     if (next == NULL) TVLM_TRY(finish(device)); /* what was sent need not have arrived */
-    stages[1] = now() - start;
+    stages[1] = tvlm_now() - start;
     return TVLM_OK;
 }
 
@@ -272,19 +256,19 @@ static tvlm_status measure_stream(tvlm_device *device, const struct scene *scene
         const int32_t n = i % (WARM + repeat) - WARM, at = sent ? i - WARM - repeat : i;
         const bool waits = i < WARM + repeat;
         const tvlm_image *const next = sent ? &scene->images[(at + 1) % scene->count] : NULL;
-        const double start = now();
+        const double start = tvlm_now();
         status =
             frame_of_stream(stream, device, &scene->images[at % scene->count], next, waits, stages, &report);
         if (n < 0) continue;
-        if (!waits) frames[n] = now() - start;
+        if (!waits) frames[n] = tvlm_now() - start;
         for (int s = 0; waits && s < 2; ++s) values[s * repeat + n] = stages[s];
         if (!waits) add_share(&shares, report.changed, report.tiles);
     }
     if (status == TVLM_OK) {
-        times->frame = median(frames, repeat);
+        times->frame = tvlm_median(frames, repeat);
         times->changed = mean_share(&shares);
-        if (!sent) times->update = median(values, repeat);
-        if (!sent) times->select = median(values + repeat, repeat);
+        if (!sent) times->update = tvlm_median(values, repeat);
+        if (!sent) times->select = tvlm_median(values + repeat, repeat);
     }
     tvlm_stream_destroy(&stream);
     return status;
@@ -306,12 +290,12 @@ static tvlm_status measure_flow(tvlm_device *device, const struct scene *scene, 
             status = tvlm_stack_set_image(stack, k, &scene->images[(i + 1 - k) % scene->count]);
         if (status == TVLM_OK) status = tvlm_stack_generate(stack);
         if (status == TVLM_OK) status = finish(device);
-        const double start = now();
+        const double start = tvlm_now();
         if (status == TVLM_OK) status = tvlm_flow_compute(stack, 0, stack, 1, NULL, &flow);
         if (status == TVLM_OK) status = finish(device);
-        if (i >= WARM) values[i - WARM] = now() - start;
+        if (i >= WARM) values[i - WARM] = tvlm_now() - start;
     }
-    if (status == TVLM_OK) times->frame = median(values, repeat);
+    if (status == TVLM_OK) times->frame = tvlm_median(values, repeat);
     tvlm_flow_destroy(&flow);
     tvlm_stack_destroy(&stack);
     return status;

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/owner.h"
+#include "core/times.h"
 #include "core/try.h"
 #include "core/tuner.h"
 #include "tune/jobs.h"
@@ -49,19 +49,13 @@ typedef struct tuner_state {
     bool hopeless[TVLM_TUNED_COUNT][CHOICES_MAX][SETTINGS_MAX];
 } tuner_state;
 
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 static bool is_over(const tuner_state *t) {
-    return t->found->info.cancelled || now() - t->started >= t->seconds;
+    return t->found->info.cancelled || tvlm_now() - t->started >= t->seconds;
 }
 
 static void tell(tuner_state *t, const char *name) {
     if (t->params->progress == NULL) return;
-    const double passed = (now() - t->started) / t->seconds, share = (double)t->done / t->steps;
+    const double passed = (tvlm_now() - t->started) / t->seconds, share = (double)t->done / t->steps;
     const double larger = passed > share ? passed : share;
     if (!t->params->progress(t->params->user, (float)(larger < 1.0 ? larger : 1.0), name))
         t->found->info.cancelled = true;
@@ -78,10 +72,10 @@ typedef struct contender {
 static tvlm_status sample(tuner_state *t, const contender *c, int32_t runs, double *seconds) {
     if (c->choice >= 0)
         TVLM_TRY(t->tuner->use(c->job->device, c->job->stage, c->size, c->choice, c->setting));
-    const double start = now();
+    const double start = tvlm_now();
     for (int32_t i = 0; i < runs; ++i) TVLM_TRY(tvlm_tune_job_run(c->job));
     TVLM_TRY(tvlm_device_finish(c->job->device));
-    *seconds = (now() - start) / runs;
+    *seconds = (tvlm_now() - start) / runs;
     return TVLM_OK;
 }
 
@@ -93,16 +87,6 @@ static tvlm_status choose_runs(tuner_state *t, const contender *c, int32_t *runs
     *runs = seconds >= SAMPLE_SECONDS ? 1 : (int32_t)(SAMPLE_SECONDS / (seconds + 1e-9)) + 1;
     if (*runs > RUNS_MAX) *runs = RUNS_MAX;
     return TVLM_OK;
-}
-
-static int compare_doubles(const void *a, const void *b) {
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double values[PAIRS]) {
-    qsort(values, PAIRS, sizeof *values, compare_doubles);
-    return values[PAIRS / 2];
 }
 
 /* Whether `other` is faster than `best` by more than the noise. times: the medians of both, or of what there was when
@@ -122,9 +106,9 @@ static tvlm_status is_faster(tuner_state *t, const contender *best, const conten
         losses += ratios[i] >= 1.0;
         if (losses > PAIRS - WINS || (i == 0 && ratios[i] > HOPELESS)) return TVLM_OK;
     }
-    const double ratio = median(ratios);
+    const double ratio = tvlm_median(ratios, PAIRS);
     *faster = ratio <= 1.0 - GAIN;
-    times[0] = median(of_best);
+    times[0] = tvlm_median(of_best, PAIRS);
     times[1] = ratio * times[0];
     return TVLM_OK;
 }
@@ -187,9 +171,9 @@ static tvlm_status confirm(tuner_state *t, tune_job *job, int32_t size, const in
         ratios[i] = after / before[i];
         wins += ratios[i] < 1.0;
     }
-    const double ratio = median(ratios);
+    const double ratio = tvlm_median(ratios, PAIRS);
     *faster = wins >= WINS && ratio <= 1.0 - GAIN;
-    times[0] = median(before);
+    times[0] = tvlm_median(before, PAIRS);
     times[1] = ratio * times[0];
     return TVLM_OK;
 }
@@ -391,7 +375,7 @@ tvlm_status tvlm_device_tune(tvlm_device *device, const struct tvlm_tune_params 
     tuner_state t = {.device = device,
                      .tuner = device->backend->tuner,
                      .params = params,
-                     .started = now(),
+                     .started = tvlm_now(),
                      .seconds =
                          params->seconds > 0.0f ? (double)params->seconds : (double)TVLM_TUNE_SECONDS_DEFAULT,
                      .steps = TVLM_TUNED_SIZES * tvlm_tune_job_count(),
@@ -409,7 +393,7 @@ tvlm_status tvlm_device_tune(tvlm_device *device, const struct tvlm_tune_params 
     device->log = (tvlm_log){drop_line, NULL};
     const tvlm_status status = tune(&t);
     device->log = t.log;
-    t.found->info.seconds = now() - t.started;
+    t.found->info.seconds = tvlm_now() - t.started;
     if (status != TVLM_OK) {
         t.tuner->defaults(device);
         tvlm_tuning_destroy(&t.found);
