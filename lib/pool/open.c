@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/attempt.h"
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
@@ -37,28 +38,14 @@ static void take_device(pool_worker *worker, tvlm_device *device, bool opened_he
 
 /* ---- All devices ---- */
 
-/* Keeps an error that is none while another device opens. */
-typedef struct attempt {
-    const tvlm_log *log;
-    char error[TVLM_POOL_LINE];
-} attempt;
-
-static void keep_error(void *user, tvlm_log_level level, const char *message) {
-    attempt *const kept = user;
-    if (level == TVLM_LOG_ERROR)
-        snprintf(kept->error, sizeof kept->error, "%s", message);
-    else
-        tvlm_log_message(kept->log, level, "%s", message);
-}
-
 static tvlm_status open_or_warn(const tvlm_pool *pool, const tvlm_device_info *info, tvlm_device **device) {
     struct tvlm_device_params params = pool->open;
-    attempt kept = {.log = pool->open.log};
-    const tvlm_log log = {keep_error, &kept};
+    tvlm_attempt kept;
     char name[16];
+    tvlm_attempt_begin(&kept, pool->open.log);
     snprintf(name, sizeof name, "%d", (int)info->index);
     params.name = name;
-    params.log = &log;
+    params.log = &kept.log;
     params.fallback = false;
     const tvlm_status status = tvlm_device_open(&params, device);
     if (status != TVLM_OK)

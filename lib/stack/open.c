@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/attempt.h"
 #include "core/backend.h"
 #include "core/check.h"
 #include "core/try.h"
@@ -32,27 +33,11 @@ static bool means_reference(const char *choice, int32_t *index) {
 
 /* ---- Going on with another device ---- */
 
-/* Keeps the errors of an attempt, which are none where another device works; the rest goes on to the log. */
-typedef struct attempt {
-    const tvlm_log *log;
-    char error[512];
-} attempt;
-
-static void keep_error(void *user, tvlm_log_level level, const char *message) {
-    attempt *const kept = user;
-    if (level == TVLM_LOG_ERROR)
-        snprintf(kept->error, sizeof kept->error, "%s", message);
-    else
-        tvlm_log_message(kept->log, level, "%s", message);
-}
-
-static tvlm_status try_to_open(const char *choice, const struct tvlm_device_params *params, attempt *kept,
-                               tvlm_device **device) {
+static tvlm_status try_to_open(const char *choice, const struct tvlm_device_params *params,
+                               tvlm_attempt *kept, tvlm_device **device) {
     struct tvlm_device_params quiet = *params;
-    const tvlm_log log = {keep_error, kept};
-    kept->log = params->log;
-    kept->error[0] = '\0';
-    quiet.log = &log;
+    tvlm_attempt_begin(kept, params->log);
+    quiet.log = &kept->log;
     TVLM_TRY(tvlm_opencl_open(choice, &quiet, device));
     (*device)->log = params->log != NULL ? *params->log : (tvlm_log){NULL, NULL};
     return TVLM_OK;
@@ -72,7 +57,7 @@ static tvlm_status open_another(int32_t index, const char *reason, const struct 
     for (int32_t i = 1; i <= count; ++i) {
         const int32_t next = (index + i) % count;
         char choice[16];
-        attempt kept;
+        tvlm_attempt kept;
         snprintf(choice, sizeof choice, "%d", (int)next);
         if (next == index || try_to_open(choice, params, &kept, device) != TVLM_OK) continue;
         tvlm_log_message(params->log, TVLM_LOG_WARNING, "%s: the device '%s' works instead", reason,
@@ -93,7 +78,7 @@ static bool is_asked_wrongly(tvlm_status status, const struct tvlm_device_params
 
 static tvlm_status open_or_another(const char *choice, const struct tvlm_device_params *params,
                                    tvlm_device **device) {
-    attempt kept;
+    tvlm_attempt kept;
     const int32_t count = tvlm_opencl_list(0, NULL);
     if (count <= 0) return open_another(-1, "no OpenCL device", params, device);
     const tvlm_status status = try_to_open(choice, params, &kept, device);
