@@ -48,7 +48,9 @@ static tvlm_status open_or_warn(const tvlm_pool *pool, const tvlm_device_info *i
     params.log = &kept.log;
     params.fallback = false;
     const tvlm_status status = tvlm_device_open(&params, device);
-    if (status != TVLM_OK)
+    if (status == TVLM_OK)
+        (*device)->log = pool->open.log != NULL ? *pool->open.log : (tvlm_log){NULL, NULL};
+    else
         tvlm_log_message(pool->open.log, TVLM_LOG_WARNING, "the pool goes without '%s': %s", info->name,
                          kept.error);
     return status;
