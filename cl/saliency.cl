@@ -11,12 +11,11 @@
  *
  * The kernels run one after the other, with their results in scratch buffers:
  *
- *   1. saliency_lab converts the levels that are used to L*a*b*.
- *   2. saliency_prior finds the two cues of the border, at the first level of at most TVLM_SALIENCY_SIDE a
- *      side.
- *   3. saliency_contrast finds the contrasts and combines the cues. It also finds the largest value of each
+ *   1. saliency_lab converts the levels that are used to L*a*b*. One group converts the first level of at most
+ *      TVLM_SALIENCY_SIDE a side, and goes on with the two cues of the border there, which need no other level.
+ *   2. saliency_contrast finds the contrasts and combines the cues. It also finds the largest value of each
  *      map, by atomics on integers: floats that are not negative order like their bits.
- *   4. saliency_scale divides each map by its largest value in the image.
+ *   3. saliency_scale divides each map by its largest value in the image.
  *
  * The tricky step is the paths: work-items of one group sweep along whole lines of an image in local memory,
  * down and up and then right and left, and all wait between the directions.
@@ -32,7 +31,7 @@
 #ifndef RUN
 #define RUN 1
 #endif
-/* How many work-items saliency_prior's group has, a multiple of SIDES. */
+/* How many work-items a group of saliency_lab has, a multiple of SIDES. */
 #ifndef LANES
 #define LANES 256
 #endif
@@ -44,26 +43,14 @@ HELPER int lab_offset(int4 source_size, int first, int level) {
     return offset;
 }
 
-/*
- * Converts levels first_level and up. `lab` holds those levels of image 0, then of image 1, and so on,
- * `texels` texels for each image. Work-item (n, image, level - first_level) converts RUN texels of a level;
- * those beyond the end of a smaller level have nothing to do. The first one of an image also clears its largest
- * values, which saliency_contrast finds.
- */
-kernel void saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels,
-                         const int first_level, global int *restrict largest) {
-    const int level = first_level + (int)get_global_id(2), image = get_global_id(1);
-    if (get_global_id(0) == 0 && get_global_id(2) == 0) vstore4((int4)(0), image, largest);
-    const int w = level_side(source_size.x, level), count = w * level_side(source_size.y, level);
-    const int first = get_global_id(0) * RUN, n = min(RUN, count - first);
-    if (n <= 0) return;
-    const int start = image * texels + lab_offset(source_size, first_level, level) + first;
+/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. */
+HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global float4 *restrict lab) {
+    const int w = level_side(source_size.x, level),
+              n = min(RUN, w * level_side(source_size.y, level) - first);
     float4 colours[RUN];
-    for (int i = 0; i < n; ++i) {
-        const int at = first + i;
-        colours[i] = texel_fetch(source, at % w, at / w, image * source_size.z, level);
-    }
-    for (int i = 0; i < n; ++i) lab[start + i] = srgb_to_lab(colours[i].x, colours[i].y, colours[i].z);
+    for (int i = 0; i < n; ++i)
+        colours[i] = texel_fetch(source, (first + i) % w, (first + i) / w, slice, level);
+    for (int i = 0; i < n; ++i) lab[first + i] = srgb_to_lab(colours[i].x, colours[i].y, colours[i].z);
 }
 
 /* ---- What stands out from the border ---- */
@@ -223,24 +210,18 @@ HELPER void sweep(local float *path, int lines, int line_stride, int steps, int 
 }
 
 /*
- * Finds the two cues of the border, each over its largest value in the image, and writes their weighted sum.
- * One work-group makes one image (y), since every texel can depend on every other one. `offset` is where the
- * level lies in an image's `texels` texels of `lab`, and `size` its width and height.
+ * Finds the two cues of the border, each over its largest value in the image, and writes their weighted sum. All
+ * work-items of a group call it for an image of size.x * size.y `colours`, since every texel can depend on every
+ * other one.
  *
  * prior has three planes of size.x * size.y floats for each image: the result, the costs of steps down (row
  * after row), and the costs of steps to the right (column after column), so that work-items beside each other
- * read floats beside each other. Local memory holds the sums of border_sides first, and then the paths.
+ * read floats beside each other. `shared` holds the sums of border_sides first, and then the paths.
  */
-kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
-saliency_prior(global const float4 *restrict lab, const int texels, const int offset, const int2 size,
-               global float *restrict prior) {
-    local float4 shared[(TVLM_SALIENCY_SIDE * PITCH + 3) / 4];
-    local border_side sides[SIDES];
-    local int largest[2];
+HELPER void find_prior(global const float4 *restrict colours, int2 size, global float *restrict result,
+                       local float4 *shared, local border_side *sides, local int *largest) {
     local float *path = (local float *)shared;
-    const int lane = get_local_id(0), image = get_global_id(1), count = size.x * size.y;
-    global const float4 *restrict colours = lab + image * texels + offset;
-    global float *restrict result = prior + image * 3 * count;
+    const int lane = get_local_id(0), count = size.x * size.y;
     global float *restrict down = result + count, *restrict across = down + count;
     if (lane < 1) largest[0] = largest[1] = 0;
     border_sides(colours, size, shared, sides);
@@ -275,6 +256,38 @@ saliency_prior(global const float4 *restrict lab, const int texels, const int of
                     TVLM_SALIENCY_BORDER_WEIGHT * (result[i] / border);
 }
 
+/*
+ * Converts levels first_level and up. `lab` holds those levels of image 0, then of image 1, and so on, `texels`
+ * texels for each image. Groups (n, image, 0) are for level prior_level, which the first of them converts and
+ * finds the cues of the border at. The others are for the levels that are left, the coarsest first, and their
+ * work-items convert RUN texels each; those beyond the end of a smaller level have nothing to do. So what takes
+ * longest begins first, and the finest level, which is most of the work, is not behind it on one core of a CPU.
+ * The first work-item of an image also clears its largest values, which saliency_contrast finds.
+ */
+kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
+saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels, const int first_level,
+             const int prior_level, global float *restrict prior, global int *restrict largest) {
+    local float4 shared[(TVLM_SALIENCY_SIDE * PITCH + 3) / 4];
+    local border_side sides[SIDES];
+    local int most[2];
+    const int z = get_group_id(2), image = get_global_id(1), slice = image * source_size.z;
+    const int other = first_level + (int)get_num_groups(2) - z;
+    const int level = z == 0 ? prior_level : other - (other <= prior_level);
+    const int2 size = (int2)(level_side(source_size.x, level), level_side(source_size.y, level));
+    const int count = size.x * size.y;
+    global float4 *restrict colours = lab + image * texels + lab_offset(source_size, first_level, level);
+    if (z > 0) {
+        if ((int)get_global_id(0) * RUN < count)
+            to_lab(TEXTURE(source), slice, level, get_global_id(0) * RUN, colours);
+    } else if (get_group_id(0) == 0) {
+        if (get_local_id(0) == 0) vstore4((int4)(0), image, largest);
+        for (int first = get_local_id(0) * RUN; first < count; first += LANES * RUN)
+            to_lab(TEXTURE(source), slice, level, first, colours);
+        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+        find_prior(colours, size, prior + image * 3 * count, shared, sides, most);
+    }
+}
+
 /* ---- Contrast, and all together ---- */
 
 /* The two texels of `side` texels between which a point u in [0, 1] lies, and how far it is from the
@@ -303,7 +316,7 @@ HELPER void lab_row(global const float4 *restrict lab, int4 size, int first, int
     }
 }
 
-/* The same for the result of saliency_prior. */
+/* The same for the cues of the border. */
 HELPER void prior_row(global const float *restrict prior, int2 size, const float *u, float v, float *values) {
     float ax, ay;
     const int2 y = between(v, size.y, &ay);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * saliency.c: launches the four kernels of cl/saliency.cl.
+ * saliency.c: launches the three kernels of cl/saliency.cl.
  */
 #include <stdio.h>
 
@@ -54,7 +54,7 @@ static tvlm_status scratch_for(opencl_device *device, const tvlm_texture *source
 }
 
 /*
- * Work-items of the group that looks at the border. Not one on CPUs: llvmpipe ends loops, without a word,
+ * Work-items of a group, one of which looks at the border. Not one on CPUs: llvmpipe ends loops, without a word,
  * when a work-item has done 65535 steps.
  */
 static int32_t lanes_of(const opencl_device *device) {
@@ -78,29 +78,17 @@ static tvlm_status lab(opencl_device *device, const tvlm_texture *source, const 
         tvlm_level_side(source->width, levels->first) * tvlm_level_side(source->height, levels->first);
     const size_t size[3] = {(size_t)runs_of(device, texels), (size_t)source->images,
                             (size_t)(levels->last - levels->first + 1)};
-    const size_t group[3] = {(size_t)device->tuning.linear_group, 1, 1};
+    const size_t group[3] = {(size_t)lanes_of(device), 1, 1};
     opencl_call call;
     TVLM_TRY(begin(device, "saliency_lab", source->format, &call));
     tvlm_opencl_call_input(&call, source);
     tvlm_opencl_call_memory(&call, scratch->lab);
     tvlm_opencl_call_int(&call, scratch->texels);
     tvlm_opencl_call_int(&call, levels->first);
+    tvlm_opencl_call_int(&call, levels->prior);
+    tvlm_opencl_call_memory(&call, scratch->prior);
     tvlm_opencl_call_memory(&call, scratch->largest);
     return tvlm_opencl_call_run(&call, 3, size, group);
-}
-
-static tvlm_status prior(opencl_device *device, const tvlm_texture *source, const saliency_scratch *scratch) {
-    const size_t group[2] = {(size_t)lanes_of(device), 1}, size[2] = {group[0], (size_t)source->images};
-    const size_t offset = tvlm_opencl_level_offset(source, scratch->levels.prior) -
-                          tvlm_opencl_level_offset(source, scratch->levels.first);
-    opencl_call call;
-    TVLM_TRY(begin(device, "saliency_prior", source->format, &call));
-    tvlm_opencl_call_memory(&call, scratch->lab);
-    tvlm_opencl_call_int(&call, scratch->texels);
-    tvlm_opencl_call_int(&call, (int32_t)offset);
-    tvlm_opencl_call_bytes(&call, sizeof scratch->prior_size, &scratch->prior_size);
-    tvlm_opencl_call_memory(&call, scratch->prior);
-    return tvlm_opencl_call_run(&call, 2, size, group);
 }
 
 static tvlm_status contrast(opencl_device *device, const tvlm_texture *source,
@@ -130,7 +118,6 @@ tvlm_status tvlm_opencl_saliency(tvlm_device *base, const tvlm_generate_args *ar
     opencl_call call;
     TVLM_TRY(scratch_for(device, source, out, &scratch));
     TVLM_TRY(lab(device, source, &scratch));
-    TVLM_TRY(prior(device, source, &scratch));
     TVLM_TRY(contrast(device, source, &scratch, out));
     TVLM_TRY(begin(device, "saliency_scale", out->format, &call));
     tvlm_opencl_call_memory(&call, scratch.contrast);
