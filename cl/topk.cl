@@ -3,9 +3,8 @@
  * topk.cl: finds the k largest of n scores, best first. Of equal scores the lower index comes first, and NaN
  * comes last. The result is pairs (index, bits of the score).
  *
- * Scores are compared as keys. A key is one 64-bit integer, and smaller is better: the score's bits, turned
- * so that they order downwards, and then the index. No two keys are equal, so every method finds the same,
- * stable order. The host picks one by n and k (lib/opencl/topk.c):
+ * All methods compare keys (topk.clh), and so find the same. The host picks one by n and k (lib/opencl/topk.c);
+ * on CPUs it is mostly that of topk_best.cl.
  *
  *   - topk_chunk sorts TOPK_CHUNK keys in local memory with a bitonic network (Batcher 1968) and keeps the
  *     best k. The host repeats it on what was kept until one chunk is left. It needs k of at most half a
@@ -19,7 +18,7 @@
  *
  * For the radix select on CPUs a group is one work-item, which loops over a long part of the list.
  */
-#include "helper.clh"
+#include "topk.clh"
 
 #ifndef TOPK_GROUP
 #define TOPK_GROUP 256
@@ -27,16 +26,6 @@
 #ifndef TOPK_CHUNK
 #define TOPK_CHUNK 2048
 #endif
-
-/* This comes after every key. */
-#define NO_KEY ULONG_MAX
-
-/* The key of a score. -0 and 0 tie. */
-HELPER ulong key_of(float score, int index) {
-    const uint bits = score == 0.0f ? 0u : as_uint(score);
-    const uint down = isnan(score) ? 0xffffffffu : (bits & 0x80000000u) ? bits : ~(bits | 0x80000000u);
-    return ((ulong)down << 32) | (uint)index;
-}
 
 /* Compares and exchanges pair `i` of the TOPK_CHUNK / 2 pairs of keys that lie `j` apart. */
 HELPER void exchange(local ulong *keys, int i, int j, bool up) {
@@ -64,13 +53,6 @@ HELPER void merge_chunk(local ulong *keys, uint base, uint run, int j) {
 HELPER void sort_chunk(local ulong *keys, uint base) {
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint run = 2; run <= TOPK_CHUNK; run <<= 1) merge_chunk(keys, base, run, (int)(run >> 1));
-}
-
-/* Writes the index and the score of a key. */
-HELPER void write_result(global int2 *restrict result, global const float *restrict scores, int place,
-                         ulong key) {
-    const int index = (int)(key & 0xffffffffu);
-    result[place] = (int2)(index, as_int(scores[index]));
 }
 
 /*

@@ -15,7 +15,7 @@
 
 typedef struct method {
     const char *name;
-    int32_t rank_below, select_from, topk_group, topk_chunk, select_group, select_span, largest;
+    int32_t rank_below, select_from, topk_group, topk_chunk, select_group, select_span, best_alone, largest;
 } method;
 
 /*
@@ -23,12 +23,14 @@ typedef struct method {
  * chunks or for selecting) falls through to sorting, as it does in use.
  */
 static const method methods[] = {
-    {"counting", INT_MAX, INT_MAX, 256, 2048, 1, 65536, 10000},
-    {"chunks of 2048", 0, INT_MAX, 256, 2048, 1, 65536, 10000},
-    {"chunks of 128", 0, INT_MAX, 64, 128, 1, 65536, 10000},
-    {"selecting, a work-item a span", 0, 1, 256, 2048, 1, 1000, 10000},
-    {"selecting, 256 work-items a span", 0, 1, 256, 2048, 256, 8192, INT_MAX},
-    {"selecting, chunks of 128", 0, 1, 64, 128, 32, 777, 10000},
+    {"counting", INT_MAX, INT_MAX, 256, 2048, 1, 65536, 0, 10000},
+    {"chunks of 2048", 0, INT_MAX, 256, 2048, 1, 65536, 0, 10000},
+    {"chunks of 128", 0, INT_MAX, 64, 128, 1, 65536, 0, 10000},
+    {"selecting, a work-item a span", 0, 1, 256, 2048, 1, 1000, 0, 10000},
+    {"selecting, 256 work-items a span", 0, 1, 256, 2048, 256, 8192, 0, INT_MAX},
+    {"selecting, chunks of 128", 0, 1, 64, 128, 32, 777, 0, 10000},
+    {"the best of spans", 0, 1, 256, 2048, 1, 65536, 1, INT_MAX},
+    {"the best of spans of 100", 0, 1, 64, 128, 1, 100, 1, 10000},
 };
 
 static void use(opencl_tuning *tuning, const method *m) {
@@ -38,6 +40,7 @@ static void use(opencl_tuning *tuning, const method *m) {
     tuning->topk_chunk = m->topk_chunk;
     tuning->select_group = m->select_group;
     tuning->select_span = m->select_span;
+    tuning->best_alone = m->best_alone;
 }
 
 /* ---- Scores ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topk.c: chooses which of the methods in cl/topk.cl finds the k best scores, and launches it.
+ * topk.c: chooses which of the methods in cl/topk.cl and cl/topk_best.cl finds the k best scores, and launches it.
  */
 #include <stdio.h>
 
@@ -199,6 +199,35 @@ static tvlm_status by_selecting(opencl_device *device, cl_mem scores, int32_t n,
                                           : by_sorting(device, kept, k, result);
 }
 
+/* One round of topk_best: over the scores, or over the keys that the first round has kept. */
+static tvlm_status best_round(opencl_device *device, key_source from, int32_t span, int32_t k, cl_mem out,
+                              cl_mem result) {
+    const size_t one = 1, groups = (size_t)((from.n + span - 1) / span);
+    char options[32];
+    opencl_call call;
+    snprintf(options, sizeof options, "-DTOPK_CHUNK=%d", (int)device->tuning.topk_chunk);
+    TVLM_TRY(tvlm_opencl_call_begin(device, "topk_best.cl", "topk_best", TVLM_FORMAT_F32, options, &call));
+    tvlm_opencl_call_memory(&call, from.scores);
+    tvlm_opencl_call_memory(&call, from.keys != NULL ? from.keys : from.scores);
+    tvlm_opencl_call_int(&call, from.keys == NULL);
+    tvlm_opencl_call_int(&call, from.n);
+    tvlm_opencl_call_int(&call, span);
+    tvlm_opencl_call_int(&call, k);
+    tvlm_opencl_call_memory(&call, out);
+    tvlm_opencl_call_memory(&call, result);
+    return tvlm_opencl_call_run(&call, 1, &groups, &one);
+}
+
+/* Keeps the best k of each span of scores, and then the best k of those. */
+static tvlm_status by_best(opencl_device *device, key_source from, int32_t k, cl_mem result) {
+    const int32_t span = device->tuning.select_span, spans = (from.n + span - 1) / span;
+    if (spans == 1) return best_round(device, from, span, k, result, result);
+    key_source kept = {from.scores, NULL, spans * k};
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, (size_t)kept.n * sizeof(cl_ulong), &kept.keys));
+    TVLM_TRY(best_round(device, from, span, k, kept.keys, result));
+    return best_round(device, kept, kept.n, k, kept.keys, result);
+}
+
 tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, int32_t k,
                              tvlm_buffer *result) {
     OPENCL_TUNED(base, TVLM_TUNED_TOPK, (double)n * TVLM_TUNED_CELL);
@@ -206,6 +235,7 @@ tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, 
     const opencl_tuning *tuning = &device->tuning;
     const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};
     const cl_mem to = ((opencl_buffer *)result)->memory;
+    if (tuning->best_alone && k <= tuning->topk_chunk / 2) return by_best(device, from, k, to);
     if (n <= tuning->rank_below) return by_rank(device, from.scores, n, k, to);
     /* Where most keys are kept anyway, selecting saves nothing. */
     if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);

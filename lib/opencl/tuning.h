@@ -21,6 +21,7 @@
  *   - topk_*: the work-groups of cl/topk.cl, and how many keys one of them sorts.
  *   - rank_below: the top k are found by ranking for n up to this; 0: never.
  *   - select_*: the top k are found by radix select for n from this on, and with these work-groups.
+ *   - best_alone: 1: the top k, if they are few, are found by topk_best.cl, in spans of select_span.
  *   - mips_run, tiled_mips: the run of mips_level; 1: several mip levels are made in one launch.
  *   - cell*: the work-groups of entropy.
  *   - cosine_*: the cells of a work-group of cl/similarity.cl, and how many work-items share a cell.
@@ -43,6 +44,7 @@
     X(select_from, 32768, 32768)                                                                             \
     X(select_group, 256, 1)                                                                                  \
     X(select_span, 8192, 65536)                                                                              \
+    X(best_alone, 0, 1)                                                                                      \
     X(mips_run, 1, 256)                                                                                      \
     X(tiled_mips, 1, 0)                                                                                      \
     X(cell_lanes, 16, 1)                                                                                     \
