@@ -94,7 +94,7 @@ KERNELS = [
     ("score.cl", "score", "buffer", "scores are not brought to 0", "? (value - low) / span : value - value", "? value / span : value - value"),
     ("bundle.clh", "sample", "buffer", "the eccentricity ignores y", "sqrt(dx * dx + dy * dy) / farthest", "sqrt(dx * dx + dx * dx) / farthest"),
     ("sample.cl", "sample", "buffer", "cells are read at their edge", "(first + i + 0.5f) * step_x", "(first + i) * step_x"),
-    ("topk.clh", "topk", "buffer", "NaN comes first", "isnan(score) ? 0xffffffffu", "isnan(score) ? 0u"),
+    ("topk.clh", "topk", "buffer", "NaN comes first", "score != score ? 0xffffffffu", "score != score ? 0u"),
     ("topk_best.cl", "topk", "buffer", "negative scores come before positive ones", "(key >> 32) ^ 0x80000000u);", "(key >> 32));"),
     ("topk.cl", "topk", "buffer", "of equal scores the order is off by one", "key_of(scores[i], i) < key;", "key_of(scores[i], i) <= key;"),
     ("footprint.cl", "footprint", "buffer", "probes weigh the same", "weights += weight;", "weights += 1.0f;"),
