@@ -227,20 +227,21 @@ unit_vectors(global const float *restrict vectors, const ulong at, const int dim
     if (lane == 0 && !good) atomic_min(bad, n);
 }
 
-/* Copies the vectors of one image to matrix[cell * dimension + component]. Work-item (x, y, n) copies
- * MATRIX_LAYERS layers of a cell. */
-kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension,
-                           global float *restrict matrix) {
+/* Copies the vectors of a level of one image to matrix[at + cell * dimension + component]. Work-item (x, y, n)
+ * copies MATRIX_LAYERS layers of a cell. */
+kernel void feature_matrix(TEXTURE_IN(features), const int image, const int dimension, const int level,
+                           global float *restrict matrix, const ulong at) {
     const int x = get_global_id(0), y = get_global_id(1), first = (int)get_global_id(2) * MATRIX_LAYERS;
-    if (x >= features_size.x || y >= features_size.y) return;
-    global float *row = matrix + (y * features_size.x + x) * dimension;
+    const int width = max(features_size.x >> level, 1), height = max(features_size.y >> level, 1);
+    if (x >= width || y >= height) return;
+    global float *row = matrix + at + (ulong)(y * width + x) * dimension;
     for (int layer = first; layer < min(first + MATRIX_LAYERS, features_size.z); ++layer) {
-        const float4 texel = texel_fetch(features, x, y, image * features_size.z + layer, 0);
-        const int at = 4 * layer;
-        row[at] = texel.x;
-        if (at + 1 < dimension) row[at + 1] = texel.y;
-        if (at + 2 < dimension) row[at + 2] = texel.z;
-        if (at + 3 < dimension) row[at + 3] = texel.w;
+        const float4 texel = texel_fetch(features, x, y, image * features_size.z + layer, level);
+        const int i = 4 * layer;
+        row[i] = texel.x;
+        if (i + 1 < dimension) row[i + 1] = texel.y;
+        if (i + 2 < dimension) row[i + 2] = texel.z;
+        if (i + 3 < dimension) row[i + 3] = texel.w;
     }
 }
 

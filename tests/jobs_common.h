@@ -59,7 +59,8 @@ typedef struct results {
     tvlm_position found[2][K];
     tvlm_position seen[FRAMES][K];
     float past;
-    float similarity[CELLS], vectors[2 * DIMENSION], weights[2];
+    float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION];
+    tvlm_attend_info attention;
     float all[5 * 4 * 40], moved[2], axes[2];
     float frames[FRAME_KINDS][STACK_WIDTH * STACK_HEIGHT];
     tvlm_position chosen_there[K];

@@ -174,6 +174,11 @@ static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) 
     if (status == TVLM_OK) status = tvlm_stack_embed(stack, 0, basis);
     if (status == TVLM_OK)
         status = tvlm_similarity(stack, 0, vectors + DIMENSION, 1, DIMENSION, CELLS, r->similarity);
+    if (status == TVLM_OK)
+        status = tvlm_attend(stack, NULL,
+                             tvlm_attend_params(.queries = vectors + DIMENSION, .dimension = DIMENSION,
+                                                .level = 1, .fine = 0.5f, .keep = true),
+                             DIMENSION, r->attended, NULL, &r->attention);
     tvlm_basis_destroy(&own);
     tvlm_basis_destroy(&basis);
     tvlm_trainer_destroy(&trainer);

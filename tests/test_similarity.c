@@ -187,16 +187,19 @@ static void test_against_definition(void **state) {
 
 /* ---- The operations that a stack's results do not show ---- */
 
-/* Of the second of two images: the matrix exactly, without the padding of the last layer, and lengths. */
+/* Of the second of two images: the matrix of a level exactly, without the padding of the last layer and behind
+ * what is there, and lengths. */
 static void operations(const test_target *target, tvlm_device *reference) {
-    enum { IMAGES = 2, LAYERS = 7, DIMENSION = 26, CELLS = 19 * 6 };
-    const size_t lengths = IMAGES * CELLS * sizeof(float), matrix = CELLS * DIMENSION * sizeof(float);
+    enum { IMAGES = 2, LAYERS = 7, DIMENSION = 26, CELLS = 19 * 6, UPPER = 9 * 3, ALL = CELLS + UPPER };
+    const size_t lengths = IMAGES * CELLS * sizeof(float), matrix = ALL * DIMENSION * sizeof(float);
     uint64_t random = 4;
-    float got[CELLS * DIMENSION], expected[CELLS * DIMENSION], inverse[2][IMAGES * CELLS];
+    float got[ALL * DIMENSION], expected[ALL * DIMENSION], inverse[2][IMAGES * CELLS];
     tvlm_device *const devices[2] = {target->device, reference};
-    const tvlm_texture shape = test_shape((test_size){19, 6}, LAYERS, IMAGES, target->format);
+    tvlm_texture shape = test_shape((test_size){19, 6}, LAYERS, IMAGES, target->format);
+    shape.levels = tvlm_level_count(19, 6);
     test_pair pair = test_pair_create(target, reference, &shape);
     test_pair_fill(&pair, &random, -2.0f, 3.0f, false);
+    test_pair_mips(&pair);
     test_pair_equalise(&pair);
     for (int i = 0; i < 2; ++i) {
         tvlm_features features = {
@@ -204,13 +207,16 @@ static void operations(const test_target *target, tvlm_device *reference) {
         const tvlm_backend *backend = devices[i]->backend;
         tvlm_buffer *made = test_buffer(devices[i], matrix, NULL);
         features.inverse = test_buffer(devices[i], lengths, NULL);
-        assert_int_equal(backend->feature_matrix(devices[i], &features, made), TVLM_OK);
+        for (int32_t level = 0; level < 2; ++level)
+            assert_int_equal(backend->feature_matrix(devices[i], &features, level, made,
+                                                     level > 0 ? CELLS * DIMENSION : 0),
+                             TVLM_OK);
         features.dimension = 4 * LAYERS; /* behind the last component there are zeros, but not here */
         assert_int_equal(backend->feature_lengths(devices[i], &features), TVLM_OK);
         test_buffer_take(devices[i], &made, matrix, i == 0 ? got : expected);
         test_buffer_take(devices[i], &features.inverse, lengths, inverse[i]);
     }
-    test_compare("matrix", got, expected, CELLS * DIMENSION, 0.0f, 0.0f);
+    test_compare("matrix", got, expected, ALL * DIMENSION, 0.0f, 0.0f);
     test_compare("1 / length", inverse[0] + CELLS, inverse[1] + CELLS, CELLS, 1e-6f, 1e-7f);
     test_pair_destroy(&pair);
 }

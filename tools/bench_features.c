@@ -12,6 +12,7 @@
 #include "select/score.h"
 #include "stack/features.h"
 #include "stack/stack.h"
+#include "texturevlm/attend.h"
 #include "texturevlm/basis.h"
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };
@@ -20,6 +21,7 @@ struct bench_features {
     tvlm_stack *stack; /* holds the image, with what the default score reads */
     uint16_t *halves;  /* [CELLS * DIMENSION]: the vectors as they come from the host */
     float *queries;    /* [QUERIES * DIMENSION] */
+    float *attended;   /* the same */
     tvlm_texture *map;
     tvlm_buffer *matrix; /* [CELLS * DIMENSION]: the vectors as floats */
     tvlm_basis *basis;   /* that of the image's own features */
@@ -60,8 +62,9 @@ tvlm_status bench_features_prepare(struct bench *bench) {
     if (f != NULL) {
         f->halves = malloc((size_t)CELLS * DIMENSION * sizeof *f->halves);
         f->queries = malloc((size_t)QUERIES * DIMENSION * sizeof *f->queries);
+        f->attended = malloc((size_t)QUERIES * DIMENSION * sizeof *f->attended);
     }
-    if (f == NULL || f->halves == NULL || f->queries == NULL)
+    if (f == NULL || f->halves == NULL || f->queries == NULL || f->attended == NULL)
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for features");
     fill(f);
     const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
@@ -96,6 +99,7 @@ void bench_features_release(struct bench *bench) {
     tvlm_stack_destroy(&f->stack);
     free(f->halves);
     free(f->queries);
+    free(f->attended);
     free(f);
 }
 
@@ -117,7 +121,7 @@ static tvlm_status run_matrix(struct bench *bench, int32_t unused) {
     tvlm_features features;
     (void)unused;
     TVLM_TRY(tvlm_stack_features(bench->features->stack, 0, &features));
-    return bench->device->backend->feature_matrix(bench->device, &features, bench->features->matrix);
+    return bench->device->backend->feature_matrix(bench->device, &features, 0, bench->features->matrix, 0);
 }
 
 /* Runs the kernel alone. The query's vector is where the last question left it. */
@@ -139,6 +143,16 @@ static tvlm_status run_cosines(struct bench *bench, int32_t unused) {
     TVLM_TRY(tvlm_stack_features(f->stack, 0, &features));
     const tvlm_vectors asked = {.vectors = f->queries, .count = QUERIES, .dimension = DIMENSION};
     return tvlm_stack_cosines(f->stack, &features, &asked, &cosines);
+}
+
+/* Attends with the hundred queries, a fifth of level 2 in detail. */
+static tvlm_status run_attention(struct bench *bench, int32_t unused) {
+    struct bench_features *const f = bench->features;
+    (void)unused;
+    return tvlm_attend(
+        f->stack, NULL,
+        tvlm_attend_params(.queries = f->queries, .count = QUERIES, .dimension = DIMENSION, .level = 2),
+        (size_t)QUERIES * DIMENSION, f->attended, NULL, NULL);
 }
 
 static tvlm_status run_basis(struct bench *bench, int32_t unused) {
@@ -179,6 +193,8 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
     bench_add(stages, count, "similarity", "", run_similarity, 0, stored + map + 4.0 * CELLS);
     bench_add(stages, count, "100 queries", "", run_cosines, 0,
               4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
+    bench_add(stages, count, "attention", "", run_attention, 0,
+              4.0 * (2.0 * 0.25 * values + 2.0 * QUERIES * (double)DIMENSION));
     bench_add(stages, count, "a further query", "", run_ask, 0, stored + map);
     bench_add(stages, count, "a query by cascade", "", run_cascade, 0,
               stored / 7.0); /* at most so much of them is looked into */

@@ -24,6 +24,7 @@
 #ifndef TEXTUREVLM_TEXTUREVLM_H
 #define TEXTUREVLM_TEXTUREVLM_H
 
+#include "attend.h"
 #include "basis.h"
 #include "delta.h"
 #include "device.h"

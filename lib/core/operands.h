@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/attention.h"
 #include "core/budget.h"
 #include "core/constants.h"
 #include "core/flow.h"

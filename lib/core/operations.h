@@ -265,9 +265,9 @@ typedef tvlm_status tvlm_unit_vectors_operation(tvlm_device *device, const tvlm_
 /* Fills in features->inverse for that image. */
 typedef tvlm_status tvlm_feature_lengths_operation(tvlm_device *device, const tvlm_features *features);
 
-/* Copies the image's vectors as a matrix: matrix[cell * dimension + i], floats. */
+/* Copies the image's vectors of a level as a matrix: matrix[offset + cell * dimension + i], floats. */
 typedef tvlm_status tvlm_feature_matrix_operation(tvlm_device *device, const tvlm_features *features,
-                                                  tvlm_buffer *matrix);
+                                                  int32_t level, tvlm_buffer *matrix, size_t offset);
 
 /*
  * Puts the cosine of each cell with a unit vector (4 * layers floats) into component 0 of level 0 of image
@@ -291,6 +291,9 @@ typedef tvlm_status tvlm_cosines_operation(tvlm_device *device, const tvlm_featu
  * mean in component 0 (TVLM_MAPS_*); the other components become 0. */
 typedef tvlm_status tvlm_maps_operation(tvlm_device *device, tvlm_buffer *cosines, int32_t count, int32_t how,
                                         int32_t image, tvlm_texture *out);
+
+/* Attention over the vectors of grids: tvlm_attention says what of, and where to. */
+typedef tvlm_status tvlm_attend_operation(tvlm_device *device, const tvlm_attention *attention);
 
 /* ---- From frame to frame ---- */
 
@@ -378,6 +381,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(similarity_cells, "test_cascade", "a query by cascade")                                                \
     X(cosines, "test_similarity", "100 queries")                                                             \
     X(maps, "test_similarity", "maps")                                                                       \
+    X(attend, "test_attend", "attention")                                                                    \
     X(warp, "test_warp", "warp")                                                                             \
     X(blend, "test_warp", "blend")                                                                           \
     X(follow, "test_follow", "follow 273")                                                                   \

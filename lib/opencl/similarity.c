@@ -98,14 +98,17 @@ tvlm_status tvlm_opencl_unit_vectors(tvlm_device *base, const tvlm_units *units,
     return tvlm_opencl_least_end(device, memory, bad);
 }
 
-tvlm_status tvlm_opencl_feature_matrix(tvlm_device *device, const tvlm_features *features,
-                                       tvlm_buffer *matrix) {
+tvlm_status tvlm_opencl_feature_matrix(tvlm_device *device, const tvlm_features *features, int32_t level,
+                                       tvlm_buffer *matrix, size_t offset) {
     const tvlm_texture *texture = features->texture;
     opencl_call call;
     TVLM_TRY(begin(features, device, "feature_matrix", &call));
     tvlm_opencl_call_int(&call, features->dimension);
+    tvlm_opencl_call_int(&call, level);
     tvlm_opencl_call_memory(&call, ((opencl_buffer *)matrix)->memory);
-    return tvlm_opencl_call_run_pixels(&call, texture->width, texture->height,
+    tvlm_opencl_call_ulong(&call, offset);
+    return tvlm_opencl_call_run_pixels(&call, tvlm_level_side(texture->width, level),
+                                       tvlm_level_side(texture->height, level),
                                        (texture->layers + MATRIX_LAYERS - 1) / MATRIX_LAYERS);
 }
 

@@ -7,10 +7,14 @@
 #include "reference/reference.h"
 #include "reference/texture.h"
 
-/* Component i of a cell's vector. */
-static double component(const tvlm_features *features, int32_t x, int32_t y, int32_t i) {
+/* Component i of the vector of a cell of a level. */
+static double component_at(const tvlm_features *features, int32_t level, int32_t x, int32_t y, int32_t i) {
     const int32_t slice = reference_slice(features->texture, features->image, i / 4);
-    return (double)tvlm_reference_fetch(features->texture, 0, slice, x, y)[i % 4];
+    return (double)tvlm_reference_fetch(features->texture, level, slice, x, y)[i % 4];
+}
+
+static double component(const tvlm_features *features, int32_t x, int32_t y, int32_t i) {
+    return component_at(features, 0, x, y, i);
 }
 
 static int32_t cells_of(const tvlm_features *features) {
@@ -75,14 +79,15 @@ tvlm_status tvlm_reference_unit_vectors(tvlm_device *device, const tvlm_units *u
     return TVLM_OK;
 }
 
-tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_features *features,
-                                          tvlm_buffer *matrix) {
-    const int32_t width = features->texture->width;
-    float *out = reference_data(matrix);
+tvlm_status tvlm_reference_feature_matrix(tvlm_device *device, const tvlm_features *features, int32_t level,
+                                          tvlm_buffer *matrix, size_t offset) {
+    const int32_t width = tvlm_level_side(features->texture->width, level);
+    const int32_t cells = width * tvlm_level_side(features->texture->height, level);
+    float *out = (float *)reference_data(matrix) + offset;
     (void)device;
-    for (int32_t cell = 0; cell < cells_of(features); ++cell)
+    for (int32_t cell = 0; cell < cells; ++cell)
         for (int32_t i = 0; i < features->dimension; ++i)
-            *out++ = (float)component(features, cell % width, cell / width, i);
+            *out++ = (float)component_at(features, level, cell % width, cell / width, i);
     return TVLM_OK;
 }
 

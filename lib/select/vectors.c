@@ -10,7 +10,7 @@ tvlm_status tvlm_vectors_read(tvlm_stack *stack, const tvlm_features *features, 
     const size_t dimension = (size_t)features->dimension, bytes = cells * dimension * sizeof *vectors;
     tvlm_buffer *buffer = NULL;
     TVLM_TRY(backend->buffer_create(tvlm_stack_device(stack), bytes, &buffer));
-    tvlm_status status = backend->feature_matrix(tvlm_stack_device(stack), features, buffer);
+    tvlm_status status = backend->feature_matrix(tvlm_stack_device(stack), features, 0, buffer, 0);
     if (status == TVLM_OK) status = backend->buffer_read(tvlm_stack_device(stack), buffer, 0, bytes, vectors);
     if (status == TVLM_OK)
         status = backend->buffer_read(tvlm_stack_device(stack), features->inverse,

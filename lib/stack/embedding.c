@@ -63,7 +63,7 @@ static tvlm_status many(tvlm_stack *stack, const tvlm_features *features, tvlm_b
         tvlm_stack_scratch(stack, TVLM_SCRATCH_POINTS, (size_t)cells * (size_t)k * sizeof(float), &matrix));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_COSINES, (size_t)count * (size_t)cells * sizeof(float),
                                 cosines));
-    TVLM_TRY(backend->feature_matrix(stack->device, features, matrix));
+    TVLM_TRY(backend->feature_matrix(stack->device, features, 0, matrix, 0));
     const tvlm_gemm product = {.m = count,
                                .n = cells,
                                .k = k,

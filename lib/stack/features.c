@@ -50,18 +50,45 @@ tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features 
     return TVLM_OK;
 }
 
-tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,
-                                       tvlm_buffer **matrix) {
+/* How many cells the first `levels` levels have. */
+static size_t cells_of_levels(const tvlm_features *features, int32_t levels) {
+    size_t cells = 0;
+    for (int32_t n = 0; n < levels; ++n)
+        cells += (size_t)tvlm_level_side(features->texture->width, n) *
+                 (size_t)tvlm_level_side(features->texture->height, n);
+    return cells;
+}
+
+/* Makes room for so many cells in the chunk's matrix. */
+static tvlm_status reserve_matrix(tvlm_stack *stack, tvlm_chunk *chunk, size_t cells, size_t dimension) {
+    if (chunk->matrix != NULL && chunk->matrix->bytes < cells * dimension * sizeof(float)) {
+        stack->device->backend->buffer_destroy(stack->device, &chunk->matrix);
+        chunk->matrix_of = 0;
+    }
+    return reserve(stack, &chunk->matrix, cells, dimension);
+}
+
+tvlm_status tvlm_stack_features_matrices(tvlm_stack *stack, const tvlm_features *features, int32_t levels,
+                                         tvlm_buffer **matrix) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, features->index);
     const uint64_t changes = stack->originals[features->index].changes[TVLM_GRID_FEATURES];
-    TVLM_TRY(reserve(stack, &chunk->matrix, (size_t)cells_of(features), (size_t)features->dimension));
+    const size_t dimension = (size_t)features->dimension;
+    TVLM_TRY(reserve_matrix(stack, chunk, cells_of_levels(features, levels), dimension));
     *matrix = chunk->matrix;
-    if (chunk->matrix_of == features->index + 1 && chunk->matrix_at == changes) return TVLM_OK;
+    if (chunk->matrix_of != features->index + 1 || chunk->matrix_at != changes) chunk->matrix_levels = 0;
     chunk->matrix_of = 0;
-    TVLM_TRY(stack->device->backend->feature_matrix(stack->device, features, chunk->matrix));
+    for (; chunk->matrix_levels < levels; ++chunk->matrix_levels)
+        TVLM_TRY(stack->device->backend->feature_matrix(
+            stack->device, features, chunk->matrix_levels, chunk->matrix,
+            cells_of_levels(features, chunk->matrix_levels) * dimension));
     chunk->matrix_of = features->index + 1;
     chunk->matrix_at = changes;
     return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,
+                                       tvlm_buffer **matrix) {
+    return tvlm_stack_features_matrices(stack, features, 1, matrix);
 }
 
 void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {

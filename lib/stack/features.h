@@ -18,6 +18,11 @@ tvlm_status tvlm_stack_features(tvlm_stack *stack, int32_t index, tvlm_features 
 tvlm_status tvlm_stack_features_matrix(tvlm_stack *stack, const tvlm_features *features,
                                        tvlm_buffer **matrix);
 
+/* Hands out the same of levels 0 .. levels - 1, one behind the other. The grid has its levels: tvlm_stack_make
+ * was asked for them before tvlm_stack_features. */
+tvlm_status tvlm_stack_features_matrices(tvlm_stack *stack, const tvlm_features *features, int32_t levels,
+                                         tvlm_buffer **matrix);
+
 /*
  * Subtracts `mean`, if it is not NULL, from `count` vectors [count * dimension] and normalizes them to unit
  * length: out[count * stride], stride >= dimension, with zeros after each vector. It fails with ARGUMENT if a

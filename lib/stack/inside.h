@@ -43,10 +43,10 @@ typedef struct tvlm_chunk {
     /* What is kept beside the encoder's vectors, NULL until a question needs it: the lengths of features
      * (tvlm_features.inverse), and how much of each embedded vector lies in the basis. */
     tvlm_buffer *inverse, *shares;
-    /* The features of one image as a matrix. It is that of image matrix_of - 1 (0: of none), as long as its
-     * changes[TVLM_GRID_FEATURES] is matrix_at. */
+    /* The features of one image as a matrix, with the first matrix_levels levels one behind the other. It is that
+     * of image matrix_of - 1 (0: of none), as long as its changes[TVLM_GRID_FEATURES] is matrix_at. */
     tvlm_buffer *matrix;
-    int32_t matrix_of;
+    int32_t matrix_of, matrix_levels;
     uint64_t matrix_at;
 
     /* What is remembered of the frame before. NULL until a frame was advanced. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * attend.cl: attention over the vectors of grids, coarse first (lib/core/attention.h says what rows, levels and
+ * areas are). The products with the first level are made by gemm.cl or CLBlast; what is here works on a block of
+ * rows, of each of which `total` numbers lie beside each other, one for each cell of all levels:
+ *
+ *   - scores, in whose place the softmax puts each cell's part;
+ *   - areas, with a minus before those of cells that were chosen to hand on theirs.
+ *
+ * GROUP work-items share a row, or 64 cells of a row: one on CPUs. LANES of them, with WIDTH x RUN components
+ * of a value each, share a row's values.
+ */
+// check-kernels: -DGROUP=1 -DWIDTH=1 -DLANES=1 -DRUN=64
+// check-kernels: -DGROUP=64 -DWIDTH=16 -DLANES=8 -DRUN=4
+#include "helper.clh"
+
+#ifndef GROUP
+#define GROUP 64
+#define WIDTH 16
+#define LANES 8
+#define RUN   4
+#endif
+/* How many cells of a row a work-group scores. */
+#define CELLS 64
+/* How many terms are added before their sum is added to others: long sums of floats drift. */
+#define TERMS 64
+
+#define ROW_KERNEL kernel __attribute__((reqd_work_group_size(GROUP, 1, 1)))
+
+/* ---- Which cells are chosen ---- */
+
+/* Whole numbers in the order of the scores. 0 and -0 are one number. */
+HELPER uint key_of(float score) {
+    const uint bits = as_uint(score + 0.0f);
+    return bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+}
+
+/* The sum of what the work-items have, which all of them get. */
+HELPER int sum_of(int part, local int *sum) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0) *sum = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(sum, part);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return *sum;
+}
+
+/*
+ * Chooses among `cells` cells from `at` on those that have an area: the share of them (in 65536ths, rounded,
+ * at least one; 0: none) with the highest scores, of equal ones the first. Their areas get a minus. Where
+ * `area` is not 0, all cells have this one first. The k-th highest key is found bit by bit, and then the cell
+ * before which as many of that key lie as are still wanted.
+ */
+ROW_KERNEL void attend_choose(global const float *restrict scores, global float *restrict areas,
+                              const int total, const int at, const int cells, const int share,
+                              const float area) {
+    local int sum;
+    const int lane = get_local_id(0);
+    scores += (size_t)get_group_id(0) * total + at;
+    areas += (size_t)get_group_id(0) * total + at;
+    int part = 0;
+    for (int i = lane; i < cells; i += GROUP) {
+        if (area != 0.0f) areas[i] = area;
+        part += areas[i] > 0.0f;
+    }
+    const int present = sum_of(part, &sum);
+    int wanted = share > 0 ? max(1, (int)(((long)present * share + 32768) / 65536)) : 0;
+    uint key = 0;
+    for (int bit = 31; bit >= 0; --bit) {
+        const uint higher = key | 1u << bit;
+        part = 0;
+        for (int i = lane; i < cells; i += GROUP) part += areas[i] > 0.0f && key_of(scores[i]) >= higher;
+        if (sum_of(part, &sum) >= wanted) key = higher;
+    }
+    part = 0;
+    for (int i = lane; i < cells; i += GROUP) part += areas[i] > 0.0f && key_of(scores[i]) > key;
+    wanted -= sum_of(part, &sum);
+    int end = 0;
+    for (int step = 65536; step > 0; step /= 2) {
+        part = 0;
+        for (int i = lane; i < min(end + step, cells); i += GROUP)
+            part += areas[i] > 0.0f && key_of(scores[i]) == key;
+        if (sum_of(part, &sum) <= wanted) end += step;
+    }
+    for (int i = lane; i < cells; i += GROUP) {
+        const uint own = key_of(scores[i]);
+        if (share > 0 && areas[i] > 0.0f && (own > key || (own == key && i < end))) areas[i] = -areas[i];
+    }
+}
+
+/* ---- What they hand on ---- */
+
+/* How many units of cell `from` of a row of `count` lie in cell `to` of one of `others` that covers the same: a
+ * row has count * others units, and `from` has `others`. */
+HELPER int units_in(long from, long count, long to, long others) {
+    return (int)max(0L, min((from + 1) * others, (to + 1) * count) - max(from * others, to * count));
+}
+
+/* What the cell (x, y) of a grid of `to` cells gets of values of `from` cells: with sign -1 of those below 0. */
+HELPER float handed_on(global const float *values, int2 from, int2 to, int x, int y, float sign) {
+    const int left = (int)((long)x * from.x / to.x), top = (int)((long)y * from.y / to.y);
+    float sum = 0.0f;
+    for (int v = top; v < min(from.y, top + 2); ++v)
+        for (int u = left; u < min(from.x, left + 2); ++u) {
+            const float value = max(0.0f, sign * values[v * from.x + u]);
+            const int units = units_in(u, from.x, x, to.x) * units_in(v, from.y, y, to.y);
+            sum += value * ((float)units / (float)(to.x * to.y));
+        }
+    return sum;
+}
+
+/*
+ * Gives the cells of the next level their areas, and those that have one their scores: the product of the
+ * row's query with the cell's key, times `scale`. `query` is the first one of the block, `key` the first cell
+ * of the level, `size` the components of a head. Work-group (n, row) makes CELLS cells.
+ */
+ROW_KERNEL void attend_refine(global float *restrict scores, global float *restrict areas, const int total,
+                              const int at_from, const int2 from, const int at_to, const int2 to,
+                              global const float *restrict queries, const ulong query,
+                              global const float *restrict keys, const ulong key, const int heads,
+                              const int size, const float scale) {
+    const int row = get_group_id(1), head = row % heads, first = (int)get_group_id(0) * CELLS;
+    const int dimension = heads * size;
+    const size_t place = (size_t)row * total;
+    queries += query + (ulong)(row / heads) * dimension + head * size;
+    keys += key + head * size;
+    for (int i = first + (int)get_local_id(0); i < min(first + CELLS, to.x * to.y); i += GROUP) {
+        const float area = handed_on(areas + place + at_from, from, to, i % to.x, i / to.x, -1.0f);
+        areas[place + at_to + i] = area;
+        if (area == 0.0f) continue;
+        global const float *own = keys + (ulong)i * dimension;
+        float16 sums = 0.0f;
+        int c = 0;
+        for (; c + 16 <= size; c += 16) sums += vload16(0, queries + c) * vload16(0, own + c);
+        const float8 eight = sums.lo + sums.hi;
+        const float4 four = eight.lo + eight.hi;
+        float sum = (four.x + four.y) + (four.z + four.w);
+        for (; c < size; ++c) sum += queries[c] * own[c];
+        scores[place + at_to + i] = scale * sum;
+    }
+}
+
+/* ---- The softmax ---- */
+
+/*
+ * Puts area * exp(score) of cells begin .. end - 1, over its sum and times `scale`, in the place of each score,
+ * and 0 where there is no area. With `all`, cells that handed on their areas count as before. reads[reads_at + row]
+ * gets the number of keys and of values that are read; what it has already is added to where `begin` is not 0.
+ */
+ROW_KERNEL void attend_softmax(global float *restrict scores, global const float *restrict areas,
+                               const int total, const int begin, const int end, const float scale,
+                               const int all, global int2 *restrict reads, const int reads_at) {
+    local float parts[GROUP];
+    local int sum_there;
+    const int row = get_group_id(0), lane = get_local_id(0);
+    scores += (size_t)row * total;
+    areas += (size_t)row * total;
+    float most = -INFINITY, sum = 0.0f;
+    int keys = 0, values = 0;
+    for (int i = begin + lane; i < end; i += GROUP) {
+        const bool counts = areas[i] > 0.0f || (all && areas[i] < 0.0f);
+        keys += areas[i] != 0.0f;
+        values += counts;
+        if (counts) most = max(most, scores[i]);
+    }
+    keys = sum_of(keys, &sum_there);
+    values = sum_of(values, &sum_there);
+    parts[lane] = most;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < GROUP; ++i) most = max(most, parts[i]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int first = begin + lane; first < end; first += GROUP * TERMS) {
+        float some = 0.0f;
+        for (int i = first; i < min(end, first + GROUP * TERMS); i += GROUP) {
+            const bool counts = areas[i] > 0.0f || (all && areas[i] < 0.0f);
+            const float term = counts ? fabs(areas[i]) * exp(scores[i] - most) : 0.0f;
+            scores[i] = term;
+            some += term;
+        }
+        sum += some;
+    }
+    parts[lane] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sum = 0.0f;
+    for (int i = 0; i < GROUP; ++i) sum += parts[i];
+    for (int i = begin + lane; i < end; i += GROUP) scores[i] *= scale / sum;
+    reads += reads_at + row;
+    if (lane == 0) *reads = (begin > 0 ? *reads : (int2)(0)) + (int2)(keys, values);
+}
+
+/* ---- What comes out ---- */
+
+/*
+ * Adds the values of the cells of a level, each times its part, to out[row]. `value` is the first cell of the
+ * level, `size` the components of a head. Work-group (n, row) makes WIDTH * RUN components; its lanes take every
+ * LANES-th cell, and their sums are added in the order of the lanes.
+ */
+kernel __attribute__((reqd_work_group_size(WIDTH, LANES, 1))) void
+attend_values(global const float *restrict parts, const int total, const int at, const int cells,
+              global const float *restrict values, const ulong value, const int heads, const int size,
+              global float *restrict out, const ulong out_at) {
+    local float there[LANES * RUN * WIDTH];
+    const int row = get_group_id(1), x = get_local_id(0), lane = get_local_id(1);
+    const int dimension = heads * size, first = (int)get_group_id(0) * WIDTH * RUN + x;
+    const int count = clamp((size - first + WIDTH - 1) / WIDTH, 0, RUN);
+    const int head_at = (row % heads) * size + first;
+    float sums[RUN];
+    for (int k = 0; k < RUN; ++k) sums[k] = 0.0f;
+    parts += (size_t)row * total + at;
+    values += value + head_at;
+    for (int i = lane; i < cells; i += LANES) {
+        const float part = parts[i];
+        if (part == 0.0f) continue;
+        global const float *own = values + (ulong)i * dimension;
+        for (int k = 0; k < RUN; ++k)
+            if (k < count) sums[k] += part * own[k * WIDTH];
+    }
+    for (int k = 0; k < RUN; ++k) there[(lane * RUN + k) * WIDTH + x] = sums[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane != 0) return;
+    out += out_at + (ulong)(row / heads) * dimension + head_at;
+    for (int k = 0; k < count; ++k) {
+        float sum = there[k * WIDTH + x];
+        for (int n = 1; n < LANES; ++n) sum += there[(n * RUN + k) * WIDTH + x];
+        out[k * WIDTH] += sum;
+    }
+}
+
+/* Adds to the map, or with `begins` 1 puts there, what `rows` rows give to each of its cells by a level, times
+ * `scale`. Work-item: a cell of the map. */
+kernel void attend_map(global const float *restrict parts, const int total, const int at, const int2 from,
+                       const int2 to, const int rows, const float scale, const int begins,
+                       global float *restrict map) {
+    const int i = get_global_id(0);
+    float sum = 0.0f;
+    if (i >= to.x * to.y) return;
+    for (int first = 0; first < rows; first += TERMS) {
+        float some = 0.0f;
+        for (int row = first; row < min(rows, first + TERMS); ++row)
+            some += handed_on(parts + (size_t)row * total + at, from, to, i % to.x, i / to.x, 1.0f);
+        sum += some;
+    }
+    map[i] = (begins ? 0.0f : map[i]) + scale * sum;
+}
