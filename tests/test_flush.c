@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * test_flush.c: work that nobody waits for is sent to the device before the call that enqueued it returns. A
- * driver may keep it until it is asked, and then the device has nothing to do while the host computes.
+ * driver may keep it until it is asked, and then the device has nothing to do while the host computes. Waiting
+ * for the device waits for that work too, which rusticl's clFinish does not (tvlm_opencl_wait).
  */
 #include <string.h>
 
 #include "layer_helper.h"
+#include "opencl/backend.h"
 #include "support_stage.h"
 
-enum { WIDTH = 64, HEIGHT = 48 };
+enum { WIDTH = 64, HEIGHT = 48, LARGE = 512 };
 
 static const layer_control *layer;
 static bool kept; /* whether something was enqueued since the driver last had to send it */
@@ -72,13 +74,45 @@ static void check(const test_target *target, tvlm_device *reference) {
     free(pixels);
 }
 
+/* A marker behind the kernels of a stack is sent, and has been passed when the device is waited for. */
+static void check_waits(const test_target *target, tvlm_device *reference) {
+    const opencl_device *device = (const opencl_device *)target->device;
+    uint64_t random = 4;
+    tvlm_stack *stack = NULL;
+    cl_event passed = NULL;
+    cl_int state = CL_QUEUED;
+    (void)reference;
+    if (!test_is_opencl(target->device)) return;
+    uint8_t *pixels = test_random_pixels(&random, LARGE, LARGE, 3);
+    const tvlm_image image = {.pixels = pixels, .width = LARGE, .height = LARGE, .channels = 3};
+    assert_int_equal(tvlm_stack_create_for_image(
+                         target->device, &image,
+                         tvlm_stack_params(.format = target->format, .layout = "saliency"), &stack),
+                     TVLM_OK);
+    assert_int_equal(tvlm_stack_generate(stack), TVLM_OK);
+    assert_int_equal(clEnqueueMarkerWithWaitList(device->queue, 0, NULL, &passed), CL_SUCCESS);
+    assert_int_equal(clFlush(device->queue), CL_SUCCESS);
+    assert_int_equal(target->device->backend->finish(target->device), TVLM_OK);
+    assert_int_equal(clGetEventInfo(passed, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, NULL),
+                     CL_SUCCESS);
+    assert_int_equal(state, CL_COMPLETE);
+    clReleaseEvent(passed);
+    tvlm_stack_destroy(&stack);
+    free(pixels);
+}
+
+static void test_waits(void **state) {
+    (void)state;
+    test_on_targets(check_waits);
+}
+
 static void test_sent(void **state) {
     (void)state;
     test_on_targets(check);
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sent)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sent), cmocka_unit_test(test_waits)};
     layer = use_layer();
     if (layer == NULL) return 77;
     return test_exit(cmocka_run_group_tests(tests, NULL, NULL));

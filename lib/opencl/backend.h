@@ -122,8 +122,10 @@ typedef struct opencl_device {
     size_t group_max;
     /* Images do not round to the nearest half, so kernels do it before they write. */
     bool round_stores;
-    /* The driver lets go of images that enqueued work still reads, so texture.c waits. */
+    /* The driver lets go of memory that enqueued work still reads, so that is waited for (tvlm_opencl_release). */
     bool releases_early;
+    /* clFinish does not wait for what clFlush has sent already (tvlm_opencl_wait). */
+    bool finishes_early;
     /* Whether something was enqueued since the host waited, or had the driver send it (tvlm_opencl_flush). */
     bool unsent;
     /* The driver ends long loops early, so no work-item may do much. */
@@ -242,6 +244,10 @@ tvlm_status tvlm_opencl_least_end(opencl_device *device, cl_mem memory, int32_t 
 void tvlm_opencl_staging_release(opencl_device *device);
 /* Gives scratch[which], which then has at least so many bytes. */
 tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, cl_mem *memory);
+/* Waits for all that was enqueued in a queue of this device. */
+cl_int tvlm_opencl_wait(const opencl_device *device, cl_command_queue queue);
+/* Releases memory that enqueued work may still use; NULL is fine. OpenCL keeps it until that is done. */
+void tvlm_opencl_release(const opencl_device *device, cl_mem memory);
 /* Gives scratch[which] with these bytes in it. It writes them only where `kept` does not say that they are there
  * already; therefore nobody else may write that scratch memory. */
 tvlm_status tvlm_opencl_keep(opencl_device *device, int which, opencl_kept *kept, size_t bytes,

@@ -92,14 +92,19 @@ static cl_int await(cl_event *event) {
     return error;
 }
 
+void tvlm_opencl_release(const opencl_device *device, cl_mem memory) {
+    if (memory == NULL) return;
+    if (device->releases_early) (void)tvlm_opencl_wait(device, device->queue);
+    clReleaseMemObject(memory);
+}
+
 void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     if (*buffer == NULL) return;
     /* The caller may free the host memory that is being sent next. Whether it arrived matters to nobody. */
     (void)await(&((opencl_buffer *)*buffer)->arrival);
     tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
-    if (((opencl_device *)device)->releases_early) (void)clFinish(((opencl_device *)device)->queue);
     if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
-    clReleaseMemObject(((opencl_buffer *)*buffer)->memory);
+    tvlm_opencl_release((opencl_device *)device, ((opencl_buffer *)*buffer)->memory);
     free(*buffer);
     *buffer = NULL;
 }
@@ -276,7 +281,7 @@ tvlm_status tvlm_opencl_scratch(opencl_device *device, int which, size_t bytes, 
         if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "scratch memory");
         tvlm_device_takes(&device->base, bytes);
         tvlm_device_gives(&device->base, device->scratch_bytes[which]);
-        if (device->scratch[which] != NULL) clReleaseMemObject(device->scratch[which]);
+        tvlm_opencl_release(device, device->scratch[which]);
         device->scratch[which] = grown;
         device->scratch_bytes[which] = bytes;
     }

@@ -36,15 +36,20 @@ static void release(opencl_device *device) {
 void tvlm_opencl_destroy(tvlm_device *base) {
     opencl_device *device = (opencl_device *)base;
     if (device == NULL) return;
-    clFinish(device->queue);
+    (void)tvlm_opencl_wait(device, device->queue);
     tvlm_opencl_lock();
     release(device);
     tvlm_opencl_unlock();
 }
 
+cl_int tvlm_opencl_wait(const opencl_device *device, cl_command_queue queue) {
+    if (device->finishes_early) (void)clEnqueueMarkerWithWaitList(queue, 0, NULL, NULL);
+    return clFinish(queue);
+}
+
 tvlm_status tvlm_opencl_finish(tvlm_device *base) {
     opencl_device *device = (opencl_device *)base;
-    const cl_int error = clFinish(device->queue);
+    const cl_int error = tvlm_opencl_wait(device, device->queue);
     device->unsent = false;
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "clFinish");
 }
@@ -83,8 +88,9 @@ static bool caches_itself(const opencl_device *device) {
     return strcmp(device->base.info.platform, "Portable Computing Language") == 0;
 }
 
-/* Seen with Mesa 22.3: work in flight crashes when an image that it reads is released. */
-static bool releases_early(const opencl_device *device) {
+/* Seen with Mesa 22.3: clFinish does not wait for what clFlush has sent, and memory that work in flight uses is
+ * gone when it is released. */
+static bool is_rusticl(const opencl_device *device) {
     return strcmp(device->base.info.platform, "rusticl") == 0;
 }
 
@@ -256,11 +262,11 @@ tvlm_status tvlm_opencl_device_create(cl_device_id id, int32_t index, cl_context
         error = clGetDeviceInfo(id, CL_DEVICE_PLATFORM, sizeof made->platform, &made->platform, NULL);
     tvlm_status status = TVLM_OK;
     if (error != CL_SUCCESS) status = tvlm_opencl_fail(&made->base, error, "clGetDeviceInfo");
-    made->releases_early = releases_early(made);
+    made->finishes_early = made->releases_early = is_rusticl(made);
     if (status == TVLM_OK) status = take_folders(made, params);
     if (status == TVLM_OK) status = prepare(made, params);
     if (status != TVLM_OK) {
-        clFinish(queue);
+        (void)tvlm_opencl_wait(made, queue);
         release(made);
         return status;
     }

@@ -28,6 +28,7 @@
     X(clEnqueueFillBuffer)                                                                                   \
     X(clEnqueueFillImage)                                                                                    \
     X(clEnqueueMapBuffer)                                                                                    \
+    X(clEnqueueMarkerWithWaitList)                                                                           \
     X(clEnqueueNDRangeKernel)                                                                                \
     X(clEnqueueReadBuffer)                                                                                   \
     X(clEnqueueReadImage)                                                                                    \
@@ -95,6 +96,7 @@ bool tvlm_opencl_load(void);
 #define clEnqueueFillBuffer           tvlm_opencl_functions.clEnqueueFillBuffer
 #define clEnqueueFillImage            tvlm_opencl_functions.clEnqueueFillImage
 #define clEnqueueMapBuffer            tvlm_opencl_functions.clEnqueueMapBuffer
+#define clEnqueueMarkerWithWaitList   tvlm_opencl_functions.clEnqueueMarkerWithWaitList
 #define clEnqueueNDRangeKernel        tvlm_opencl_functions.clEnqueueNDRangeKernel
 #define clEnqueueReadBuffer           tvlm_opencl_functions.clEnqueueReadBuffer
 #define clEnqueueReadImage            tvlm_opencl_functions.clEnqueueReadImage

@@ -223,7 +223,7 @@ static size_t kept_texels(const tvlm_texture *shape, int32_t first) {
 
 static void drop_carry(opencl_device *device, opencl_texture *texture) {
     if (texture->carry == NULL) return;
-    clReleaseMemObject(texture->carry);
+    tvlm_opencl_release(device, texture->carry);
     tvlm_device_gives(&device->base, texture->carry_bytes);
     texture->carry = NULL;
     texture->carry_bytes = 0;

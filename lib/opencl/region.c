@@ -189,7 +189,7 @@ static tvlm_status send(opencl_device *device, size_t first) {
         cl_int error = CL_SUCCESS;
         const size_t entries = regions->entry_capacity;
         /* OpenCL keeps the old memory until the kernels that read it are done. */
-        if (regions->memory != NULL) clReleaseMemObject(regions->memory);
+        tvlm_opencl_release(device, regions->memory);
         regions->memory_entries = 0;
         regions->memory = clCreateBuffer(device->context, CL_MEM_READ_ONLY,
                                          entries * sizeof *regions->entries, NULL, &error);

@@ -139,11 +139,10 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
 void tvlm_opencl_texture_destroy(tvlm_device *device, tvlm_texture **texture) {
     opencl_texture *gone = (opencl_texture *)*texture;
     if (gone == NULL) return;
-    if (((opencl_device *)device)->releases_early) (void)clFinish(((opencl_device *)device)->queue);
     tvlm_device_gives(device, gone->base.bytes);
-    if (gone->level0 != NULL) clReleaseMemObject(gone->level0);
-    if (gone->rest != NULL) clReleaseMemObject(gone->rest);
-    if (gone->carry != NULL) clReleaseMemObject(gone->carry);
+    tvlm_opencl_release((opencl_device *)device, gone->level0);
+    tvlm_opencl_release((opencl_device *)device, gone->rest);
+    tvlm_opencl_release((opencl_device *)device, gone->carry);
     tvlm_device_gives(device, gone->carry_bytes);
     free(gone);
     *texture = NULL;

@@ -163,6 +163,9 @@ static void *CL_API_CALL wrapped_clEnqueueMapBuffer(cl_command_queue queue, cl_m
     if (host != NULL && event != NULL) layer_count_held(1);
     return host;
 }
+ENQUEUE(clEnqueueMarkerWithWaitList,
+        (cl_command_queue queue, cl_uint waits, const cl_event *list, cl_event *event),
+        (queue, waits, list, event))
 ENQUEUE(clEnqueueUnmapMemObject,
         (cl_command_queue queue, cl_mem memory, void *host, cl_uint waits, const cl_event *list,
          cl_event *event),
