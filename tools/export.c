@@ -34,7 +34,7 @@ typedef struct export_options {
     int all, video, selected_only;
     int strategy;           /* a place in ways[] */
     question_options asked; /* asked.combine is a place in combinations[] */
-    export_input_options given;
+    handed_options given;
 } export_options;
 
 static const char *const combinations[] = {"max", "mean", NULL};

@@ -64,7 +64,7 @@ static const option_spec specs[] = {
     {0, OPTION_FOLDER, "crops", offsetof(select_options, crops), "DIR",
      "for budget: the thumbnail and the tiles as PNGs in a folder that is there, and a JSON of their places",
      0, 0, NULL},
-    {0, OPTION_INTEGER, "clusters", offsetof(select_options, clusters), "N",
+    {0, OPTION_INTEGER, "clusters", offsetof(select_options, given.clusters), "N",
      "regions of the image, for cascade and for channels that are about them (default: 50)", 1,
      TVLM_REGIONS_MAX, NULL},
     {0, OPTION_FLAG, "anisotropic", offsetof(select_options, anisotropic), NULL,
@@ -88,8 +88,8 @@ static const option_group groups[] = {
     {&combine_specs, offsetof(select_options, questions)},
     {&basis_specs, offsetof(select_options, basis)},
     {&patch_specs, offsetof(select_options, patches)},
-    {&input_specs, offsetof(select_options, inputs)},
-    {&truth_specs, offsetof(select_options, objects)},
+    {&input_specs, offsetof(select_options, given.files)},
+    {&truth_specs, offsetof(select_options, given.objects)},
     {0},
 };
 
@@ -283,35 +283,15 @@ static int find_layout(select_run *run) {
     return patches_layout(run->tool, &options->patches, &run->patches, run->layout, sizeof run->layout);
 }
 
-/* Refuses what nothing would read. Only the cascade reads regions, and only foveated points, by itself. */
-static int check_inputs(select_run *run, int count) {
+/* Only the cascade reads regions by itself, and only foveated looks at objects. */
+static int read_handed(select_run *run, int count, char *const *paths) {
     const select_options *const options = run->options;
-    struct tool *const tool = run->tool;
-    const char *const file = inputs_given(&options->inputs), *const objects = truth_given(&options->objects);
-    const char *const regions = options->inputs.labels != NULL ? "--labels"
-                                : options->clusters.given      ? "--clusters"
-                                                               : NULL;
-    const bool looks = run->strategy == TVLM_STRATEGY_FOVEATED && options->fixations.count == 0;
-    if (count > 1 && file != NULL) return tool_usage(tool, "%s is of one image", file);
-    if (options->clusters.given && options->inputs.labels != NULL)
-        return tool_usage(tool, "--clusters and --labels exclude each other");
-    if (objects != NULL && options->inputs.saliency_map != NULL)
-        return tool_usage(tool, "%s and --saliency-map exclude each other", objects);
-    int code = inputs_check(tool, &options->inputs, run->layout);
-    if (code == TOOL_DONE && regions != NULL && run->strategy != TVLM_STRATEGY_CASCADE)
-        code = inputs_check_read(tool, regions, TVLM_CHANNEL_CLUSTER_ID, run->layout);
-    if (code == TOOL_DONE && objects != NULL && !looks)
-        code = inputs_check_read(tool, objects, TVLM_CHANNEL_SALIENCY, run->layout);
-    return code;
-}
-
-static int read_inputs(select_run *run, int count, char *const *paths) {
-    const select_options *const options = run->options;
-    int code = check_inputs(run, count);
-    if (code == TOOL_DONE) code = inputs_read(run->tool, &options->inputs, &run->inputs);
-    if (code != TOOL_DONE || truth_given(&options->objects) == NULL) return code;
-    code = truth_files(run->tool, &options->objects, count, paths);
-    return code == TOOL_DONE ? truth_open(run->tool, &options->objects, &run->objects) : code;
+    const handed_use use = {
+        .layout = run->layout,
+        .regions = run->strategy == TVLM_STRATEGY_CASCADE,
+        .points = run->strategy == TVLM_STRATEGY_FOVEATED && options->fixations.count == 0,
+    };
+    return handed_read(run->tool, &options->given, &use, count, paths, &run->handed);
 }
 
 /* Reads what the options name, and notes all files. */
@@ -332,7 +312,7 @@ static int prepare(select_run *run, int count, char *const *paths) {
     if (code == TOOL_DONE) code = note_outputs(run, count, paths);
     if (code == TOOL_DONE) code = explain_check(tool, options->explain);
     if (code == TOOL_DONE) code = find_layout(run);
-    return code == TOOL_DONE ? read_inputs(run, count, paths) : code;
+    return code == TOOL_DONE ? read_handed(run, count, paths) : code;
 }
 
 static int run_select(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -343,7 +323,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
                       .stacks = {.tool = tool,
                                  .common = &options->common,
                                  .options = &options->stacks,
-                                 .clusters = options->clusters.value},
+                                 .clusters = options->given.clusters.value},
                       .several = operand_count > 1};
     int code = check(tool, options, operand_count);
     if (code == TOOL_DONE) code = prepare(&run, operand_count, operands);
@@ -355,8 +335,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
     questions_release(&run.questions);
-    inputs_release(&run.inputs);
-    truth_close(&run.objects);
+    handed_release(&run.handed);
     return code;
 }
 

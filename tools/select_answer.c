@@ -283,8 +283,8 @@ static int make_arrays(select_run *run, select_job *job) {
 int select_find_middles(const select_run *run, select_job *job) {
     truth_middles middles;
     const bool looks = run->strategy == TVLM_STRATEGY_FOVEATED && run->options->fixations.count == 0;
-    if (run->objects == NULL || !looks) return TOOL_DONE;
-    const int code = truth_find_middles(run->tool, run->objects, job->path, job->image->width,
+    if (run->handed.objects == NULL || !looks) return TOOL_DONE;
+    const int code = truth_find_middles(run->tool, run->handed.objects, job->path, job->image->width,
                                         job->image->height, &middles);
     job->middles = middles.points;
     return code;
@@ -300,10 +300,8 @@ static int find_stack(select_run *run, select_job *job) {
     if (code == TOOL_DONE && job->used.new)
         code = questions_set(run->tool, &run->questions, job->number, job->image->width, job->stack);
     if (code == TOOL_DONE && job->used.new)
-        code = inputs_set(run->tool, run->inputs, job->image->width, job->stack);
-    if (code == TOOL_DONE && job->used.new && run->objects != NULL)
-        code = objects_set(run->tool, run->objects, job->path, job->image->width, job->image->height, false,
-                           job->stack, 0);
+        code = handed_set(run->tool, &run->handed, job->path, job->image->width, job->image->height, false,
+                          job->stack);
     return code;
 }
 

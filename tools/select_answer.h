@@ -8,9 +8,8 @@
 
 #include "bases.h"
 #include "draw.h"
-#include "inputs.h"
+#include "handed.h"
 #include "json.h"
-#include "objects.h"
 #include "questions.h"
 #include "select_budget.h"
 #include "select_explain.h"
@@ -42,9 +41,7 @@ typedef struct select_options {
     const char *crops;
     question_options questions;
     basis_options basis;
-    input_options inputs;
-    option_integer clusters;
-    truth_options objects;
+    handed_options given;
 } select_options;
 
 #define SELECT_LAYOUT_SIZE 2048
@@ -58,8 +55,7 @@ typedef struct select_run {
     questions questions;
     patch_plan patches;
     tvlm_basis *basis;
-    input_files *inputs; /* NULL: nothing is handed in */
-    truth *objects;      /* NULL: no objects are */
+    handed handed;
     stack_source stacks;
     char layout[SELECT_LAYOUT_SIZE]; /* the names of the channels that the score reads */
     bool several;                    /* whether there are several images */

@@ -102,7 +102,7 @@ static void release_answers(pooled_image *one) {
 }
 
 static int prepare(select_run *run, pooled *all, select_job *job) {
-    if (run->inputs == NULL && run->objects == NULL) return select_prepare(run, job);
+    if (run->handed.files == NULL && run->handed.objects == NULL) return select_prepare(run, job);
     pthread_mutex_lock(&all->handing_in);
     const int code = select_prepare(run, job);
     pthread_mutex_unlock(&all->handing_in);
