@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * device_helper.h: what the tests of devices share: opening one, what it logs, folders, and one pixel that
+ * device_helper.h: what the tests of devices share: opening one, folders, and one pixel that
  * shows which kernels are at work.
  */
 #ifndef TVLM_TESTS_DEVICE_HELPER_H
@@ -12,21 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log_helper.h"
 #include "support_stage.h"
-
-/* ---- Log, which counts lines by their importance ---- */
-
-typedef struct lines {
-    int errors, warnings;
-    char last[1024]; /* the last error or warning */
-} lines;
-
-static inline void count_line(void *user, tvlm_log_level level, const char *message) {
-    lines *l = user;
-    if (level == TVLM_LOG_ERROR) ++l->errors;
-    if (level == TVLM_LOG_WARNING) ++l->warnings;
-    if (level <= TVLM_LOG_WARNING) snprintf(l->last, sizeof l->last, "%s", message);
-}
 
 /* ---- Folders ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pool_helper.h: what the tests of pools share: what was said, pictures, and selections that must be equal.
+ * pool_helper.h: what the tests of pools share: pictures, and selections that must be equal.
  */
 #ifndef TVLM_TESTS_POOL_HELPER_H
 #define TVLM_TESTS_POOL_HELPER_H
@@ -8,27 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "support.h"
-
-/* ---- What was said ---- */
-
-/* A pool calls its log one call at a time. */
-static struct {
-    int errors, warnings;
-    char last[1024];
-} said;
-
-static void note(void *user, tvlm_log_level level, const char *message) {
-    (void)user;
-    said.errors += level == TVLM_LOG_ERROR;
-    said.warnings += level == TVLM_LOG_WARNING;
-    if (level <= TVLM_LOG_WARNING) snprintf(said.last, sizeof said.last, "%s", message);
-}
-static const tvlm_log noting = {note, NULL};
-
-static inline void nothing_said(void) {
-    memset(&said, 0, sizeof said);
-}
+#include "log_helper.h"
 
 /* ---- Pictures, and what is selected on them ---- */
 

@@ -6,29 +6,13 @@
 #include <string.h>
 
 #include "layer_helper.h"
+#include "log_helper.h"
 
 enum { SIDE = 48, K = 4 };
 
 static const layer_control *layer;
 static uint8_t pixels[SIDE * SIDE * 3];
 static const tvlm_image image = {.pixels = pixels, .width = SIDE, .height = SIDE, .channels = 3};
-
-static struct {
-    int errors, warnings;
-    char last[1024];
-} said;
-
-static void note(void *user, tvlm_log_level level, const char *message) {
-    (void)user;
-    said.errors += level == TVLM_LOG_ERROR;
-    said.warnings += level == TVLM_LOG_WARNING;
-    if (level <= TVLM_LOG_WARNING) snprintf(said.last, sizeof said.last, "%s", message);
-}
-static const tvlm_log noting = {note, NULL};
-
-static void nothing_said(void) {
-    memset(&said, 0, sizeof said);
-}
 
 static tvlm_status choose(tvlm_device *device, tvlm_position *positions) {
     tvlm_stack *stack = NULL;
