@@ -102,4 +102,16 @@ typedef void device_check(tvlm_device *device, tvlm_format format);
         if (test_for_each_target(on_target) == 0) skip();                                                    \
     }
 
+/* The same, and the main function of a test program that has no other tests. */
+#define DEVICE_CHECKS_MAIN(...)                                                                              \
+    DEVICE_CHECKS(__VA_ARGS__)                                                                               \
+    int main(void) {                                                                                         \
+        const struct CMUnitTest tests[] = {                                                                  \
+            cmocka_unit_test(test_reference_f32),                                                            \
+            cmocka_unit_test(test_reference_f16),                                                            \
+            cmocka_unit_test(test_targets),                                                                  \
+        };                                                                                                   \
+        return cmocka_run_group_tests(tests, NULL, NULL);                                                    \
+    }
+
 #endif

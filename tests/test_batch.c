@@ -403,14 +403,5 @@ static void check_cannot_move(tvlm_device *device, tvlm_format format) {
     device->info.image_slices_max = slices;
 }
 
-DEVICE_CHECKS(check_one_chunk, check_chunks, check_replacing, check_one_family, check_new_image, check_memory,
-              check_many_layers, check_cannot_move)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_one_chunk, check_chunks, check_replacing, check_one_family, check_new_image,
+                   check_memory, check_many_layers, check_cannot_move)

@@ -226,13 +226,4 @@ static void check_levels(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS(check_still, check_handed_in, check_previous, check_prev_saliency, check_levels)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_still, check_handed_in, check_previous, check_prev_saliency, check_levels)

@@ -83,10 +83,4 @@ static void check_bytes(tvlm_device *device, tvlm_format format) {
                 check_shape(device, format, shapes[i][0], shapes[i][1], tiles[k], images);
 }
 
-DEVICE_CHECKS(check_bytes)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_bytes)

@@ -167,13 +167,4 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS(check_places, check_defaults, check_aliasing, check_back, check_refusals)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_places, check_defaults, check_aliasing, check_back, check_refusals)

@@ -239,10 +239,4 @@ static void check_memory(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS(check_computed, check_strategies, check_kept, check_refusals, check_memory)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_computed, check_strategies, check_kept, check_refusals, check_memory)

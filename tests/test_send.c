@@ -161,13 +161,4 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&stack);
 }
 
-DEVICE_CHECKS(check_same, check_turns, check_batch, check_dropped, check_refused)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_same, check_turns, check_batch, check_dropped, check_refused)

@@ -215,13 +215,4 @@ static void check_refused(tvlm_device *device, tvlm_format format) {
     tvlm_session_trim(NULL);
 }
 
-DEVICE_CHECKS(check_keys, check_order, check_growth, check_bytes, check_refused)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reference_f32),
-        cmocka_unit_test(test_reference_f16),
-        cmocka_unit_test(test_targets),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_keys, check_order, check_growth, check_bytes, check_refused)

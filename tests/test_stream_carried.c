@@ -173,10 +173,4 @@ static void check_regions(tvlm_device *device, tvlm_format format) {
     tvlm_stream_destroy(&stream);
 }
 
-DEVICE_CHECKS(check_shares, check_until, check_cut, check_regions)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_shares, check_until, check_cut, check_regions)

@@ -98,10 +98,4 @@ static void check_cuts(tvlm_device *device, tvlm_format format) {
     }
 }
 
-DEVICE_CHECKS(check_flicker, check_light, check_cuts)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_flicker, check_light, check_cuts)

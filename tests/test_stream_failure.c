@@ -183,10 +183,4 @@ static void check_sent(tvlm_device *device, tvlm_format format) {
     tvlm_stream_destroy(&stream);
 }
 
-DEVICE_CHECKS(check_size, check_carried, check_sent)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_size, check_carried, check_sent)

@@ -485,10 +485,4 @@ static void check_cameras(tvlm_device *device, tvlm_format format) {
     tvlm_stream_destroy(&both); /* with a frame on its way */
 }
 
-DEVICE_CHECKS(check_delta, check_film, check_between, check_failures, check_any_order, check_cameras)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_delta, check_film, check_between, check_failures, check_any_order, check_cameras)
