@@ -221,9 +221,14 @@ void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const
 tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *source, const char *options,
                                   char key[65]);
 
-/* texture.c: the bytes of a texel, and how many texels of one slice lie before a level. */
+/* texture.c: the slices of a texture; the bytes of a texel; how many texels of one slice lie before a level; and, in
+ * image storage, the x and y of the first texel of a level from 1 on in the second array. */
+static inline size_t tvlm_opencl_slices(const tvlm_texture *texture) {
+    return (size_t)texture->layers * (size_t)texture->images;
+}
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture);
 size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level);
+void tvlm_opencl_level_corner(const tvlm_texture *texture, int32_t level, size_t corner[2]);
 /* buffer.c: a buffer of an application's own memory, which is retained, as buffer_wrap makes it. `image` NULL:
  * only a buffer will do; otherwise it is set to whether the memory is an image. */
 tvlm_status tvlm_opencl_wrap(opencl_device *device, cl_mem memory, bool written, bool *image,

@@ -32,13 +32,9 @@ typedef struct mips_job {
 
 /* Those textures of a job that a launch makes levels of. */
 typedef struct mips_launch {
-    const mips_texture *textures[TEXTURES_MAX];
+    mips_texture *textures[TEXTURES_MAX];
     int32_t count;
 } mips_launch;
-
-static size_t slices_of(const tvlm_texture *shape) {
-    return (size_t)shape->layers * (size_t)shape->images;
-}
 
 /* The rule that all components share, or MIXED. */
 static int common_rule(const mips_launch *launch) {
@@ -52,14 +48,15 @@ static int common_rule(const mips_launch *launch) {
 static void pass_texture(opencl_call *call, const mips_texture *t) {
     const tvlm_texture *shape = &t->texture->base;
     const tvlm_storage storage = call->device->base.info.storage;
-    const int32_t skipped = (int32_t)(tvlm_opencl_level_offset(shape, t->kept_from) * slices_of(shape));
+    const int32_t skipped =
+        (int32_t)(tvlm_opencl_level_offset(shape, t->kept_from) * tvlm_opencl_slices(shape));
     int32_t rules = 0;
     for (int c = 0; c < 4; ++c) rules |= shape->reduce[c] << 8 * c;
     tvlm_opencl_call_memory(call, t->texture->level0);
     if (storage == TVLM_STORAGE_IMAGE) tvlm_opencl_call_memory(call, t->texture->rest);
     if (storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, t->scratch);
     tvlm_opencl_call_size(call, shape);
-    tvlm_opencl_call_int4(call, (int32_t)slices_of(shape), t->level, rules, t->scratch_at - skipped);
+    tvlm_opencl_call_int4(call, (int32_t)tvlm_opencl_slices(shape), t->level, rules, t->scratch_at - skipped);
 }
 
 /* Begins a call with the arguments that all kernels of mips.cl share. Places that are left over get the first
@@ -95,7 +92,7 @@ static tvlm_status run_parts(const mips_job *job, opencl_call *call, int32_t mad
     return tvlm_opencl_call_run_region(call, &region, group_width, group_height);
 }
 
-static tvlm_status one_level(const mips_job *job, const mips_texture *t) {
+static tvlm_status one_level(const mips_job *job, mips_texture *t) {
     const tvlm_texture *shape = &t->texture->base;
     const mips_launch launch = {{t}, 1};
     const int32_t run = job->run, wide = run < TILE ? TILE / run : 1;
@@ -128,7 +125,7 @@ static tvlm_status run_tiles(const mips_job *job, const mips_launch *launch) {
         const mips_texture *t = launch->textures[i];
         const tvlm_texture *shape = &t->texture->base;
         groups += tiles_along(tvlm_level_side(shape->width, t->level + 1)) *
-                  tiles_along(tvlm_level_side(shape->height, t->level + 1)) * slices_of(shape);
+                  tiles_along(tvlm_level_side(shape->height, t->level + 1)) * tvlm_opencl_slices(shape);
     }
     const size_t size[2] = {groups * TILE, TILE};
     return tvlm_opencl_call_run(&call, 2, size, group);
@@ -142,7 +139,8 @@ static tvlm_status run_tails(const mips_job *job, const mips_launch *launch) {
     opencl_call call;
     TVLM_TRY(begin(job, launch, "mips_tail", &call));
     if (job->tiles != NULL) return run_parts(job, &call, 1, LARGE_TAIL, LARGE_TAIL, TAIL_LANES, 1);
-    for (int32_t i = 0; i < launch->count; ++i) slices += slices_of(&launch->textures[i]->texture->base);
+    for (int32_t i = 0; i < launch->count; ++i)
+        slices += tvlm_opencl_slices(&launch->textures[i]->texture->base);
     const size_t size = slices * group;
     return tvlm_opencl_call_run(&call, 1, &size, &group);
 }
@@ -153,20 +151,23 @@ static bool fits_tail(const tvlm_texture *shape, int32_t level) {
            tvlm_level_side(shape->height, level + 1) <= LARGE_TAIL;
 }
 
+/* At which byte a level lies in a scratch buffer that begins with level `first`. */
+static size_t scratch_offset(const tvlm_texture *shape, int32_t first, int32_t level) {
+    return (tvlm_opencl_level_offset(shape, level) - tvlm_opencl_level_offset(shape, first)) *
+           tvlm_opencl_slices(shape) * tvlm_opencl_texel_bytes(shape);
+}
+
 /* Copies the levels of mipmapped storage in from the scratch buffer, since a kernel may not read and write
  * one image. */
 static tvlm_status copy_levels(opencl_device *device, const opencl_texture *texture, cl_mem scratch) {
     const tvlm_texture *shape = &texture->base;
-    const size_t slices = (size_t)shape->layers * (size_t)shape->images;
-    const size_t skipped = tvlm_opencl_level_offset(shape, 1);
     for (int32_t level = 1; level < shape->levels; ++level) {
-        const size_t offset =
-            (tvlm_opencl_level_offset(shape, level) - skipped) * slices * tvlm_opencl_texel_bytes(shape);
         const size_t origin[4] = {0, 0, 0, (size_t)level};
         const size_t region[3] = {(size_t)tvlm_level_side(shape->width, level),
-                                  (size_t)tvlm_level_side(shape->height, level), slices};
-        const cl_int error = clEnqueueCopyBufferToImage(device->queue, scratch, texture->level0, offset,
-                                                        origin, region, 0, NULL, NULL);
+                                  (size_t)tvlm_level_side(shape->height, level), tvlm_opencl_slices(shape)};
+        const cl_int error =
+            clEnqueueCopyBufferToImage(device->queue, scratch, texture->level0,
+                                       scratch_offset(shape, 1, level), origin, region, 0, NULL, NULL);
         if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "copying a level");
     }
     return TVLM_OK;
@@ -181,9 +182,8 @@ static tvlm_status one_round(mips_job *job, bool *any) {
     *any = launch.count > 0;
     if (!*any) return TVLM_OK;
     TVLM_TRY(run_tiles(job, &launch));
-    for (int32_t i = 0; i < job->count; ++i)
-        if (!fits_tail(&job->textures[i].texture->base, job->textures[i].level))
-            job->textures[i].level += levels_in_tile(&job->textures[i]);
+    for (int32_t i = 0; i < launch.count; ++i)
+        launch.textures[i]->level += levels_in_tile(launch.textures[i]);
     return TVLM_OK;
 }
 
@@ -218,7 +218,7 @@ static int32_t kept_from(const opencl_device *device, const tvlm_texture *shape)
 static size_t kept_texels(const tvlm_texture *shape, int32_t first) {
     const int32_t from = first < shape->levels ? first : shape->levels;
     return (tvlm_opencl_level_offset(shape, shape->levels) - tvlm_opencl_level_offset(shape, from)) *
-           slices_of(shape);
+           tvlm_opencl_slices(shape);
 }
 
 static void drop_carry(opencl_device *device, opencl_texture *texture) {
@@ -232,23 +232,16 @@ static void drop_carry(opencl_device *device, opencl_texture *texture) {
 /* Fills the carry with the levels as they are in the second array. */
 static tvlm_status fill_carry(opencl_device *device, const opencl_texture *texture) {
     const tvlm_texture *shape = &texture->base;
-    const size_t slices = slices_of(shape);
-    const size_t skipped = tvlm_opencl_level_offset(shape, texture->carry_first);
-    size_t top = 0;
-    for (int32_t level = 2; level < texture->carry_first; ++level)
-        top += (size_t)tvlm_level_side(shape->height, level);
-    for (int32_t level = texture->carry_first; level < shape->levels; ++level) {
-        const size_t w = (size_t)tvlm_level_side(shape->width, level),
-                     h = (size_t)tvlm_level_side(shape->height, level);
-        const size_t origin[3] = {level > 1 ? (size_t)tvlm_level_side(shape->width, 1) : 0,
-                                  level > 1 ? top : 0, 0};
-        const size_t region[3] = {w, h, slices};
-        const size_t offset =
-            (tvlm_opencl_level_offset(shape, level) - skipped) * slices * tvlm_opencl_texel_bytes(shape);
-        const cl_int error = clEnqueueCopyImageToBuffer(device->queue, texture->rest, texture->carry, origin,
-                                                        region, offset, 0, NULL, NULL);
+    const int32_t first = texture->carry_first;
+    for (int32_t level = first; level < shape->levels; ++level) {
+        size_t origin[3] = {0, 0, 0};
+        const size_t region[3] = {(size_t)tvlm_level_side(shape->width, level),
+                                  (size_t)tvlm_level_side(shape->height, level), tvlm_opencl_slices(shape)};
+        tvlm_opencl_level_corner(shape, level, origin);
+        const cl_int error =
+            clEnqueueCopyImageToBuffer(device->queue, texture->rest, texture->carry, origin, region,
+                                       scratch_offset(shape, first, level), 0, NULL, NULL);
         if (error != CL_SUCCESS) return tvlm_opencl_fail(&device->base, error, "copying a level");
-        if (level > 1) top += h;
     }
     return TVLM_OK;
 }

@@ -4,7 +4,7 @@
  * cl/levels.clh.
  *
  * Where levels lie is written twice, once for the host and once for kernels: tvlm_opencl_level_offset is
- * level_offset of cl/texture.clh, and rest_size and place_of know the second image as its level_corner does.
+ * level_offset of cl/texture.clh, tvlm_opencl_level_corner its level_corner, and rest_size fits the latter.
  * Whoever changes one changes both; test_mips.c reads with the one what was written with the other, level by
  * level in every storage.
  */
@@ -29,8 +29,10 @@ size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level) {
     return texels;
 }
 
-static size_t slices_of(const tvlm_texture *texture) {
-    return (size_t)texture->layers * (size_t)texture->images;
+void tvlm_opencl_level_corner(const tvlm_texture *texture, int32_t level, size_t corner[2]) {
+    corner[0] = level > 1 ? (size_t)tvlm_level_side(texture->width, 1) : 0;
+    corner[1] = 0;
+    for (int32_t n = 2; n < level; ++n) corner[1] += (size_t)tvlm_level_side(texture->height, n);
 }
 
 /* Sets the size of the array that holds levels 1 and up: level 1, and the others in a column to its right. */
@@ -52,7 +54,7 @@ static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape
     desc.image_type = CL_MEM_OBJECT_IMAGE2D_ARRAY;
     desc.image_width = (size_t)width;
     desc.image_height = (size_t)height;
-    desc.image_array_size = slices_of(shape);
+    desc.image_array_size = tvlm_opencl_slices(shape);
     desc.num_mip_levels = levels > 1 ? levels : 0;
     *image = clCreateImage(device->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clCreateImage");
@@ -66,7 +68,7 @@ static tvlm_status clear_rest(opencl_device *device, const opencl_texture *textu
     const float zero[4] = {0.0f, 0.0f, 0.0f, 0.0f};
     const size_t origin[3] = {0, 0, 0};
     const size_t region[3] = {(size_t)texture->rest_width, (size_t)texture->rest_height,
-                              slices_of(&texture->base)};
+                              tvlm_opencl_slices(&texture->base)};
     const cl_int error =
         clEnqueueFillImage(device->queue, texture->rest, zero, origin, region, 0, NULL, NULL);
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillImage");
@@ -77,11 +79,11 @@ static tvlm_status clear_rest(opencl_device *device, const opencl_texture *textu
 static tvlm_status check_limits(const opencl_device *device, const tvlm_texture *shape) {
     const tvlm_device_info *info = &device->base.info;
     if (shape->width <= info->image_width_max && shape->height <= info->image_height_max &&
-        slices_of(shape) <= (size_t)info->image_slices_max)
+        tvlm_opencl_slices(shape) <= (size_t)info->image_slices_max)
         return TVLM_OK;
     return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
                      "an image of %dx%d with %zu slices; %s has at most %dx%d with %d", (int)shape->width,
-                     (int)shape->height, slices_of(shape), info->name, (int)info->image_width_max,
+                     (int)shape->height, tvlm_opencl_slices(shape), info->name, (int)info->image_width_max,
                      (int)info->image_height_max, (int)info->image_slices_max);
 }
 
@@ -106,7 +108,7 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
 static tvlm_status memory_create(opencl_device *device, opencl_texture *texture) {
     cl_int error = CL_SUCCESS;
     const size_t texels =
-        tvlm_opencl_level_offset(&texture->base, texture->base.levels) * slices_of(&texture->base);
+        tvlm_opencl_level_offset(&texture->base, texture->base.levels) * tvlm_opencl_slices(&texture->base);
     if (texels > INT32_MAX)
         return tvlm_fail(&device->base.log, TVLM_ERROR_DEVICE_MEMORY,
                          "a texture of %zu texels is more than %d", texels, INT32_MAX);
@@ -119,8 +121,8 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     opencl_texture *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
     made->base = *shape;
-    made->base.bytes =
-        tvlm_opencl_level_offset(shape, shape->levels) * slices_of(shape) * tvlm_opencl_texel_bytes(shape);
+    made->base.bytes = tvlm_opencl_level_offset(shape, shape->levels) * tvlm_opencl_slices(shape) *
+                       tvlm_opencl_texel_bytes(shape);
     const tvlm_status status =
         base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made) : images_create(device, made);
     if (status != TVLM_OK) {
@@ -130,7 +132,7 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     if (made->rest != NULL)
         made->base.bytes = ((size_t)shape->width * (size_t)shape->height +
                             (size_t)made->rest_width * (size_t)made->rest_height) *
-                           slices_of(shape) * tvlm_opencl_texel_bytes(shape);
+                           tvlm_opencl_slices(shape) * tvlm_opencl_texel_bytes(shape);
     tvlm_device_takes(base, made->base.bytes);
     *texture = &made->base;
     return TVLM_OK;
@@ -163,14 +165,13 @@ static slice_place place_of(const opencl_device *device, const opencl_texture *t
     slice_place place = {
         texture->level0, {0, 0, (size_t)slice, 0}, {w, h, 1}, 0, w * h * tvlm_opencl_texel_bytes(shape)};
     if (device->base.info.storage == TVLM_STORAGE_BUFFER) {
-        const size_t before = tvlm_opencl_level_offset(shape, level) * slices_of(shape);
+        const size_t before = tvlm_opencl_level_offset(shape, level) * tvlm_opencl_slices(shape);
         place.offset = (before + (size_t)slice * w * h) * tvlm_opencl_texel_bytes(shape);
     } else if (MIP_LEVELS_ARE_NATIVE(device)) {
         place.origin[3] = (size_t)level;
     } else if (level > 0) {
         place.memory = texture->rest;
-        if (level > 1) place.origin[0] = (size_t)tvlm_level_side(shape->width, 1);
-        for (int32_t n = 2; n < level; ++n) place.origin[1] += (size_t)tvlm_level_side(shape->height, n);
+        tvlm_opencl_level_corner(shape, level, place.origin);
     }
     return place;
 }
@@ -241,7 +242,7 @@ static cl_int copy_image(opencl_device *device, cl_mem from, cl_mem to, int32_t 
 tvlm_status tvlm_opencl_texture_copy(tvlm_device *base, const tvlm_texture *from, tvlm_texture *to) {
     opencl_device *device = (opencl_device *)base;
     const opencl_texture *source = (const opencl_texture *)from, *result = (const opencl_texture *)to;
-    const size_t slices = slices_of(from);
+    const size_t slices = tvlm_opencl_slices(from);
     const int32_t levels = MIP_LEVELS_ARE_NATIVE(device) ? from->levels : 1;
     cl_int error = CL_SUCCESS;
     device->unsent = true;
