@@ -238,15 +238,20 @@ static int count_launches(tvlm_device *device) {
     return launched;
 }
 
+static int32_t choice_named(const char *name) {
+    int32_t choice = 0;
+    while (strcmp(tvlm_opencl_choice_name(choice), name) != 0) ++choice;
+    return choice;
+}
+
 /* A stage has its setting, at the size that it is for; the others have theirs. */
 static void settings_are_used(const test_target *target) {
     static const int32_t stages[] = {TVLM_GRID_SALIENCY, TVLM_TUNED_SOURCE};
     tvlm_device *device = target->device;
     const tvlm_tuner *tuner = tuner_of(device);
     uint64_t random = 6;
-    int32_t choice = 0;
+    const int32_t choice = choice_named("group");
     pixels = test_random_pixels(&random, WIDTH + 1, HEIGHT + 1, 3);
-    while (strcmp(tvlm_opencl_choice_name(choice), "group") != 0) ++choice;
     const int32_t usual = tvlm_opencl_choice_default(device, choice), other = usual == 0 ? 1 : 0;
     int32_t values[OPENCL_CHOICE_VALUES];
     assert_int_equal(tvlm_opencl_choice_values(device, choice, other, values), 2);
@@ -265,6 +270,33 @@ static void settings_are_used(const test_target *target) {
     }
     free(pixels);
     pixels = NULL;
+}
+
+/* On a GPU the source is made with its first levels, but not where levels are tuned to be made one by one, which would
+ * make them a second time. */
+static void source_follows_levels(const test_target *target) {
+    const tvlm_texture shape = {.width = 256,
+                                .height = 256,
+                                .layers = 1,
+                                .images = 1,
+                                .levels = 9,
+                                .extent_x = 256.0f,
+                                .extent_y = 256.0f};
+    const int32_t choice = choice_named("levels");
+    opencl_device device = *(const opencl_device *)target->device;
+    int32_t values[OPENCL_CHOICE_VALUES];
+    device.base.info.type = TVLM_DEVICE_GPU;
+    device.base.info.storage = TVLM_STORAGE_IMAGE;
+    device.tuning = tvlm_opencl_tuning_default(true);
+    device.tuned = NULL;
+    assert_int_equal(tvlm_opencl_choice_values(&device.base, choice, 1, values), 2);
+    assert_int_equal(values[1], 0); /* tiled_mips */
+    for (int32_t setting = 0; setting < 2; ++setting) {
+        assert_int_equal(tvlm_opencl_tuner.use(&device.base, TVLM_TUNED_LEVELS, 0, choice, setting), TVLM_OK);
+        OPENCL_TUNED(&device.base, TVLM_TUNED_SOURCE, 256 * 256);
+        assert_int_equal(tvlm_opencl_mips_from_pixels_fits(&device, &shape), setting == 0);
+    }
+    free(device.tuned);
 }
 
 /* ---- The file ---- */
@@ -569,7 +601,8 @@ static void refusals(const test_target *target) {
     tvlm_device_destroy(&device);
 }
 
-ONCE_PER_DEVICE(defaults_are_settings, settings_are_used, files, storage, refusals, tuning)
+ONCE_PER_DEVICE(defaults_are_settings, settings_are_used, source_follows_levels, files, storage, refusals,
+                tuning)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_device), cmocka_unit_test(test_settings)};

@@ -310,7 +310,7 @@ void tvlm_opencl_call_pixels(opencl_call *call, tvlm_buffer *pixels, const tvlm_
                              int32_t image);
 /* mips.c: makes a source of one image with its first levels in one launch, where the first says that this is
  * wanted. */
-bool tvlm_opencl_mips_from_pixels_fits(const opencl_device *device, const tvlm_texture *out);
+bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out);
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
                                          const tvlm_pixels *layout, tvlm_texture *out);
 /* sample.c: brings references into a bundle to the device, unless the last call left the same ones there. */

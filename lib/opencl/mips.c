@@ -316,15 +316,22 @@ static tvlm_status make_some(opencl_device *device, tvlm_texture *const *texture
 
 /* ---- A texture with its first levels ---- */
 
+/* What levels are tuned by: the pixels of the image, so that all its textures have their levels made in one way. */
+static double tuned_area(const tvlm_texture *texture) {
+    return (double)texture->extent_x * (double)texture->extent_y * texture->images;
+}
+
 /* Where there are several images, others may be written later, and their levels are made for all at once. Small
  * textures are a tail, and save nothing. */
-bool tvlm_opencl_mips_from_pixels_fits(const opencl_device *device, const tvlm_texture *out) {
+bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out) {
+    OPENCL_TUNED(&device->base, TVLM_TUNED_LEVELS, tuned_area(out));
     return device->tuning.tiled_mips && device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
            out->images == 1 && out->layers == 1 && !fits_tail(out, 0);
 }
 
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
                                          const tvlm_pixels *layout, tvlm_texture *out) {
+    OPENCL_TUNED(&device->base, TVLM_TUNED_LEVELS, tuned_area(out));
     opencl_texture *texture = (opencl_texture *)out;
     mips_job job = {.device = device, .run = device->tuning.mips_run};
     const size_t side = (size_t)2 * TILE, group[2] = {TILE, TILE};
@@ -348,11 +355,6 @@ tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pix
 }
 
 /* ---- backend.h ---- */
-
-/* The pixels of the image, so that all its textures have their levels made in one way. */
-static double tuned_area(const tvlm_texture *texture) {
-    return (double)texture->extent_x * (double)texture->extent_y * texture->images;
-}
 
 tvlm_status tvlm_opencl_mips(tvlm_device *base, tvlm_texture *const *textures, int32_t count) {
     if (count == 0) return TVLM_OK;
