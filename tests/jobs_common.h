@@ -61,6 +61,8 @@ typedef struct results {
     float past;
     float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION];
     tvlm_attend_info attention;
+    float tokens_merged[K * DIMENSION];
+    tvlm_merged_token merged[K];
     float all[5 * 4 * 40], moved[2], axes[2];
     float frames[FRAME_KINDS][STACK_WIDTH * STACK_HEIGHT];
     tvlm_position chosen_there[K];

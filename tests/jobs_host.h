@@ -156,6 +156,19 @@ static tvlm_status train(tvlm_trainer *trainer, const float *vectors, tvlm_basis
     return tvlm_trainer_finish(trainer, basis);
 }
 
+/* Merges the features along the best cells. */
+static tvlm_status merge_features(tvlm_stack *stack, results *r) {
+    tvlm_selection *selection = NULL;
+    TVLM_TRY(tvlm_select(stack, NULL,
+                         tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_QUADTREE, .patch = 6.0f,
+                                            .score = {.stride = 6.0f}),
+                         &selection));
+    const tvlm_status status =
+        tvlm_merge_tokens(stack, selection, NULL, (size_t)K * DIMENSION, r->tokens_merged, r->merged);
+    tvlm_selection_destroy(&selection);
+    return status;
+}
+
 /* Answers from a basis of the features; then the features are asked for one of their own. */
 static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) {
     float vectors[CELLS * DIMENSION];
@@ -179,6 +192,7 @@ static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) 
                              tvlm_attend_params(.queries = vectors + DIMENSION, .dimension = DIMENSION,
                                                 .level = 1, .fine = 0.5f, .keep = true),
                              DIMENSION, r->attended, NULL, &r->attention);
+    if (status == TVLM_OK) status = merge_features(stack, r);
     tvlm_basis_destroy(&own);
     tvlm_basis_destroy(&basis);
     tvlm_trainer_destroy(&trainer);

@@ -39,6 +39,7 @@
 #include "input.h"
 #include "layout.h"
 #include "logpolar.h"
+#include "merge.h"
 #include "params.h"
 #include "patches.h"
 #include "pool.h"
