@@ -8,40 +8,13 @@
 
 #include "core/check.h"
 #include "core/memory.h"
-#include "texturevlm/input.h"
+#include "io/names.h"
 #include "texturevlm/io.h"
 #include "texturevlm/layout.h"
 
 #define FORMAT_NAME "texturevlm.scorer"
 
 /* ---- Reading ---- */
-
-/* Counts the names of a list: there is one more than there are commas. */
-static int32_t count_names(const char *names) {
-    int32_t count = 1;
-    for (; *names != '\0'; ++names) count += *names == ',';
-    return count;
-}
-
-/* Sets one number of `channels` for each name. */
-static tvlm_status parse_names(const char *path, const tvlm_stack *stack, const tvlm_log *log,
-                               const char *names, int32_t *channels) {
-    for (int32_t i = 0;; ++i) {
-        char name[TVLM_CHANNEL_NAME_SIZE] = "";
-        const size_t length = strcspn(names, ",");
-        if (length < sizeof name) memcpy(name, names, length);
-        channels[i] = stack != NULL ? tvlm_stack_channel_find(stack, name) : tvlm_channel_find(name);
-        if (channels[i] == TVLM_CHANNEL_NONE)
-            return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: there is no channel '%.*s'", path,
-                             (int)(length < 64 ? length : 64), names);
-        for (int32_t j = 0; j < i; ++j) {
-            if (channels[j] == channels[i])
-                return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: the channel '%s' stands twice", path, name);
-        }
-        if (names[length] == '\0') return TVLM_OK;
-        names += length + 1;
-    }
-}
 
 static tvlm_status check_finite(const char *path, const tvlm_log *log, const char *what, const float *values,
                                 size_t count) {
@@ -135,9 +108,9 @@ static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_l
         (status = find_query_weights(path, log, file, tensor->shape[0], &query)) != TVLM_OK)
         return status;
     const int32_t count = (int32_t)tensor->shape[0], taps = tensor->rank == 3 ? 9 : 1;
-    if (count_names(names) != count)
+    if (tvlm_io_count_names(names) != count)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weights' has %d", path,
-                         count_names(names), count);
+                         tvlm_io_count_names(names), count);
     const int32_t dimension = query != NULL ? (int32_t)query->shape[0] : 0;
     tvlm_scorer *const made = allocate_scorer(count, taps, dimension, &weights, &query_weights, &channels);
     if (made == NULL)
@@ -146,7 +119,7 @@ static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_l
     made->similarity_weight = similarity;
     memcpy(weights, tensor->data, tensor->size);
     if (query != NULL) memcpy(query_weights, query->data, query->size);
-    if ((status = parse_names(path, stack, log, names, channels)) != TVLM_OK ||
+    if ((status = tvlm_io_read_names(path, stack, log, names, channels)) != TVLM_OK ||
         (status = check_finite(path, log, "weights", weights, (size_t)count * (size_t)taps)) != TVLM_OK) {
         free(made);
         return status;
