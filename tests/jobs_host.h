@@ -217,12 +217,29 @@ static tvlm_status learn_weights(tvlm_stack *stack, results *r) {
     return status;
 }
 
-static tvlm_status learn(objects *o, results *r) {
+/* A stack with a network: blurred red. */
+static tvlm_status create_learning(objects *o) {
+    static const float weights[9] = {0.1f, 0.1f, 0.1f, 0.1f, 0.2f, 0.1f, 0.1f, 0.1f, 0.1f};
+    static const tvlm_network_layer layer = {
+        .inputs = 1, .outputs = 1, .side = 3, .stride = 1, .weights = weights};
+    static const int32_t input = TVLM_CHANNEL_R;
+    static const char *const output = "red";
+    static const tvlm_network network = {.inputs = &input,
+                                         .input_count = 1,
+                                         .outputs = &output,
+                                         .output_count = 1,
+                                         .layers = &layer,
+                                         .layer_count = 1};
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
-    if (o->stack == NULL)
-        TVLM_TRY(tvlm_stack_create_for_image(
-            o->device, &image, tvlm_stack_params(.layout = "edges,entropy", .width = 36, .height = 24),
-            &o->stack));
+    return tvlm_stack_create_for_image(
+        o->device, &image,
+        tvlm_stack_params(.layout = "edges,entropy,red", .width = 36, .height = 24, .network = &network),
+        &o->stack);
+}
+
+static tvlm_status learn(objects *o, results *r) {
+    if (o->stack == NULL) TVLM_TRY(create_learning(o));
+    TVLM_TRY(tvlm_stack_read(o->stack, 0, TVLM_CHANNEL_LEARNED_0, 0, 36 * 24, r->learned));
     TVLM_TRY(learn_basis(o, o->stack, r));
     return learn_weights(o->stack, r);
 }

@@ -25,22 +25,6 @@
 
 /* ---- What is there ---- */
 
-/* Lists all channels that this version makes from a still. */
-static size_t list_channels(char *names, size_t size) {
-    size_t length = 0;
-    for (int32_t channel = 0; channel < TVLM_CHANNEL_USER_0; ++channel) {
-        tvlm_channel_info info;
-        /* words, features, a larger embedding: bench_features.c */
-        if (channel >= TVLM_CHANNEL_WORD_0 && tvlm_grid_is_given(tvlm_channel_get_place(channel).grid))
-            continue;
-        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
-            tvlm_channel_get_info(channel, &info) != TVLM_OK || !info.available)
-            continue;
-        length += (size_t)snprintf(names + length, size - length, "%s%s", length > 0 ? "," : "", info.name);
-    }
-    return length;
-}
-
 static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
     uint64_t bits = *state += 0x9e3779b97f4a7c15u;
     bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -50,6 +34,59 @@ static uint64_t random_bits(uint64_t *state) { /* splitmix64 */
 
 static float random_unit(uint64_t *state) {
     return (float)(random_bits(state) >> 40) / 16777216.0f;
+}
+
+/* A network such as learns what is salient: Conv2d(3, 32, 3) - ReLU - Conv2d(32, 4, 1) - Sigmoid, of small random
+ * weights. */
+enum { HIDDEN = 32, OUTPUTS = 4 };
+
+typedef struct bench_network {
+    float weights[HIDDEN * 3 * 9 + OUTPUTS * HIDDEN];
+    tvlm_network_layer layers[2];
+    tvlm_network network;
+} bench_network;
+
+static void fill_network(bench_network *made) {
+    static const int32_t inputs[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B};
+    static const char *const outputs[OUTPUTS] = {"bench_0", "bench_1", "bench_2", "bench_3"};
+    uint64_t state = 4;
+    for (size_t i = 0; i < sizeof made->weights / sizeof *made->weights; ++i)
+        made->weights[i] = random_unit(&state) - 0.5f;
+    made->layers[0] = (tvlm_network_layer){.inputs = 3,
+                                           .outputs = HIDDEN,
+                                           .side = 3,
+                                           .stride = 1,
+                                           .activation = TVLM_ACTIVATION_RELU,
+                                           .weights = made->weights};
+    made->layers[1] = (tvlm_network_layer){.inputs = HIDDEN,
+                                           .outputs = OUTPUTS,
+                                           .side = 1,
+                                           .stride = 1,
+                                           .activation = TVLM_ACTIVATION_SIGMOID,
+                                           .weights = made->weights + HIDDEN * 3 * 9};
+    made->network = (tvlm_network){.inputs = inputs,
+                                   .input_count = 3,
+                                   .outputs = outputs,
+                                   .output_count = OUTPUTS,
+                                   .layers = made->layers,
+                                   .layer_count = 2};
+}
+
+/* Lists all channels that this version makes from a still. */
+static size_t list_channels(char *names, size_t size) {
+    size_t length = 0;
+    for (int32_t channel = 0; channel < TVLM_CHANNEL_USER_0; ++channel) {
+        tvlm_channel_info info;
+        /* words, features, a larger embedding: bench_features.c */
+        if (channel >= TVLM_CHANNEL_WORD_0 && tvlm_grid_is_given(tvlm_channel_get_place(channel).grid))
+            continue;
+        if (channel == TVLM_CHANNEL_QUERY_SIMILARITY || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
+            channel >= TVLM_CHANNEL_LEARNED_0 + OUTPUTS || tvlm_channel_get_info(channel, &info) != TVLM_OK ||
+            !info.available)
+            continue;
+        length += (size_t)snprintf(names + length, size - length, "%s%s", length > 0 ? "," : "", info.name);
+    }
+    return length;
 }
 
 static tvlm_status fill_random(struct bench *bench) {
@@ -200,9 +237,14 @@ tvlm_status bench_prepare(tvlm_device *device, const tvlm_image *image, tvlm_for
                           struct bench *bench) {
     char names[2048];
     *bench = (struct bench){.device = device, .image = image};
+    bench_network learned;
     (void)list_channels(names, sizeof names);
-    const struct tvlm_stack_params params = {
-        .layout = names, .width = image->width, .height = image->height, .format = format};
+    fill_network(&learned);
+    const struct tvlm_stack_params params = {.layout = names,
+                                             .width = image->width,
+                                             .height = image->height,
+                                             .format = format,
+                                             .network = &learned.network};
     TVLM_TRY(tvlm_stack_create(device, &params, &bench->stack));
     TVLM_TRY(tvlm_stack_set_image(bench->stack, 0, image));
     bench->chunk = tvlm_stack_chunk(bench->stack, 0);
@@ -358,6 +400,7 @@ static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     const tvlm_grid_mask needs = tvlm_grid_get_info(grid)->needs;
     double bytes = level_bytes(grids[grid], 0, 0);
     if (grid == TVLM_GRID_MOTION) return 2.0 * bytes + level_bytes(grids[TVLM_GRID_SOURCE], 1, 1);
+    if (grid == TVLM_GRID_LEARNED) return bytes + level_bytes(bench->chunk->network_inputs, 0, 0);
     if (grid == TVLM_GRID_TEMPORAL) return 2.0 * bytes + level_bytes(grids[TVLM_GRID_FLOW], 0, 0);
     for (int32_t need = 0; need < TVLM_GRID_COUNT; ++need) {
         if ((needs >> need & 1u) == 0 || grids[need] == NULL) continue;

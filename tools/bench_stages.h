@@ -15,7 +15,7 @@
 #include "texturevlm/flow.h"
 #include "texturevlm/select.h"
 
-#define BENCH_STAGES_MAX 120
+#define BENCH_STAGES_MAX 128
 #define BENCH_K          TVLM_K_DEFAULT
 
 /* Everything on the device that stages work on. */

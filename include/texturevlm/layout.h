@@ -24,6 +24,7 @@ extern "C" {
  *   word_0 .. 63        WORD_0 + i
  *   feature_0 .. 4095   FEATURE_0 + i
  *   embedding_16 .. 63  EMBEDDING_16 + i - 16; they are in no layout, and can only be asked for by name
+ *   learned_0 .. 31     LEARNED_0 + i, the outputs of the stack's network (network.h)
  *   user planes         USER_0 + i, in the order in which a stack was told their names
  *
  * Built-in channels that are added are numbered from 12288 on, one after the other.
@@ -78,6 +79,7 @@ enum {
     TVLM_CHANNEL_FEATURE_0 = 124,
     TVLM_CHANNEL_EMBEDDING_16 = 8192,
     TVLM_CHANNEL_SHARPNESS = 12288,
+    TVLM_CHANNEL_LEARNED_0 = 12289,
     TVLM_CHANNEL_USER_0 = 65536,
     TVLM_CHANNEL_NONE = -1
 };

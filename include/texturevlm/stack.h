@@ -18,6 +18,7 @@
 #include "device.h"
 #include "image.h"
 #include "layout.h"
+#include "network.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,13 +53,16 @@ struct tvlm_stack_params {
     uint64_t memory_max;
     /* No side of the working image is longer, where no size is given; 0: they may have any length. */
     int32_t max_side;
-    uint32_t reserved[5];
+    /* The network that makes the channels learned_0 .. (network.h), whose names the layout may have. It is
+     * copied. NULL means that there is none, and that they are 0. */
+    const tvlm_network *network;
+    uint32_t reserved[2];
 };
 #define tvlm_stack_params(...) TVLM_PARAMS(tvlm_stack_params, __VA_ARGS__)
 
 /*
  * Creates a stack whose images are black. Device memory is taken when families are made. Errors: ARGUMENT
- * (sizes, layout, a fixation that is not finite), DEVICE_MEMORY (larger than the device's images or its
+ * (sizes, layout, network, a fixation that is not finite), DEVICE_MEMORY (larger than the device's images or its
  * largest allocation, or more than memory_max), MEMORY.
  */
 TVLM_API tvlm_status tvlm_stack_create(tvlm_device *device, const struct tvlm_stack_params *params,

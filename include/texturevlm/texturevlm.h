@@ -40,6 +40,7 @@
 #include "layout.h"
 #include "logpolar.h"
 #include "merge.h"
+#include "network.h"
 #include "params.h"
 #include "patches.h"
 #include "pool.h"

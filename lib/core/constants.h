@@ -304,6 +304,13 @@
 #define TVLM_FEATURE_LIMIT 1e15f
 #define TVLM_FEATURE_FLOOR 1e-15f
 
+/* Networks: activations, as tvlm_activation numbers them, and the largest magnitude that an output is stored with, which
+ * in half is that of the format. */
+#define TVLM_NETWORK_RELU       1
+#define TVLM_NETWORK_SIGMOID    2
+#define TVLM_NETWORK_LIMIT      1e15f
+#define TVLM_NETWORK_LIMIT_HALF 65504.0f
+
 /* What several similarities of a cell become: each a channel of its own, or their largest or mean one
  * channel. */
 #define TVLM_MAPS_EACH 0

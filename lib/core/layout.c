@@ -58,6 +58,20 @@ int32_t tvlm_layout_side(const char *layout) {
     return layout != NULL && (strcmp(layout, "patch13") == 0 || strcmp(layout, "scene18") == 0) ? 32 : 0;
 }
 
+/* ---- Names that are not the library's own ---- */
+
+bool tvlm_name_is_allowed(const char *name) {
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@";
+    const size_t length = name != NULL ? strlen(name) : 0;
+    return length > 0 && length < TVLM_CHANNEL_NAME_SIZE && strspn(name, allowed) == length;
+}
+
+bool tvlm_name_is_taken(const char *name) {
+    for (int32_t i = 0; i < LAYOUT_COUNT; ++i)
+        if (strcmp(name, layouts[i].name) == 0) return true;
+    return tvlm_channel_find(name) != TVLM_CHANNEL_NONE;
+}
+
 /* ---- The nearest name ---- */
 
 /* How many bytes of a typed name are compared and shown. No name of the library is as long. */

@@ -21,6 +21,7 @@
 #include "core/tiles.h"
 #include "texturevlm/device.h"
 #include "texturevlm/image.h"
+#include "texturevlm/network.h"
 
 typedef struct tvlm_backend tvlm_backend;
 typedef struct tvlm_tuner tvlm_tuner; /* tuner.h */
@@ -267,8 +268,11 @@ typedef struct tvlm_generate_args {
                                     no image has */
     tvlm_texture *const
         *previous; /* [TVLM_PREVIOUS_COUNT]; NULL, or NULL in it, where no frame was kept: all is 0 */
-    const tvlm_carry *carry;            /* [out->images]; not looked at without `previous` */
-    const tvlm_camera *cameras;         /* [out->images], of grids made from depth */
+    const tvlm_carry *carry;     /* [out->images]; not looked at without `previous` */
+    const tvlm_camera *cameras;  /* [out->images], of grids made from depth */
+    const tvlm_network *network; /* LEARNED: what is run, on `inputs`: level 0, input i in component i % 4 of
+                                    layer i / 4 */
+    const tvlm_texture *inputs;
     const tvlm_cluster_centre *centres; /* CLUSTER: [cells of the plan], where regions of image 0 begin, and
                                            what ids they get; NULL: middles, dense ids */
     /* NULL: all is made. Otherwise `out` holds what was made of the last frame with `keep`, and only what

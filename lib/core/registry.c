@@ -14,6 +14,7 @@
 
 #include "core/constants.h"
 #include "texturevlm/layout.h"
+#include "texturevlm/network.h"
 
 #define BIT(ID) TVLM_GRID_BIT(TVLM_GRID_##ID)
 
@@ -108,6 +109,8 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
      * Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
     [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .level_0 = true,
                              .scale = 256.0f},
+    /* It has as many layers as the network has outputs, up to this number. */
+    [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_NETWORK_OUTPUTS_MAX / 4, MEAN, 0, -1)},
     [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0)},
 };
 
@@ -207,6 +210,8 @@ static const channel_row rows[] = {
     STORED_RUN(TVLM_CHANNEL_EMBEDDING_16, TVLM_EMBEDDING_MAX - 16, 16, "embedding", "embedding", -1.0f, 1.0f,
                EMBEDDING, 4),
     STORED(TVLM_CHANNEL_SHARPNESS, "sharpness", "detail", 0.0f, 1.0f, SHARPNESS, 0, 0),
+    STORED_RUN(TVLM_CHANNEL_LEARNED_0, TVLM_NETWORK_OUTPUTS_MAX, 0, "learned", "learned", -INFINITY, INFINITY,
+               LEARNED, 0),
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])

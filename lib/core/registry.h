@@ -64,7 +64,8 @@
     X(OCCLUSION, occlusion, "test_scene")                                                                    \
     X(NORMAL, normal, "test_scene")                                                                          \
     X(TEXT, text, "test_text")                                                                               \
-    X(SHARPNESS, sharpness, "test_sharpness")
+    X(SHARPNESS, sharpness, "test_sharpness")                                                                \
+    X(LEARNED, learned, "test_learned")
 
 #define TVLM_GRID_ENUM(ID, ...)  TVLM_GRID_##ID,
 #define TVLM_GRID_ENUM_GIVEN(ID) TVLM_GRID_##ID,
@@ -100,7 +101,10 @@ typedef enum tvlm_grid_size {
     /* It is as large as the grid `like`, which is handed in; without that grid, it is not made. */
     TVLM_SIZE_LIKE,
     /* It is as large as the grid that the question is asked of (lib/stack/query.c). */
-    TVLM_SIZE_QUESTION
+    TVLM_SIZE_QUESTION,
+    /* It is as large as the stack's network makes it, which also says what it is made from
+     * (lib/stack/learned.c); without a network, it is not made. */
+    TVLM_SIZE_NETWORK
 } tvlm_grid_size;
 
 /* A set of grids. */
@@ -232,6 +236,11 @@ bool tvlm_grid_is_given(tvlm_grid grid);
 /* Returns whether the channels of a grid are one vector of unit length. `grid` may also be TVLM_GRID_FORMULA
  * or TVLM_GRID_NONE, which are none. */
 bool tvlm_grid_is_unit(tvlm_grid grid);
+
+/* Tell whether a name can be that of a channel which is not the library's own, and whether the library has a
+ * channel or a layout of that name (layout.c). */
+bool tvlm_name_is_allowed(const char *name);
+bool tvlm_name_is_taken(const char *name);
 
 /* Finds grids by a member of their entries: all those that guide, or the one that has a certain number. */
 tvlm_grid_mask tvlm_grids_that_guide(void);

@@ -43,7 +43,7 @@ typedef struct opencl_texture {
 
 /*
  * Memory that stages share for what lies between them. SCRATCH_A to SCRATCH_E are anybody's for the time of
- * one operation. SCRATCH_REFS and SCRATCH_PROGRAM are tvlm_opencl_keep's, SCRATCH_RANGES is score.c's, from question to
+ * one operation. SCRATCH_REFS, SCRATCH_PROGRAM and SCRATCH_NETWORK are tvlm_opencl_keep's, SCRATCH_RANGES is score.c's, from question to
  * question.
  */
 enum {
@@ -56,6 +56,7 @@ enum {
     SCRATCH_REFS,
     SCRATCH_PROGRAM,
     SCRATCH_RANGES,
+    SCRATCH_NETWORK,
     SCRATCH_COUNT
 };
 
@@ -146,6 +147,8 @@ typedef struct opencl_device {
     opencl_score_state score;
     /* The references in SCRATCH_REFS (sample.c). */
     opencl_kept refs;
+    /* The network in SCRATCH_NETWORK (learned.c). */
+    opencl_kept network;
     /* A texture of one texel, for arguments that are not looked at. */
     tvlm_texture *empty;
 } opencl_device;

@@ -20,6 +20,7 @@ static void release(opencl_device *device) {
     tvlm_opencl_regions_destroy(device);
     free(device->score.program.host);
     free(device->refs.host);
+    free(device->network.host);
     for (int i = 0; i < SCRATCH_COUNT; ++i)
         if (device->scratch[i] != NULL) clReleaseMemObject(device->scratch[i]);
     if (device->mip_sampler != NULL) clReleaseSampler(device->mip_sampler);

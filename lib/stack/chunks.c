@@ -22,6 +22,7 @@ static void release(tvlm_stack *stack, tvlm_chunk *chunk) {
     tvlm_stack_features_release(stack, chunk);
     backend->buffer_destroy(stack->device, &chunk->shares);
     free(chunk->label_counts);
+    backend->texture_destroy(stack->device, &chunk->network_inputs);
     for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
         backend->texture_destroy(stack->device, &chunk->previous[previous]);
 }

@@ -14,6 +14,7 @@
 #include "stack/delta.h"
 #include "stack/inside.h"
 #include "stack/limits.h"
+#include "stack/network.h"
 #include "stack/send.h"
 #include "stack/upload.h"
 
@@ -43,10 +44,11 @@ static void log_missing_families(const tvlm_stack *stack, const char *layout) {
 
 static tvlm_status parse_layout(tvlm_stack *stack, const char *layout) {
     const tvlm_log *log = &stack->device->log;
-    TVLM_TRY(tvlm_layout_parse(layout, log, 0, NULL, &stack->channel_count));
+    TVLM_TRY(tvlm_network_parse(stack->network, layout, log, 0, NULL, &stack->channel_count));
     stack->channels = tvlm_allocate((size_t)stack->channel_count, sizeof *stack->channels);
     if (stack->channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
-    TVLM_TRY(tvlm_layout_parse(layout, log, stack->channel_count, stack->channels, &stack->channel_count));
+    TVLM_TRY(tvlm_network_parse(stack->network, layout, log, stack->channel_count, stack->channels,
+                                &stack->channel_count));
     log_missing_families(stack, layout);
     return TVLM_OK;
 }
@@ -57,9 +59,11 @@ static int32_t max_layers(const tvlm_stack *stack) {
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         const tvlm_grid_info *info = tvlm_grid_get_info((tvlm_grid)grid);
         /* Grids that are handed in have a size of their own, which is not known yet. */
-        if (info->size != TVLM_SIZE_GIVEN && info->layers > layers) layers = info->layers;
+        if (info->size != TVLM_SIZE_GIVEN && info->size != TVLM_SIZE_NETWORK && info->layers > layers)
+            layers = info->layers;
     }
-    return layers;
+    const int32_t learned = tvlm_stack_network_layers(stack);
+    return learned > layers ? learned : layers;
 }
 
 static tvlm_status make_images(tvlm_stack *stack) {
@@ -128,6 +132,7 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
                                .compactness = params->compactness > 0.0f ? params->compactness : 10.0f};
     stack->question.image = -1;
     stack->bundle_max = TVLM_BUNDLE_MAX;
+    TVLM_TRY(tvlm_stack_take_network(stack, params->network));
     TVLM_TRY(tvlm_stack_set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
                                      fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));
     TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
@@ -179,6 +184,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     free(s->originals);
     free(s->cameras);
     free(s->channels);
+    free(s->network);
     free(s);
     *stack = NULL;
 }

@@ -12,6 +12,7 @@
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"
+#include "stack/network.h"
 #include "stack/upload.h"
 
 /* What one call works on. `tiles` are those of the plan. */
@@ -48,7 +49,7 @@ void tvlm_delta_drop_carried(tvlm_stack *stack, int32_t index) {
     for (int i = 0; i < TVLM_CARRIED_COUNT; ++i) {
         const tvlm_grid grid = tvlm_grid_of_carried((tvlm_carried)i);
         if (tvlm_delta_is_carried(stack, index, grid))
-            tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(grid));
+            tvlm_stack_outdate(stack, tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(grid));
     }
 }
 
@@ -125,7 +126,7 @@ static tvlm_status make_families(update *u) {
     const tvlm_backend *backend = u->stack->device->backend;
     tvlm_chunk *chunk = u->chunk;
     const tvlm_grid_mask valid = chunk->valid;
-    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+    tvlm_stack_outdate(u->stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     const tvlm_grid_mask stale = valid & ~chunk->valid;
     if (stale & TVLM_GRID_BIT(TVLM_GRID_SOURCE)) {
         tvlm_texture *source = chunk->grids[TVLM_GRID_SOURCE];
@@ -178,7 +179,7 @@ static tvlm_status update_parts(update *u, tvlm_buffer *buffer, const tvlm_pixel
         tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_PARTS, tile_texels(u->tiles));
         if (status == TVLM_OK) status = make_families(u);
         if (status != TVLM_OK) {
-            tvlm_stack_outdate(u->chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+            tvlm_stack_outdate(stack, u->chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
             return status;
         }
     }
@@ -188,7 +189,7 @@ static tvlm_status update_parts(update *u, tvlm_buffer *buffer, const tvlm_pixel
 
 static void tell_whole(update *u) {
     const tvlm_grid_mask stale =
-        u->chunk->valid & tvlm_grids_with_dependents(TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+        u->chunk->valid & tvlm_stack_dependents(u->stack, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     u->report->whole = true;
     tell(u, TVLM_GRID_SOURCE, TVLM_UPDATE_WHOLE, 0);
     for (int grid = TVLM_GRID_SOURCE + 1; grid < TVLM_GRID_COUNT; ++grid)

@@ -27,7 +27,7 @@ static void destroy_textures(tvlm_stack *stack, tvlm_grid grid) {
             if (info->size == TVLM_SIZE_LIKE && info->like == grid)
                 backend->texture_destroy(stack->device, &chunk->grids[other]);
         }
-        tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+        tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(grid));
     }
 }
 
@@ -60,7 +60,7 @@ bool tvlm_stack_given_pause(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     image->given &= ~TVLM_GRID_BIT(grid);
     change(stack, index, grid);
     count_chunk(stack, chunk, grid);
-    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(grid));
     --stack->given[grid].images;
     return true;
 }
@@ -110,8 +110,8 @@ void tvlm_stack_given_end(tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     chunk->given |= TVLM_GRID_BIT(grid);
     /* If it is the first one in the stack, every chunk has the grid from now on. */
     for (int32_t i = 0; first && i < stack->chunk_count; ++i)
-        tvlm_stack_outdate(&stack->chunks[i], TVLM_GRID_BIT(grid));
-    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(grid));
+        tvlm_stack_outdate(stack, &stack->chunks[i], TVLM_GRID_BIT(grid));
+    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(grid));
 }
 
 void tvlm_stack_given_make_room(tvlm_stack *stack, tvlm_grid grid, const tvlm_given *size) {

@@ -9,6 +9,7 @@
 
 #include "core/try.h"
 #include "stack/inside.h"
+#include "stack/network.h"
 
 static int32_t cells(int32_t side) {
     return (side - 1) / TVLM_CELL + 1;
@@ -18,6 +19,7 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     const tvlm_given *given = &stack->given[info->size == TVLM_SIZE_LIKE ? info->like : grid];
     const bool query = stack->question.image >= 0;
+    const bool network = info->size == TVLM_SIZE_NETWORK && stack->network != NULL;
     tvlm_texture shape = {.width = stack->width,
                           .height = stack->height,
                           .layers = info->layers,
@@ -27,6 +29,9 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
                           .extent_y = (float)stack->height};
     switch (info->size) {
     case TVLM_SIZE_IMAGE: break;
+    case TVLM_SIZE_NETWORK:
+        if (network) shape = tvlm_stack_learned_shape(stack, images);
+        break;
     case TVLM_SIZE_HALF:
         shape.width = tvlm_level_side(stack->width, 1);
         shape.height = tvlm_level_side(stack->height, 1);
@@ -84,8 +89,8 @@ void tvlm_stack_drop_query(tvlm_stack *stack) {
     stack->question.image = -1;
 }
 
-void tvlm_stack_outdate(tvlm_chunk *chunk, tvlm_grid_mask grids) {
-    const tvlm_grid_mask stale = tvlm_grids_with_dependents(grids);
+void tvlm_stack_outdate(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask grids) {
+    const tvlm_grid_mask stale = tvlm_stack_dependents(stack, grids);
     chunk->valid &= ~stale;
     for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) chunk->outdated[grid] += stale >> grid & 1;
 }
@@ -127,6 +132,9 @@ tvlm_channel_place tvlm_stack_place(const tvlm_stack *stack, int32_t channel) {
     }
     if (replacement.grid != TVLM_GRID_NONE && stack->given[replacement.grid].images > 0) return replacement;
     const tvlm_channel_place place = tvlm_channel_get_place(channel);
+    if (place.grid == TVLM_GRID_LEARNED &&
+        (stack->network == NULL || channel - TVLM_CHANNEL_LEARNED_0 >= stack->network->output_count))
+        return none;
     /* An embedding that was handed in with fewer channels has fewer layers. */
     return tvlm_grid_is_given(place.grid) && stack->given[place.grid].columns > 0 &&
                    place.layer >= stack->given[place.grid].layers
@@ -142,6 +150,7 @@ bool tvlm_stack_has_grid(const tvlm_stack *stack, int32_t index, tvlm_grid grid)
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     switch (info->size) {
     case TVLM_SIZE_QUESTION: return stack->question.image == index;
+    case TVLM_SIZE_NETWORK: return stack->network != NULL;
     case TVLM_SIZE_GIVEN: return (image->given & TVLM_GRID_BIT(grid)) != 0;
     case TVLM_SIZE_LIKE: return (image->given & TVLM_GRID_BIT(info->like)) != 0;
     default: return info->previous == 0 || image->remembered[info->previous - 1];

@@ -42,7 +42,7 @@ tvlm_status tvlm_stack_grid_texture(tvlm_stack *stack, struct tvlm_chunk *chunk,
 
 /* Notes that the content of `grids` has changed: they are out of date with their levels, and so is whatever
  * was made from them. */
-void tvlm_stack_outdate(struct tvlm_chunk *chunk, tvlm_grid_mask grids);
+void tvlm_stack_outdate(const tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_grid_mask grids);
 
 /* Returns false for a grid that needs a previous frame (motion, temporal), if the chunk has none. */
 bool tvlm_stack_has_previous(const struct tvlm_chunk *chunk, tvlm_grid grid);

@@ -12,6 +12,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/network.h"
 #include "core/owner.h"
 #include "core/try.h"
 #include "stack/chunks.h"
@@ -430,18 +431,6 @@ tvlm_status tvlm_stack_input(tvlm_stack *stack, int32_t index, int32_t channel,
 
 /* ---- The application's own planes ---- */
 
-static bool is_name(const char *name) {
-    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.@";
-    const size_t length = name != NULL ? strlen(name) : 0;
-    return length > 0 && length < TVLM_CHANNEL_NAME_SIZE && strspn(name, allowed) == length;
-}
-
-static bool is_taken(const char *name) {
-    for (int32_t i = 0; tvlm_layout_name(i) != NULL; ++i)
-        if (strcmp(name, tvlm_layout_name(i)) == 0) return true;
-    return tvlm_channel_find(name) != TVLM_CHANNEL_NONE;
-}
-
 static int32_t find_user(const tvlm_stack *stack, const char *name) {
     for (int32_t i = 0; i < stack->user_count; ++i)
         if (strcmp(stack->users[i].name, name) == 0) return i;
@@ -451,11 +440,14 @@ static int32_t find_user(const tvlm_stack *stack, const char *name) {
 static tvlm_status check_user(const tvlm_stack *stack, const char *name, float low, float high,
                               tvlm_reduce reduce) {
     const tvlm_log *log = &stack->device->log;
-    if (!is_name(name))
+    if (!tvlm_name_is_allowed(name))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "'%.40s' is no name of a plane: letters, digits, '_', '-', '.', '@'",
                          name != NULL ? name : "");
-    if (is_taken(name)) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is the library's own name", name);
+    if (tvlm_name_is_taken(name))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is the library's own name", name);
+    if (stack->network != NULL && tvlm_network_find(stack->network, name, strlen(name)) >= 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "'%s' is an output of the stack's network", name);
     if (!(low < high) && !(low == 0.0f && high == 0.0f))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a range of %g .. %g", name, (double)low,
                          (double)high);
@@ -533,6 +525,6 @@ tvlm_status tvlm_stack_invalidate(tvlm_stack *stack, int32_t channel) {
     TVLM_TRY(tvlm_stack_check_channel(stack, channel));
     const tvlm_grid grid = tvlm_stack_place(stack, channel).grid;
     for (int32_t i = 0; grid < TVLM_GRID_COUNT && i < stack->chunk_count; ++i)
-        tvlm_stack_outdate(&stack->chunks[i], TVLM_GRID_BIT(grid));
+        tvlm_stack_outdate(stack, &stack->chunks[i], TVLM_GRID_BIT(grid));
     return TVLM_OK;
 }

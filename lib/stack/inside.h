@@ -51,6 +51,9 @@ typedef struct tvlm_chunk {
 
     /* What is remembered of the frame before. NULL until a frame was advanced. */
     tvlm_texture *previous[TVLM_PREVIOUS_COUNT];
+
+    /* What the network reads, packed at its level; NULL until it was run. */
+    tvlm_texture *network_inputs;
 } tvlm_chunk;
 
 /* What the stack remembers of each image. */
@@ -115,7 +118,9 @@ struct tvlm_stack {
     tvlm_family_settings settings;
     int32_t *channels; /* [channel_count]: those of the layout */
     int32_t channel_count;
-    int32_t bundle_max; /* TVLM_BUNDLE_MAX; tests make it smaller */
+    int32_t bundle_max;           /* TVLM_BUNDLE_MAX; tests make it smaller */
+    tvlm_network *network;        /* that of the family `learned`; NULL: there is none */
+    tvlm_grid_mask network_reads; /* the grids that its inputs may be stored in */
 
     float fixation_x, fixation_y, farthest; /* farthest: the distance of the corner that is farthest away */
     tvlm_grid_mask asked;                   /* grids that readers ever asked for */

@@ -33,6 +33,7 @@ typedef struct tvlm_stack_demand {
     const tvlm_device *device;
     tvlm_format format;
     tvlm_grid_mask grids; /* those of its layout, and what they need */
+    const tvlm_network *network;
     int32_t images;
     /* An image that comes at its own size is sent as it is, so many bytes for each pixel; any other is
      * resampled, and so is every image where `pixel_bytes` is 0. */

@@ -12,6 +12,7 @@
 #include "stack/given.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
+#include "stack/learned.h"
 
 /* Makes the images that nobody has set black. Zeros, one byte for each pixel, are uploaded once for all of
  * them. */
@@ -55,6 +56,8 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .carry = carries(stack, chunk),
                                 .keep = stack->delta != NULL,
                                 .cameras = stack->cameras + chunk->first,
+                                .network = stack->network,
+                                .inputs = chunk->network_inputs,
                                 .centres = stack->centres};
 }
 
@@ -74,6 +77,8 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
             return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
                              "backend %s does not make the grid '%s'", backend->name,
                              tvlm_grid_get_info(grid)->name);
+        if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_NETWORK)
+            TVLM_TRY(tvlm_stack_learned_inputs(stack, chunk));
         const tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
         TVLM_TRY(backend->generate[grid](stack->device, &args));
         chunk->kept &= ~TVLM_GRID_BIT(grid);
@@ -88,6 +93,7 @@ static bool can_be_made(const tvlm_stack *stack, const tvlm_chunk *chunk, tvlm_g
     const tvlm_grid_info *info = tvlm_grid_get_info(grid);
     int32_t first;
     if (info->size == TVLM_SIZE_QUESTION || !tvlm_stack_has_previous(chunk, grid)) return false;
+    if (info->size == TVLM_SIZE_NETWORK) return stack->network != NULL;
     if (tvlm_grid_get_replaced(grid, &first) > 0) return stack->given[grid].images > 0;
     if (tvlm_grid_is_given(grid)) return (chunk->given & TVLM_GRID_BIT(grid)) != 0;
     return info->size != TVLM_SIZE_LIKE || (chunk->given & TVLM_GRID_BIT(info->like)) != 0;
@@ -151,6 +157,10 @@ static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_mask mask) {
     const tvlm_grid_mask stale = mask & ~chunk->valid;
     stack->asked |= mask;
+    /* What a network reads has all its levels before the network is run. */
+    if ((stale & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0 && stack->network != NULL)
+        TVLM_TRY(tvlm_stack_ensure(
+            stack, chunk, tvlm_stack_grids_of(stack, stack->network->inputs, stack->network->input_count)));
     const tvlm_grid_mask missing = tvlm_grids_with_needs(with_replaced(stack, chunk, stale)) & ~chunk->valid;
     tvlm_grid_mask flat = mask & chunk->valid & chunk->flat;
     TVLM_TRY(make_grids(stack, chunk, missing, &flat));

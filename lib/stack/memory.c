@@ -8,10 +8,12 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/network.h"
 #include "core/owner.h"
 #include "core/room.h"
 #include "core/try.h"
 #include "stack/limits.h"
+#include "stack/network.h"
 
 /* A driver, its compiler and the host need some memory, too. */
 #define SHARE 0.875
@@ -103,8 +105,25 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
     return demand->images * (texels * texel_bytes(demand) + work);
 }
 
+/* What the network's inputs, its outputs with their levels, and its layers take for all images. */
+static double network_bytes(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
+    const tvlm_network *const network = demand->network;
+    if (network == NULL || (demand->grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) == 0) return 0.0;
+    const tvlm_network_size size =
+        tvlm_network_size_of(network, width, height, tvlm_level_count(width, height));
+    const double inputs = (double)size.input_width * size.input_height * ((network->input_count + 3) / 4);
+    const double outputs = texels_of(demand, size.width, size.height) * ((network->output_count + 3) / 4);
+    const bool reference = demand->device->info.type == TVLM_DEVICE_REFERENCE;
+    /* The reference works in doubles, one image after the other. */
+    const double work = reference ? tvlm_network_work(network, &size, sizeof(double))
+                                  : fmin(demand->images * tvlm_network_work(network, &size, sizeof(float)),
+                                         TVLM_NETWORK_WORK);
+    return demand->images * (inputs + outputs) * texel_bytes(demand) + work + WORK_FIXED;
+}
+
 double tvlm_stack_bytes_of(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
-    const double pixels = (double)width * (double)height, textures = textures_bytes(demand, width, height);
+    const double pixels = (double)width * (double)height,
+                 textures = textures_bytes(demand, width, height) + network_bytes(demand, width, height);
     if (demand->pixel_bytes > 0 && width == demand->width && height == demand->height)
         return textures + pixels * demand->pixel_bytes;
     const double resampled = pixels * RESAMPLED_BYTES, all = textures + resampled;
@@ -170,15 +189,22 @@ tvlm_stack_bound tvlm_stack_largest(const tvlm_stack_demand *demand, int32_t *wi
 
 /* ---- What parameters demand ---- */
 
-static tvlm_status find_grids(const tvlm_log *log, const char *layout, tvlm_grid_mask *grids) {
+static tvlm_status find_grids(const tvlm_log *log, const char *layout, const tvlm_network *network,
+                              tvlm_grid_mask *grids) {
     int32_t count = 0;
-    TVLM_TRY(tvlm_layout_parse(layout, log, 0, NULL, &count));
+    if (network != NULL) TVLM_TRY(tvlm_network_check(network, log));
+    TVLM_TRY(tvlm_network_parse(network, layout, log, 0, NULL, &count));
     int32_t *const channels = tvlm_allocate((size_t)count, sizeof *channels);
     if (channels == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
-    const tvlm_status status = tvlm_layout_parse(layout, log, count, channels, &count);
+    const tvlm_status status = tvlm_network_parse(network, layout, log, count, channels, &count);
     *grids = TVLM_GRID_BIT(TVLM_GRID_SOURCE);
     for (int32_t i = 0; status == TVLM_OK && i < count; ++i) {
         const tvlm_grid grid = tvlm_channel_get_place(channels[i]).grid;
+        if (grid < TVLM_GRID_COUNT) *grids |= TVLM_GRID_BIT(grid);
+    }
+    const bool learned = network != NULL && (*grids & TVLM_GRID_BIT(TVLM_GRID_LEARNED)) != 0;
+    for (int32_t i = 0; learned && i < network->input_count; ++i) {
+        const tvlm_grid grid = tvlm_channel_get_place(network->inputs[i]).grid;
         if (grid < TVLM_GRID_COUNT) *grids |= TVLM_GRID_BIT(grid);
     }
     *grids = tvlm_grids_with_needs(*grids);
@@ -195,7 +221,9 @@ tvlm_status tvlm_stack_demand_of(const tvlm_device *device, const struct tvlm_st
                                   .images = params->images > 0 ? params->images : 1,
                                   .max_side = params->max_side,
                                   .memory = most > 0 ? (double)most : tvlm_stack_memory(device)};
-    return find_grids(log, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT, &demand->grids);
+    demand->network = params->network;
+    return find_grids(log, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT, params->network,
+                      &demand->grids);
 }
 
 static tvlm_status demand_of_any(const tvlm_device *device, const struct tvlm_stack_params *params,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.c: the names of channels as a stack knows them: those of the library, and those of its own planes.
+ * names.c: the names of channels as a stack knows them: those of the library, of its network's outputs, and of its
+ * own planes.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -8,12 +9,38 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/network.h"
+#include "core/try.h"
 #include "stack/inside.h"
+#include "stack/network.h"
+
+/* The names that are not the library's. */
+typedef struct own_names {
+    const tvlm_user_plane *users;
+    int32_t user_count;
+    const tvlm_network *network; /* NULL: there is none */
+} own_names;
+
+static own_names names_of(const tvlm_stack *stack) {
+    return (own_names){stack->users, stack->user_count, stack->network};
+}
+
+/* What the network says of one of its outputs. */
+static void describe_output(const tvlm_network *network, int32_t output, tvlm_channel_info *info) {
+    snprintf(info->name, sizeof info->name, "%s", network->outputs[output]);
+    if (tvlm_network_is_bounded(network)) info->low = 0.0f, info->high = 1.0f;
+}
 
 tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
     TVLM_NEED(NULL, stack);
     TVLM_NEED(&stack->device->log, info);
-    if (channel < TVLM_CHANNEL_USER_0) return tvlm_channel_get_info(channel, info);
+    if (channel < TVLM_CHANNEL_USER_0) {
+        const int32_t output = channel - TVLM_CHANNEL_LEARNED_0;
+        TVLM_TRY(tvlm_channel_get_info(channel, info));
+        if (stack->network != NULL && output >= 0 && output < stack->network->output_count)
+            describe_output(stack->network, output, info);
+        return TVLM_OK;
+    }
     const int32_t plane = channel - TVLM_CHANNEL_USER_0;
     if (plane >= stack->user_count)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "there is no channel %d", (int)channel);
@@ -29,24 +56,27 @@ tvlm_status tvlm_stack_get_channel_info(const tvlm_stack *stack, int32_t channel
     return TVLM_OK;
 }
 
-static int32_t find_user(const tvlm_stack *stack, const char *name, size_t length) {
-    for (int32_t i = 0; i < stack->user_count; ++i)
-        if (strlen(stack->users[i].name) == length && memcmp(stack->users[i].name, name, length) == 0)
+static int32_t find_own(const own_names *own, const char *name, size_t length) {
+    for (int32_t i = 0; i < own->user_count; ++i)
+        if (strlen(own->users[i].name) == length && memcmp(own->users[i].name, name, length) == 0)
             return TVLM_CHANNEL_USER_0 + i;
-    return TVLM_CHANNEL_NONE;
+    const int32_t output = own->network != NULL ? tvlm_network_find(own->network, name, length) : -1;
+    return output >= 0 ? TVLM_CHANNEL_LEARNED_0 + output : TVLM_CHANNEL_NONE;
 }
 
 int32_t tvlm_stack_channel_find(const tvlm_stack *stack, const char *name) {
     if (stack == NULL || name == NULL) return TVLM_CHANNEL_NONE;
-    const int32_t user = find_user(stack, name, strlen(name));
-    return user != TVLM_CHANNEL_NONE ? user : tvlm_channel_find(name);
+    const own_names own = names_of(stack);
+    const int32_t found = find_own(&own, name, strlen(name));
+    return found != TVLM_CHANNEL_NONE ? found : tvlm_channel_find(name);
 }
 
 /*
- * Finds the planes that a list names: planes[n] is that of its n-th word, or NONE. In `text` each plane's
- * name becomes "r", so that the library can parse the list with all its checks. Returns the number of words.
+ * Finds the channels of a list whose names are not the library's: found[n] is that of its n-th word, or NONE. In
+ * `text` each such name becomes "r", so that the library can parse the list with all its checks. Returns the number
+ * of words.
  */
-static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes) {
+static int32_t take_own(const own_names *own, char *text, int32_t *found) {
     const char *from = text;
     char *to = text;
     int32_t word = 0;
@@ -55,9 +85,9 @@ static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes)
         size_t first = 0, last = span;
         while (first < last && isspace((unsigned char)from[first])) ++first;
         while (last > first && isspace((unsigned char)from[last - 1])) --last;
-        planes[word] = find_user(stack, from + first, last - first);
+        found[word] = find_own(own, from + first, last - first);
         const bool end = from[span] == '\0';
-        if (planes[word] != TVLM_CHANNEL_NONE) {
+        if (found[word] != TVLM_CHANNEL_NONE) {
             *to++ = 'r';
         } else {
             memmove(to, from, span);
@@ -69,6 +99,34 @@ static int32_t take_planes(const tvlm_stack *stack, char *text, int32_t *planes)
     }
 }
 
+static tvlm_status parse(const own_names *own, const char *text, const tvlm_log *log, int32_t capacity,
+                         int32_t *channels, int32_t *count) {
+    if (text == NULL) return tvlm_layout_parse(text, log, capacity, channels, count);
+    size_t words = 1;
+    for (const char *c = text; *c != '\0'; ++c) words += *c == ',';
+    char *copy = tvlm_allocate(strlen(text) + 1, 1);
+    int32_t *found = tvlm_allocate(words, sizeof *found);
+    tvlm_status status;
+    if (copy == NULL || found == NULL) {
+        status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
+    } else {
+        memcpy(copy, text, strlen(text) + 1);
+        const int32_t all = take_own(own, copy, found);
+        status = tvlm_layout_parse(copy, log, capacity, channels, count);
+        for (int32_t i = 0; status == TVLM_OK && i < all && i < capacity; ++i)
+            if (found[i] != TVLM_CHANNEL_NONE) channels[i] = found[i];
+    }
+    free(copy);
+    free(found);
+    return status;
+}
+
+tvlm_status tvlm_network_parse(const tvlm_network *network, const char *text, const tvlm_log *log,
+                               int32_t capacity, int32_t *channels, int32_t *count) {
+    const own_names own = {.network = network};
+    return parse(&own, text, log, capacity, channels, count);
+}
+
 tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t capacity, int32_t *channels,
                              int32_t *count) {
     TVLM_NEED(NULL, stack);
@@ -76,23 +134,6 @@ tvlm_status tvlm_stack_parse(const tvlm_stack *stack, const char *text, int32_t 
     if (capacity > 0) TVLM_NEED(&stack->device->log, channels);
     if (capacity < 0)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT, "room for %d channels", (int)capacity);
-    const tvlm_log *log = &stack->device->log;
-    if (text == NULL) return tvlm_layout_parse(text, log, capacity, channels, count);
-    size_t words = 1;
-    for (const char *c = text; *c != '\0'; ++c) words += *c == ',';
-    char *copy = tvlm_allocate(strlen(text) + 1, 1);
-    int32_t *planes = tvlm_allocate(words, sizeof *planes);
-    tvlm_status status;
-    if (copy == NULL || planes == NULL) {
-        status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a list of channels");
-    } else {
-        memcpy(copy, text, strlen(text) + 1);
-        const int32_t found = take_planes(stack, copy, planes);
-        status = tvlm_layout_parse(copy, log, capacity, channels, count);
-        for (int32_t i = 0; status == TVLM_OK && i < found && i < capacity; ++i)
-            if (planes[i] != TVLM_CHANNEL_NONE) channels[i] = planes[i];
-    }
-    free(copy);
-    free(planes);
-    return status;
+    const own_names own = names_of(stack);
+    return parse(&own, text, &stack->device->log, capacity, channels, count);
 }

@@ -243,7 +243,7 @@ static tvlm_status write_labels(tvlm_stack *stack, int32_t index, const int32_t 
     TVLM_TRY(stack->device->backend->buffer_write(stack->device, chunk->products[TVLM_PRODUCT_LABELS_GIVEN],
                                                   (size_t)image * plane, plane, dense));
     chunk->label_counts[image] = count;
-    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
+    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
     return TVLM_OK;
 }
 
@@ -251,7 +251,7 @@ static tvlm_status drop_labels(tvlm_stack *stack, int32_t index) {
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if (!tvlm_stack_has_labels(stack, index)) return TVLM_OK;
     chunk->label_counts[index - chunk->first] = 0;
-    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
+    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_CLUSTER));
     return TVLM_OK;
 }
 

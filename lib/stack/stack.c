@@ -96,6 +96,11 @@ tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
     stack->fixation_x = x;
     stack->fixation_y = y;
     stack->farthest = (float)hypot(right, down);
+    /* A network may read the eccentricity, which no grid holds. */
+    for (int32_t i = 0; i < stack->chunk_count; ++i) {
+        stack->chunks[i].valid &= ~TVLM_GRID_BIT(TVLM_GRID_LEARNED);
+        ++stack->chunks[i].outdated[TVLM_GRID_LEARNED];
+    }
     return TVLM_OK;
 }
 
@@ -113,6 +118,8 @@ tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) 
                 info->device_bytes += stack->chunks[i].grids[grid]->bytes;
         if (stack->chunks[i].inverse != NULL) info->device_bytes += stack->chunks[i].inverse->bytes;
         if (stack->chunks[i].shares != NULL) info->device_bytes += stack->chunks[i].shares->bytes;
+        if (stack->chunks[i].network_inputs != NULL)
+            info->device_bytes += stack->chunks[i].network_inputs->bytes;
         if (stack->chunks[i].matrix != NULL) info->device_bytes += stack->chunks[i].matrix->bytes;
         for (int previous = 0; previous < TVLM_PREVIOUS_COUNT; ++previous)
             if (stack->chunks[i].previous[previous] != NULL)

@@ -7,6 +7,7 @@
  *   grids.h      where channels are stored, which textures there are, and what is out of date
  *   make.h       making grids when something first reads them
  *   bundle.h     channels as the textures and references that a kernel reads
+ *   network.h    the stack's network; learned.h: what it reads
  *   given.h      grids that are handed in, and which images have one
  *   input.h      what an application hands in, checked and converted
  *   upload.h     pixels into the source; planes.h: frames that are on the device, as such pixels; send.h: the

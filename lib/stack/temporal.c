@@ -53,9 +53,9 @@ static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, 
 }
 
 /* Drops what was made from the frame before. */
-static void drop_made(tvlm_chunk *chunk) {
+static void drop_made(const tvlm_stack *stack, tvlm_chunk *chunk) {
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i)
-        tvlm_stack_outdate(chunk, TVLM_GRID_BIT(tvlm_grid_of_previous((tvlm_previous)i)));
+        tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(tvlm_grid_of_previous((tvlm_previous)i)));
 }
 
 /* ---- Relevance and positions ---- */
@@ -228,7 +228,7 @@ tvlm_status tvlm_stack_advance(tvlm_stack *stack, int32_t index, const struct tv
     tvlm_stack_new_frame(stack, index);
     /* The flow led to the frame that is over now. */
     (void)tvlm_stack_given_pause(stack, index, TVLM_GRID_FLOW);
-    drop_made(tvlm_stack_chunk(stack, index));
+    drop_made(stack, tvlm_stack_chunk(stack, index));
     return TVLM_OK;
 }
 
@@ -242,6 +242,6 @@ tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index) {
         if (chunk->previous[i] != NULL)
             TVLM_TRY(clear_slice(stack, chunk->previous[i], index - chunk->first));
     }
-    drop_made(chunk);
+    drop_made(stack, chunk);
     return TVLM_OK;
 }

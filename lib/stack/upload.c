@@ -56,7 +56,7 @@ tvlm_status tvlm_stack_source_from_buffer(tvlm_stack *stack, int32_t index, tvlm
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, TVLM_GRID_SOURCE, &source));
     /* The question was about the images as they were. */
     tvlm_stack_drop_query(stack);
-    tvlm_stack_outdate(chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+    tvlm_stack_outdate(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_SOURCE));
     ++stack->originals[index].changes[TVLM_GRID_SOURCE]; /* also where this fails: it is written over */
     TVLM_TRY(stack->device->backend->source(stack->device, buffer, pixels, index - chunk->first, source));
     stack->originals[index].set = true;
@@ -75,7 +75,7 @@ void tvlm_stack_exchange_source(tvlm_stack *stack, tvlm_texture **texture) {
 void tvlm_stack_drop_frame(tvlm_stack *stack, int32_t index) {
     ++stack->originals[index].changes[TVLM_GRID_SOURCE];
     stack->originals[index].set = false;
-    tvlm_stack_outdate(tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
+    tvlm_stack_outdate(stack, tvlm_stack_chunk(stack, index), TVLM_GRID_BIT(TVLM_GRID_SOURCE));
 }
 
 /* ---- Rows ---- */

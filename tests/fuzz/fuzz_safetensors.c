@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_safetensors.c: tensors, and what is kept in them: bases and scorers. What was read can be written, and
+ * fuzz_safetensors.c: tensors, and what is kept in them: bases, networks and scorers. What was read can be written, and
  * is then read as the same.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
+#include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 
 static void check_same(const tvlm_safetensors *file, const tvlm_safetensors *again) {
@@ -69,6 +70,20 @@ static void read_scorer(const char *path) {
     tvlm_scorer_destroy(&scorer);
 }
 
+static void read_network(const char *path) {
+    tvlm_network *network = NULL;
+    fuzz_check_status(tvlm_network_load(path, &fuzz_log, &network));
+    for (int32_t i = 0; network != NULL && i < network->layer_count; ++i) {
+        const tvlm_network_layer *const layer = &network->layers[i];
+        const size_t each = (size_t)layer->inputs * (size_t)(layer->side * layer->side);
+        fuzz_touch(layer->weights, each * (size_t)layer->outputs * sizeof *layer->weights);
+        if (layer->bias != NULL) fuzz_touch(layer->bias, (size_t)layer->outputs * sizeof *layer->bias);
+    }
+    for (int32_t i = 0; network != NULL && i < network->output_count; ++i)
+        fuzz_touch(network->outputs[i], strlen(network->outputs[i]) + 1);
+    tvlm_network_destroy(&network);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const char *const path = fuzz_file(data, size);
     tvlm_safetensors *file = NULL;
@@ -79,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_same(file, file);
         write_and_read(file);
         read_basis(path);
+        read_network(path);
         read_scorer(path);
     }
     tvlm_safetensors_destroy(&file);

@@ -153,6 +153,15 @@ def all_safetensors():
         [("weights", "F32", [3], floats(1, -1, .5)), ("bias", "F32", [1], floats(.1)),
          ("similarity", "F32", [1], floats(.2)), ("query_weights", "F32", [2, 3], floats(1, 2, 3, 4, 5, 6))],
         {"format": "texturevlm.scorer", "channels": "r,edges,saliency"}))
+    network = [("0.weight", "F32", [2, 1, 3, 3], floats(*range(18))), ("0.bias", "F32", [2], floats(1, 2)),
+               ("2.weight", "F32", [1, 2, 1, 1], floats(1, -1))]
+    layers = ('[{"type":"conv","name":"0","stride":2,"padding":1},{"type":"relu"},{"type":"conv","name":"2"},'
+              '{"type":"sigmoid"}]')
+    put("safetensors", "network", tensors(network, {"format": "texturevlm.network", "inputs": "r", "outputs": "thing",
+                                                    "level": "1", "layers": layers}))
+    put("safetensors", "network_chain", tensors(network, {
+        "format": "texturevlm.network", "inputs": "r", "outputs": "thing",
+        "layers": '[{"type":"conv","name":"2"},{"type":"conv","name":"0","padding":1,"dilation":2}]'}))
     put("safetensors", "scorer_3x3", tensors([("weights", "F32", [1, 3, 3], floats(*range(9)))],
                                              {"format": "texturevlm.scorer", "channels": "x"}))
     put("safetensors", "basis", tensors(

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * learned.cl: runs some layers of a network (texturevlm/network.h) tile by tile: what lies between them stays in local
+ * memory.
+ *
+ * A run of layers is a launch. A work-group makes one tile of the last layer's output. It loads what the first layer
+ * reads for that, and each layer writes what the next one reads, so the tiles are the larger the earlier their layer.
+ * Where local memory cannot hold all layers, there are several launches, and what lies between these is in a buffer of
+ * floats (lib/opencl/learned.c decides which).
+ *
+ * Values of one place lie beside each other: value c of place (x, y) is at (y * width + x) * channels + c. The
+ * channels of what a layer makes are rounded up to whole vectors, and those that are too many are not read.
+ */
+// check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=0
+// check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=0
+// check-kernels: -DFROM_BUFFER=0 -DTO_BUFFER=1 -DGROUP=1 -DVECTOR=16 -DPLACES=8
+// check-kernels: -DFROM_BUFFER=1 -DTO_BUFFER=1 -DGROUP=1 -DVECTOR=16 -DPLACES=8
+// gpu: -DFROM_BUFFER=0 -DTO_BUFFER=0
+// gpu: -DFROM_BUFFER=1 -DTO_BUFFER=1
+#include "texture.clh"
+
+/* A work-item makes VECTOR channels of PLACES places at a time: as vectors on CPUs, where a work-group is one
+ * work-item. */
+#ifndef GROUP
+#define GROUP 64
+#endif
+#ifndef VECTOR
+#define VECTOR 4
+#define PLACES 4
+#endif
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b)  JOIN_(a, b)
+#define vector_t    JOIN(float, VECTOR)
+#define LOAD        JOIN(vload, VECTOR)
+#define STORE       JOIN(vstore, VECTOR)
+
+/* A layer, as lib/opencl/learned.c writes it. The tile is that of its output. */
+#define INPUTS     0 /* how many channels it reads */
+#define CHANNELS   1 /* how many it makes, rounded up to whole vectors */
+#define SIDE       2
+#define STRIDE     3
+#define ACTIVATION 4
+#define WEIGHTS    5 /* where its weights begin; its bias stands before them */
+#define TILE       6 /* the side of the tile */
+#define SCALE      7 /* the tile begins at SCALE times where that of the launch does, plus OFFSET */
+#define OFFSET     8
+#define WIDTH      9 /* of the whole output */
+#define HEIGHT     10
+#define FIELDS     11
+
+#if FROM_BUFFER
+#define FROM global const float *from_base
+#else
+#define FROM TEXTURE_IN(inputs)
+#endif
+#if TO_BUFFER
+#define TO global float *to_base
+#else
+#define TO TEXTURE_OUT(result)
+#endif
+
+HELPER vector_t activate(vector_t value, int activation) {
+    if (activation == TVLM_NETWORK_RELU) return fmax(value, (vector_t)(0.0f));
+    if (activation == TVLM_NETWORK_SIGMOID) return (vector_t)(1.0f) / ((vector_t)(1.0f) + exp(-value));
+    return value;
+}
+
+/*
+ * Makes a layer's tile, whose first place is `corner`, from the tile of what it reads, which is `width` places wide
+ * and has `channels` values a place. Where the tile reaches beyond the image it is 0, as the next layer reads it.
+ */
+HELPER void run_layer(global const int *layer, global const float *weights, local const float *from,
+                      int width, int channels, local float *to, int2 corner) {
+    const int tile = layer[TILE], inputs = layer[INPUTS], side = layer[SIDE], stride = layer[STRIDE];
+    const int made = layer[CHANNELS], activation = layer[ACTIVATION];
+    const int all = tile * tile, runs = (all + PLACES - 1) / PLACES;
+    for (int n = (int)get_local_id(0); n < runs * (made / VECTOR); n += GROUP) {
+        const int part = n / runs, first = (n - part * runs) * PLACES;
+        /* The bias, and then for each row and column of the kernel and each channel a vector. */
+        global const float *line = weights + layer[WEIGHTS] + part * (side * side * inputs + 1) * VECTOR;
+        int at[PLACES];
+        vector_t sums[PLACES];
+        for (int p = 0; p < PLACES; ++p) {
+            /* A run that reaches beyond the last place computes that again, and does not store it. */
+            const int place = min(first + p, all - 1), y = place / tile, x = place - y * tile;
+            at[p] = (y * width + x) * stride * channels;
+            sums[p] = LOAD(0, line);
+        }
+        for (int v = 0; v < side; ++v)
+            for (int u = 0; u < side; ++u) {
+                const int step = (v * width + u) * channels;
+                for (int c = 0; c < inputs; ++c) {
+                    line += VECTOR;
+                    const vector_t weight = LOAD(0, line);
+                    for (int p = 0; p < PLACES; ++p)
+                        sums[p] = mad((vector_t)(from[at[p] + step + c]), weight, sums[p]);
+                }
+            }
+        for (int p = 0; p < PLACES && first + p < all; ++p) {
+            const int y = (first + p) / tile, x = first + p - y * tile;
+            const bool inside = corner.x + x >= 0 && corner.x + x < layer[WIDTH] && corner.y + y >= 0 &&
+                                corner.y + y < layer[HEIGHT];
+            STORE(inside ? activate(sums[p], activation) : (vector_t)(0.0f), 0,
+                  to + (first + p) * made + part * VECTOR);
+        }
+    }
+}
+
+/*
+ * Runs `count` layers from `first` on. Work-group (x, y, image) makes tile (x, y) of `made` (first place, width and
+ * height) of the last layer's output.
+ *
+ *   read    the places of what the first layer reads that are there: in a buffer all of it, in a texture those of
+ *           level 0
+ *   source  the side, scale and offset of the tile of it, as of a layer's, and how many channels it has
+ *   stored  how many channels are stored; in a buffer they are `channels` of the last layer
+ *   limit   what is stored lies within +-limit
+ *   a, b    room for the tiles, which take turns
+ */
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+learned(FROM, TO, global const int *layers, global const float *weights, const int first, const int count,
+        const int4 read, const int4 source, const int4 made, const int stored, const float limit,
+        local float *a, local float *b) {
+    const int item = (int)get_local_id(0), image = (int)get_group_id(2);
+    global const int *last = layers + (first + count - 1) * FIELDS;
+    const int2 begin =
+        (int2)(made.x + (int)get_group_id(0) * last[TILE], made.y + (int)get_group_id(1) * last[TILE]);
+    const int2 corner = begin * source.y + source.z;
+    local float *from = a, *to = b;
+    int width = source.x, channels = source.w;
+
+    for (int n = item; n < width * width; n += GROUP) {
+        const int y = n / width, x = n - y * width;
+        const int2 place = corner + (int2)(x, y) - read.xy;
+        const bool inside = place.x >= 0 && place.x < read.z && place.y >= 0 && place.y < read.w;
+#if FROM_BUFFER
+        global const float *values =
+            from_base +
+            ((ulong)(image * read.w + place.y) * (ulong)read.z + (ulong)place.x) * (ulong)channels;
+        for (int c = 0; c < channels; ++c) from[n * channels + c] = inside ? values[c] : 0.0f;
+#else
+        for (int layer = 0; layer < inputs_size.z; ++layer) {
+            float values[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            if (inside)
+                vstore4(texel_fetch(inputs, place.x, place.y, image * inputs_size.z + layer, 0), 0, values);
+            for (int c = 0; c < 4; ++c)
+                if (4 * layer + c < channels) from[n * channels + 4 * layer + c] = values[c];
+        }
+#endif
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    for (int l = first; l < first + count; ++l) {
+        global const int *layer = layers + l * FIELDS;
+        run_layer(layer, weights, from, width, channels, to, begin * layer[SCALE] + layer[OFFSET]);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        local float *const read_next = to;
+        to = from;
+        from = read_next;
+        width = layer[TILE];
+        channels = layer[CHANNELS];
+    }
+
+    for (int n = item; n < width * width; n += GROUP) {
+        const int y = n / width, x = n - y * width;
+        const int2 place = begin + (int2)(x, y);
+        if (place.x >= made.x + made.z || place.y >= made.y + made.w) continue;
+#if TO_BUFFER
+        global float *values = to_base + ((ulong)(image * made.w + place.y - made.y) * (ulong)made.z +
+                                          (ulong)(place.x - made.x)) *
+                                             (ulong)channels;
+        for (int c = 0; c < channels; ++c) values[c] = from[n * channels + c];
+#else
+        for (int layer = 0; layer < result_size.z; ++layer) {
+            float values[4];
+            for (int c = 0; c < 4; ++c) {
+                const float value = 4 * layer + c < stored ? from[n * channels + 4 * layer + c] : 0.0f;
+                values[c] = isnan(value) ? 0.0f : clamp(value, -limit, limit);
+            }
+            texel_store(result, place.x, place.y, image * result_size.z + layer, vload4(0, values));
+        }
+#endif
+    }
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * io_network.h: networks (network.h) as files.
+ *
+ * A network is a .safetensors file whose tensors have the names that PyTorch gives those of an nn.Sequential,
+ * all of them F32:
+ *
+ *   "0.weight"  [outputs, inputs, side, side]
+ *   "0.bias"    [outputs]; optional; 0 where it is missing
+ *   ...
+ *
+ * and with these metadata:
+ *
+ *   "format"   "texturevlm.network"
+ *   "inputs"   the names of the channels that it reads, separated by commas: "r,g,b"
+ *   "outputs"  the names of the channels that it makes, separated by commas
+ *   "level"    the level at which the inputs are read; optional; "0" where it is missing
+ *   "layers"   a list of JSON, such as
+ *              [{"type": "conv", "name": "0", "stride": 1, "padding": 1}, {"type": "relu"},
+ *               {"type": "conv", "name": "2"}, {"type": "sigmoid"}]
+ *              where "name" is what stands before ".weight"; "stride" is 1 and "padding" 0 where they are
+ *              missing, as in nn.Conv2d. The padding is 1 for kernels of 3 x 3, and 0 for those of 1 x 1. Each
+ *              "relu" and "sigmoid" follows a "conv". There is nothing else in the objects.
+ *
+ * Whatever else is in the file is ignored.
+ */
+#ifndef TEXTUREVLM_IO_NETWORK_H
+#define TEXTUREVLM_IO_NETWORK_H
+
+#include "network.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Reads a network together with its arrays. The caller releases it with tvlm_network_destroy.
+ *
+ * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that its layers are
+ * not as above, that a tensor is missing or of another type or shape, that an input is unknown, or what
+ * tvlm_network_check finds. One line in the log names the file and what is wrong.
+ */
+TVLM_API tvlm_status tvlm_network_load(const char *path, const tvlm_log *log, tvlm_network **network);
+
+/* Releases what tvlm_network_load made, and no other network, and sets *network to NULL. NULL and a NULL
+ * *network are fine. */
+TVLM_API void tvlm_network_destroy(tvlm_network **network);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * network.h: small convolutional networks, whose outputs are the channels of the family `learned`.
+ *
+ *     tvlm_network *network = NULL;
+ *     tvlm_network_load("saliency.safetensors", log, &network); // io_network.h
+ *     tvlm_stack_create_for_image(device, &image, tvlm_stack_params(.network = network), &stack);
+ *     tvlm_network_destroy(&network); // the stack has a copy
+ *     tvlm_stack_read(stack, 0, TVLM_CHANNEL_LEARNED_0, 0, capacity, texels);
+ *
+ * A network is a chain of 1 to 8 convolutions. It reads channels of the stack at one level, and each output is
+ * a channel: output i is TVLM_CHANNEL_LEARNED_0 + i, and the stack also knows it by the name that the network
+ * gives it. Values are those that PyTorch's nn.Conv2d, nn.ReLU and nn.Sigmoid compute, up to rounding.
+ *
+ * *Places.* A layer with stride 2 makes texel i from texels around 2 i of the layer before it, as PyTorch does,
+ * and has half as many texels, rounded up. A texel of the output stands for the square of pixels that all
+ * strides together span, and is sampled as if it lay in the middle of that square.
+ */
+#ifndef TEXTUREVLM_NETWORK_H
+#define TEXTUREVLM_NETWORK_H
+
+#include <stdint.h>
+
+#include "layout.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TVLM_NETWORK_LAYERS_MAX  8
+#define TVLM_NETWORK_INPUTS_MAX  64
+#define TVLM_NETWORK_HIDDEN_MAX  256
+#define TVLM_NETWORK_OUTPUTS_MAX 32
+#define TVLM_NETWORK_LEVEL_MAX   15
+
+/* What is done to each value of a convolution: nothing, max(0, x), or 1 / (1 + exp(-x)). */
+typedef enum tvlm_activation {
+    TVLM_ACTIVATION_NONE = 0,
+    TVLM_ACTIVATION_RELU,
+    TVLM_ACTIVATION_SIGMOID
+} tvlm_activation;
+
+/* A convolution, as nn.Conv2d(inputs, outputs, side, stride, padding=side // 2) makes it: what lies beyond the
+ * border is 0. */
+typedef struct tvlm_network_layer {
+    /* How many channels it reads, and how many it makes: 1 to TVLM_NETWORK_HIDDEN_MAX. */
+    int32_t inputs, outputs;
+    /* The side of the kernel: 1 or 3. */
+    int32_t side;
+    /* 1 or 2. */
+    int32_t stride;
+    tvlm_activation activation;
+    /* [outputs][inputs][side][side] */
+    const float *weights;
+    /* [outputs]; NULL means 0. */
+    const float *bias;
+    uint64_t reserved[4];
+} tvlm_network_layer;
+
+typedef struct tvlm_network {
+    /* [input_count]: the channels that the first layer reads, in its order: 1 to TVLM_NETWORK_INPUTS_MAX of
+     * them. Any but the outputs of networks, query_similarity, and the application's own planes. */
+    const int32_t *inputs;
+    int32_t input_count;
+    /* The level of the image at which they are read, 0 to TVLM_NETWORK_LEVEL_MAX. An image of fewer levels is
+     * read at its last one. */
+    int32_t level;
+    /* [output_count]: the names of the outputs, 1 to TVLM_NETWORK_OUTPUTS_MAX of them, all different. A name
+     * is made as that of a plane (tvlm_stack_set_user), and is none of a channel or a layout. */
+    const char *const *outputs;
+    int32_t output_count;
+    /* [layer_count] */
+    const tvlm_network_layer *layers;
+    int32_t layer_count;
+    uint64_t reserved[4];
+} tvlm_network;
+
+/*
+ * Finds what is wrong with a network, if anything, and says it in one line. tvlm_stack_create asks for itself.
+ * Errors: ARGUMENT, for
+ *   - a number that is not in its range; an input that is not allowed or stands twice;
+ *   - a name that is not allowed, or stands twice;
+ *   - layers that do not chain: one reads another number of channels than the one before it makes, the first
+ *     one than there are inputs, or the last one makes another number than there are outputs;
+ *   - weights or a bias that are missing or not finite.
+ */
+TVLM_API tvlm_status tvlm_network_check(const tvlm_network *network, const tvlm_log *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

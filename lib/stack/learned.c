@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * learned.c: packs what the stack's network reads, at its level.
+ */
+#include "stack/learned.h"
+
+#include "core/network.h"
+#include "core/try.h"
+#include "stack/bundle.h"
+#include "stack/inside.h"
+
+static tvlm_status inputs_texture(tvlm_stack *stack, tvlm_chunk *chunk, const tvlm_network_size *size) {
+    const tvlm_texture shape = {.width = size->input_width,
+                                .height = size->input_height,
+                                .layers = (stack->network->input_count + 3) / 4,
+                                .images = chunk->images,
+                                .levels = 1,
+                                .format = stack->format,
+                                .extent_x = (float)stack->width,
+                                .extent_y = (float)stack->height};
+    if (chunk->network_inputs != NULL) return TVLM_OK;
+    return stack->device->backend->texture_create(stack->device, &shape, &chunk->network_inputs);
+}
+
+tvlm_status tvlm_stack_learned_inputs(tvlm_stack *stack, tvlm_chunk *chunk) {
+    const tvlm_network *const network = stack->network;
+    const tvlm_network_size size = tvlm_network_size_of(network, stack->width, stack->height, stack->levels);
+    int32_t refs[TVLM_NETWORK_INPUTS_MAX], taken;
+    tvlm_bundle bundle;
+    tvlm_stack_bundle(stack, chunk->first, network->inputs, network->input_count, &bundle, refs, &taken);
+    if (taken < network->input_count)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
+                         "a network that reads channels from more than %d textures", (int)stack->bundle_max);
+    for (int32_t i = network->input_count; i % 4 != 0; ++i) refs[i] = TVLM_REF_ZERO;
+    TVLM_TRY(inputs_texture(stack, chunk, &size));
+    return stack->device->backend->pack(stack->device, &bundle, refs, (float)size.level,
+                                        chunk->network_inputs);
+}

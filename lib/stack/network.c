@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stack/network.c: the stack's network: which grids it reads, and the shape of what it makes.
+ */
+#include "stack/network.h"
+
+#include "core/network.h"
+#include "core/try.h"
+#include "stack/inside.h"
+
+/* The grids that a channel may be stored in, whatever is handed in later. */
+static tvlm_grid_mask grids_of_input(int32_t channel) {
+    const tvlm_grid made = tvlm_channel_get_place(channel).grid,
+                    handed_in = tvlm_channel_get_replacement(channel).grid;
+    return (made < TVLM_GRID_COUNT ? TVLM_GRID_BIT(made) : 0) |
+           (handed_in < TVLM_GRID_COUNT ? TVLM_GRID_BIT(handed_in) : 0);
+}
+
+tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const tvlm_network *network) {
+    if (network == NULL) return TVLM_OK;
+    TVLM_TRY(tvlm_network_check(network, &stack->device->log));
+    stack->network = tvlm_network_copy(network);
+    if (stack->network == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a network");
+    for (int32_t i = 0; i < network->input_count; ++i)
+        stack->network_reads |= grids_of_input(network->inputs[i]);
+    return TVLM_OK;
+}
+
+int32_t tvlm_stack_network_layers(const tvlm_stack *stack) {
+    const tvlm_network *const network = stack->network;
+    if (network == NULL) return 0;
+    const int32_t most =
+        network->input_count > network->output_count ? network->input_count : network->output_count;
+    return (most + 3) / 4;
+}
+
+tvlm_texture tvlm_stack_learned_shape(const tvlm_stack *stack, int32_t images) {
+    const tvlm_network_size size =
+        tvlm_network_size_of(stack->network, stack->width, stack->height, stack->levels);
+    return (tvlm_texture){.width = size.width,
+                          .height = size.height,
+                          .layers = (stack->network->output_count + 3) / 4,
+                          .images = images,
+                          .format = stack->format,
+                          .extent_x = size.extent_x,
+                          .extent_y = size.extent_y};
+}
+
+tvlm_grid_mask tvlm_stack_dependents(const tvlm_stack *stack, tvlm_grid_mask grids) {
+    const tvlm_grid_mask all = tvlm_grids_with_dependents(grids);
+    return (all & stack->network_reads) != 0 ? all | TVLM_GRID_BIT(TVLM_GRID_LEARNED) : all;
+}
