@@ -317,7 +317,7 @@ static void a_sheet_has_a_tile_for_each_channel(void **state) {
     static float plane[SIDE * SIDE];
     draw_sheet sheet = {0};
     (void)state;
-    assert_true(draw_sheet_start(channels, NULL, 4, SIDE, SIDE / 2, "title", &sheet));
+    assert_true(draw_sheet_start(NULL, channels, NULL, 4, SIDE, SIDE / 2, "title", &sheet));
     const int32_t columns = sheet.columns;
     for (int32_t i = 0; i < 4; ++i) {
         for (int32_t p = 0; p < SIDE * SIDE / 2; ++p)
@@ -351,7 +351,7 @@ static void a_sheet_names_what_has_no_tile(void **state) {
     for (int32_t i = 0; i < 41; ++i) has[i] = i % 5 != 0;
     for (int32_t count = 0; count <= 41; ++count) {
         int32_t expected = 0;
-        assert_true(draw_sheet_start(channels, count % 2 == 0 ? NULL : has, count, 3, 2, "", &sheet));
+        assert_true(draw_sheet_start(NULL, channels, count % 2 == 0 ? NULL : has, count, 3, 2, "", &sheet));
         for (int32_t i = 0; i < count; ++i) {
             const bool shown = count % 2 == 0 || has[i];
             if (shown) assert_true(draw_sheet_add(&sheet, channels[i], plane, 3, 2));
@@ -380,8 +380,8 @@ static void a_sheet_without_input_is_short(void **state) {
     (void)state;
     channels[0] = TVLM_CHANNEL_R;
     for (int32_t i = 0; i < 16; ++i) channels[i + 1] = TVLM_CHANNEL_EMBEDDING_0 + i;
-    assert_true(draw_sheet_start(channels, has, 17, 3, 2, "", &sheet));
-    assert_true(draw_sheet_start(channels, NULL, 17, 3, 2, "", &full));
+    assert_true(draw_sheet_start(NULL, channels, has, 17, 3, 2, "", &sheet));
+    assert_true(draw_sheet_start(NULL, channels, NULL, 17, 3, 2, "", &full));
     assert_true(draw_sheet_add(&sheet, channels[0], plane, 3, 2));
     const int32_t below = TITLE_BAND + TILE_LABEL + sheet.tile_height + TILE_GAP;
     assert_true(sheet.canvas.height < full.canvas.height);

@@ -335,8 +335,10 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
 typedef enum tile_style { TILE_GRAY, TILE_STRETCHED, TILE_SIGNED, TILE_IDENTIFIER, TILE_EMPTY } tile_style;
 
 /* Returns how a channel is shown. One that there is no information about is empty. */
-static tile_style style_of(int32_t channel, tvlm_channel_info *info) {
-    if (tvlm_channel_get_info(channel, info) != TVLM_OK || !info->available) return TILE_EMPTY;
+static tile_style style_of(const tvlm_stack *stack, int32_t channel, tvlm_channel_info *info) {
+    const tvlm_status status = stack != NULL ? tvlm_stack_get_channel_info(stack, channel, info)
+                                             : tvlm_channel_get_info(channel, info);
+    if (status != TVLM_OK || !info->available) return TILE_EMPTY;
     if (info->identifier) return TILE_IDENTIFIER;
     if (channel <= TVLM_CHANNEL_B || channel == TVLM_CHANNEL_LOW || channel == TVLM_CHANNEL_RGB_MEAN)
         return TILE_GRAY;
@@ -369,8 +371,9 @@ static void foot_word(foot *to, const char *word, bool begins) {
 /* Why a channel has no tile. */
 typedef enum foot_reason { FOOT_NONE, FOOT_NO_INPUT, FOOT_NOT_MADE } foot_reason;
 
-static foot_reason reason_of(const int32_t *channels, const bool *has, int32_t i, tvlm_channel_info *info) {
-    if (style_of(channels[i], info) == TILE_EMPTY) return FOOT_NOT_MADE;
+static foot_reason reason_of(const tvlm_stack *stack, const int32_t *channels, const bool *has, int32_t i,
+                             tvlm_channel_info *info) {
+    if (style_of(stack, channels[i], info) == TILE_EMPTY) return FOOT_NOT_MADE;
     return has == NULL || has[i] ? FOOT_NONE : FOOT_NO_INPUT;
 }
 
@@ -382,32 +385,32 @@ static size_t number_of(const char *name) {
 
 /* Returns how many channels from `first` on are numbered one after the other and have no tile for that
  * reason. */
-static int32_t numbered_run(const int32_t *channels, const bool *has, int32_t count, int32_t first,
-                            foot_reason reason) {
+static int32_t numbered_run(const tvlm_stack *stack, const int32_t *channels, const bool *has, int32_t count,
+                            int32_t first, foot_reason reason) {
     tvlm_channel_info one, next;
-    (void)reason_of(channels, has, first, &one);
+    (void)reason_of(stack, channels, has, first, &one);
     const size_t stem = number_of(one.name);
     int32_t i = first + 1;
     while (stem > 0 && i < count && channels[i] == channels[i - 1] + 1 &&
-           reason_of(channels, has, i, &next) == reason && strncmp(one.name, next.name, stem) == 0)
+           reason_of(stack, channels, has, i, &next) == reason && strncmp(one.name, next.name, stem) == 0)
         ++i;
     return i - first;
 }
 
-static void foot_list(foot *to, const int32_t *channels, const bool *has, int32_t count, foot_reason reason,
-                      const char *opening) {
+static void foot_list(foot *to, const tvlm_stack *stack, const int32_t *channels, const bool *has,
+                      int32_t count, foot_reason reason, const char *opening) {
     bool begun = false;
     for (int32_t i = 0, run = 1; i < count; i += run) {
         tvlm_channel_info info = {.name = ""}, last;
         char word[2 * TVLM_CHANNEL_NAME_SIZE + 4];
         run = 1;
-        if (reason_of(channels, has, i, &info) != reason || info.name[0] == '\0') continue;
+        if (reason_of(stack, channels, has, i, &info) != reason || info.name[0] == '\0') continue;
         if (!begun) foot_word(to, opening, true);
         begun = true;
-        run = numbered_run(channels, has, count, i, reason);
+        run = numbered_run(stack, channels, has, count, i, reason);
         snprintf(word, sizeof word, " %s", info.name);
         if (run > 1) {
-            (void)reason_of(channels, has, i + run - 1, &last);
+            (void)reason_of(stack, channels, has, i + run - 1, &last);
             snprintf(word, sizeof word, " %s..%s", info.name, last.name + number_of(last.name));
         }
         foot_word(to, word, false);
@@ -415,11 +418,11 @@ static void foot_list(foot *to, const int32_t *channels, const bool *has, int32_
 }
 
 /* Draws the names of the channels without a tile. Returns how many lines they take. */
-static int32_t draw_foot(struct canvas *canvas, const int32_t *channels, const bool *has, int32_t count,
-                         int32_t top, int32_t width) {
+static int32_t draw_foot(struct canvas *canvas, const tvlm_stack *stack, const int32_t *channels,
+                         const bool *has, int32_t count, int32_t top, int32_t width) {
     foot to = {.canvas = canvas, .top = top, .width = width};
-    foot_list(&to, channels, has, count, FOOT_NO_INPUT, "no input:");
-    foot_list(&to, channels, has, count, FOOT_NOT_MADE, "0 in this version:");
+    foot_list(&to, stack, channels, has, count, FOOT_NO_INPUT, "no input:");
+    foot_list(&to, stack, channels, has, count, FOOT_NOT_MADE, "0 in this version:");
     return to.lines;
 }
 
@@ -429,13 +432,14 @@ static int32_t blank_places(int32_t tiles, int32_t columns) {
     return rows > 0 ? (tiles + rows - 1) / rows * rows - tiles : 0;
 }
 
-bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, int32_t width, int32_t height,
-                      const char *title, draw_sheet *sheet) {
+bool draw_sheet_start(const tvlm_stack *stack, const int32_t *channels, const bool *has, int32_t count,
+                      int32_t width, int32_t height, const char *title, draw_sheet *sheet) {
     const double scale = (double)TILE_SIDE / max_int(width, height);
     tvlm_channel_info info;
     int32_t tiles = 0;
-    for (int32_t i = 0; i < count; ++i) tiles += reason_of(channels, has, i, &info) == FOOT_NONE;
-    *sheet = (draw_sheet){.tile_width = max_int(8, scaled_side(width, scale)),
+    for (int32_t i = 0; i < count; ++i) tiles += reason_of(stack, channels, has, i, &info) == FOOT_NONE;
+    *sheet = (draw_sheet){.stack = stack,
+                          .tile_width = max_int(8, scaled_side(width, scale)),
                           .tile_height = max_int(8, scaled_side(height, scale))};
     const double step_x = TILE_SIDE + TILE_GAP, step_y = sheet->tile_height + TILE_LABEL + TILE_GAP;
     const int32_t wished = (int32_t)lround(sqrt(tiles * SHEET_ASPECT * step_y / step_x));
@@ -445,7 +449,7 @@ bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, i
     const int32_t rows = (tiles + sheet->columns - 1) / sheet->columns;
     if (rows > 0) sheet->columns = (tiles + rows - 1) / rows; /* the rows become as even as possible */
     const int32_t full_width = max_int(LEGEND_WIDTH, TILE_GAP + sheet->columns * (TILE_SIDE + TILE_GAP));
-    const int32_t foot_lines = draw_foot(NULL, channels, has, count, 0, full_width);
+    const int32_t foot_lines = draw_foot(NULL, stack, channels, has, count, 0, full_width);
     const int64_t foot_top = TITLE_BAND + (int64_t)rows * (int64_t)step_y + TILE_GAP;
     const int64_t full_height = foot_top + (int64_t)foot_lines * FOOT_LINE;
     if (full_height > INT32_MAX ||
@@ -455,7 +459,7 @@ bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, i
     canvas_fit_text(title, TEXT_SCALE, full_width - 2 * TILE_GAP, text, sizeof text);
     canvas_text(&sheet->canvas, TILE_GAP, (TITLE_BAND - CANVAS_TEXT_HEIGHT * TEXT_SCALE) / 2 + 2, TEXT_SCALE,
                 text_color, text);
-    (void)draw_foot(&sheet->canvas, channels, has, count, (int32_t)foot_top, full_width);
+    (void)draw_foot(&sheet->canvas, stack, channels, has, count, (int32_t)foot_top, full_width);
     return true;
 }
 
@@ -529,7 +533,7 @@ bool draw_sheet_add(draw_sheet *sheet, int32_t channel, const float *plane, int3
     const int32_t left = TILE_GAP + sheet->tiles % sheet->columns * (TILE_SIDE + TILE_GAP);
     const int32_t top = TITLE_BAND + sheet->tiles / sheet->columns * (tile_height + TILE_LABEL + TILE_GAP);
     tvlm_channel_info info;
-    const tile_style style = style_of(channel, &info);
+    const tile_style style = style_of(sheet->stack, channel, &info);
     float low, high;
     struct span span;
     if (style == TILE_EMPTY) return true;

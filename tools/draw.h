@@ -12,6 +12,7 @@
 
 #include "canvas.h"
 #include "texturevlm/image.h"
+#include "texturevlm/input.h"
 #include "texturevlm/layout.h"
 #include "texturevlm/select.h"
 
@@ -58,6 +59,7 @@ bool draw_heatmap(const tvlm_image *photo, const draw_grid *grid, const float *s
  * tiles name them.
  */
 typedef struct draw_sheet {
+    const tvlm_stack *stack;
     struct canvas canvas;
     /* How many tiles a row has, and the size of the picture in a tile. */
     int32_t columns, tile_width, tile_height;
@@ -66,10 +68,10 @@ typedef struct draw_sheet {
 
 /*
  * Begins a sheet of `count` channels of width x height. has[count] says for which of them there is input, so
- * that they will be added; NULL: for all. The caller releases it by canvas_release(&sheet->canvas).
+ * that they will be added; NULL: for all. Names are those of `stack`, or of the library where that is NULL. The caller releases it by canvas_release(&sheet->canvas).
  */
-bool draw_sheet_start(const int32_t *channels, const bool *has, int32_t count, int32_t width, int32_t height,
-                      const char *title, draw_sheet *sheet);
+bool draw_sheet_start(const tvlm_stack *stack, const int32_t *channels, const bool *has, int32_t count,
+                      int32_t width, int32_t height, const char *title, draw_sheet *sheet);
 
 /*
  * Adds the next channel:

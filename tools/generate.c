@@ -10,6 +10,7 @@
 #include "draw.h"
 #include "inputs.h"
 #include "json.h"
+#include "networks.h"
 #include "progress.h"
 #include "shared.h"
 #include "texturevlm/io.h"
@@ -17,7 +18,7 @@
 
 typedef struct generate_options {
     tool_common common;
-    const char *output, *sheet, *layout, *channels;
+    const char *output, *sheet, *layout, *channels, *network;
     option_integer level, clusters, max_side;
     option_size size;
     input_options inputs;
@@ -36,6 +37,8 @@ static const option_spec specs[] = {
      0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(generate_options, channels), "A,B,C", "a list of channels instead",
      0, 0, NULL},
+    {0, OPTION_INPUT, "network", offsetof(generate_options, network), "FILE.safetensors",
+     "makes the outputs of a network, which --channels names (default: all of them)", 0, 0, NULL},
     {0, OPTION_INTEGER, "level", offsetof(generate_options, level), "N",
      "mip level of the image: each halves the sides (default: 0)", 0, 31, NULL},
     {0, OPTION_INTEGER, "clusters", offsetof(generate_options, clusters), "N",
@@ -69,6 +72,7 @@ struct job {
     int32_t image_width, image_height; /* the size of the first image in its file */
     input_files *inputs;
     tvlm_device *device;
+    tvlm_network *network; /* NULL: there is none */
     tvlm_stack *stack;
     const int32_t *channels;
     int32_t channel_count, width, height;
@@ -116,14 +120,15 @@ static int open_outputs(struct job *job) {
     const char *const slash = strrchr(job->tool->subject, '/');
     snprintf(name, sizeof name, "%s", slash != NULL ? slash + 1 : job->tool->subject);
     snprintf(title, sizeof title, "%.120s  %d x %d  %.80s", name, job->width, job->height,
-             options->channels != NULL ? ""
-             : options->layout != NULL ? options->layout
-                                       : TVLM_LAYOUT_DEFAULT);
+             options->channels != NULL  ? ""
+             : options->layout != NULL  ? options->layout
+             : options->network != NULL ? options->network
+                                        : TVLM_LAYOUT_DEFAULT);
     if (options->sheet != NULL) {
         const int code = find_input(job);
         if (code != TOOL_DONE) return code;
-        if (!draw_sheet_start(job->channels, job->has, job->channel_count, job->width, job->height, title,
-                              &job->sheet))
+        if (!draw_sheet_start(job->stack, job->channels, job->has, job->channel_count, job->width,
+                              job->height, title, &job->sheet))
             return tool_fail(job->tool, "a sheet of %d channels is too large", job->channel_count);
     }
     if (options->output == NULL) return TOOL_DONE;
@@ -226,7 +231,7 @@ static int print_summary(struct job *job) {
     json_open_array(&json, "channels", true);
     for (int32_t i = 0; i < job->channel_count; ++i) {
         tvlm_channel_info channel = {.name = ""};
-        (void)tvlm_channel_get_info(job->channels[i], &channel); /* never fails: the stack has it */
+        (void)tvlm_stack_get_channel_info(job->stack, job->channels[i], &channel); /* it has it */
         json_string(&json, NULL, channel.name);
     }
     json_close(&json);
@@ -262,7 +267,8 @@ static int create_stack(struct job *job, const char *layout) {
     struct tvlm_stack_params params = {.layout = layout,
                                        .format = (tvlm_format)options->common.format,
                                        .clusters = options->clusters.given ? options->clusters.value : 0,
-                                       .max_side = options->max_side.value};
+                                       .max_side = options->max_side.value,
+                                       .network = job->network};
     if (tvlm_layout_side(layout) > 0 && options->size.given) {
         params.width = options->size.width;
         params.height = options->size.height;
@@ -296,11 +302,15 @@ static int begin(struct job *job, const char *layout) {
 static int generate(struct job *job) {
     struct tool *const tool = job->tool;
     const generate_options *const options = job->options;
-    const char *const layout = options->channels != NULL ? options->channels : options->layout;
+    const char *layout = options->channels != NULL ? options->channels : options->layout;
+    char outputs[NETWORK_NAMES];
     int32_t known = 0;
-    int code = layout != NULL
+    /* What a network names is known to the stack alone. */
+    int code = layout != NULL && options->network == NULL
                    ? tool_usage_status(tool, tvlm_layout_parse(layout, &tool->log, 0, NULL, &known))
                    : TOOL_DONE;
+    if (code == TOOL_DONE) code = network_read(tool, options->network, &job->network, outputs);
+    if (layout == NULL && job->network != NULL) layout = outputs;
     if (code == TOOL_DONE) code = inputs_read(tool, &options->inputs, &job->inputs);
     for (int32_t i = 0; code == TOOL_DONE && i < job->path_count; ++i) {
         tool->subject = job->paths[i];
@@ -352,6 +362,7 @@ static int run_generate(struct tool *tool, const void *values, int operand_count
     free(job.planes);
     free(job.has);
     tvlm_stack_destroy(&job.stack);
+    tvlm_network_destroy(&job.network);
     tvlm_device_destroy(&job.device);
     tvlm_image_destroy(&job.image);
     return code;

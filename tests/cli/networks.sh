@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/networks.sh TVLM TVLM_SCENE [DEVICE]: networks as files: their outputs as channels, on a sheet and in JSON; one
+# clear line for whatever is wrong with a file. DEVICE as in common.sh.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+generate=("$tvlm" generate ${device:+"$device"})
+photo=$work/in/photo.ppm in=$work/in
+printf 'P6\n2 1\n255\n\377\000\000\000\000\377' >"$photo" # red, blue
+half='\0\0\0\077' one='\0\0\200\077' two='\0\0\0\100' zero='\0\0\0\0' nan='\0\0\300\177'
+
+# network FILE LAYERS OUTPUTS SHAPE BYTES [INPUTS]: a .safetensors with the tensor "0.weight".
+network() {
+    local header length layers=${2//\"/\\\"}
+    length=$(printf "$5" | wc -c)
+    header="{\"__metadata__\":{\"format\":\"texturevlm.network\",\"inputs\":\"${6-r,g,b}\",\"outputs\":\"$3\",\"layers\":\"$layers\"},"
+    header+="\"0.weight\":{\"dtype\":\"F32\",\"shape\":$4,\"data_offsets\":[0,$length]}}"
+    printf "\\x$(printf %02x $((${#header} & 255)))\\x$(printf %02x $((${#header} >> 8)))\0\0\0\0\0\0%s$5" "$header" >"$1"
+}
+layer='[{"type":"conv","name":"0"}]'
+
+echo "== channels"
+network "$in/mix.safetensors" "$layer" warm,cold '[2,3,1,1]' "$two$zero$half$zero$zero$one"
+succeeds "${generate[@]}" "$photo" -o all.npy --sheet sheet.png --network "$in/mix.safetensors" --json
+holds "all outputs, where no channels are named" all.npy 0 2 0.5 0 1
+has "$work/stdout" '"channels": \["warm", "cold"\]'
+network "$in/names.safetensors" "$layer" hot,chilly '[2,3,1,1]' "$two$zero$half$zero$zero$one"
+succeeds "${generate[@]}" "$photo" -o names.npy --sheet names.png --network "$in/names.safetensors"
+same "the same channels" all.npy names.npy
+checks=$((checks + 1))
+! cmp -s sheet.png names.png || complain "the sheet has not the network's names"
+succeeds "${generate[@]}" "$photo" -o named.npy --network "$in/mix.safetensors" --channels cold,r,learned_0
+holds "by name and by number" named.npy 0 0 1 1 0 2 0.5
+succeeds "${generate[@]}" "$photo" -o other.npy --network "$in/mix.safetensors" --channels learned_1
+network "$in/square.safetensors" "[{\"type\":\"conv\",\"name\":\"0\",\"padding\":1}]" beside '[1,1,3,3]' \
+    "$zero$zero$zero$one$zero$zero$zero$zero$zero" r
+succeeds "${generate[@]}" "$photo" -o beside.npy --network "$in/square.safetensors"
+holds "0 beyond the border" beside.npy 0 0 1
+succeeds "${generate[@]}" "$photo" "$photo" -o two.npy --network "$in/mix.safetensors" --channels warm
+holds "several images" two.npy 0 2 0.5 2 0.5
+
+echo "== bad files"
+try() {
+    network "$in/bad.safetensors" "${@:2}"
+    refused 1 "bad.safetensors: $1" "${generate[@]}" "$photo" -o bad.npy --network "$in/bad.safetensors"
+}
+try "item 0 of its layers is a 'pool'" '[{"type":"pool"}]' a '[1,3,1,1]' "$one$one$one"
+try 'layer 0 of the network reads 2 channels, but there are 3' "$layer" a '[1,2,1,1]' "$one$one"
+try 'layer 0 of the network: number 1 of its weights is not finite' "$layer" a '[1,3,1,1]' "$one$nan$one"
+try "two outputs of the network are named 'a'" "$layer" a,a '[2,3,1,1]' "$one$one$one$one$one$one"
+try "there is no channel 'blue'" "$layer" a '[1,3,1,1]' "$one$one$one" r,g,blue
+refused 1 "none.safetensors" "${generate[@]}" "$photo" -o bad.npy --network "$in/none.safetensors"
+refused 1 "unknown channel 'worm'" "${generate[@]}" "$photo" -o bad.npy --network "$in/mix.safetensors" --channels worm
+refused 2 "unknown channel 'warm'" "${generate[@]}" "$photo" -o bad.npy --channels warm
+finish

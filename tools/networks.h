@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * networks.h: the network of --network FILE.
+ */
+#ifndef TVLM_TOOLS_NETWORKS_H
+#define TVLM_TOOLS_NETWORKS_H
+
+#include "texturevlm/io_network.h"
+#include "tool.h"
+
+/* Room for the names of all outputs with commas between them. */
+#define NETWORK_NAMES ((size_t)TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE)
+
+/* Reads a network; NULL where `path` is. `names` gets those of its outputs. */
+int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]);
+
+#endif
