@@ -184,7 +184,7 @@ static void settings_change_nothing(const test_target *target, tvlm_device *refe
             char text[TVLM_TUNED_TEXT] = "";
             for (int32_t stage = 0; stage < TVLM_TUNED_COUNT; ++stage) {
                 if (setting >= tuner->settings(target->device, stage, choice)) continue;
-                tuner->describe(target->device, stage, choice, setting, text);
+                tuner->describe(target->device, choice, setting, text);
                 for (int32_t size = 0; size < TVLM_TUNED_SIZES; ++size)
                     assert_int_equal(tuner->use(target->device, stage, size, choice, setting), TVLM_OK);
             }

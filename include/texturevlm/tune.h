@@ -49,7 +49,8 @@ struct tvlm_tune_params {
 #define tvlm_tune_params(...) TVLM_PARAMS(tvlm_tune_params, __VA_ARGS__)
 
 /*
- * Tunes a device, which uses what was found from then on. What was tuned before is forgotten: all is compared
+ * Tunes a device, which uses what was found from then on. Where another storage is faster, that one is tuned for
+ * devices that are opened later, and this device has its defaults. What was tuned before is forgotten: all is compared
  * with the defaults. Device memory is taken as by full40 of a picture of 2560 x 2560, one family after the other,
  * as far as it is there. Nothing else should keep the device or the machine busy meanwhile.
  *

@@ -45,8 +45,7 @@ struct tvlm_tuner {
     /* Which of them is in use: 0 and up. */
     int32_t (*used)(const tvlm_device *device, int32_t stage, int32_t size, int32_t choice);
     tvlm_status (*use)(tvlm_device *device, int32_t stage, int32_t size, int32_t choice, int32_t setting);
-    void (*describe)(const tvlm_device *device, int32_t stage, int32_t choice, int32_t setting,
-                     char text[TVLM_TUNED_TEXT]);
+    void (*describe)(const tvlm_device *device, int32_t choice, int32_t setting, char text[TVLM_TUNED_TEXT]);
     /* The folder of the device as tvlm_device_params.cache_dir says it, to open it once more. */
     const char *(*folder)(const tvlm_device *device);
     /* Goes back to the defaults, or to what the device's file says, if it has one. */

@@ -226,11 +226,9 @@ static tvlm_status use(tvlm_device *base, int32_t stage, int32_t size, int32_t n
     return TVLM_OK;
 }
 
-static void describe(const tvlm_device *base, int32_t stage, int32_t number, int32_t setting,
-                     char text[TVLM_TUNED_TEXT]) {
+static void describe(const tvlm_device *base, int32_t number, int32_t setting, char text[TVLM_TUNED_TEXT]) {
     const choice *c = &choices[number];
     const int32_t *values = c->settings[first_of((const opencl_device *)base, c) + setting];
-    (void)stage;
     int length = snprintf(text, TVLM_TUNED_TEXT, "%s", c->name);
     for (int32_t m = 0; m < members_of(c); ++m)
         length += snprintf(text + length, (size_t)(TVLM_TUNED_TEXT - length), " %d", (int)values[m]);

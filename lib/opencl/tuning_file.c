@@ -162,7 +162,7 @@ static void add_lines(const opencl_device *device, int32_t stage, int32_t size, 
         char words[TVLM_TUNED_TEXT];
         const int32_t used = tvlm_opencl_tuner.used(base, stage, size, choice);
         if (used == tvlm_opencl_choice_default(base, choice)) continue;
-        tvlm_opencl_tuner.describe(base, stage, choice, used, words);
+        tvlm_opencl_tuner.describe(base, choice, used, words);
         *length += (size_t)snprintf(text + *length, TEXT_MAX - *length, "%s %d %s\n", tvlm_tuned_name(stage),
                                     (int)size, words);
     }

@@ -184,7 +184,7 @@ static void describe(tuner_state *t, const tune_job *job, const int32_t *usual, 
     for (int32_t choice = 0; choice < t->tuner->choices; ++choice) {
         char words[TVLM_TUNED_TEXT];
         if (best[choice] == usual[choice]) continue;
-        t->tuner->describe(job->device, job->stage, choice, best[choice], words);
+        t->tuner->describe(job->device, choice, best[choice], words);
         if (length < size)
             length += (size_t)snprintf(text + length, size - length, "%s%s", length > 0 ? ", " : "", words);
     }
@@ -287,33 +287,41 @@ static tvlm_device *open_in(const tuner_state *t, tvlm_storage storage) {
     return other;
 }
 
+/* Notes how long a selection takes in the device's own storage and in another one. Returns whether the other is the
+ * fastest so far. */
+static bool note_storage(tuner_state *t, tvlm_tuned_stage **stage, tvlm_storage storage, bool faster,
+                         const double times[2]) {
+    const bool first = *stage == NULL;
+    if (first) *stage = add_stage(t, "storage", tvlm_tune_job_side(TVLM_TUNED_COUNT, 1));
+    if (*stage == NULL) return false;
+    if (first) (*stage)->before = (*stage)->after = times[0];
+    if (!faster || times[1] >= (*stage)->after) return false;
+    (*stage)->before = times[0];
+    (*stage)->after = times[1];
+    snprintf((*stage)->settings, sizeof(*stage)->settings, "%s", tvlm_storage_name(storage));
+    return true;
+}
+
 /* *fastest becomes a device in another storage, if there is a faster one; it is the caller's. */
 static tvlm_status tune_storage(tuner_state *t, tvlm_device **fastest) {
-    const tvlm_storage own = t->device->info.storage;
     tvlm_tuned_stage *stage = NULL;
     for (int s = TVLM_STORAGE_IMAGE; s <= TVLM_STORAGE_BUFFER && !is_over(t); ++s) {
+        const tvlm_storage storage = (tvlm_storage)s;
         double times[2];
         bool faster = false;
-        if ((tvlm_storage)s == own) continue;
+        if (storage == t->device->info.storage) continue;
         tell(t, "storage");
-        tvlm_device *other = is_over(t) ? NULL : open_in(t, (tvlm_storage)s);
+        tvlm_device *other = is_over(t) ? NULL : open_in(t, storage);
         if (other == NULL) continue;
         const tvlm_status status = compare_devices(t, other, &faster, times);
         ++t->found->info.tried;
-        if (status == TVLM_OK && stage == NULL)
-            stage = add_stage(t, "storage", tvlm_tune_job_side(TVLM_TUNED_COUNT, 1));
-        if (status == TVLM_OK && stage != NULL &&
-            (stage->before == 0.0 || (faster && times[1] < stage->after))) {
-            stage->before = times[0];
-            stage->after = faster ? times[1] : times[0];
-        }
-        if (status != TVLM_OK || !faster || *fastest != NULL) {
-            tvlm_device_destroy(&other);
-            if (is_fatal(status)) return status;
+        if (status == TVLM_OK && note_storage(t, &stage, storage, faster, times)) {
+            tvlm_device_destroy(fastest);
+            *fastest = other;
             continue;
         }
-        snprintf(stage->settings, sizeof stage->settings, "%s", tvlm_storage_name((tvlm_storage)s));
-        *fastest = other;
+        tvlm_device_destroy(&other);
+        if (is_fatal(status)) return status;
     }
     return TVLM_OK;
 }
