@@ -210,8 +210,8 @@ void tvlm_opencl_programs_destroy(opencl_device *device);
 /* kernel_text.c: a kernel file with its includes in it, and #line where files begin. The caller frees it. */
 tvlm_status tvlm_opencl_kernel_source(const opencl_device *device, const char *file, char **text);
 /* cache.c: files of a folder by their key, with a hash of key and content. Reading gives memory that the caller
- * frees, or fails silently: IO where there is no such file, FORMAT where there is one that is not to be used.
- * Writing fails silently, too. Then the same for compiled programs. */
+ * frees, or fails silently: IO where there is no such file, FORMAT where there is one that is not to be used, or
+ * MEMORY. Writing fails silently, too. Then the same for compiled programs. */
 bool tvlm_opencl_cache_path(const char *folder, const char *key, const char *suffix, char *path, size_t size);
 tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const char *suffix,
                                    unsigned char **binary, size_t *size);

@@ -97,8 +97,12 @@ tvlm_status tvlm_opencl_cache_read(const char *folder, const char *key, const ch
     if (stream == NULL) return lstat(path, &about) == 0 ? TVLM_ERROR_FORMAT : TVLM_ERROR_IO;
     *size = file_size - DIGEST_BYTES;
     unsigned char *bytes = tvlm_allocate(*size, 1);
-    bool good = bytes != NULL && fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES &&
-                fread(bytes, 1, *size, stream) == *size;
+    if (bytes == NULL) {
+        fclose(stream);
+        return TVLM_ERROR_MEMORY;
+    }
+    bool good =
+        fread(stored, 1, DIGEST_BYTES, stream) == DIGEST_BYTES && fread(bytes, 1, *size, stream) == *size;
     fclose(stream);
     if (good) {
         digest_of(key, bytes, *size, digest);

@@ -35,12 +35,11 @@ static tvlm_status read_text(const opencl_device *device, const char *what, char
     *text = size <= TEXT_MAX ? tvlm_allocate(size + 1, 1) : NULL;
     if (*text != NULL) memcpy(*text, bytes, size);
     free(bytes);
-    if (*text == NULL || strlen(*text) != size) {
-        free(*text);
-        *text = NULL;
-        return TVLM_ERROR_FORMAT;
-    }
-    return TVLM_OK;
+    if (*text == NULL) return size <= TEXT_MAX ? TVLM_ERROR_MEMORY : TVLM_ERROR_FORMAT;
+    if (strlen(*text) == size) return TVLM_OK;
+    free(*text);
+    *text = NULL;
+    return TVLM_ERROR_FORMAT;
 }
 
 static void warn(const opencl_device *device, const char *path, const char *why) {
@@ -125,6 +124,7 @@ tvlm_status tvlm_opencl_tuning_load(tvlm_device *base) {
     tvlm_opencl_tuner.defaults(base);
     tvlm_status status = read_text(device, tvlm_storage_name(base->info.storage), path, &text);
     if (status == TVLM_ERROR_IO) return TVLM_OK;
+    if (status == TVLM_ERROR_MEMORY) return tvlm_fail(&base->log, status, "out of memory for what was tuned");
     if (status == TVLM_OK) {
         status = use_text(device, text);
         free(text);
@@ -148,7 +148,7 @@ tvlm_storage tvlm_opencl_tuning_storage(const tvlm_device *base) {
         if (strcmp(text, line) == 0) found = (tvlm_storage)s;
     }
     if (status == TVLM_OK) free(text);
-    if (found == TVLM_STORAGE_AUTO) warn(device, path, broken);
+    if (found == TVLM_STORAGE_AUTO && status != TVLM_ERROR_MEMORY) warn(device, path, broken);
     return found;
 }
 
