@@ -210,9 +210,9 @@ HELPER float2 coarser_at(global const float *flow, int2 size, int4 level, float2
 /*
  * Finds the step of each patch: patches[direction * count + j * counts.x + i], in texels of the level.
  * `coarser` is the coarser level's flow of coarser_size texels, the directions coarser_half floats apart;
- * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch;
- * y of the launch is the direction. In the last group work-items beyond the last patch
- * repeat it, since they must pass the barriers of the others.
+ * coarser_size.x is 0 on the coarsest level, where patches begin at rest. LANES work-items share a patch; y of the
+ * launch is the direction. In the last group work-items beyond the last patch repeat it, since they must pass the
+ * barriers of the others.
  */
 kernel __attribute__((reqd_work_group_size(64, 1, 1))) void
 flow_patches(global const float *restrict planes, const int total, const int4 level,
