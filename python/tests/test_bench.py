@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """bench/vlm.py and bench/prune.py on tiny models of random weights."""
+import dataclasses
 import importlib.util
 import json
 import pathlib
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ BENCH = pathlib.Path(__file__).resolve().parents[2] / "bench"
 def program(name):
     spec = importlib.util.spec_from_file_location("bench_" + name, BENCH / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for what a name in quotes means
     spec.loader.exec_module(module)
     return module
 
@@ -64,16 +67,20 @@ def test_what_counts_as_right():
     assert is_right("A Red-Car", ["red-car"]) and not is_right("redden", ["red"]) and not is_right("anything", [""])
 
 
-@pytest.mark.parametrize("family", ["qwen2_vl", "qwen2_5_vl", "qwen3_vl", "llava", "siglip2"])
+@pytest.mark.parametrize("family", program("prune").families())
 def test_times_stand_side_by_side(family, monkeypatch, capsys):
     prune = program("prune")
-    name, title, depth, vision, text = prune.FAMILIES[family]
+    row = prune.FAMILIES[family]
     small = {"embed_dim": 64, "hidden_size": 64, "out_hidden_size": 64, "intermediate_size": 64, "num_heads": 4, "num_attention_heads": 4}
-    vision = {key: small.get(key, value) for key, value in vision.items()}
-    if text is not None:
-        text = {**prune.text_of(64, 64, 4, 4, 2), **({"head_dim": 16} if "head_dim" in text else {}),
-                **({"model_type": "llama"} if family == "llava" else {})}
-    monkeypatch.setitem(prune.FAMILIES, family, (name, title, depth, vision, text))
+    row = dataclasses.replace(row, vision={key: small.get(key, value) for key, value in row.vision.items()})
+    if row.text is not None:
+        tiny = prune.text_of(64, 64, 4, 4, 2)
+        text = {key: value if key == "num_hidden_layers" else tiny.get(key, value) for key, value in row.text.items()}
+        if "rope_scaling" in text and "head_dim" not in text:
+            text["rope_scaling"] = prune.rope_of(16)
+        more = {key: 64 for key in ("projection_dim", "hidden_size") if key in row.config}
+        row = dataclasses.replace(row, text=text, config={**row.config, **more})
+    monkeypatch.setitem(prune.FAMILIES, family, row)
     prune.main([family, "--sizes", "224,252", "--repetitions", "1"])
     said = capsys.readouterr().out
     rows = re.findall(r"^ +(\d+) +(\d+)% +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$", said, re.M)
