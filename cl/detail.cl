@@ -19,9 +19,7 @@
 TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
     const int image = GROUP_Z;
-    FOR_BORDERED(BORDER, tx, ty)
-    luma[BORDERED_AT(BORDER, tx, ty)] =
-        texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
+    tile_load_w(source, image * source_size.z, BORDER, luma);
     barrier(CLK_LOCAL_MEM_FENCE);
 
     FOR_TILE(result_size, tx, ty) {

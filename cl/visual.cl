@@ -26,9 +26,7 @@ TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
     local float rows[TILE_W * BORDERED_H(BORDER)];
     const int image = GROUP_Z;
-    FOR_BORDERED(BORDER, tx, ty)
-    luma[BORDERED_AT(BORDER, tx, ty)] =
-        texel_fetch(source, TILE_X + tx - BORDER, TILE_Y + ty - BORDER, image * source_size.z, 0).w;
+    tile_load_w(source, image * source_size.z, BORDER, luma);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int ty = (int)get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
         for (int tx = (int)get_local_id(0); tx < TILE_W; tx += GROUP_W)
