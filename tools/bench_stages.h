@@ -33,9 +33,10 @@ struct bench {
     struct bench_features *features;     /* in bench_features.c */
     struct bench_delta *delta;           /* in bench_delta.c */
     struct bench_operations *operations; /* in bench_operations.c */
-    tvlm_bundle bundle;                  /* has all channels */
+    /* Twenty channels that are packed and sampled. */
+    tvlm_bundle bundle;
     int32_t *refs;
-    int32_t channel_count, group_count; /* `refs` has 4 for each group */
+    int32_t channel_count, group_count; /* of the stack; `refs` has 4 for each group */
     tvlm_export *export;                /* NULL: the model refuses the picture */
 };
 
