@@ -103,8 +103,12 @@ void tvlm_opencl_buffer_destroy(tvlm_device *device, tvlm_buffer **buffer) {
     /* The caller may free the host memory that is being sent next. Whether it arrived matters to nobody. */
     (void)await(&((opencl_buffer *)*buffer)->arrival);
     tvlm_opencl_unshare((opencl_device *)device, (opencl_buffer *)*buffer);
-    if (!((opencl_buffer *)*buffer)->wrapped) tvlm_device_gives(device, (*buffer)->bytes);
-    tvlm_opencl_release((opencl_device *)device, ((opencl_buffer *)*buffer)->memory);
+    if (((opencl_buffer *)*buffer)->wrapped) {
+        clReleaseMemObject(((opencl_buffer *)*buffer)->memory); /* the application has it still */
+    } else {
+        tvlm_device_gives(device, (*buffer)->bytes);
+        tvlm_opencl_release((opencl_device *)device, ((opencl_buffer *)*buffer)->memory);
+    }
     free(*buffer);
     *buffer = NULL;
 }
