@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "networks.h"
 #include "progress.h"
 #include "shared.h"
 #include "texturevlm/io.h"
@@ -22,7 +23,7 @@
 typedef struct fit_options {
     tool_common common;
     truth_options truth;
-    const char *output, *channels, *layout;
+    const char *output, *channels, *layout, *network;
     int taps; /* a place in taps_choices */
     option_number stride, l2, held_out, largest;
     option_integer k, seed;
@@ -36,6 +37,8 @@ static const option_spec specs[] = {
      "the scorer, for tvlm select --scorer", 0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(fit_options, channels), "LIST",
      "what it may read (default: " TVLM_FIT_CHANNELS ")", 0, 0, NULL},
+    {0, OPTION_INPUT, "network", offsetof(fit_options, network), "FILE.safetensors",
+     "makes learned_0 and on, which --channels names", 0, 0, NULL},
     {0, OPTION_TEXT, "layout", offsetof(fit_options, layout), "NAME",
      "all channels of a layout but identifiers instead", 0, 0, NULL},
     {0, OPTION_CHOICE, "taps", offsetof(fit_options, taps), "1|3x3",
@@ -94,6 +97,7 @@ struct run {
     int32_t k;
     truth *truth;
     tvlm_device *device;
+    tvlm_network *network; /* NULL: there is none */
     tvlm_fit *fit;
     int32_t *channels; /* those that the fit reads; NULL: the default ones */
     int32_t channel_count;
@@ -246,8 +250,8 @@ static int measure(struct run *run, tvlm_stack *stack, const tvlm_scorer *scorer
 
 static int open_stack(struct run *run, const char *path, tvlm_image **image, tvlm_stack **stack) {
     struct tool *const tool = run->tool;
-    const struct tvlm_stack_params params = {.layout = run->layout,
-                                             .format = (tvlm_format)run->options->common.format};
+    const struct tvlm_stack_params params = {
+        .layout = run->layout, .format = (tvlm_format)run->options->common.format, .network = run->network};
     int code = tool_status(tool, tvlm_image_load(path, &tool->log, image));
     if (code == TOOL_DONE && run->device == NULL)
         code = tool_open_device(tool, &run->options->common, &run->device);
@@ -468,6 +472,8 @@ static int fit_all(struct run *run, char *const *paths) {
     int code = truth_open(run->tool, &run->options->truth, &run->truth);
     if (code == TOOL_DONE) code = read_channels(run);
     if (code == TOOL_DONE) code = create_fit(run);
+    if (code == TOOL_DONE)
+        code = network_read_for(run->tool, run->options->network, run->layout, &run->network);
     if (code != TOOL_DONE) return code;
     run->photos = calloc((size_t)run->count, sizeof *run->photos);
     run->held_out = calloc((size_t)run->count, 1);
@@ -501,6 +507,7 @@ static int run_fit(struct tool *tool, const void *values, int operand_count, cha
     free(run.layout);
     free(run.channels);
     tvlm_fit_destroy(&run.fit);
+    tvlm_network_destroy(&run.network);
     tvlm_device_destroy(&run.device);
     truth_close(&run.truth);
     return code;

@@ -11,7 +11,11 @@
 /* Room for the names of all outputs with commas between them. */
 #define NETWORK_NAMES ((size_t)TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE)
 
-/* Reads a network; NULL where `path` is. `names` gets those of its outputs. */
+/* Reads a network; NULL where `path` is. `names` (may be NULL) gets those of its outputs. */
 int network_read(struct tool *tool, const char *path, tvlm_network **network, char names[NETWORK_NAMES]);
+
+/* Reads the network of a command that reads channels by the library's names. One of which no output is read is refused,
+ * as is an output that is read and that the network, or none, has not. */
+int network_read_for(struct tool *tool, const char *path, const char *layout, tvlm_network **network);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "networks.h"
 #include "progress.h"
 #include "select_answer.h"
 #include "select_layout.h"
@@ -312,6 +313,8 @@ static int prepare(select_run *run, int count, char *const *paths) {
     if (code == TOOL_DONE) code = note_outputs(run, count, paths);
     if (code == TOOL_DONE) code = explain_check(tool, options->explain);
     if (code == TOOL_DONE) code = find_layout(run);
+    if (code == TOOL_DONE) code = network_read_for(tool, options->stacks.network, run->layout, &run->network);
+    run->stacks.network = run->network;
     return code == TOOL_DONE ? read_handed(run, count, paths) : code;
 }
 
@@ -334,6 +337,7 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     stack_source_release(&run.stacks);
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
+    tvlm_network_destroy(&run.network);
     questions_release(&run.questions);
     handed_release(&run.handed);
     return code;

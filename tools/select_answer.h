@@ -55,6 +55,7 @@ typedef struct select_run {
     questions questions;
     patch_plan patches;
     tvlm_basis *basis;
+    tvlm_network *network;
     handed handed;
     stack_source stacks;
     char layout[SELECT_LAYOUT_SIZE]; /* the names of the channels that the score reads */

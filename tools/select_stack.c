@@ -16,6 +16,8 @@ static const option_spec specs[] = {
      NULL},
     {0, OPTION_INTEGER, "max-side", offsetof(stack_options, max_side), "PIXELS", MAX_SIDE_HELP, 1, SIDE_MAX,
      NULL},
+    {0, OPTION_INPUT, "network", offsetof(stack_options, network), "FILE.safetensors",
+     "makes learned_0 and on, where a --scorer, an --emphasis or --patch-channels read them", 0, 0, NULL},
     {0, OPTION_NUMBER, "cache-bytes", offsetof(stack_options, cache_bytes), "BYTES",
      "of device memory for images that are named more than once (default: half of the device's)", 1, 1e18,
      NULL},
@@ -66,8 +68,10 @@ static int choose_size(const stack_source *source, const image_stack *found,
 
 int stack_find(stack_source *source, const char *path, const tvlm_image *image, const char *layout,
                const char *key, image_stack *found) {
-    struct tvlm_stack_params params = {
-        .layout = layout, .format = (tvlm_format)source->common->format, .clusters = source->clusters};
+    struct tvlm_stack_params params = {.layout = layout,
+                                       .format = (tvlm_format)source->common->format,
+                                       .clusters = source->clusters,
+                                       .network = source->network};
     struct tool *const tool = source->tool;
     bool hit = false;
     found->kept = files_named(tool, path) > 1;

@@ -13,6 +13,7 @@
 typedef struct stack_options {
     option_size size;
     option_integer max_side;
+    const char *network;
     option_number cache_bytes;
 } stack_options;
 extern const option_specs stack_specs;
@@ -25,10 +26,11 @@ typedef struct stack_source {
     struct tool *tool;
     const tool_common *common;
     const stack_options *options;
-    int32_t clusters;      /* regions of each image; 0: the default */
-    tvlm_device *device;   /* NULL before the first image */
-    bool lent;             /* the device is a pool's, which opens and closes it */
-    tvlm_session *session; /* NULL: nothing is kept yet */
+    int32_t clusters;            /* regions of each image; 0: the default */
+    const tvlm_network *network; /* NULL: there is none */
+    tvlm_device *device;         /* NULL before the first image */
+    bool lent;                   /* the device is a pool's, which opens and closes it */
+    tvlm_session *session;       /* NULL: nothing is kept yet */
 } stack_source;
 
 /* The stack of one image. It is zero before its first use. */

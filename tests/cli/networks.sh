@@ -39,6 +39,27 @@ holds "0 beyond the border" beside.npy 0 0 1
 succeeds "${generate[@]}" "$photo" "$photo" -o two.npy --network "$in/mix.safetensors" --channels warm
 holds "several images" two.npy 0 2 0.5 2 0.5
 
+echo "== what weighs them"
+"$scene" "$in/scene.png" 64 48 || exit 1
+select=("$tvlm" select ${device:+"$device"} "$in/scene.png" --strategy grid -k 6)
+meta='\"format\":\"texturevlm.scorer\",\"channels\":\"%s\"'
+scorer "$in/learned.safetensors" "$(printf "$meta" learned_1,learned_0)" '[2]' "$one$zero"
+scorer "$in/blue.safetensors" "$(printf "$meta" b)" '[1]' "$one"
+succeeds "${select[@]}" --scorer "$in/learned.safetensors" --network "$in/mix.safetensors" -o learned.json
+succeeds "${select[@]}" --scorer "$in/blue.safetensors" -o blue.json
+same "the score of an output that is blue" <(grep '"score"' learned.json) <(grep '"score"' blue.json)
+succeeds "$tvlm" select ${device:+"$device"} "$in/scene.png" -k 20 --emphasis 3:learned_0 --network "$in/mix.safetensors" -o emphasis.json
+refused 2 'learned_1 is read, which is an output of a --network' "${select[@]}" --scorer "$in/learned.safetensors"
+refused 2 'network has no effect' "${select[@]}" --network "$in/mix.safetensors"
+refused 1 'square.safetensors: learned_1 is read, but it has 1 outputs' "${select[@]}" --scorer "$in/learned.safetensors" \
+    --network "$in/square.safetensors"
+printf '0 0.5 0.5 0.4 0.4\n' >"$in/scene.txt"
+succeeds "$tvlm" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels learned_0,r --network "$in/mix.safetensors" \
+    -o fitted.safetensors
+has fitted.safetensors 'learned_0,r'
+refused 2 'network has no effect' "$tvlm" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels r \
+    --network "$in/mix.safetensors" -o none.safetensors
+
 echo "== bad files"
 try() {
     network "$in/bad.safetensors" "${@:2}"
