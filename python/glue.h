@@ -11,6 +11,7 @@
 
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
+#include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/texturevlm.h"
 
@@ -25,6 +26,7 @@ const char *tvlm_python_warnings(void);
 void tvlm_python_free_image(tvlm_image *image);
 void tvlm_python_free_selection(tvlm_selection *selection);
 void tvlm_python_free_basis(tvlm_basis *basis);
+void tvlm_python_free_network(tvlm_network *network);
 void tvlm_python_free_scorer(tvlm_scorer *scorer);
 void tvlm_python_free_fit(tvlm_fit *fit);
 void tvlm_python_free_stack(tvlm_stack *stack);
@@ -75,6 +77,7 @@ const char *tvlm_python_warnings(void) {
 TVLM_PYTHON_FREE(image)
 TVLM_PYTHON_FREE(selection)
 TVLM_PYTHON_FREE(basis)
+TVLM_PYTHON_FREE(network)
 TVLM_PYTHON_FREE(scorer)
 TVLM_PYTHON_FREE(fit)
 TVLM_PYTHON_FREE(stack)

@@ -9,7 +9,7 @@
 
 One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `topk`, `export`, `fit`, `show`, `devices`. What is kept
 from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
-after frame), `Device`. What is asked and answered: `Query`, `Scorer`, `Basis`, `Selection`. Errors are `Error`, which is a
+after frame), `Device`. What is asked and answered: `Query`, `Scorer`, `Network`, `Basis`, `Selection`. Errors are `Error`, which is a
 `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
 
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
@@ -23,6 +23,7 @@ from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostErr
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
 from ._device import Device, devices
 from ._functions import channels, flow, layouts, patches, scores, select, topk
+from ._network import Network
 from ._options import Query, Scorer
 from ._selection import Selection
 from ._show import Picture, export, show
@@ -42,7 +43,7 @@ def __getattr__(name: str) -> object:
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
-    "MissingFileError", "NoDeviceError", "OutOfMemoryError", "Picture", "Query", "Scorer", "Selection", "Session", "Stack",
+    "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Query", "Scorer", "Selection", "Session", "Stack",
     "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "layouts", "patches", "scores", "select",
     "show", "topk",
 ]

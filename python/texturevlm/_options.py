@@ -11,10 +11,12 @@ from . import _names
 from ._arguments import Array, channel, chars, choice, file_name, flag, floats, integer, known, pairs, real, short, values
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned, text
+from ._network import network_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypedDict
     from ._basis import Basis
+    from ._network import Network
 
     class MoreOptions(TypedDict, total=False):
         """The options of texturevlm.select that its signature does not name, and that say how positions are chosen."""
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
         clusters: int | None
         compactness: float | None
         memory_max: int | None
+        network: Network | str | os.PathLike[str] | None
 
     class StackOptions(ChannelOptions, total=False):
         """All of them."""
@@ -68,7 +71,7 @@ if TYPE_CHECKING:
 SELECT = ("k share tolerance preset query overview strategy stride patch level min_distance fixations e0 arrangement "
           "keep_regions cull_distance cover diversity emphasis emphasis_channel weights scorer scores keep_scores "
           "keep_pass").split()
-STACK = "layout size max_side format fixation clusters compactness memory_max".split()
+STACK = "layout size max_side format fixation clusters compactness memory_max network".split()
 
 
 class Scorer:
@@ -330,3 +333,6 @@ class StackParams:
                 self.c.compactness = real(name, value, 0.0, above=True)
             elif name == "memory_max":
                 self.c.memory_max = integer(name, value, 1, 2**63)
+            elif name == "network":
+                self.keep.append(network_of(value))
+                self.c.network = self.keep[-1]._pointer

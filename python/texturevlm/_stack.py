@@ -40,6 +40,7 @@ class Stack:
         fixation: x, y from which eccentricity is measured, in pixels of the working image. None: the centre.
         clusters, compactness: how many regions there are to be (50), and how compact (10).
         memory_max: how many bytes of the device's memory it may take.
+        network: a `Network`, or the path of one, whose outputs are channels, also by the names that it gives them.
 
     A channel's values are read by `channels` (several, at one size), `read` (one, at its own size) and `sample` (at points).
     """

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks whose outputs are channels."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ._arguments import Array, channel_names, channels, chars, file_name, floats, host, integer, short, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned, text
+
+ACTIVATIONS = ["none", "relu", "sigmoid"]
+
+
+class Network:
+    """A small convolutional network, whose outputs are channels of every `Stack` that gets it (doc/channels.md, learned).
+
+        model = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 3, padding=1), torch.nn.ReLU(), torch.nn.Conv2d(64, 1, 1),
+                                    torch.nn.Sigmoid())
+        network = tv.Network(model, outputs=["thing"])
+        tv.channels("photo.jpg", ["thing"], network=network)
+        network.save("thing.safetensors")          # tvlm generate photo.jpg --network thing.safetensors --sheet s.png
+
+    Parameters:
+        layers: an nn.Sequential of Conv2d, ReLU and Sigmoid; or a list of dicts, a convolution each: ``weight`` [outputs, inputs,
+            side, side], and where they are not the default ``bias`` [outputs], ``stride`` (1 or 2) and ``activation`` (``"relu"``,
+            ``"sigmoid"``). Kernels are 1 x 1 or 3 x 3, with a padding of half their side.
+        outputs: the names of the outputs; each is also ``learned_0`` and on.
+        inputs: the channels that are read. level: of the image, at which they are.
+
+    Errors: `ArgumentError`, for a layer that is none of these, shapes that do not chain, weights that are not finite, a name that
+    is taken.
+    """
+
+    def __init__(self, layers: Any, *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 0) -> None:
+        rows = _rows(layers)
+        numbers = channels(inputs)
+        names = [ffi.new("char[]", chars("outputs", name)) for name in _list("outputs", outputs)]
+        made = ffi.new("tvlm_network_layer[]", len(rows))
+        self._keep: list[Any] = [rows, names, made]
+        for layer, (weight, bias, stride, activation) in zip(made, rows):
+            layer.outputs, layer.inputs, layer.side = weight.shape[:3]
+            layer.stride, layer.activation, layer.weights = stride, activation, floats(weight)
+            if bias is not None:
+                layer.bias = floats(bias)
+        self._keep += [ffi.new("int32_t[]", numbers), ffi.new("char *[]", names)]
+        self._pointer = ffi.new("tvlm_network *", {
+            "inputs": self._keep[-2], "input_count": len(numbers), "level": integer("level", level), "outputs": self._keep[-1],
+            "output_count": len(names), "layers": made, "layer_count": len(rows)})
+        call(lib.tvlm_network_check, self._pointer, LOG)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Network:
+        """Reads a network's file (.safetensors; texturevlm/io_network.h says what it holds)."""
+        box, name = ffi.new("tvlm_network **"), file_name("path", path)
+        call(lib.tvlm_network_load, chars("path", name), LOG, box, path=name)
+        network = cls.__new__(cls)
+        network._pointer, network._keep = owned(box[0], "network"), []
+        return network
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it, with the names that PyTorch gives the tensors of an nn.Sequential. The file appears whole or not at all."""
+        network, keep = self._pointer, []
+        tensors: list[dict[str, Any]] = []
+        layers: list[dict[str, Any]] = []
+        for i in range(network.layer_count):
+            layer, name = network.layers[i], str(len(layers))
+            shape = [layer.outputs, layer.inputs, layer.side, layer.side]
+            layers.append({"type": "conv", "name": name, "stride": layer.stride, "padding": layer.side // 2})
+            if layer.activation:
+                layers.append({"type": ACTIVATIONS[layer.activation]})
+            for own, data, sides in (("weight", layer.weights, shape), ("bias", layer.bias, shape[:1])):
+                if data != ffi.NULL:
+                    keep.append(ffi.new("char[]", f"{name}.{own}".encode()))
+                    tensors.append({"name": keep[-1], "type": lib.TVLM_ELEMENT_F32, "rank": len(sides), "shape": sides, "data": data})
+        facts = {"format": "texturevlm.network", "inputs": ",".join(self.inputs), "outputs": ",".join(self.outputs),
+                 "level": str(self.level), "layers": json.dumps(layers)}
+        keep += [ffi.new("char[]", word.encode()) for pair in facts.items() for word in pair]
+        metadata = [{"key": key, "value": value} for key, value in zip(keep[-10::2], keep[-9::2])]
+        call(lib.tvlm_safetensors_write, chars("path", file_name("path", path)), ffi.new("tvlm_tensor[]", tensors), len(tensors),
+             ffi.new("tvlm_metadata[]", metadata), len(metadata), LOG)
+
+    @property
+    def inputs(self) -> list[str]:
+        """The names of the channels that it reads."""
+        return channel_names(list(self._pointer.inputs[0:self._pointer.input_count]))
+
+    @property
+    def outputs(self) -> list[str]:
+        """The names of the channels that it makes."""
+        return [text(self._pointer.outputs[i]) for i in range(self._pointer.output_count)]
+
+    @property
+    def level(self) -> int:
+        """The level of the image at which it reads them."""
+        return int(self._pointer.level)
+
+    def weight(self, layer: int) -> Array:
+        """float32 [outputs, inputs, side, side]: the weights of a convolution, 0 and up."""
+        found = self._pointer.layers[integer("layer", layer, 0, self._pointer.layer_count - 1)]
+        shape = (found.outputs, found.inputs, found.side, found.side)
+        return np.frombuffer(ffi.buffer(found.weights, 4 * int(np.prod(shape))), np.float32).reshape(shape).copy()
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Network of {self._pointer.layer_count} layers: {','.join(self.inputs)} -> {','.join(self.outputs)}>"
+
+
+def network_of(network: Any) -> Network:
+    """A network, or the one in a file."""
+    if isinstance(network, Network):
+        return network
+    if isinstance(network, (str, os.PathLike)):
+        return Network.load(network)
+    raise ArgumentTypeError(f"network is {short(network)}, neither a texturevlm.Network nor a path")
+
+
+def _list(name: str, value: Any) -> list[Any]:
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ArgumentTypeError(f"{name} is {short(value)}, not a list of names")
+    return list(value)
+
+
+def _rows(layers: Any) -> list[tuple[Array, Array | None, int, int]]:
+    """Weight, bias, stride and activation of each convolution."""
+    if hasattr(layers, "state_dict"):
+        return _of_modules(list(layers))
+    if not isinstance(layers, (list, tuple)) or not all(isinstance(layer, dict) for layer in layers):
+        raise ArgumentTypeError(f"layers are {short(layers)}, neither an nn.Sequential nor a list of dicts")
+    rows = []
+    for number, layer in enumerate(layers):
+        unknown = set(layer) - {"weight", "bias", "stride", "activation"}
+        if unknown or "weight" not in layer:
+            raise ArgumentError(f"layer {number} has " + (f"the unknown {sorted(unknown)[0]!r}" if unknown else "no weight"))
+        rows.append(_row(number, layer["weight"], layer.get("bias"), layer.get("stride", 1), layer.get("activation", "none")))
+    return rows
+
+
+def _row(number: int, weight: Any, bias: Any, stride: Any, activation: Any) -> tuple[Array, Array | None, int, int]:
+    array = values(f"the weight of layer {number}", weight, (4,))
+    if array.shape[2] != array.shape[3]:
+        raise ArgumentError(f"the weight of layer {number} has the shape {array.shape}, not [outputs, inputs, side, side]")
+    if bias is not None:
+        bias = values(f"the bias of layer {number}", bias, (1,))
+        if bias.shape[0] != array.shape[0]:
+            raise ArgumentError(f"the bias of layer {number} has {bias.shape[0]} values, not {array.shape[0]}")
+    if activation not in ACTIVATIONS:
+        raise ArgumentError(f"the activation of layer {number} is {short(activation)}; it is one of {', '.join(ACTIVATIONS)}")
+    return array, bias, integer(f"the stride of layer {number}", stride, 1, 2), ACTIVATIONS.index(activation)
+
+
+def _of_modules(modules: list[Any]) -> list[tuple[Array, Array | None, int, int]]:
+    rows: list[tuple[Array, Array | None, int, int]] = []
+    follows = False
+    for number, module in enumerate(modules):
+        kind = type(module).__name__
+        if kind in ("ReLU", "Sigmoid") and follows:
+            rows[-1] = (*rows[-1][:3], ACTIVATIONS.index(kind.lower()))
+        elif kind == "Conv2d":
+            rows.append(_of_convolution(number, module))
+        else:
+            raise ArgumentError(f"module {number} is a {kind}" + (" that follows no convolution" if kind in ("ReLU", "Sigmoid") else
+                                                                  "; Conv2d, ReLU and Sigmoid are known"))
+        follows = kind == "Conv2d"
+    return rows
+
+
+def _of_convolution(number: int, module: Any) -> tuple[Array, Array | None, int, int]:
+    side = module.kernel_size[0]
+    plain = {"kernel_size": (side, side), "padding": (side // 2, side // 2), "stride": (module.stride[0],) * 2, "dilation": (1, 1),
+             "groups": 1, "padding_mode": "zeros"}
+    for name, expected in plain.items():
+        if getattr(module, name) != expected:
+            raise ArgumentError(f"module {number}, a Conv2d, has the {name} {short(getattr(module, name))}, not {expected}")
+
+    def array(parameter: Any) -> Array:
+        return np.array(host("a parameter", parameter.detach().cpu()), np.float32)
+
+    return _row(number, array(module.weight), None if module.bias is None else array(module.bias), module.stride[0], "none")
