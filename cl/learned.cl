@@ -60,10 +60,11 @@
 #define TO TEXTURE_OUT(result)
 #endif
 
-HELPER vector_t activate(vector_t value, int activation) {
-    if (activation == TVLM_NETWORK_RELU) return fmax(value, (vector_t)(0.0f));
-    if (activation == TVLM_NETWORK_SIGMOID) return (vector_t)(1.0f) / ((vector_t)(1.0f) + exp(-value));
-    return value;
+/* Whether a place of a layer's tile lies in the image. */
+HELPER bool is_inside(global const int *layer, int2 corner, int place) {
+    const int y = place / layer[TILE], x = place - y * layer[TILE];
+    return corner.x + x >= 0 && corner.x + x < layer[WIDTH] && corner.y + y >= 0 &&
+           corner.y + y < layer[HEIGHT];
 }
 
 /*
@@ -75,12 +76,16 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
     const int tile = layer[TILE], inputs = layer[INPUTS], side = layer[SIDE], stride = layer[STRIDE];
     const int made = layer[CHANNELS], activation = layer[ACTIVATION];
     const int all = tile * tile, runs = (all + PLACES - 1) / PLACES;
+    const float least = activation == TVLM_NETWORK_RELU ? 0.0f : -INFINITY;
     for (int n = (int)get_local_id(0); n < runs * (made / VECTOR); n += GROUP) {
         const int part = n / runs, first = (n - part * runs) * PLACES;
         /* The bias, and then for each row and column of the kernel and each channel a vector. */
         global const float *line = weights + layer[WEIGHTS] + part * (side * side * inputs + 1) * VECTOR;
+        /* They stay in registers where all their indices are constants: loops over them are unrolled, and short. */
         int at[PLACES];
         vector_t sums[PLACES];
+        local float *out = to + first * made + part * VECTOR;
+#pragma unroll
         for (int p = 0; p < PLACES; ++p) {
             /* A run that reaches beyond the last place computes that again, and does not store it. */
             const int place = min(first + p, all - 1), y = place / tile, x = place - y * tile;
@@ -89,21 +94,25 @@ HELPER void run_layer(global const int *layer, global const float *weights, loca
         }
         for (int v = 0; v < side; ++v)
             for (int u = 0; u < side; ++u) {
-                const int step = (v * width + u) * channels;
+                local const float *values = from + (v * width + u) * channels;
                 for (int c = 0; c < inputs; ++c) {
                     line += VECTOR;
                     const vector_t weight = LOAD(0, line);
+#pragma unroll
                     for (int p = 0; p < PLACES; ++p)
-                        sums[p] = mad((vector_t)(from[at[p] + step + c]), weight, sums[p]);
+                        sums[p] = mad((vector_t)(values[at[p] + c]), weight, sums[p]);
                 }
             }
-        for (int p = 0; p < PLACES && first + p < all; ++p) {
-            const int y = (first + p) / tile, x = first + p - y * tile;
-            const bool inside = corner.x + x >= 0 && corner.x + x < layer[WIDTH] && corner.y + y >= 0 &&
-                                corner.y + y < layer[HEIGHT];
-            STORE(inside ? activate(sums[p], activation) : (vector_t)(0.0f), 0,
-                  to + (first + p) * made + part * VECTOR);
-        }
+#pragma unroll
+        for (int p = 0; p < PLACES; ++p)
+            if (first + p < all)
+                STORE(is_inside(layer, corner, first + p) ? fmax(sums[p], (vector_t)(least))
+                                                          : (vector_t)(0.0f),
+                      0, out + p * made);
+        for (int p = 0; activation == TVLM_NETWORK_SIGMOID && p < min(PLACES, all - first); ++p)
+            if (is_inside(layer, corner, first + p))
+                STORE((vector_t)(1.0f) / ((vector_t)(1.0f) + exp(-LOAD(0, out + p * made))), 0,
+                      out + p * made);
     }
 }
 
@@ -176,7 +185,7 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
             float values[4];
             for (int c = 0; c < 4; ++c) {
                 const float value = 4 * layer + c < stored ? from[n * channels + 4 * layer + c] : 0.0f;
-                values[c] = isnan(value) ? 0.0f : clamp(value, -limit, limit);
+                values[c] = fmin(fmax(value, -limit), limit);
             }
             texel_store(result, place.x, place.y, image * result_size.z + layer, vload4(0, values));
         }
