@@ -22,7 +22,7 @@
 
 /* ---- 1. Colours ---- */
 
-/* srgb_to_lab of colour.clh in whole steps, packed (regions.clh). It uses no vectors and is static, so that
+/* L*a*b* in whole steps, packed (regions.clh). This uses no vectors and is static, so that
  * it is inlined: otherwise PoCL does not vectorise the loop that calls it. */
 static inline uint packed_lab(float red, float green, float blue) {
     const float r = srgb_to_linear(red), g = srgb_to_linear(green), b = srgb_to_linear(blue);

@@ -43,14 +43,29 @@ HELPER int lab_offset(int4 source_size, int first, int level) {
     return offset;
 }
 
-/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. */
+/* Converts texel `first` of a level, counted row after row, and the RUN - 1 texels after it. Components lie in
+ * arrays of floats, and loops over RUN have no other end, so that compilers for CPUs vectorise the conversion. */
 HELPER void to_lab(TEXTURE_IN(source), int slice, int level, int first, global float4 *restrict lab) {
-    const int w = level_side(source_size.x, level),
-              n = min(RUN, w * level_side(source_size.y, level) - first);
-    float4 colours[RUN];
-    for (int i = 0; i < n; ++i)
-        colours[i] = texel_fetch(source, (first + i) % w, (first + i) / w, slice, level);
-    for (int i = 0; i < n; ++i) lab[first + i] = srgb_to_lab(colours[i].x, colours[i].y, colours[i].z);
+    const int4 place = level_place_(TEXTURE(source), slice, level);
+    const int last = place.x * place.y - 1;
+    float r[RUN], g[RUN], b[RUN], x[RUN], y[RUN], z[RUN];
+    for (int i = 0; i < RUN; ++i) {
+        const int at = min(first + i, last);
+        const float4 texel =
+            texel_fetch_at_(TEXTURE(source), place, slice, level, at % place.x, at / place.x);
+        r[i] = texel.x;
+        g[i] = texel.y;
+        b[i] = texel.z;
+    }
+    for (int i = 0; i < RUN; ++i) {
+        const float red = srgb_to_linear(r[i]), green = srgb_to_linear(g[i]), blue = srgb_to_linear(b[i]);
+        x[i] = lab_curve(TVLM_XYZ_XR * red + TVLM_XYZ_XG * green + TVLM_XYZ_XB * blue);
+        y[i] = lab_curve(TVLM_XYZ_YR * red + TVLM_XYZ_YG * green + TVLM_XYZ_YB * blue);
+        z[i] = lab_curve(TVLM_XYZ_ZR * red + TVLM_XYZ_ZG * green + TVLM_XYZ_ZB * blue);
+    }
+    for (int i = 0; i < min(RUN, last + 1 - first); ++i)
+        lab[first + i] =
+            (float4)(116.0f * y[i] - 16.0f, 500.0f * (x[i] - y[i]), 200.0f * (y[i] - z[i]), 0.0f);
 }
 
 /* ---- What stands out from the border ---- */
@@ -276,13 +291,13 @@ saliency_lab(TEXTURE_IN(source), global float4 *restrict lab, const int texels, 
     const int2 size = (int2)(level_side(source_size.x, level), level_side(source_size.y, level));
     const int count = size.x * size.y;
     global float4 *restrict colours = lab + image * texels + lab_offset(source_size, first_level, level);
-    if (z > 0) {
-        if ((int)get_global_id(0) * RUN < count)
-            to_lab(TEXTURE(source), slice, level, get_global_id(0) * RUN, colours);
-    } else if (get_group_id(0) == 0) {
-        if (get_local_id(0) == 0) vstore4((int4)(0), image, largest);
-        for (int first = get_local_id(0) * RUN; first < count; first += LANES * RUN)
+    const bool finds = z == 0 && get_group_id(0) == 0;
+    /* There is one call, so that the conversion is inlined once. */
+    if (z > 0 || finds)
+        for (int first = get_global_id(0) * RUN; first < count; first += finds ? LANES * RUN : count)
             to_lab(TEXTURE(source), slice, level, first, colours);
+    if (finds) {
+        if (get_local_id(0) == 0) vstore4((int4)(0), image, largest);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
         find_prior(colours, size, prior + image * 3 * count, shared, sides, most);
     }
