@@ -384,79 +384,90 @@ kernel void flow_densify(global const float *restrict planes, const int total, c
 #define TILE_COLUMNS ((BORDERED_W(BORDER) + STRIDE - 1) / STRIDE + 1)
 #define FIRST_COLUMN (TILE_X / STRIDE - (BORDER + STRIDE - 1) / STRIDE)
 
-/* Improves the flow, or with counts.x > 0 that of the patches, which flow_densify need not make then: a launch
- * takes a GPU longer. The layout is that of tile.clh, z the direction; on GPUs, too, a tile is larger than the
- * group. */
-TILE_KERNEL void flow_refine(global const float *restrict planes, const int total, const int4 level,
-                             global const float2 *restrict patches, const int2 counts,
-                             global const float *restrict flow, const int half_,
-                             global float *restrict systems, global float *restrict result) {
-    local float u0[BORDERED(BORDER)], v0[BORDERED(BORDER)], u1[BORDERED(BORDER)], v1[BORDERED(BORDER)];
-    const int direction = get_group_id(2), area = level.x * level.y, W = BORDERED_W(BORDER);
-    global const float *of = planes + direction * total, *target = planes + (1 - direction) * total;
-    global const float *in = flow + direction * half_;
-    global float *out = result + direction * half_;
+/* The equations of a tile with its border, a plane for each member. */
+typedef struct equations {
+    global float *i11, *i12, *i22, *r1, *r2, *weight;
+} equations;
+
+/* Those of this work-group. */
+HELPER equations own_equations(global float *systems, int direction) {
     const int group =
         (direction * (int)get_num_groups(1) + TILE_Y / TILE_H) * (int)get_num_groups(0) + TILE_X / TILE_W;
-    global float *const i11 = systems + group * SYSTEM_PLANES * BORDERED(BORDER);
-    global float *const i12 = i11 + BORDERED(BORDER), *const i22 = i12 + BORDERED(BORDER),
-                        *const r1 = i22 + BORDERED(BORDER), *const r2 = r1 + BORDERED(BORDER),
-                        *const weight = r2 + BORDERED(BORDER);
+    global float *const own = systems + group * SYSTEM_PLANES * BORDERED(BORDER);
+    const equations e = {own,
+                         own + BORDERED(BORDER),
+                         own + 2 * BORDERED(BORDER),
+                         own + 3 * BORDERED(BORDER),
+                         own + 4 * BORDERED(BORDER),
+                         own + 5 * BORDERED(BORDER)};
+    return e;
+}
 
-    if (counts.x == 0) {
-        FOR_NEAR(BORDER, x, y) {
-            u0[NEAR_AT(x, y)] = in[y * level.x + x];
-            v0[NEAR_AT(x, y)] = in[area + y * level.x + x];
-        }
-    } else {
-        for (int ty = get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
-            for (int i = get_local_id(0); i < TILE_COLUMNS; i += GROUP_W) {
-                const int y = TILE_Y + ty - BORDER, column = FIRST_COLUMN + i;
-                if (y < 0 || y >= level.y || column < 0 || column * STRIDE >= level.x) continue;
-                float4 us[ROWS], vs[ROWS];
-                float u[4], v[4];
-                blend_patches(planes, total, level, patches, counts, direction, column, y, us, vs);
-                vstore4(us[0], 0, u);
-                vstore4(vs[0], 0, v);
-                for (int k = 0; k < STRIDE; ++k) {
-                    const int x = column * STRIDE + k, tx = x - TILE_X + BORDER;
-                    if (x >= level.x || tx < 0 || tx >= BORDERED_W(BORDER)) continue;
-                    u0[NEAR_AT(x, y)] = u[k];
-                    v0[NEAR_AT(x, y)] = v[k];
-                }
-            }
+/* Sets u and v, where they lie in the image, to the flow that there is. */
+INLINED void take_flow(global const float *flow, int4 level, local float *u, local float *v) {
+    FOR_NEAR(BORDER, x, y) {
+        u[NEAR_AT(x, y)] = flow[y * level.x + x];
+        v[NEAR_AT(x, y)] = flow[level.x * level.y + y * level.x + x];
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+}
 
-    /* The flow beyond the image is that of its edge. The mean of both images and their difference stand where the
-     * sweeps' other copy of the flow will. */
-    local float *const mean = u1, *const change = v1;
+/* The same for the flow of patches. */
+INLINED void take_patches(global const float *planes, int total, int4 level, global const float2 *patches,
+                          int2 counts, int direction, local float *u, local float *v) {
+    for (int ty = get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
+        for (int i = get_local_id(0); i < TILE_COLUMNS; i += GROUP_W) {
+            const int y = TILE_Y + ty - BORDER, column = FIRST_COLUMN + i;
+            if (y < 0 || y >= level.y || column < 0 || column * STRIDE >= level.x) continue;
+            float4 us[ROWS], vs[ROWS];
+            float row_u[4], row_v[4];
+            blend_patches(planes, total, level, patches, counts, direction, column, y, us, vs);
+            vstore4(us[0], 0, row_u);
+            vstore4(vs[0], 0, row_v);
+            for (int k = 0; k < STRIDE; ++k) {
+                const int x = column * STRIDE + k, tx = x - TILE_X + BORDER;
+                if (x >= level.x || tx < 0 || tx >= BORDERED_W(BORDER)) continue;
+                u[NEAR_AT(x, y)] = row_u[k];
+                v[NEAR_AT(x, y)] = row_v[k];
+            }
+        }
+}
+
+/* Gives the flow beyond the image that of its edge, and finds the mean of both images along the flow, and their
+ * difference. */
+INLINED void look_along(global const float *of, global const float *target, int4 level, local float *u,
+                        local float *v, local float *mean, local float *change) {
     FOR_BORDERED(BORDER, tx, ty) {
         const int x = clamp(TILE_X + tx - BORDER, 0, level.x - 1),
                   y = clamp(TILE_Y + ty - BORDER, 0, level.y - 1);
         const int at = BORDERED_AT(BORDER, tx, ty), edge = NEAR_AT(x, y);
-        const float du = u0[edge], dv = v0[edge];
+        const float du = u[edge], dv = v[edge];
         const float value = TVLM_FLOW_LUMA * plane_at(target, level, x + du, y + dv);
         const float own = TVLM_FLOW_LUMA * of[level.w + y * level.z + x];
-        u0[at] = du;
-        v0[at] = dv;
+        u[at] = du;
+        v[at] = dv;
         mean[at] = 0.5f * (value + own);
         change[at] = value - own;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
+}
 
-    /* Left of the image and above it weights are 0. */
+/* Finds the weights. Left of the image and above it they are 0. */
+INLINED void find_weights(local const float *u, local const float *v, global float *weight) {
+    const int W = BORDERED_W(BORDER);
     FOR_BORDERED(BORDER - 1, tx, ty) {
         const int at = BORDERED_AT(BORDER, tx + 1, ty + 1);
-        const float ux = u0[at + 1] - u0[at], uy = u0[at + W] - u0[at];
-        const float vx = v0[at + 1] - v0[at], vy = v0[at + W] - v0[at];
+        const float ux = u[at + 1] - u[at], uy = u[at + W] - u[at];
+        const float vx = v[at + 1] - v[at], vy = v[at + W] - v[at];
         const bool inside = TILE_X + tx >= BORDER - 1 && TILE_Y + ty >= BORDER - 1;
         weight[at] = inside ? 0.5f * TVLM_FLOW_SMOOTH *
                                   rsqrt(ux * ux + uy * uy + vx * vx + vy * vy + TVLM_FLOW_EPSILON)
                             : 0.0f;
     }
-    barrier(CLK_GLOBAL_MEM_FENCE);
+}
 
+/* Sets up the equations, once there are weights. */
+INLINED void set_up(int4 level, local const float *u, local const float *v, local const float *mean,
+                    local const float *change, equations e) {
+    const int W = BORDERED_W(BORDER);
     FOR_NEAR(SWEEPS - 1, x, y) {
         const int at = NEAR_AT(x, y);
         local const float *m = mean + at, *z = change + at;
@@ -479,34 +490,67 @@ TILE_KERNEL void flow_refine(global const float *restrict planes, const int tota
         const float b1 = -(b * iz * ix + gx * izx * ixx + gy * izy * ixy);
         const float b2 = -(b * iz * iy + gx * izx * ixy + gy * izy * iyy);
 
-        global const float *s = weight + at;
+        global const float *s = e.weight + at;
         const float right = x < level.x - 1 ? s[0] : 0.0f, down = y < level.y - 1 ? s[0] : 0.0f;
         const float all = right + down + s[-1] + s[-W];
         const float det = 1.0f / ((a11 + all) * (a22 + all) - a12 * a12);
-        i11[at] = (a22 + all) * det;
-        i12[at] = -a12 * det;
-        i22[at] = (a11 + all) * det;
-        r1[at] = b1 + a11 * u0[at] + a12 * v0[at];
-        r2[at] = b2 + a12 * u0[at] + a22 * v0[at];
+        e.i11[at] = (a22 + all) * det;
+        e.i12[at] = -a12 * det;
+        e.i22[at] = (a11 + all) * det;
+        e.r1[at] = b1 + a11 * u[at] + a12 * v[at];
+        e.r2[at] = b2 + a12 * u[at] + a22 * v[at];
     }
+}
+
+/* One sweep, over the tile and `border` texels around it: moves un and vn by the values u and v of neighbours. */
+INLINED void sweep_once(int4 level, equations e, int border, float omega, local const float *u,
+                        local const float *v, local float *un, local float *vn) {
+    const int W = BORDERED_W(BORDER);
+    FOR_NEAR(border, x, y) {
+        const int at = NEAR_AT(x, y);
+        const float wl = e.weight[at - 1], wr = x < level.x - 1 ? e.weight[at] : 0.0f, wu = e.weight[at - W],
+                    wd = y < level.y - 1 ? e.weight[at] : 0.0f;
+        const float p = e.r1[at] + wl * u[at - 1] + wr * u[at + 1] + wu * u[at - W] + wd * u[at + W];
+        const float q = e.r2[at] + wl * v[at - 1] + wr * v[at + 1] + wu * v[at - W] + wd * v[at + W];
+        un[at] += omega * (e.i11[at] * p + e.i12[at] * q - un[at]);
+        vn[at] += omega * (e.i12[at] * p + e.i22[at] * q - vn[at]);
+    }
+}
+
+/* Improves the flow, or with counts.x > 0 that of the patches, which flow_densify need not make then: a launch
+ * takes a GPU longer. The layout is that of tile.clh, z the direction; on GPUs, too, a tile is larger than the
+ * group. */
+TILE_KERNEL void flow_refine(global const float *restrict planes, const int total, const int4 level,
+                             global const float2 *restrict patches, const int2 counts,
+                             global const float *restrict flow, const int half_,
+                             global float *restrict systems, global float *restrict result) {
+    local float u0[BORDERED(BORDER)], v0[BORDERED(BORDER)], u1[BORDERED(BORDER)], v1[BORDERED(BORDER)];
+    const int direction = get_group_id(2), area = level.x * level.y;
+    global const float *of = planes + direction * total, *target = planes + (1 - direction) * total;
+    global float *out = result + direction * half_;
+    const equations e = own_equations(systems, direction);
+
+    if (counts.x == 0)
+        take_flow(flow + direction * half_, level, u0, v0);
+    else
+        take_patches(planes, total, level, patches, counts, direction, u0, v0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    /* What is found along the flow stands where the sweeps' other copy of it will. */
+    look_along(of, target, level, u0, v0, u1, v1);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    find_weights(u0, v0, e.weight);
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    set_up(level, u0, v0, u1, v1, e);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     FOR_BORDERED(BORDER, tx, ty) u1[BORDERED_AT(BORDER, tx, ty)] = v1[BORDERED_AT(BORDER, tx, ty)] = 0.0f;
     barrier(CLK_LOCAL_MEM_FENCE);
 
     float omega = 1.0f;
     for (int sweep = 0; sweep < SWEEPS; ++sweep) {
-        local const float *u = sweep & 1 ? u1 : u0, *v = sweep & 1 ? v1 : v0;
+        local float *u = sweep & 1 ? u1 : u0, *v = sweep & 1 ? v1 : v0;
         local float *un = sweep & 1 ? u0 : u1, *vn = sweep & 1 ? v0 : v1;
         /* Each sweep needs one texel less of the border than the one before. */
-        FOR_NEAR(SWEEPS - 1 - sweep, x, y) {
-            const int at = NEAR_AT(x, y);
-            const float wl = weight[at - 1], wr = x < level.x - 1 ? weight[at] : 0.0f, wu = weight[at - W],
-                        wd = y < level.y - 1 ? weight[at] : 0.0f;
-            const float p = r1[at] + wl * u[at - 1] + wr * u[at + 1] + wu * u[at - W] + wd * u[at + W];
-            const float q = r2[at] + wl * v[at - 1] + wr * v[at + 1] + wu * v[at - W] + wd * v[at + W];
-            un[at] += omega * (i11[at] * p + i12[at] * q - un[at]);
-            vn[at] += omega * (i12[at] * p + i22[at] * q - vn[at]);
-        }
+        sweep_once(level, e, SWEEPS - 1 - sweep, omega, u, v, un, vn);
         omega = sweep == 0 ? 2.0f / (2.0f - TVLM_FLOW_RADIUS * TVLM_FLOW_RADIUS)
                            : 1.0f / (1.0f - 0.25f * TVLM_FLOW_RADIUS * TVLM_FLOW_RADIUS * omega);
         barrier(CLK_LOCAL_MEM_FENCE);
