@@ -53,6 +53,7 @@ if(TVLM_PYTHON AND TARGET tvlm AND NOT TVLM_SANITIZE) # an uninstrumented Python
   tvlm_python_test(python_channels check_channels $<TARGET_FILE:texturevlm>)
   tvlm_python_test(python_similarity check_similarity $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_learned check_learned $<TARGET_FILE:tvlm>)
+  tvlm_python_test(python_attend check_attend $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_flow check_flow $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_pca check_pca $<TARGET_FILE:tvlm>)
   tvlm_python_test(python_features check_features $<TARGET_FILE:tvlm>)

@@ -398,6 +398,9 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     REFUSED("a fine share of 1.5; it is above 0 and at most 1", bad.fine = 1.5f);
     REFUSED("a fine share of -0.1", bad.fine = -0.1f);
     REFUSED("a fine share of nan", bad.fine = NAN);
+    REFUSED("a scale of -1; it is above 0", bad.scale = -1.0f);
+    REFUSED("a scale of nan", bad.scale = NAN);
+    REFUSED("a scale of inf", bad.scale = INFINITY);
     REFUSED("a mix of 1; it is from 0 to below 1", bad.mix = 1.0f);
     REFUSED("a mix of nan", bad.mix = NAN);
     REFUSED("a mix without a coarse level", bad.mix = 0.7f);
@@ -430,7 +433,29 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     free_problem(&p);
 }
 
-DEVICE_CHECKS(check_exact, check_definition, check_ties, check_channel, check_refusals)
+/* A scale is a factor of the queries; and the size of features is what was set. */
+static void check_scale(tvlm_device *device, tvlm_format format) {
+    problem p = make_problem(6, 10, 6, 9, 7, 3, 1);
+    answer scaled = attend(device, format, &p, (struct tvlm_attend_params){.level = 1, .scale = 0.75f});
+    for (int i = 0; i < 27; ++i) p.q[i] *= 0.75f * 3.0f; /* the root of 9 */
+    answer longer = attend(device, format, &p, (struct tvlm_attend_params){.level = 1});
+    test_compare("scaled", scaled.out, longer.out, 21, 1e-5f, 2e-6f);
+    free_answer(&scaled);
+    free_answer(&longer);
+    tvlm_stack *stack = grid_stack(device, format, &p, p.v, 7);
+    int32_t columns, rows, dimension;
+    assert_int_equal(tvlm_stack_get_features(stack, 0, &columns, &rows, &dimension), TVLM_OK);
+    assert_true(columns == 10 && rows == 6 && dimension == 7);
+    refused(tvlm_stack_get_features(stack, 0, &columns, &rows, NULL), TVLM_ERROR_ARGUMENT,
+            "dimension is NULL");
+    assert_int_equal(tvlm_stack_clear_grid(stack, 0, TVLM_CHANNEL_FEATURE_0), TVLM_OK);
+    refused(tvlm_stack_get_features(stack, 0, &columns, &rows, &dimension), TVLM_ERROR_ARGUMENT,
+            "image 0 has no features");
+    tvlm_stack_destroy(&stack);
+    free_problem(&p);
+}
+
+DEVICE_CHECKS(check_exact, check_definition, check_ties, check_channel, check_scale, check_refusals)
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),

@@ -291,11 +291,5 @@ static void check_refusals(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&s.stack);
 }
 
-DEVICE_CHECKS(check_strategies, check_texels, check_whole, check_clipped, check_ties, check_foveated,
-              check_refusals)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_reference_f32),
-                                       cmocka_unit_test(test_reference_f16), cmocka_unit_test(test_targets)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+DEVICE_CHECKS_MAIN(check_strategies, check_texels, check_whole, check_clipped, check_ties, check_foveated,
+                   check_refusals)

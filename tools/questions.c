@@ -204,7 +204,7 @@ static int read_grid(struct tool *tool, const char *path, const vector_file *vec
     if (code != TOOL_DONE) return code;
     const tvlm_npy *const a = *array;
     if (a->rank != 3)
-        return tool_fail(tool, "--features takes h x w x D, an array of 3 dimensions; this one has %d",
+        return tool_fail(tool, "vectors of cells are h x w x D, an array of 3 dimensions; this one has %d",
                          (int)a->rank);
     if ((code = check_array(tool, "--features", a)) != TOOL_DONE) return code;
     if (vectors != NULL && vectors->path != NULL && vectors->dimension != a->shape[2])

@@ -18,7 +18,7 @@
  *
  *     p_j = n_j exp(q . k_j / sqrt(d)) / (the sum of these),  out = sum over j of p_j v_j
  *
- * where d is the dimension of a head. With level 0, or with fine = 1, this is scaled dot-product attention
+ * where d is the dimension of a head (or with `scale` in place of 1 / sqrt(d)). With level 0, or with fine = 1, this is scaled dot-product attention
  * (Vaswani et al. 2017) exactly. A mean stands for its cells the better, the more these are alike: neighbours in
  * an image are, random vectors are not, and there it fails.
  *
@@ -61,6 +61,8 @@ struct tvlm_attend_params {
     float mix;
     /* Makes the map the channel `attention` of the keys' image (input.h), divided by its largest value. */
     bool keep;
+    /* What q . k is multiplied by, > 0 and finite; 0 means 1 / sqrt(d). */
+    float scale;
     uint64_t reserved[6];
 };
 #define tvlm_attend_params(...) TVLM_PARAMS(tvlm_attend_params, __VA_ARGS__)

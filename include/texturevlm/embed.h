@@ -42,6 +42,11 @@ extern "C" {
 TVLM_API tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *vectors,
                                           int32_t count, int32_t dimension);
 
+/* Tells how large the features of image `index` are: columns and rows of their grid, and the dimension of the
+ * vectors. Errors: ARGUMENT (no features, an index, NULL). */
+TVLM_API tvlm_status tvlm_stack_get_features(tvlm_stack *stack, int32_t index, int32_t *columns,
+                                             int32_t *rows, int32_t *dimension);
+
 /*
  * Computes the cosines of the features of image `index` with any number of vectors [count * dimension], by
  * one product of matrices, and reads them to the host: out[query * rows * columns + row * columns + column],

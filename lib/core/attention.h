@@ -43,6 +43,7 @@ typedef struct tvlm_attention {
     /* Not 0, with two levels: `mix` times what all of the first level give, and 1 - mix times what the cells
      * below the chosen ones give, each with a softmax of its own. 0: one softmax over what is left. */
     float mix;
+    float scale; /* of the products of queries and keys */
 } tvlm_attention;
 
 /* How many of `present` cells are chosen: the share of them, rounded, and at least one. */

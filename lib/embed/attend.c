@@ -33,6 +33,11 @@ static int32_t cells_of(const task *t) {
 
 /* ---- What is asked ---- */
 
+/* 1 / the root of a head's dimension; what is no dimension, or no number of heads, is refused later. */
+static float usual_scale(const struct tvlm_attend_params *p) {
+    return p->dimension >= 1 && p->heads >= 1 ? (float)sqrt((double)p->heads / (double)p->dimension) : 1.0f;
+}
+
 static tvlm_status check_queries(const task *t) {
     const struct tvlm_attend_params *const p = &t->given;
     if (p->queries == NULL || p->count < 1 || p->dimension < 1)
@@ -55,6 +60,9 @@ static tvlm_status check_numbers(const task *t) {
     if (!(p->fine > 0.0f && p->fine <= 1.0f))
         return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT, "a fine share of %g; it is above 0 and at most 1",
                          (double)p->fine);
+    if (!(p->scale > 0.0f && p->scale <= TVLM_FEATURE_LIMIT))
+        return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT, "a scale of %g; it is above 0, and at most 1e15",
+                         (double)p->scale);
     if (!(p->mix >= 0.0f && p->mix < 1.0f))
         return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT, "a mix of %g; it is from 0 to below 1", (double)p->mix);
     if (p->mix > 0.0f && (p->steps || p->level == 0))
@@ -135,7 +143,8 @@ static tvlm_status make_plan(task *t, bool map) {
                              .key_dimension = t->keys.dimension,
                              .value_dimension = t->values.dimension,
                              .share = (int32_t)lround((double)p->fine * TVLM_ATTENTION_WHOLE),
-                             .mix = p->mix};
+                             .mix = p->mix,
+                             .scale = p->scale};
     for (int32_t level = p->level; level > 0; level = p->steps ? level - 1 : 0) read_level(t, level);
     read_level(t, 0);
     TVLM_TRY(tvlm_stack_features_matrices(t->stack, &t->keys, p->level + 1, &plan->keys));
@@ -230,6 +239,7 @@ tvlm_status tvlm_attend(tvlm_stack *keys, tvlm_stack *values, const struct tvlm_
     if (t.given.count == 0) t.given.count = 1;
     if (t.given.heads == 0) t.given.heads = 1;
     if (t.given.fine == 0.0f) t.given.fine = TVLM_ATTEND_FINE_DEFAULT;
+    if (t.given.scale == 0.0f) t.given.scale = usual_scale(&t.given);
     TVLM_TRY(check(&t));
     return attend(&t, capacity, out, map, info);
 }

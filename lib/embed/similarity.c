@@ -57,6 +57,21 @@ tvlm_status tvlm_stack_set_words(tvlm_stack *stack, int32_t index, const float *
     return set_words(stack, index, vectors, count, dimension);
 }
 
+tvlm_status tvlm_stack_get_features(tvlm_stack *stack, int32_t index, int32_t *columns, int32_t *rows,
+                                    int32_t *dimension) {
+    tvlm_features features;
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(tvlm_stack_device(stack));
+    TVLM_NEED(tvlm_stack_log(stack), columns);
+    TVLM_NEED(tvlm_stack_log(stack), rows);
+    TVLM_NEED(tvlm_stack_log(stack), dimension);
+    TVLM_TRY(tvlm_stack_features(stack, index, &features));
+    *columns = features.texture->width;
+    *rows = features.texture->height;
+    *dimension = features.dimension;
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_similarity(tvlm_stack *stack, int32_t index, const float *vectors, int32_t count,
                             int32_t dimension, size_t capacity, float *out) {
     const tvlm_vectors asked = {.vectors = vectors, .count = count, .dimension = dimension};

@@ -3,7 +3,6 @@
  * attend.c: launches cl/attend.cl for attention over the vectors of grids, a block of queries after the other. What
  * all cells of a level take part in, the first one's scores and values, is a product of matrices.
  */
-#include <math.h>
 #include <stdio.h>
 
 #include "core/try.h"
@@ -78,7 +77,7 @@ static tvlm_status score_first(block *b) {
             .lda = plan->key_dimension,
             .ldb = plan->key_dimension,
             .ldc = plan->heads * b->total,
-            .alpha = 1.0f / sqrtf((float)size)};
+            .alpha = plan->scale};
         TVLM_TRY(tvlm_opencl_gemm(&b->device->base, &product));
     }
     return TVLM_OK;
@@ -148,7 +147,7 @@ static tvlm_status refine(block *b, int32_t n) {
     tvlm_opencl_call_ulong(&call, (uint64_t)to->first * (uint64_t)plan->key_dimension);
     tvlm_opencl_call_int(&call, plan->heads);
     tvlm_opencl_call_int(&call, size);
-    tvlm_opencl_call_float(&call, 1.0f / sqrtf((float)size));
+    tvlm_opencl_call_float(&call, plan->scale);
     return tvlm_opencl_call_run(&call, 2, global, group);
 }
 

@@ -36,7 +36,7 @@ static double score_of(const row *r, const tvlm_attention_level *level, int32_t 
                              (size_t)r->head * (size_t)size;
     double sum = 0.0;
     for (int32_t i = 0; i < size; ++i) sum += (double)r->query[i] * (double)key[i];
-    return sum / sqrt(size);
+    return sum * (double)r->plan->scale;
 }
 
 static void score_present(row *r, int32_t n) {

@@ -73,6 +73,12 @@ same() {
     cmp -s "$2" "$3" || complain "$1: $2 and $3 differ"
 }
 
+# differ WHAT A B: other bytes.
+differ() {
+    checks=$((checks + 1))
+    ! cmp -s "$2" "$3" || complain "$1: $2 and $3 are alike"
+}
+
 # is WHAT CONDITION...: the condition, a command, holds.
 is() {
     local what=$1

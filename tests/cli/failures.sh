@@ -37,6 +37,7 @@ basis) run=(select "$in/frame0.pgm" -k 5 --strategy grid "${asked[@]}" --basis i
 batch) run=(select "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5 --strategy grid) ;;
 generate) run=(generate "$in/frame0.pgm" -o stack.npy --sheet sheet.png) ;;
 flow) run=(flow "$in/frame0.pgm" "$in/frame1.pgm" -o flow.flo) ;;
+attend) run=(attend "$in/features.npy" --queries "$in/query.npy" --level 1 --fine 0.5 -o out.npy --map map.npy --picture map.png) ;;
 export) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl -o tensors.safetensors) ;;
 pictures) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl --strategy budget --budget 4 -o tensors.safetensors) ;;
 crops) run=(export "$in/frame0.pgm" --for internvl --size 28 --budget 3 -o tensors.safetensors) ;;

@@ -20,10 +20,6 @@ npy "$in/other.npy" '<f4' '(3,)' "$zero$zero$one"
 npy "$in/both.npy" '<f4' '(2, 3)' "$zero$one$zero$zero$zero$one"
 
 select=("$tvlm" select ${device:+"$device"} "$photo" --strategy foveated -k 60 --features "$in/features.npy")
-differ() { # WHAT A B
-    checks=$((checks + 1))
-    ! cmp -s "$2" "$3" || complain "$1: $2 and $3 are alike"
-}
 
 for arrangement in sunflower log-polar; do
     looking=("${select[@]}" --arrangement $arrangement)

@@ -109,7 +109,7 @@ ask 1 'features.npy: vectors of 3 dimensions; those of .*wide.npy have 4' --feat
 ask 1 'rank3.npy: --query takes D or N x D numbers; this array has 3' --features "$f" --query "$in/rank3.npy"
 ask 1 'whole.npy: --query takes float32 or float16; this is int32' --features "$f" --query "$in/whole.npy"
 ask 1 'none.npy: --query: a side of 0' --features "$f" --query "$in/none.npy"
-ask 1 'both.npy: --features takes h x w x D, .* has 2' --features "$in/both.npy" --query "$q"
+ask 1 'both.npy: vectors of cells are h x w x D, .* has 2' --features "$in/both.npy" --query "$q"
 ask 1 'bytes.npy: --features takes float32 or float16; this is uint8' --features "$in/bytes.npy" --query "$q"
 ask 1 'broken.npy: .*value 4 .row 0, column 1, channel 1. is not finite' --features "$in/broken.npy" --query "$q"
 ask 1 'nothing.npy: all features are 0' --features "$in/nothing.npy" --query "$q"
