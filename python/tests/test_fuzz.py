@@ -158,6 +158,7 @@ def test_stacks(a, b, c):
         tried(stack.sample, a, b, level=c)
         tried(stack.sample, [[1, 2]], "r", level=a)
         tried(stack.similarity, a)
+        tried(stack.merge_tokens, a, whole=b)
         tried(stack.scores, a, level=b)
         tried(stack.set_fixation, a, b)
         tried(stack.has, a)
@@ -173,6 +174,21 @@ def test_stacks(a, b, c):
         tried(stack.embed, a)
         tried(tv.Basis.of_image, stack, a, queries=b)
         assert len(stack.select(3, strategy="grid")) == 3
+
+
+@SETTINGS
+@given(anything, anything, anything)
+def test_attention(a, b, c):
+    tried(tv.Texture, a, b, format=c)
+    tried(tv.Texture, FEATURES, layout=a)
+    with tv.Texture(FEATURES) as texture:
+        tried(texture.read, a)
+        tried(tv.hierarchical_attention, a, texture, b, c)
+        tried(tv.hierarchical_attention, FEATURES[0], texture, a, details=b)
+        tried(tv.hierarchical_attention, FEATURES[0], texture, None, a, b, scale=c)
+        for name in ("heads", "steps", "mix", "keep"):
+            tried(tv.hierarchical_attention, FEATURES[0], texture, **{name: a})
+        assert tv.hierarchical_attention(FEATURES[0], texture).shape == (4, 8)
 
 
 @SETTINGS

@@ -9,7 +9,8 @@
 
 One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `topk`, `export`, `fit`, `show`, `devices`. What is kept
 from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
-after frame), `Device`. What is asked and answered: `Query`, `Scorer`, `Network`, `Basis`, `Selection`. Errors are `Error`, which is a
+after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device`. What is asked and answered: `Query`, `Scorer`,
+`Network`, `Basis`, `Selection`. Errors are `Error`, which is a
 `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
 
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
@@ -18,6 +19,7 @@ inside this package, on OpenCL where there is any, else by its reference in plai
 manual of its own: `help(texturevlm.hf)`. `python -m texturevlm` is the tool, `tvlm`. The document: doc/python.md in the project's
 repository.
 """
+from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
 from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError,
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
@@ -44,6 +46,6 @@ __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
     "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Query", "Scorer", "Selection", "Session", "Stack",
-    "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "layouts", "patches", "scores", "select",
-    "show", "topk",
+    "Texture", "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
+    "patches", "scores", "select", "show", "topk",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,17 @@ if TYPE_CHECKING:
 
 # What the score of a selection reads; a channel more is made where something else is read.
 SCORED = "edges,saliency,eccentricity,entropy"
+
+
+class Merged(NamedTuple):
+    """Tokens that were merged along the positions of a selection."""
+
+    tokens: Array
+    """float32 [K, D]: the mean of the tokens that each position stands for; 0 where it stands for none."""
+    xy: Array
+    """float32 [K, 2]: their mean place, in columns and rows of the tokens' grid; the first token is at 0, 0."""
+    counts: Array
+    """int32 [K]: how many they are."""
 
 
 class Stack:
@@ -308,6 +319,34 @@ class Stack:
             out = np.empty((array.shape[0], height[0], width[0]), np.float32)
             self._call(lib.tvlm_similarity, 0, floats(array), array.shape[0], array.shape[1], out.size, floats(out))
         return out
+
+    @property
+    def features_shape(self) -> tuple[int, int, int]:
+        """Rows, columns and dimension of the features that were handed in."""
+        columns, rows, dimension = (ffi.new("int32_t *") for _ in range(3))
+        self._call(lib.tvlm_stack_get_features, 0, columns, rows, dimension)
+        return rows[0], columns[0], dimension[0]
+
+    def merge_tokens(self, selection: Selection, *, whole: bool = False) -> Merged:
+        """The features as an encoder's tokens, merged along the squares of a selection of this image.
+
+            stack.set_features(tokens)                                   # [rows, columns, D], what the encoder gives
+            merged = stack.merge_tokens(stack.select(64, strategy="quadtree"))
+
+        Each token belongs to the smallest position in whose square its centre lies, and each position gets the mean of its
+        tokens; `whole`: each position has all tokens of its square, whatever other squares lie in it. Tokens in no square, as
+        with the strategy ``"grid"``, are left out (include/texturevlm/merge.h).
+        """
+        if not isinstance(selection, Selection):
+            raise ArgumentTypeError(f"selection is {short(selection)}, not a texturevlm.Selection")
+        params = ffi.new("struct tvlm_merge_params *", {"whole": flag("whole", whole)})
+        count = len(selection)
+        with self._device._owner.lock:
+            out = np.empty((count, self.features_shape[2]), np.float32)
+            merged = ffi.new("tvlm_merged_token[]", max(count, 1))
+            self._call(lib.tvlm_merge_tokens, selection._pointer, params, out.size, floats(out), merged)
+        rows = [(token.x, token.y, token.count) for token in merged[0:count]]
+        return Merged(out, np.array([row[:2] for row in rows], np.float32).reshape(-1, 2), np.array([row[2] for row in rows], np.int32))
 
     def labels(self) -> Array:
         """int32 [height, width]: the region of every pixel of the working image."""

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention over grids of vectors, and tokens merged along a selection."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ._arguments import Array, choice, flag, floats, integer, real, short, values
+from ._binding import ffi, lib
+from ._core import ArgumentError, ArgumentTypeError, Handle
+from ._device import Device, device_of
+from ._options import StackParams
+from ._stack import Stack, _grid_input
+
+LAYOUTS = ("spatial", "channels")
+
+
+class Texture:
+    """A grid of vectors on a device, such as the keys or values of an attention, with levels of their means.
+
+        keys = texturevlm.Texture(array)     # [rows, columns, D]
+
+    Parameters:
+        array: float32 or float16; all other numbers become float32. Finite.
+        layout: ``"spatial"``: [rows, columns, D]; ``"channels"``: [D, rows, columns].
+        device: a `Device`; None: the one that all calls share.
+        format: how it is stored: ``"f16"``, ``"f32"``, or ``"auto"``: half on a GPU, float on a CPU.
+    """
+
+    def __init__(self, array: Any, layout: str = "spatial", *, device: Device | None = None, format: str = "auto") -> None:
+        vectors = values("a texture", array, (3,), halves=True)
+        if choice("layout", layout, LAYOUTS) == 1:
+            vectors = np.ascontiguousarray(np.moveaxis(vectors, 0, -1))
+        if not vectors.size:
+            raise ArgumentError(f"a texture has the shape {vectors.shape}: there is nothing in it")
+        self._shape = tuple(int(side) for side in vectors.shape)
+        self._device = device_of(device)
+        params = StackParams({"layout": "x", "size": (self._shape[1], self._shape[0]), "format": format})
+        self._handle = Handle(self._device._owner, "stack")
+        self._device._call(lib.tvlm_stack_create, self._device._owner.pointer, params.c, self._handle.box, made=self._handle.take)
+        self._device._call(lib.tvlm_stack_set_grid, self._pointer, 0, lib.TVLM_CHANNEL_FEATURE_0, _grid_input(vectors))
+
+    @property
+    def _pointer(self) -> Any:
+        return self._handle.pointer
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, columns and D, whatever the layout was."""
+        return self._shape  # type: ignore[return-value]
+
+    def read(self, level: int = 0) -> Array:
+        """float32 [rows, columns, D] of a level: the means of what its cells cover."""
+        depth = integer("level", level)
+        width, height = ffi.new("int32_t *"), ffi.new("int32_t *")
+        planes = []
+        with self._device._owner.lock:
+            for number in range(lib.TVLM_CHANNEL_FEATURE_0, lib.TVLM_CHANNEL_FEATURE_0 + self._shape[2]):
+                self._device._call(lib.tvlm_stack_channel_size, self._pointer, number, depth, width, height)
+                planes.append(np.empty((height[0], width[0]), np.float32))
+                self._device._call(lib.tvlm_stack_read, self._pointer, 0, number, depth, planes[-1].size, floats(planes[-1]))
+        return np.stack(planes, axis=-1)
+
+    def close(self) -> None:
+        """Releases it."""
+        self._handle.close()
+
+    def __enter__(self) -> Texture:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<texturevlm.Texture of {self._shape[0]} x {self._shape[1]} x {self._shape[2]} on {self._device.name!r}>"
+
+
+class Attention(NamedTuple):
+    """What an attention gives, and what it has read."""
+
+    out: Array
+    """float32 [N, D of the values]; [D] of a single query."""
+    map: Array
+    """float32 [rows, columns]: how much of the attention of all queries and heads goes to each cell; its sum is 1."""
+    keys: float
+    """How many keys a head of a query has read on average."""
+    values: float
+    """How many values."""
+    bytes: float
+    """What that is in bytes, as a share of what exact attention reads."""
+
+
+def _texture(name: str, texture: Any) -> tuple[Any, tuple[int, int, int]]:
+    """What has vectors, and their rows, columns and dimension."""
+    if isinstance(texture, Stack):
+        return texture, texture.features_shape
+    if not isinstance(texture, Texture):
+        raise ArgumentTypeError(f"{name} is {short(texture)}, neither a texturevlm.Texture nor a Stack with features")
+    return texture, texture.shape
+
+
+def hierarchical_attention(queries: Any, key_texture: Any, value_texture: Any = None, coarse_mip: int = 2, fine_ratio: float = 0.2,
+                           *, heads: int = 1, scale: float | None = None, steps: bool = False, mix: float | None = None,
+                           keep: bool = False, details: bool = False) -> Any:
+    """float32 [N, Dv]: attention that reads keys and values coarsely first, and in detail only where it counts.
+
+        keys, values = texturevlm.Texture(k), texturevlm.Texture(v)
+        out = texturevlm.hierarchical_attention(queries, keys, values, coarse_mip=2, fine_ratio=0.2)
+
+    Each head of each query compares itself with all cells of level `coarse_mip`; the best `fine_ratio` of these is replaced by
+    their cells of level 0; one softmax goes over what is left, in which a cell counts as often as what it covers. Where neighbours
+    are alike, little is lost; of random vectors much is (include/texturevlm/attend.h).
+
+    Parameters:
+        queries: [N, D] or [D], D that of the keys.
+        key_texture, value_texture: a `Texture`, or a `Stack` with features; of as many rows and columns, on one device. None:
+            the keys are the values.
+        coarse_mip: 0 (all is exact) .. the last level of the grid.
+        fine_ratio: above 0, at most 1 (all is exact).
+        heads: how many parts of the vectors attend for themselves.
+        scale: what products of queries and keys are multiplied by; None: 1 / the root of a head's dimension.
+        steps: detail comes level by level, each time for the best `fine_ratio` of what is left.
+        mix: in place of the one softmax, mix times what all coarse cells give and 1 - mix times what the fine ones give.
+        keep: makes the map the channel ``"attention"`` of the keys' `Stack`, divided by its largest value.
+        details: gives an `Attention`, with the map and what was read.
+
+    Errors: `ArgumentError` (a level that there is not, a ratio outside its range, NaN, shapes that do not fit).
+    """
+    keys, shape = _texture("key_texture", key_texture)
+    others, of_values = (keys, shape) if value_texture is None else _texture("value_texture", value_texture)
+    array = values("queries", queries, (1, 2))
+    rows = array.reshape(-1, array.shape[-1]) if array.size else array.reshape(0, 1)
+    if not rows.size:
+        raise ArgumentError("queries have no values")
+    ratio = real("fine_ratio", fine_ratio, 0.0, above=True)
+    params = ffi.new("struct tvlm_attend_params *", {
+        "queries": floats(rows), "count": rows.shape[0], "dimension": rows.shape[1], "heads": integer("heads", heads, 1),
+        "level": integer("coarse_mip", coarse_mip), "fine": max(ratio, 1e-30), "steps": flag("steps", steps),
+        "keep": flag("keep", keep)})
+    if scale is not None:
+        params.scale = real("scale", scale, 1e-30)
+    if mix is not None:
+        params.mix = real("mix", mix, 1e-30)
+    out = np.empty((rows.shape[0], of_values[2]), np.float32)
+    spread = np.empty(shape[:2], np.float32)
+    info = ffi.new("tvlm_attend_info *")
+    wanted = flag("details", details)
+    with keys._device._owner.lock:
+        keys._device._call(lib.tvlm_attend, keys._pointer, others._pointer, params, out.size, floats(out),
+                           floats(spread) if wanted else ffi.NULL, info)
+    answer = out[0] if array.ndim == 1 else out
+    return Attention(answer, spread, info.keys, info.values, info.bytes) if wanted else answer
