@@ -92,19 +92,23 @@ ROW_KERNEL void attend_choose(global const float *restrict scores, global float 
 
 /* How many units of cell `from` of a row of `count` lie in cell `to` of one of `others` that covers the same: a
  * row has count * others units, and `from` has `others`. */
-HELPER int units_in(long from, long count, long to, long others) {
-    return (int)max(0L, min((from + 1) * others, (to + 1) * count) - max(from * others, to * count));
+HELPER int units_in(uint from, uint count, uint to, uint others) {
+    return (int)min((from + 1) * others, (to + 1) * count) - (int)max(from * others, to * count);
 }
 
-/* What the cell (x, y) of a grid of `to` cells gets of values of `from` cells: with sign -1 of those below 0. */
+/* What the cell (x, y) of a grid of `to` cells gets of values of `from` cells: with sign -1 of those below 0. Units
+ * are below 2^32: a level has at most 65536 cells, and the level above it half as many along a side. */
 HELPER float handed_on(global const float *values, int2 from, int2 to, int x, int y, float sign) {
-    const int left = (int)((long)x * from.x / to.x), top = (int)((long)y * from.y / to.y);
+    if (from.x == to.x && from.y == to.y) return max(0.0f, sign * values[y * from.x + x]);
+    const int left = (int)((uint)x * (uint)from.x / (uint)to.x),
+              top = (int)((uint)y * (uint)from.y / (uint)to.y);
     float sum = 0.0f;
     for (int v = top; v < min(from.y, top + 2); ++v)
         for (int u = left; u < min(from.x, left + 2); ++u) {
-            const float value = max(0.0f, sign * values[v * from.x + u]);
-            const int units = units_in(u, from.x, x, to.x) * units_in(v, from.y, y, to.y);
-            sum += value * ((float)units / (float)(to.x * to.y));
+            const float value = sign * values[v * from.x + u];
+            if (!(value > 0.0f)) continue;
+            const int across = units_in(u, from.x, x, to.x), down = units_in(v, from.y, y, to.y);
+            if (across > 0 && down > 0) sum += value * ((float)(across * down) / (float)(to.x * to.y));
         }
     return sum;
 }
@@ -129,9 +133,13 @@ ROW_KERNEL void attend_refine(global float *restrict scores, global float *restr
         areas[place + at_to + i] = area;
         if (area == 0.0f) continue;
         global const float *own = keys + (ulong)i * dimension;
-        float16 sums = 0.0f;
+        float16 sums = 0.0f, others = 0.0f; /* two sums, neither of which waits for the other */
         int c = 0;
-        for (; c + 16 <= size; c += 16) sums += vload16(0, queries + c) * vload16(0, own + c);
+        for (; c + 32 <= size; c += 32) {
+            sums += vload16(0, queries + c) * vload16(0, own + c);
+            others += vload16(0, queries + c + 16) * vload16(0, own + c + 16);
+        }
+        sums += others;
         const float8 eight = sums.lo + sums.hi;
         const float4 four = eight.lo + eight.hi;
         float sum = (four.x + four.y) + (four.z + four.w);
@@ -212,8 +220,12 @@ attend_values(global const float *restrict parts, const int total, const int at,
         const float part = parts[i];
         if (part == 0.0f) continue;
         global const float *own = values + (ulong)i * dimension;
-        for (int k = 0; k < RUN; ++k)
-            if (k < count) sums[k] += part * own[k * WIDTH];
+        if (count == RUN) {
+            for (int k = 0; k < RUN; ++k) sums[k] += part * own[k * WIDTH];
+        } else {
+            for (int k = 0; k < RUN; ++k)
+                if (k < count) sums[k] += part * own[k * WIDTH];
+        }
     }
     for (int k = 0; k < RUN; ++k) there[(lane * RUN + k) * WIDTH + x] = sums[k];
     barrier(CLK_LOCAL_MEM_FENCE);
