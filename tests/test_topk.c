@@ -120,7 +120,8 @@ static void each_method(tvlm_device *device, const float *scores, const int32_t 
     opencl_tuning *tuning = &((opencl_device *)device)->tuning;
     const opencl_tuning kept = *tuning;
     for (size_t m = 0; m < sizeof methods / sizeof methods[0]; ++m) {
-        if (n > methods[m].largest ||
+        /* Where loops end early, lists are not gone over alone. */
+        if (n > methods[m].largest || (methods[m].best_alone && ((opencl_device *)device)->short_loops) ||
             (test_small() && methods[m].topk_chunk > 128 && methods[m].rank_below == 0))
             continue;
         use(tuning, &methods[m]);

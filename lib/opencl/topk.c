@@ -235,7 +235,9 @@ tvlm_status tvlm_opencl_topk(tvlm_device *base, tvlm_buffer *scores, int32_t n, 
     const opencl_tuning *tuning = &device->tuning;
     const key_source from = {((opencl_buffer *)scores)->memory, NULL, n};
     const cl_mem to = ((opencl_buffer *)result)->memory;
-    if (tuning->best_alone && k <= tuning->topk_chunk / 2) return by_best(device, from, k, to);
+    /* Its work-items go over long lists alone. */
+    if (tuning->best_alone && !device->short_loops && k <= tuning->topk_chunk / 2)
+        return by_best(device, from, k, to);
     if (n <= tuning->rank_below) return by_rank(device, from.scores, n, k, to);
     /* Where most keys are kept anyway, selecting saves nothing. */
     if (n >= tuning->select_from && k <= n / 2) return by_selecting(device, from.scores, n, k, to);
