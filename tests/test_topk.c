@@ -45,7 +45,7 @@ static void use(opencl_tuning *tuning, const method *m) {
 
 /* ---- Scores ---- */
 
-typedef enum kind { RANDOM, TIES, EQUAL, SPECIAL, RISING, FALLING, NOT_NUMBERS, KINDS } kind;
+typedef enum kind { RANDOM, TIES, EQUAL, SPECIAL, NEGATIVE, RISING, FALLING, NOT_NUMBERS, KINDS } kind;
 
 static float score_of(kind what, int32_t i, uint64_t *random) {
     static const float special[] = {NAN,  INFINITY, -INFINITY, 0.0f,     -0.0f, 1.0f,
@@ -54,6 +54,7 @@ static float score_of(kind what, int32_t i, uint64_t *random) {
     case TIES: return (float)(test_random(random) % 8) - 3.0f;
     case EQUAL: return 0.5f;
     case SPECIAL: return special[test_random(random) % (sizeof special / sizeof special[0])];
+    case NEGATIVE: return -1.0f - test_random_unit(random);
     case RISING: return (float)i;
     case FALLING: return -(float)i;
     case NOT_NUMBERS: return i % 2 == 0 ? NAN : -NAN;
