@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""texturevlm.train: learns channels from what people marked in images, as a `texturevlm.Network`. It needs PyTorch.
+
+    python -m texturevlm.train photos/*.jpg --masks masks --output thing -o thing.safetensors --folds 4 --sheet learned.png
+    tvlm generate photo.jpg --network thing.safetensors --sheet channels.png
+
+A mask is a picture or .npy of the photo's name in the folder --masks, of any size: 0 where nothing is, its largest value where
+something is. With --folds the network is first learned that many times, each time without some of the photos, and what it makes
+of those is held against their masks: the area under the ROC curve (AUC), the share of pairs of a marked and an unmarked place
+that it puts in order. What is written is learned from all photos.
+
+In a program:
+
+    from texturevlm import train
+
+    examples = [train.Example(image, mask) for image, mask in ...]
+    network = train.learn(examples, outputs=["thing"], inputs="r,g,b,saliency", level=2)
+    for network, held_out in train.folds(examples, 4, outputs=["thing"]): ...
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import nn
+
+from . import _functions
+from ._core import ArgumentError, Error
+from ._network import Network
+from ._stack import Stack
+
+Array = Any
+
+
+class Example(NamedTuple):
+    """An image in any form that texturevlm.select takes, and what is marked in it: numbers of 0 .. 1, [height, width], or
+    [outputs, height, width]."""
+
+    image: Any
+    mask: Array
+
+
+def generator(inputs: int, outputs: int, *, hidden: int = 64, deep: bool = False) -> nn.Sequential:
+    """A network with random weights: Conv2d(inputs, hidden, 3) - ReLU - Conv2d(hidden, outputs, 1) - Sigmoid. `deep`: with two
+    more convolutions of 3 x 3, and two strides, so that an output sees 19 texels and has a quarter of the sides."""
+    if not deep:
+        return nn.Sequential(nn.Conv2d(inputs, hidden, 3, padding=1), nn.ReLU(), nn.Conv2d(hidden, outputs, 1), nn.Sigmoid())
+    half = max(hidden // 2, 1)
+    return nn.Sequential(nn.Conv2d(inputs, half, 3, 2, 1), nn.ReLU(), nn.Conv2d(half, hidden, 3, 2, 1), nn.ReLU(),
+                         nn.Conv2d(hidden, hidden, 3, padding=1), nn.ReLU(), nn.Conv2d(hidden, outputs, 1), nn.Sigmoid())
+
+
+class _Sample(NamedTuple):
+    planes: torch.Tensor  # [1, inputs, h, w]
+    target: torch.Tensor  # [1, outputs, H, W], as large as what the network makes of them
+
+
+def _mirrored(image: Any) -> Any:
+    """The image's pixels from right to left; the channels of these are no mirrored channels where they have a direction."""
+    planes = _functions.channels(image, "r,g,b", format="f32")
+    return np.ascontiguousarray(planes.transpose(1, 2, 0)[:, ::-1])
+
+
+def _sample(image: Any, mask: Array, inputs: str, level: int, model: nn.Sequential) -> _Sample:
+    planes = torch.from_numpy(np.ascontiguousarray(_functions.channels(image, inputs, level=level, format="f32")))[None]
+    with torch.no_grad():
+        size = model(planes).shape[-2:]
+    marked = torch.from_numpy(np.array(mask, np.float32)).reshape((1, -1) + np.shape(mask)[-2:])
+    return _Sample(planes, nn.functional.adaptive_avg_pool2d(marked, tuple(size)))
+
+
+def learn(examples: Sequence[Example], *, outputs: Sequence[str], inputs: Any = "r,g,b", level: int = 2, deep: bool = False,
+          hidden: int = 64, steps: int = 600, rate: float = 2e-3, decay: float = 1e-3, seed: int = 0) -> Network:
+    """Learns a network by the binary cross-entropy of its outputs with the masks, marked and unmarked places counting as much
+    as each other, by AdamW, an image or its mirror image a step. The same examples and seed give the same network.
+
+    Parameters:
+        examples: images and what is marked in them. outputs: the names of the channels. inputs, level: as of `Network`.
+        deep, hidden: of `generator`. steps, rate, decay: of AdamW, whose rate falls to 0 along half a cosine.
+
+    Errors: `ArgumentError` (no examples, nothing marked or all of it, masks of another number of outputs).
+    """
+    if not examples:
+        raise ArgumentError("there are no examples")
+    names = inputs if isinstance(inputs, str) else ",".join(inputs)
+    torch.manual_seed(seed)
+    model = generator(names.count(",") + 1, len(outputs), hidden=hidden, deep=deep)
+    samples = []
+    for example in examples:
+        mask = np.asarray(example.mask, np.float32)
+        if mask.ndim not in (2, 3) or (1 if mask.ndim == 2 else len(mask)) != len(outputs):
+            raise ArgumentError(f"a mask has the shape {mask.shape}; there are {len(outputs)} outputs")
+        samples.append(_sample(example.image, mask, names, level, model))
+        samples.append(_sample(_mirrored(example.image), mask[..., ::-1].copy(), names, level, model))
+    marked = sum(float(sample.target.sum()) for sample in samples)
+    unmarked = sum(float((1 - sample.target).sum()) for sample in samples)
+    if marked == 0 or unmarked == 0:
+        raise ArgumentError("nothing is marked" if marked == 0 else "everything is marked")
+    _optimise(model, samples, torch.tensor(unmarked / marked), steps, rate, decay)
+    return Network(model, outputs=list(outputs), inputs=names, level=level)
+
+
+def _optimise(model: nn.Sequential, samples: Sequence[_Sample], balance: torch.Tensor, steps: int, rate: float,
+              decay: float) -> None:
+    loss = nn.BCEWithLogitsLoss(pos_weight=balance)
+    optimiser = torch.optim.AdamW(model.parameters(), rate, weight_decay=decay)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, max(steps, 1))
+    for _ in range(steps):
+        sample = samples[int(torch.randint(len(samples), ()))]
+        optimiser.zero_grad()
+        loss(model[:-1](sample.planes), sample.target).backward()  # without the sigmoid, which the loss has
+        optimiser.step()
+        schedule.step()
+
+
+def folds(examples: Sequence[Example], count: int, **options: Any) -> Iterator[tuple[Network, list[int]]]:
+    """Learns `count` networks with the options of `learn`, each without every count-th example, whose numbers come with it.
+    With as many folds as examples, that is leave-one-out."""
+    if not 2 <= count <= len(examples):
+        raise ArgumentError(f"{count} folds of {len(examples)} examples; 2 to {len(examples)} are possible")
+    for fold in range(count):
+        held_out = list(range(fold, len(examples), count))
+        rest = [example for i, example in enumerate(examples) if i % count != fold]
+        yield learn(rest, **options), held_out
+
+
+def apply(network: Network, image: Any, size: tuple[int, int]) -> Array:
+    """float32 [outputs, height, width]: what a network makes of an image, sampled at `size` (width, height)."""
+    with Stack(image, layout=",".join(network.outputs), network=network, format="f32") as stack:
+        return stack.channels(network.outputs, size=size)
+
+
+def auc(values: Array, marked: Array) -> float:
+    """The share of pairs of a marked and an unmarked place of which the marked one has the larger value; ties count half."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse.ravel()]
+    chosen = np.asarray(marked, bool).ravel()
+    n = int(chosen.sum())
+    return float((ranks[chosen].sum() - n * (n + 1) / 2) / (n * (chosen.size - n)))
+
+
+# ---- What was learned, as a picture ----
+
+def sheet(network: Network, path: str | os.PathLike[str], *, scale: int = 12) -> None:
+    """Writes the kernels of the first layer as a picture: a column each, a row for each input, from blue (the smallest) over
+    white (0) to red, all of one kernel by the same measure."""
+    from ._image import write_png
+    weight = network.weight(0)
+    hidden, inputs, side = weight.shape[:3]
+    tile = side * scale + 2
+    picture = np.full((inputs * tile + 2, hidden * tile + 2, 3), 40, np.uint8)
+    for o in range(hidden):
+        most = max(float(np.abs(weight[o]).max()), 1e-12)
+        for i in range(inputs):
+            value = np.kron(weight[o, i] / most, np.ones((scale, scale)))
+            colour = np.stack([1 + np.minimum(value, 0), 1 - np.abs(value), 1 - np.maximum(value, 0)], -1)
+            y, x = i * tile + 2, o * tile + 2
+            picture[y:y + side * scale, x:x + side * scale] = np.round(255 * colour)
+    write_png(os.fspath(path), picture)
+
+
+# ---- The program ----
+
+def _mask_of(photo: pathlib.Path, folder: pathlib.Path) -> Array:
+    for suffix in (".npy", ".png", ".jpg", ".pgm", ".bmp"):
+        path = folder / (photo.stem + suffix)
+        if path.exists():
+            mask = np.load(path) if suffix == ".npy" else _functions.channels(path, "r", format="f32")[0]
+            mask = np.asarray(mask, np.float32)
+            return mask / max(float(mask.max()), 1e-12)
+    raise ArgumentError(f"{folder}: there is no mask for {photo.name}")
+
+
+def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m texturevlm.train", description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("photos", nargs="+", type=pathlib.Path)
+    parser.add_argument("--masks", type=pathlib.Path, required=True, help="the folder of the masks")
+    parser.add_argument("-o", dest="file", type=pathlib.Path, required=True, help="FILE.safetensors")
+    parser.add_argument("--output", default="learned", help="the name of the channel")
+    parser.add_argument("--inputs", default="r,g,b", help="the channels that are read")
+    parser.add_argument("--level", type=int, default=2, help="the level at which they are read")
+    parser.add_argument("--deep", action="store_true", help="four convolutions with two strides in place of two without")
+    parser.add_argument("--hidden", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=600)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folds", type=int, default=0, help="how many parts of the photos are held out in turn; 0: none is")
+    parser.add_argument("--sheet", type=pathlib.Path, help="a picture of the first layer's kernels")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = _parse(arguments)
+    how = {"outputs": [options.output], "inputs": options.inputs, "level": options.level, "deep": options.deep,
+           "hidden": options.hidden, "steps": options.steps, "seed": options.seed}
+    try:
+        examples = [Example(path, _mask_of(path, options.masks)) for path in options.photos]
+        found = []
+        for network, held_out in folds(examples, options.folds, **how) if options.folds else ():
+            for i in held_out:
+                mask = examples[i].mask > 0.5
+                if 0 < mask.mean() < 1:
+                    found.append(auc(apply(network, examples[i].image, mask.shape[::-1])[0], mask))
+                    print(f"{options.photos[i].name}: AUC {found[-1]:.3f}, held out", flush=True)
+        if found:
+            print(f"mean AUC {np.mean(found):.3f} of {len(found)} photos, each held out")
+        network = learn(examples, **how)
+        network.save(options.file)
+        if options.sheet:
+            sheet(network, options.sheet)
+    except Error as error:
+        print(f"texturevlm.train: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
