@@ -443,8 +443,10 @@ INLINED void look_along(global const float *of, global const float *target, int4
         const float du = u[edge], dv = v[edge];
         const float value = TVLM_FLOW_LUMA * plane_at(target, level, x + du, y + dv);
         const float own = TVLM_FLOW_LUMA * of[level.w + y * level.z + x];
-        u[at] = du;
-        v[at] = dv;
+        if (at != edge) { /* another work-item may be reading what is inside */
+            u[at] = du;
+            v[at] = dv;
+        }
         mean[at] = 0.5f * (value + own);
         change[at] = value - own;
     }
