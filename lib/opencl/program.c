@@ -129,11 +129,12 @@ static opencl_program *find_program(opencl_device *device, const char *file, con
 
 /*
  * What is asked of one driver alone. Oclgrind 21.10 refuses or misinterprets what its own optimiser makes of kernels
- * (llvm.usub.sat, noalias scopes). PoCL 3.1 computes wrong results with static helpers (cl/helper.clh).
+ * (llvm.usub.sat), and refuses functions that are inlined by force (noalias scopes). PoCL 3.1 computes wrong results
+ * with static helpers (cl/helper.clh).
  */
 static const char *driver_options(const opencl_device *device) {
     const char *platform = device->base.info.platform;
-    if (strcmp(platform, "Oclgrind") == 0) return "-cl-opt-disable ";
+    if (strcmp(platform, "Oclgrind") == 0) return "-cl-opt-disable -DINLINED=HELPER ";
     return strcmp(platform, "Portable Computing Language") == 0 ? "-DHELPER=inline " : "";
 }
 
