@@ -233,6 +233,7 @@ tvlm_status tvlm_opencl_attend(tvlm_device *device, const tvlm_attention *plan) 
         b.total += cells_of(&plan->levels[n]);
     }
     const int32_t numbers = plan->heads * b.total;
+    if (numbers < 1) return TVLM_OK; /* there are no cells */
     int32_t most = BLOCK_NUMBERS / numbers;
     if (most > BLOCK_ROWS / plan->heads) most = BLOCK_ROWS / plan->heads;
     if (most < 1) most = 1;
