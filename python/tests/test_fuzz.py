@@ -132,9 +132,11 @@ def test_files_and_what_is_kept_in_them(tmp_path_factory, a):
     os.chdir(folder)  # a word may be a file's name
     try:
         basis, scorer, picture = tv.Basis(np.eye(2, 3)), tv.Scorer({"r": 1.0}), tv.show(IMAGE, tv.select(IMAGE, 2))
-        for thing in (basis, scorer, picture):
+        network = tv.Network([{"weight": np.ones((1, 3, 1, 1))}], outputs=["one"])
+        for thing in (basis, scorer, picture, network):
             tried(thing.save, a)
         tried(tv.Basis.load, a)
+        tried(tv.Network.load, a)
         tried(tv.Scorer.load, a)
         tried(basis.project, a)
     finally:
@@ -174,6 +176,19 @@ def test_stacks(a, b, c):
         tried(stack.embed, a)
         tried(tv.Basis.of_image, stack, a, queries=b)
         assert len(stack.select(3, strategy="grid")) == 3
+
+
+@SETTINGS
+@given(anything, anything, anything)
+def test_networks(a, b, c):
+    kernel = np.ones((2, 3, 1, 1), np.float32)
+    tried(tv.Network, a, outputs=b, inputs=c)
+    tried(tv.Network, [{"weight": kernel}], outputs=a, inputs=b, level=c)
+    tried(tv.Network, [{"weight": a, "bias": b, "stride": c}], outputs=["one", "two"])
+    tried(tv.Network, [{"weight": kernel, "bias": a, "stride": b, "activation": c}], outputs=["one", "two"])
+    network = tv.Network([{"weight": kernel}], outputs=["one", "two"])
+    tried(network.weight, a)
+    np.testing.assert_array_equal(network.weight(0), kernel)
 
 
 @SETTINGS
