@@ -12,13 +12,15 @@
  * Layers stand in the order of their textures (bundle.clh), the position formula last.
  *
  * score_parts runs the program at every candidate and finds the range of each part. score_combine brings the
- * parts to [0, 1] by these ranges, and adds them with weights. score_add adds a bonus for each candidate.
+ * parts to [0, 1] by these ranges, and adds them with weights, and a bonus for each candidate. score_rank does
+ * that too, and also finds the best of the scores, as topk_rank of topk.cl does. score_add adds a bonus to scores.
  * pass_range and pass_keep make scores a channel of a texture.
  */
 // gpu: -DBUNDLE_SIZE=1
 // gpu: -DBUNDLE_SIZE=4
 // gpu: -DBUNDLE_SIZE=16
 #include "bundle.clh"
+#include "rank.clh"
 
 #ifndef SCORE_GROUP
 #define SCORE_GROUP 64
@@ -170,20 +172,19 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
     }
 }
 
+/* What scores are made of: `parts` and the ranges of the turn; the bias weights.w, and the weights .x .. z of the
+ * parts; which parts are brought to [0, 1]; and whether there is a bonus for each of the `count` scores. */
+#define COMBINE_IN                                                                                           \
+    global const float *restrict parts, global int *restrict all_ranges, const int turn, const int count,    \
+        const float4 weights, const int4 normalise, global const float *restrict bonus, const int has_bonus
+#define COMBINE parts, all_ranges, turn, count, weights, normalise, bonus, has_bonus
+
 /*
- * Writes the scores: the bias weights.w, plus weights.x .. z times the parts. A part whose `normalise` is 1
- * is brought to [0, 1] by its range first; one that is equal everywhere becomes 0. Work-item i makes one of
- * `count` scores. The first one also empties the ranges of the other turn, which nobody reads now, for the
- * next scores.
+ * Score i: the bias, and the weights times the parts. A part whose `normalise` is 1 is brought to [0, 1] by its
+ * range first; one that is equal everywhere becomes 0. Then the bonus is added.
  */
-kernel void score_combine(global const float *restrict parts, global int *restrict all_ranges, const int turn,
-                          const int count, const float4 weights, const int4 normalise,
-                          global float *restrict scores) {
-    const int i = get_global_id(0);
+HELPER float combined(COMBINE_IN, int i) {
     global const int *ranges = all_ranges + 2 * PARTS * turn;
-    if (i == 0)
-        for (int p = 0; p < PARTS; ++p) vstore2((int2)(INT_MAX, INT_MIN), PARTS * (1 - turn) + p, all_ranges);
-    if (i >= count) return;
     const float weight[PARTS] = {weights.x, weights.y, weights.z};
     const int bring[PARTS] = {normalise.x, normalise.y, normalise.z};
     float score = weights.w;
@@ -197,7 +198,40 @@ kernel void score_combine(global const float *restrict parts, global int *restri
         }
         score += weight[p] * value;
     }
-    scores[i] = score;
+    return has_bonus ? score + bonus[i] : score;
+}
+
+/* Empties the ranges of the other turn, which nobody reads now, for the next scores. One work-item does it. */
+HELPER void empty_ranges(global int *restrict all_ranges, int turn) {
+    if (get_global_id(0) != 0) return;
+    for (int p = 0; p < PARTS; ++p) vstore2((int2)(INT_MAX, INT_MIN), PARTS * (1 - turn) + p, all_ranges);
+}
+
+/* Writes the scores. Work-item i makes one. */
+kernel void score_combine(COMBINE_IN, global float *restrict scores) {
+    const int i = get_global_id(0);
+    empty_ranges(all_ranges, turn);
+    if (i < count) scores[i] = combined(COMBINE, i);
+}
+
+/*
+ * Writes the scores, and the best k of them as pairs (index, bits of the score). Each group makes all scores, since
+ * it must know them all to rank its own.
+ */
+kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
+score_rank(COMBINE_IN, global float *restrict scores, const int k, global int2 *restrict result) {
+    local ulong keys[RANK_SPAN];
+    local int before[RANK_KEYS];
+    const int index = RANK_INDEX;
+    const float score = index < count ? combined(COMBINE, index) : 0.0f;
+    const ulong key = key_of(score, index);
+    empty_ranges(all_ranges, turn);
+#define SCORE(i) combined(COMBINE, i)
+    RANK(key, count, SCORE, keys, before);
+#undef SCORE
+    if (RANK_LANE != 0 || index >= count) return;
+    scores[index] = score;
+    if (before[RANK_SLOT] < k) result[before[RANK_SLOT]] = (int2)(index, as_int(score));
 }
 
 /* Adds a bonus to each of `count` scores. */

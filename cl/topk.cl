@@ -14,15 +14,12 @@
  *   - topk_count, topk_pick and topk_keep are for large n: they find the k-th key digit by digit from the top
  *     (radix select), and keep only the k keys up to it, which one of the other methods then sorts.
  *   - topk_rank counts how many keys come before each key: that is its place. It is for small n on devices
- *     with many cores, since it compares every pair.
+ *     with many cores, since it compares every pair. score_rank of score.cl does the same as it makes scores.
  *
  * For the radix select on CPUs a group is one work-item, which loops over a long part of the list.
  */
-#include "topk.clh"
+#include "rank.clh"
 
-#ifndef TOPK_GROUP
-#define TOPK_GROUP 256
-#endif
 #ifndef TOPK_CHUNK
 #define TOPK_CHUNK 2048
 #endif
@@ -133,29 +130,19 @@ kernel void topk_result(global const ulong *restrict keys, global const float *r
     if (i < k) write_result(result, scores, i, keys[i]);
 }
 
-/* RANK_LANES work-items share the counting for one key, and a work-group ranks RANK_KEYS keys. */
-#define RANK_LANES 16
-#define RANK_KEYS  (TOPK_GROUP / RANK_LANES)
-
 /* Counts the keys before each key, and writes those keys to the result that have fewer than k before them. */
 kernel __attribute__((reqd_work_group_size(TOPK_GROUP, 1, 1))) void
 topk_rank(global const float *restrict scores, const int n, const int k, global int2 *restrict result) {
+    local ulong keys[RANK_SPAN];
     local int before[RANK_KEYS];
-    const int lane = get_local_id(0) % RANK_LANES, slot = get_local_id(0) / RANK_LANES;
-    const int index = get_group_id(0) * RANK_KEYS + slot;
-    if (lane == 0) before[slot] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (index < n) {
-        const ulong key = key_of(scores[index], index);
-        int count = 0;
-        /* Several reads are on their way at a time. */
-#pragma unroll 4
-        for (int i = lane; i < n; i += RANK_LANES) count += key_of(scores[i], i) < key;
-        atomic_add(&before[slot], count);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (lane == 0 && index < n && before[slot] < k)
-        result[before[slot]] = (int2)(index, as_int(scores[index]));
+    const int index = RANK_INDEX;
+    const float score = index < n ? scores[index] : 0.0f;
+    const ulong key = key_of(score, index);
+#define SCORE(i) scores[i]
+    RANK(key, n, SCORE, keys, before);
+#undef SCORE
+    if (RANK_LANE == 0 && index < n && before[RANK_SLOT] < k)
+        result[before[RANK_SLOT]] = (int2)(index, as_int(score));
 }
 
 /* While digits are counted, a work-group of SELECT_GROUP work-items goes over SELECT_SPAN keys. */

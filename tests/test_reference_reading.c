@@ -286,7 +286,8 @@ static void run_score(const tvlm_bundle *bundle, const tvlm_score_group *groups,
     const size_t bytes = texels_of(candidates->columns, candidates->rows) * sizeof *out;
     tvlm_buffer *scores = NULL;
     assert_int_equal(backend->buffer_create(device, bytes, &scores), TVLM_OK);
-    assert_int_equal(backend->score(device, bundle, groups, count, combination, candidates, scores), TVLM_OK);
+    assert_int_equal(backend->score(device, bundle, groups, count, combination, candidates, NULL, scores),
+                     TVLM_OK);
     assert_int_equal(backend->buffer_read(device, scores, 0, bytes, out), TVLM_OK);
     backend->buffer_destroy(device, &scores);
 }

@@ -38,17 +38,59 @@ static program random_program(const tvlm_bundle *bundle, uint64_t *random) {
     return made;
 }
 
-/* free() it. */
+/* An entry of a ranking. */
+typedef struct ranked {
+    int32_t index;
+    float score;
+} ranked;
+
+/* The order of a ranking: the larger score first, of two that are equal the lower index, and NaN last. */
+static int before(const void *a, const void *b) {
+    const ranked *const x = a, *const y = b;
+    if (isnan(x->score) != isnan(y->score)) return isnan(x->score) ? 1 : -1;
+    if (!isnan(x->score) && x->score != y->score) return x->score > y->score ? -1 : 1;
+    return x->index - y->index;
+}
+
+/* The ranking is that of the scores, to the bit. */
+static void check_ranking(const float *scores, int32_t count, const ranked *got, int32_t k) {
+    ranked *all = malloc((size_t)count * sizeof *all);
+    assert_non_null(all);
+    for (int32_t i = 0; i < count; ++i) all[i] = (ranked){i, scores[i]};
+    qsort(all, (size_t)count, sizeof *all, before);
+    for (int32_t i = 0; i < k; ++i)
+        if (memcmp(&all[i], &got[i], sizeof *all) != 0)
+            fail_msg("place %d of %d: candidate %d (%.9g), not %d (%.9g)", (int)i, (int)k, (int)got[i].index,
+                     (double)got[i].score, (int)all[i].index, (double)all[i].score);
+    free(all);
+}
+
+/* Scores without and with a ranking, which is checked, and must not change them. free() it. */
 static float *score_on(tvlm_device *device, const tvlm_bundle *bundle, const program *p,
                        const tvlm_candidates *candidates) {
-    const size_t bytes = (size_t)candidates->columns * (size_t)candidates->rows * sizeof(float);
-    float *scores = malloc(bytes);
-    assert_non_null(scores);
+    const int32_t count = candidates->columns * candidates->rows, k = (count + 1) / 2;
+    const size_t bytes = (size_t)count * sizeof(float);
+    float *scores = malloc(bytes), *again = malloc(bytes);
+    ranked *best = malloc((size_t)k * sizeof *best);
+    assert_true(scores != NULL && again != NULL && best != NULL);
     tvlm_buffer *out = test_buffer(device, bytes, NULL);
-    if (device->backend->score(device, bundle, p->groups, p->count, &p->combination, candidates, out) !=
-        TVLM_OK)
-        fail_msg("scoring: %s", test_last_log());
-    test_buffer_take(device, &out, bytes, scores);
+    tvlm_buffer *result = test_buffer(device, (size_t)k * sizeof *best, NULL);
+    const tvlm_ranking ranking = {k, result};
+    for (int with = 0; with < 2; ++with) {
+        if (device->backend->score(device, bundle, p->groups, p->count, &p->combination, candidates,
+                                   with ? &ranking : NULL, out) != TVLM_OK)
+            fail_msg("scoring: %s", test_last_log());
+        assert_int_equal(device->backend->buffer_read(device, out, 0, bytes, with ? again : scores), TVLM_OK);
+    }
+    device->backend->buffer_destroy(device, &out);
+    test_buffer_take(device, &result, (size_t)k * sizeof *best, best);
+    for (int32_t i = 0; i < count; ++i)
+        if (scores[i] != again[i] && !(isnan(scores[i]) && isnan(again[i])))
+            fail_msg("candidate %d: %.9g, and %.9g with a ranking", (int)i, (double)scores[i],
+                     (double)again[i]);
+    check_ranking(again, count, best, k);
+    free(again);
+    free(best);
     return scores;
 }
 
@@ -223,10 +265,33 @@ static void many(const test_target *target, tvlm_device *reference) {
     free(expected);
 }
 
+/* A bonus is added to the scores, as floats are. */
+static void bonus(const test_target *target, tvlm_device *reference) {
+    enum { COUNT = 300 };
+    program p = one_channel(TVLM_REF(0, 0, 0), true);
+    float row[COUNT], more[COUNT];
+    (void)reference;
+    for (int i = 0; i < COUNT; ++i) {
+        row[i] = (float)(i * 37 % COUNT) / COUNT;
+        more[i] = (float)(i * 61 % COUNT) / COUNT;
+    }
+    float *plain = score_row(target, row, COUNT, &p);
+    p.combination.bonus = test_buffer(target->device, sizeof more, more);
+    float *got = score_row(target, row, COUNT, &p);
+    for (int i = 0; i < COUNT; ++i)
+        if (got[i] != plain[i] + more[i])
+            fail_msg("candidate %d: %.9g + %.9g = %.9g", i, (double)plain[i], (double)more[i],
+                     (double)got[i]);
+    target->device->backend->buffer_destroy(target->device, &p.combination.bonus);
+    free(plain);
+    free(got);
+}
+
 static void everything(const test_target *target, tvlm_device *reference) {
     random_programs(target, reference);
     all_equal(target, reference);
     not_a_number(target, reference);
+    bonus(target, reference);
     if (!test_small()) many(target, reference);
 }
 

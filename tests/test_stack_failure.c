@@ -54,8 +54,9 @@ static tvlm_status fake_pack(tvlm_device *d, const tvlm_bundle *bundle, const in
 }
 static tvlm_status fake_score(tvlm_device *d, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                               int32_t count, const tvlm_score_combination *combination,
-                              const tvlm_candidates *candidates, tvlm_buffer *scores) {
-    PASS(score(d, bundle, groups, count, combination, candidates, scores));
+                              const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                              tvlm_buffer *scores) {
+    PASS(score(d, bundle, groups, count, combination, candidates, ranking, scores));
 }
 static tvlm_status fake_topk(tvlm_device *d, tvlm_buffer *scores, int32_t n, int32_t k, tvlm_buffer *result) {
     PASS(topk(d, scores, n, k, result));

@@ -219,9 +219,10 @@ static struct {
 
 static tvlm_status count_score(tvlm_device *device, const tvlm_bundle *bundle, const tvlm_score_group *groups,
                                int32_t group_count, const tvlm_score_combination *combination,
-                               const tvlm_candidates *candidates, tvlm_buffer *scores) {
+                               const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                               tvlm_buffer *scores) {
     ++counted.scores;
-    return counted.real->score(device, bundle, groups, group_count, combination, candidates, scores);
+    return counted.real->score(device, bundle, groups, group_count, combination, candidates, ranking, scores);
 }
 
 static tvlm_status count_similarity(tvlm_device *device, const tvlm_features *features, tvlm_buffer *query,

@@ -329,7 +329,7 @@ static tvlm_status run_score(struct bench *bench, int32_t dense) {
     tvlm_buffer *scores;
     TVLM_TRY(tvlm_score_candidates(bench->stack, &params, &candidates));
     tvlm_stack_scores_made_of(bench->stack, 0, NULL, 0); /* or there would be nothing to do */
-    return tvlm_score_enqueue(bench->stack, NULL, &params, &candidates, &scores);
+    return tvlm_score_enqueue(bench->stack, NULL, &params, &candidates, NULL, &scores);
 }
 
 static tvlm_status run_topk(struct bench *bench, int32_t count) {

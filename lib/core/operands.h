@@ -173,13 +173,22 @@ typedef struct tvlm_score_group {
 
 /*
  * How parts become a score: bias + sum over p of weight[p] * part p. With normalise[p], the part's range over
- * the candidates is brought to [0, 1] first (to 0 where all are equal). A part of weight 0 is not looked at.
+ * the candidates is brought to [0, 1] first (to 0 where all are equal). A part of weight 0 is not looked at. Then
+ * bonus[candidate] is added, a float, unless that is NULL.
  */
 typedef struct tvlm_score_combination {
     float bias;
     float weight[TVLM_SCORE_PARTS];
     bool normalise[TVLM_SCORE_PARTS];
+    tvlm_buffer *bonus;
 } tvlm_score_combination;
+
+/* The k best of scores, as pairs (index, bits of the score) in `result`: best first, of equal ones the lower index,
+ * NaN last. */
+typedef struct tvlm_ranking {
+    int32_t k;
+    tvlm_buffer *result;
+} tvlm_ranking;
 
 /* Pixels in a device buffer, as tvlm_image has them. offset and row_stride are in bytes. */
 typedef struct tvlm_pixels {

@@ -208,11 +208,13 @@ typedef tvlm_status tvlm_pick_operation(tvlm_device *device, const tvlm_texture 
 
 /* ---- Scores ---- */
 
-/* Scores all candidates: scores[columns * rows], floats. */
+/* Scores all candidates: scores[columns * rows], floats. With a ranking, which may be NULL, the best of them are found
+ * as topk finds them: a device may do both at once. */
 typedef tvlm_status tvlm_score_operation(tvlm_device *device, const tvlm_bundle *bundle,
                                          const tvlm_score_group *groups, int32_t group_count,
                                          const tvlm_score_combination *combination,
-                                         const tvlm_candidates *candidates, tvlm_buffer *scores);
+                                         const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                                         tvlm_buffer *scores);
 
 /* scores[i] += bonus[i], floats. */
 typedef tvlm_status tvlm_score_add_operation(tvlm_device *device, tvlm_buffer *scores, tvlm_buffer *bonus,

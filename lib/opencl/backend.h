@@ -91,6 +91,9 @@ typedef struct opencl_kept {
     size_t bytes;
 } opencl_kept;
 
+/* The work-items that count for one key, as in cl/rank.clh. */
+enum { TOPK_RANK_LANES = 16 };
+
 /* What score.c has left on the device. */
 typedef struct opencl_score_state {
     /* The program in SCRATCH_PROGRAM. */

@@ -115,15 +115,15 @@ static tvlm_status clear_ranges(opencl_device *device, int which, size_t count, 
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(&device->base, error, "clEnqueueFillBuffer");
 }
 
-/* Gives ranges that are empty. As a rule this takes no launch, since score_combine of the last question has
- * emptied them. */
+/* Gives ranges that are empty. As a rule this takes no launch, since score_combine or score_rank of the last
+ * question has emptied them. */
 static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
     opencl_score_state *state = &device->score;
     const size_t count = 2 * TVLM_SCORE_PARTS;
     if (!state->ranges_empty) TVLM_TRY(clear_ranges(device, SCRATCH_RANGES, count, &scratch->ranges));
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_RANGES, count * sizeof(cl_int2), &scratch->ranges));
     scratch->turn = state->ranges;
-    /* The other ranges are empty once score_combine has been enqueued. */
+    /* The other ranges are empty once one of those has been enqueued. */
     state->ranges_empty = false;
     return TVLM_OK;
 }
@@ -131,9 +131,10 @@ static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
 static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name,
                          opencl_call *call) {
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
-    char bundle_options[48], options[80];
+    char bundle_options[48], options[112];
     tvlm_opencl_bundle_options(bundle, device->tuning.run, bundle_options);
-    snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d", bundle_options, (int)device->tuning.score_group);
+    snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d -DTOPK_GROUP=%d", bundle_options,
+             (int)device->tuning.score_group, (int)device->tuning.topk_group);
     return tvlm_opencl_call_begin(device, "score.cl", name, format, options, call);
 }
 
@@ -160,33 +161,86 @@ static tvlm_status parts(opencl_device *device, const tvlm_bundle *bundle, const
     return tvlm_opencl_call_run(&call, 1, &items, &group);
 }
 
-tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
-                              int32_t group_count, const tvlm_score_combination *combination,
-                              const tvlm_candidates *candidates, tvlm_buffer *scores) {
-    OPENCL_TUNED(base, TVLM_TUNED_SCORE, (double)candidates->columns * candidates->rows * TVLM_TUNED_CELL);
-    opencl_device *device = (opencl_device *)base;
-    const size_t count = (size_t)candidates->columns * (size_t)candidates->rows;
-    const float *w = combination->weight;
-    const bool *n = combination->normalise;
-    score_scratch scratch;
+/* What parts are combined to. */
+typedef struct combining {
+    const tvlm_bundle *bundle; /* which kernels are compiled for */
+    const tvlm_score_combination *combination;
+    const score_scratch *scratch;
+    cl_mem scores;
+    int32_t count;
+} combining;
+
+/* Begins score_combine or score_rank with the arguments that they share. */
+static tvlm_status begin_combining(opencl_device *device, const combining *c, const char *name,
+                                   opencl_call *call) {
+    const float *w = c->combination->weight;
+    const bool *n = c->combination->normalise;
+    const opencl_buffer *bonus = (const opencl_buffer *)c->combination->bonus;
+    TVLM_TRY(begin(device, c->bundle, name, call));
+    tvlm_opencl_call_memory(call, c->scratch->parts);
+    tvlm_opencl_call_memory(call, c->scratch->ranges);
+    tvlm_opencl_call_int(call, c->scratch->turn);
+    tvlm_opencl_call_int(call, c->count);
+    tvlm_opencl_call_float4(call, w[0], w[1], w[2], c->combination->bias);
+    tvlm_opencl_call_int4(call, n[0], n[1], n[2], 0);
+    /* Without a bonus something must stand in its place, which is not read. */
+    tvlm_opencl_call_memory(call, bonus != NULL ? bonus->memory : c->scratch->parts);
+    tvlm_opencl_call_int(call, bonus != NULL);
+    tvlm_opencl_call_memory(call, c->scores);
+    return TVLM_OK;
+}
+
+static tvlm_status combine(opencl_device *device, const combining *c) {
     opencl_call call;
-    TVLM_TRY(
-        tvlm_opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * count * sizeof(cl_float), &scratch.parts));
+    TVLM_TRY(begin_combining(device, c, "score_combine", &call));
+    return tvlm_opencl_call_run_list(&call, (size_t)c->count, 1);
+}
+
+/* Combines and ranks in one launch where the device ranks so many scores. *ranked says whether it did. */
+static tvlm_status combine_and_rank(opencl_device *device, const combining *c, const tvlm_ranking *ranking,
+                                    bool *ranked) {
+    OPENCL_TUNED(&device->base, TVLM_TUNED_TOPK, (double)c->count * TVLM_TUNED_CELL);
+    const size_t group = (size_t)device->tuning.topk_group, size = (size_t)c->count * TOPK_RANK_LANES;
+    opencl_call call;
+    *ranked = c->count <= device->tuning.rank_below;
+    if (!*ranked) return TVLM_OK;
+    TVLM_TRY(begin_combining(device, c, "score_rank", &call));
+    tvlm_opencl_call_int(&call, ranking->k);
+    tvlm_opencl_call_memory(&call, ((opencl_buffer *)ranking->result)->memory);
+    return tvlm_opencl_call_run(&call, 1, &size, &group);
+}
+
+/* Makes the parts of all scores, and combines them. *ranked says whether it has also ranked the scores. */
+static tvlm_status make_scores(opencl_device *device, const tvlm_bundle *bundle,
+                               const tvlm_score_group *groups, int32_t group_count,
+                               const tvlm_candidates *candidates, const tvlm_ranking *ranking, combining *c,
+                               bool *ranked) {
+    OPENCL_TUNED(&device->base, TVLM_TUNED_SCORE, (double)c->count * TVLM_TUNED_CELL);
+    score_scratch scratch;
+    c->scratch = &scratch;
+    TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * (size_t)c->count * sizeof(cl_float),
+                                 &scratch.parts));
     TVLM_TRY(upload_program(device, groups, group_count, &scratch));
     TVLM_TRY(take_ranges(device, &scratch));
     TVLM_TRY(parts(device, bundle, candidates, &scratch));
-    TVLM_TRY(begin(device, bundle, "score_combine", &call));
-    tvlm_opencl_call_memory(&call, scratch.parts);
-    tvlm_opencl_call_memory(&call, scratch.ranges);
-    tvlm_opencl_call_int(&call, scratch.turn);
-    tvlm_opencl_call_int(&call, (int32_t)count);
-    tvlm_opencl_call_float4(&call, w[0], w[1], w[2], combination->bias);
-    tvlm_opencl_call_int4(&call, n[0], n[1], n[2], 0);
-    tvlm_opencl_call_memory(&call, ((opencl_buffer *)scores)->memory);
-    TVLM_TRY(tvlm_opencl_call_run_list(&call, count, 1));
+    if (ranking != NULL) TVLM_TRY(combine_and_rank(device, c, ranking, ranked));
+    if (!*ranked) TVLM_TRY(combine(device, c));
     device->score.ranges = 1 - scratch.turn;
     device->score.ranges_empty = true;
     return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, const tvlm_score_group *groups,
+                              int32_t group_count, const tvlm_score_combination *combination,
+                              const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                              tvlm_buffer *scores) {
+    opencl_device *device = (opencl_device *)base;
+    combining c = {bundle, combination, NULL, ((opencl_buffer *)scores)->memory,
+                   candidates->columns * candidates->rows};
+    bool ranked = false;
+    TVLM_TRY(make_scores(device, bundle, groups, group_count, candidates, ranking, &c, &ranked));
+    if (ranking == NULL || ranked) return TVLM_OK;
+    return tvlm_opencl_topk(base, scores, c.count, ranking->k, ranking->result);
 }
 
 tvlm_status tvlm_opencl_score_add(tvlm_device *base, tvlm_buffer *scores, tvlm_buffer *bonus, int32_t count) {

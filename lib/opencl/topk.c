@@ -8,7 +8,7 @@
 #include "opencl/backend.h"
 
 /* As in cl/topk.cl. */
-enum { RANK_LANES = 16, DIGIT_BITS = 11 };
+enum { DIGIT_BITS = 11 };
 
 static tvlm_status begin(opencl_device *device, const char *name, opencl_call *call) {
     const opencl_tuning *tuning = &device->tuning;
@@ -20,7 +20,7 @@ static tvlm_status begin(opencl_device *device, const char *name, opencl_call *c
 }
 
 static tvlm_status by_rank(opencl_device *device, cl_mem scores, int32_t n, int32_t k, cl_mem result) {
-    const size_t group = (size_t)device->tuning.topk_group, size = (size_t)n * RANK_LANES;
+    const size_t group = (size_t)device->tuning.topk_group, size = (size_t)n * TOPK_RANK_LANES;
     opencl_call call;
     TVLM_TRY(begin(device, "topk_rank", &call));
     tvlm_opencl_call_memory(&call, scores);

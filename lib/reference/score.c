@@ -75,7 +75,8 @@ static void normalise(float *values, size_t count) {
 tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
                                  const tvlm_score_group *groups, int32_t group_count,
                                  const tvlm_score_combination *combination, const tvlm_candidates *candidates,
-                                 tvlm_buffer *scores) {
+                                 const tvlm_ranking *ranking, tvlm_buffer *scores) {
+    const float *bonus = combination->bonus != NULL ? reference_data(combination->bonus) : NULL;
     const size_t count = (size_t)candidates->columns * (size_t)candidates->rows;
     float *part = tvlm_allocate(count, sizeof *part), *out = reference_data(scores);
     double *sums = tvlm_allocate(count, sizeof *sums);
@@ -87,12 +88,14 @@ tvlm_status tvlm_reference_score(tvlm_device *device, const tvlm_bundle *bundle,
         if (combination->normalise[p]) normalise(part, count);
         for (size_t i = 0; i < count; ++i) sums[i] += (double)combination->weight[p] * (double)part[i];
     }
-    for (size_t i = 0; allocated && i < count; ++i) out[i] = (float)sums[i];
+    for (size_t i = 0; allocated && i < count; ++i)
+        out[i] = (float)sums[i] + (bonus != NULL ? bonus[i] : 0.0f);
     free(part);
     free(sums);
-    return allocated
-               ? TVLM_OK
-               : tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for %zu scores", count);
+    if (!allocated)
+        return tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "reference: no memory for %zu scores", count);
+    return ranking != NULL ? tvlm_reference_topk(device, scores, (int32_t)count, ranking->k, ranking->result)
+                           : TVLM_OK;
 }
 
 tvlm_status tvlm_reference_keep_pass(tvlm_device *device, tvlm_buffer *scores, int32_t image,

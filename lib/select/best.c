@@ -50,10 +50,9 @@ static tvlm_status resolve(tvlm_best *best) {
 static tvlm_status rank_there(const tvlm_best *best, int32_t wanted, tvlm_buffer **scores,
                               tvlm_buffer **ranking) {
     tvlm_stack *const stack = best->task->stack;
-    TVLM_TRY(tvlm_task_score(best->task, &best->candidates, false, scores));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, (size_t)wanted * sizeof(tvlm_ranked), ranking));
-    tvlm_device *const device = tvlm_stack_device(stack);
-    return device->backend->topk(device, *scores, best->count, wanted, *ranking);
+    const tvlm_ranking wish = {wanted, *ranking};
+    return tvlm_task_score(best->task, &best->candidates, false, &wish, scores);
 }
 
 tvlm_status tvlm_rank_all(const tvlm_best *best, int32_t wanted, tvlm_best_ranking *ranking,

@@ -77,9 +77,9 @@ tvlm_status tvlm_budget_score(const tvlm_task *task, tvlm_buffer **scores) {
     if (m == MEANS_SCORES) {
         tvlm_task own = *task;
         own.params.score = params;
-        return tvlm_task_score(&own, &cells, false, scores);
+        return tvlm_task_score(&own, &cells, false, NULL, scores);
     }
-    return tvlm_score_enqueue(task->stack, task->query, &params, &cells, scores);
+    return tvlm_score_enqueue(task->stack, task->query, &params, &cells, NULL, scores);
 }
 
 tvlm_status tvlm_budget_look(const tvlm_task *task) {

@@ -27,9 +27,9 @@ static tvlm_status best_cell(const tvlm_task *task, const struct tvlm_score_para
     tvlm_ranked peak;
     score.weights = asked ? relevance : task->params.score.weights;
     score.scorer = asked ? NULL : task->params.score.scorer;
-    TVLM_TRY(tvlm_score_enqueue(stack, task->query, &score, cells, &buffer));
     TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_RANKING, sizeof peak, &best));
-    TVLM_TRY(backend->topk(tvlm_stack_device(stack), buffer, tvlm_candidate_count(cells), 1, best));
+    const tvlm_ranking ranking = {1, best};
+    TVLM_TRY(tvlm_score_enqueue(stack, task->query, &score, cells, &ranking, &buffer));
     TVLM_TRY(backend->buffer_read(tvlm_stack_device(stack), best, 0, sizeof peak, &peak));
     *cell = peak.index;
     return TVLM_OK;

@@ -30,7 +30,7 @@ tvlm_status tvlm_score_opencl(tvlm_stack *stack, const struct tvlm_query *query,
     const size_t bytes = (size_t)tvlm_candidate_count(&candidates) * sizeof(float);
     tvlm_device *const device = tvlm_stack_device(stack);
     TVLM_TRY(tvlm_wrap(device, "scores", &memory, bytes, true, &buffer));
-    tvlm_status status = tvlm_score_enqueue(stack, query, params, &candidates, &scores);
+    tvlm_status status = tvlm_score_enqueue(stack, query, params, &candidates, NULL, &scores);
     if (status == TVLM_OK)
         status = device->backend->buffer_copy(device, scores, 0, buffer, byte_offset, bytes);
     device->backend->buffer_destroy(device, &buffer);

@@ -89,15 +89,15 @@ static tvlm_status bring(const tvlm_task *task, const tvlm_candidates *candidate
 }
 
 tvlm_status tvlm_task_score(const tvlm_task *task, const tvlm_candidates *candidates, bool asked,
-                            tvlm_buffer **scores) {
+                            const tvlm_ranking *ranking, tvlm_buffer **scores) {
     const struct tvlm_score_params *const params = &task->params.score;
     if (task->params.scores == NULL)
         return (asked ? tvlm_score_again : tvlm_score_enqueue)(task->stack, task->query, params, candidates,
-                                                               scores);
+                                                               ranking, scores);
     TVLM_TRY(check_shape(tvlm_stack_log(task->stack), task->params.scores, candidates));
     TVLM_TRY(bring(task, candidates, scores));
     TVLM_TRY(tvlm_query_upload(task->stack, params->index, NULL));
-    return tvlm_score_finish(task->stack, params, candidates, *scores);
+    return tvlm_score_finish(task->stack, params, candidates, ranking, *scores);
 }
 
 tvlm_status tvlm_own_read(tvlm_stack *stack, const struct tvlm_scores *own, const tvlm_candidates *candidates,

@@ -13,11 +13,11 @@ tvlm_status tvlm_own_check(const tvlm_log *log, const struct tvlm_query *query,
 
 /*
  * Enqueues the scores of the candidates: computed as tvlm_score_enqueue does it (`asked`: as tvlm_score_again
- * does), or the caller's own. *scores is the stack's, and keeps them until the next scores of this image. It
- * waits where own scores on the device are checked.
+ * does), or the caller's own; and their ranking, unless that is NULL. *scores is the stack's, and keeps them until
+ * the next scores of this image. It waits where own scores on the device are checked.
  */
 tvlm_status tvlm_task_score(const tvlm_task *task, const tvlm_candidates *candidates, bool asked,
-                            tvlm_buffer **scores);
+                            const tvlm_ranking *ranking, tvlm_buffer **scores);
 
 /* Hands out the caller's own scores on the host, checked; *owned is what the caller frees, also after an
  * error. Waits where they are on the device. */

@@ -304,26 +304,45 @@ static tvlm_status resolve_refs(tvlm_stack *stack, int32_t index, program *p, fl
     return TVLM_OK;
 }
 
-/* What a stream adds for positions that stay (lib/video/stream_steady.c), where it is about these
- * candidates. */
-static tvlm_status add_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
-                             tvlm_buffer *scores) {
+/* Brings to the device what a stream adds for positions that stay (lib/video/stream_steady.c), where it is about
+ * these candidates; otherwise *bonus is NULL. */
+static tvlm_status bring_bonus(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
+                               tvlm_buffer **bonus) {
     const tvlm_backend *backend = tvlm_stack_device(stack)->backend;
     const float *values = tvlm_stack_bonus(stack, index, candidates);
-    const int32_t count = tvlm_candidate_count(candidates);
-    const size_t bytes = (size_t)count * sizeof *values;
-    tvlm_buffer *bonus;
+    const size_t bytes = (size_t)tvlm_candidate_count(candidates) * sizeof *values;
+    *bonus = NULL;
     if (values == NULL) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, bytes, &bonus));
-    TVLM_TRY(backend->buffer_write(tvlm_stack_device(stack), bonus, 0, bytes, values));
-    return backend->score_add(tvlm_stack_device(stack), scores, bonus, count);
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_SAMPLES, bytes, bonus));
+    return backend->buffer_write(tvlm_stack_device(stack), *bonus, 0, bytes, values);
+}
+
+/* What the image keeps of scores. */
+static tvlm_status keep(tvlm_stack *stack, const struct tvlm_score_params *params,
+                        const tvlm_candidates *candidates, tvlm_buffer *scores) {
+    tvlm_stack_mark_scored(stack, params->index);
+    return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, scores) : TVLM_OK;
+}
+
+/* Ranks scores that are there, if that is asked for. */
+static tvlm_status rank(tvlm_stack *stack, const tvlm_candidates *candidates, tvlm_buffer *scores,
+                        const tvlm_ranking *ranking) {
+    tvlm_device *const device = tvlm_stack_device(stack);
+    if (ranking == NULL) return TVLM_OK;
+    return device->backend->topk(device, scores, tvlm_candidate_count(candidates), ranking->k,
+                                 ranking->result);
 }
 
 tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params *params,
-                              const tvlm_candidates *candidates, tvlm_buffer *scores) {
-    TVLM_TRY(add_bonus(stack, params->index, candidates, scores));
-    tvlm_stack_mark_scored(stack, params->index);
-    return params->keep_pass ? tvlm_pass_keep(stack, params->index, candidates, scores) : TVLM_OK;
+                              const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                              tvlm_buffer *scores) {
+    tvlm_device *const device = tvlm_stack_device(stack);
+    tvlm_buffer *bonus;
+    TVLM_TRY(bring_bonus(stack, params->index, candidates, &bonus));
+    if (bonus != NULL)
+        TVLM_TRY(device->backend->score_add(device, scores, bonus, tvlm_candidate_count(candidates)));
+    TVLM_TRY(rank(stack, candidates, scores, ranking));
+    return keep(stack, params, candidates, scores);
 }
 
 tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
@@ -331,7 +350,8 @@ tvlm_status tvlm_score_map(tvlm_stack *stack, int32_t index, const tvlm_candidat
     tvlm_device *device = tvlm_stack_device(stack);
     tvlm_bundle bundle;
     TVLM_TRY(resolve_refs(stack, index, p, candidates->level, &bundle));
-    return device->backend->score(device, &bundle, p->groups, p->count, &p->combination, candidates, scores);
+    return device->backend->score(device, &bundle, p->groups, p->count, &p->combination, candidates, NULL,
+                                  scores);
 }
 
 /* What scores are made of. Where two of these are equal byte for byte, so are the scores: the textures hold what
@@ -371,16 +391,19 @@ static ingredients *ingredients_of(const tvlm_stack *stack, int32_t index, const
     return made_of;
 }
 
-static tvlm_status compute(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
-                           const program *p, const tvlm_bundle *bundle, tvlm_buffer **scores) {
+static tvlm_status compute(tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates, program *p,
+                           const tvlm_bundle *bundle, const tvlm_ranking *ranking, tvlm_buffer **scores) {
     tvlm_device *device = tvlm_stack_device(stack);
     TVLM_TRY(tvlm_stack_scores(stack, index, candidates, scores));
-    return device->backend->score(device, bundle, p->groups, p->count, &p->combination, candidates, *scores);
+    TVLM_TRY(bring_bonus(stack, index, candidates, &p->combination.bonus));
+    return device->backend->score(device, bundle, p->groups, p->count, &p->combination, candidates, ranking,
+                                  *scores);
 }
 
 /* Scores that are there already, of the same, are not made again. */
 static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params,
-                       const tvlm_candidates *candidates, program *p, tvlm_buffer **scores) {
+                       const tvlm_candidates *candidates, program *p, const tvlm_ranking *ranking,
+                       tvlm_buffer **scores) {
     const int32_t index = params->index;
     tvlm_bundle bundle;
     size_t bytes = 0;
@@ -388,8 +411,11 @@ static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params
     TVLM_TRY(resolve_refs(stack, index, p, candidates->level, &bundle));
     ingredients *made_of = ingredients_of(stack, index, candidates, p, &bundle, &bytes);
     *scores = tvlm_stack_scores_of(stack, index, made_of, bytes);
-    if (*scores == NULL) status = compute(stack, index, candidates, p, &bundle, scores);
-    if (status == TVLM_OK) status = tvlm_score_finish(stack, params, candidates, *scores);
+    if (*scores == NULL)
+        status = compute(stack, index, candidates, p, &bundle, ranking, scores);
+    else
+        status = rank(stack, candidates, *scores, ranking);
+    if (status == TVLM_OK) status = keep(stack, params, candidates, *scores);
     if (status == TVLM_OK)
         tvlm_stack_scores_made_of(stack, index, made_of, bytes);
     else
@@ -399,21 +425,21 @@ static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params
 
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                               tvlm_buffer **scores) {
+                               const tvlm_ranking *ranking, tvlm_buffer **scores) {
     program p;
     tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
     if (status == TVLM_OK) status = tvlm_query_upload(stack, params->index, query);
-    if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
+    if (status == TVLM_OK) status = run(stack, params, candidates, &p, ranking, scores);
     tvlm_score_program_free(&p);
     return status;
 }
 
 tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
                              const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                             tvlm_buffer **scores) {
+                             const tvlm_ranking *ranking, tvlm_buffer **scores) {
     program p;
     tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
-    if (status == TVLM_OK) status = run(stack, params, candidates, &p, scores);
+    if (status == TVLM_OK) status = run(stack, params, candidates, &p, ranking, scores);
     tvlm_score_program_free(&p);
     return status;
 }
@@ -448,6 +474,6 @@ tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *query,
         return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
                          "room for %zu scores; there are %zu candidates", capacity, count);
     tvlm_device *device = tvlm_stack_device(stack);
-    TVLM_TRY(tvlm_score_enqueue(stack, query, params, &candidates, &buffer));
+    TVLM_TRY(tvlm_score_enqueue(stack, query, params, &candidates, NULL, &buffer));
     return device->backend->buffer_read(device, buffer, 0, count * sizeof *scores, scores);
 }

@@ -23,21 +23,22 @@ static inline int32_t tvlm_candidate_count(const tvlm_candidates *candidates) {
 void tvlm_candidate_centre(const tvlm_stack *stack, const tvlm_candidates *candidates, int32_t number,
                            double *x, double *y);
 
-/* Puts the question to the image and enqueues the scores of those candidates. *scores is the stack's, and
- * keeps them until the next scores of this image. */
+/* Puts the question to the image and enqueues the scores of those candidates, and their ranking unless that is
+ * NULL. *scores is the stack's, and keeps them until the next scores of this image. */
 tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                               tvlm_buffer **scores);
+                               const tvlm_ranking *ranking, tvlm_buffer **scores);
 
 /* The same where the last question to the image was this one: it is not answered a second time. */
 tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
                              const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                             tvlm_buffer **scores);
+                             const tvlm_ranking *ranking, tvlm_buffer **scores);
 
-/* What happens to scores that are in the stack's memory (tvlm_stack_scores), however they came there: what a
- * stream adds, and what the image keeps of them. */
+/* What happens to scores that came into the stack's memory (tvlm_stack_scores) from elsewhere: what a stream adds,
+ * their ranking unless that is NULL, and what the image keeps of them. */
 tvlm_status tvlm_score_finish(tvlm_stack *stack, const struct tvlm_score_params *params,
-                              const tvlm_candidates *candidates, tvlm_buffer *scores);
+                              const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                              tvlm_buffer *scores);
 
 /* ---- Programs ---- */
 

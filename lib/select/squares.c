@@ -19,7 +19,7 @@ tvlm_status tvlm_squares_score(const tvlm_task *task, bool asked, tvlm_scoremap 
     tvlm_candidates cells;
     tvlm_buffer *scores;
     TVLM_TRY(tvlm_score_candidates(task->stack, params, &cells));
-    TVLM_TRY(tvlm_task_score(task, &cells, asked, &scores));
+    TVLM_TRY(tvlm_task_score(task, &cells, asked, NULL, &scores));
     TVLM_TRY(tvlm_scoremap_read(task->stack, &cells, scores, map));
     return tvlm_scoremap_sum_up(task->stack, map);
 }
