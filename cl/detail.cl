@@ -10,6 +10,7 @@
  */
 // check-kernels: -DLANES=1 -DCELLS=1
 // check-kernels: -DTILE_LIST=1
+#include "entropy.clh"
 #include "tile.clh"
 
 #define BORDER 1
@@ -29,8 +30,6 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     }
 }
 
-#define CELL TVLM_CELL
-#define BINS TVLM_ENTROPY_BINS
 /* A work-group makes CELLS cells with LANES work-items each: 4 cells with 16 on GPUs, 1 cell with 1 on
  * CPUs. */
 #ifndef LANES
@@ -56,22 +55,17 @@ kernel __attribute__((reqd_work_group_size(LANES, CELLS, 1))) void entropy(TEXTU
         for (int x = lane; x < columns; x += LANES) {
             const float luma =
                 texel_fetch(source, column * CELL + x, row * CELL + y, image * source_size.z, 0).w;
-            ++counts[cell][min(BINS - 1, (int)(luma * BINS))][lane];
+            ++counts[cell][entropy_bin(luma)][lane];
         }
     barrier(CLK_LOCAL_MEM_FENCE);
 
     for (int bin = lane; bin < BINS; bin += LANES) {
         int count = 0;
         for (int i = 0; i < LANES; ++i) count += counts[cell][bin][i];
-        const float p = count / (float)max(rows * columns, 1);
-        terms[cell][bin] = count > 0 ? -p * log2(p) : 0.0f;
+        terms[cell][bin] = entropy_term(count, rows * columns);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    if (lane == 0 && column < result_size.x) {
-        float bits = 0.0f;
-        for (int bin = 0; bin < BINS; ++bin) bits += terms[cell][bin];
-        texel_store(result, column, row, image,
-                    (float4)(clamp(bits / TVLM_ENTROPY_BITS, 0.0f, 1.0f), 0.0f, 0.0f, 0.0f));
-    }
+    if (lane == 0 && column < result_size.x)
+        texel_store(result, column, row, image, (float4)(entropy_of(terms[cell]), 0.0f, 0.0f, 0.0f));
 }

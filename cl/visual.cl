@@ -8,9 +8,15 @@
  *   - low: Y under the 5x5 binomial filter, (1 4 6 4 1) / 16 in each direction.
  *
  * The layout is that of tile.clh. The binomial filter is separable: rows are summed first.
+ *
+ * With ENTROPY it also makes the entropy of detail.cl, whose cells are parts of a tile: the luma is there.
  */
 // check-kernels: -DGROUP_W=16 -DGROUP_H=16
+// check-kernels: -DENTROPY=1
+// gpu:
+// gpu: -DENTROPY=1
 // check-kernels: -DTILE_LIST=1
+#include "entropy.clh"
 #include "tile.clh"
 
 #define BORDER 2
@@ -21,16 +27,69 @@ HELPER float row_sum(local const float *r) {
     return r[-2] + 4.0f * r[-1] + 6.0f * r[0] + 4.0f * r[1] + r[2];
 }
 
+#ifdef ENTROPY
+#define ENTROPY_OUT , TEXTURE_OUT(entropy)
+
+/* The cells of a tile, and the number of that in which a pixel of the tile lies. */
+#define CELLS_X       (TILE_W / CELL)
+#define CELLS         (CELLS_X * (TILE_H / CELL))
+#define CELL_AT(x, y) ((y) / CELL * CELLS_X + (x) / CELL)
+
+/* A group counts the columns of a cell apart, so that few of its work-items meet in one counter; a group of one
+ * work-item needs neither that nor atomics. */
+#if GROUP_W * GROUP_H == 1
+#define LANES           1
+#define COUNT_UP(place) ++(place)
+#else
+#define LANES           CELL
+#define COUNT_UP(place) atomic_inc(&(place))
+#endif
+
+/* Writes the entropy of a tile's cells. All work-items of a group come here, with their counts done. */
+HELPER void write_entropy(int4 source_size, TEXTURE_OUT(entropy), int2 corner, int image,
+                          local const int *counts, local float *terms) {
+    const int item = get_local_id(1) * GROUP_W + get_local_id(0), items = GROUP_W * GROUP_H;
+    for (int i = item; i < CELLS * BINS; i += items) {
+        const int x = corner.x + i / BINS % CELLS_X * CELL, y = corner.y + i / BINS / CELLS_X * CELL;
+        int count = 0;
+        for (int lane = 0; lane < LANES; ++lane) count += counts[i * LANES + lane];
+        terms[i] = entropy_term(count, min(CELL, source_size.x - x) * min(CELL, source_size.y - y));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int cell = item; cell < CELLS; cell += items) {
+        const int column = corner.x / CELL + cell % CELLS_X, row = corner.y / CELL + cell / CELLS_X;
+        if (column < entropy_size.x && row < entropy_size.y)
+            texel_store(entropy, column, row, image,
+                        (float4)(entropy_of(terms + cell * BINS), 0.0f, 0.0f, 0.0f));
+    }
+}
+#else
+#define ENTROPY_OUT
+#endif
+
 /* Writes a tile. `rows` holds the row sums of luma, each of which five pixels of a column read. */
-TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
+TILE_KERNEL void visual(TEXTURE_IN(source) ENTROPY_OUT, TEXTURE_OUT(result) REGION_IN) {
     local float luma[BORDERED(BORDER)];
     local float rows[TILE_W * BORDERED_H(BORDER)];
     const int image = GROUP_Z;
+#ifdef ENTROPY
+    local int counts[CELLS * BINS * LANES];
+    local float terms[CELLS * BINS];
+    for (int i = get_local_id(1) * GROUP_W + get_local_id(0); i < CELLS * BINS * LANES;
+         i += GROUP_W * GROUP_H)
+        counts[i] = 0;
+#endif
     tile_load_w(source, image * source_size.z, BORDER, luma);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (int ty = (int)get_local_id(1); ty < BORDERED_H(BORDER); ty += GROUP_H)
         for (int tx = (int)get_local_id(0); tx < TILE_W; tx += GROUP_W)
             rows[ty * TILE_W + tx] = row_sum(luma + BORDERED_AT(BORDER, tx + BORDER, ty));
+#ifdef ENTROPY
+    FOR_TILE(source_size, tx, ty) {
+        const int bin = entropy_bin(luma[BORDERED_AT(BORDER, tx + BORDER, ty + BORDER)]);
+        COUNT_UP(counts[(CELL_AT(tx, ty) * BINS + bin) * LANES + tx % LANES]);
+    }
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
 
     FOR_TILE(result_size, tx, ty) {
@@ -47,4 +106,7 @@ TILE_KERNEL void visual(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
         const float high = clamp(0.5f + 0.5f * (at[0] - low), 0.0f, 1.0f);
         texel_store(result, TILE_X + tx, TILE_Y + ty, image, (float4)(edges, 1.0f - edges, high, low));
     }
+#ifdef ENTROPY
+    write_entropy(source_size, OUTPUT(entropy), (int2)(TILE_X, TILE_Y), image, counts, terms);
+#endif
 }

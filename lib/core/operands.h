@@ -271,6 +271,8 @@ typedef struct tvlm_generate_args {
     tvlm_texture *const *
         grids; /* what the registry says that this one needs: all levels, or with its level_0 at least the first */
     tvlm_texture *out;
+    tvlm_texture
+        *beside; /* of the grid that is made beside this one (registry.h); NULL: that one is not wanted */
     const tvlm_family_settings *settings;
     tvlm_buffer **products;      /* [TVLM_PRODUCT_COUNT], NULL where there is none yet */
     const int32_t *label_counts; /* of each image: regions of its map in LABELS_GIVEN, 0: it has none; NULL:

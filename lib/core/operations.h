@@ -155,8 +155,8 @@ typedef tvlm_status tvlm_input_directions_operation(tvlm_device *device, tvlm_bu
 
 /* ---- Families ---- */
 
-/* Makes level 0 of args->out for all its images. Each generated grid has an operation of its own, named in
- * TVLM_GENERATED_GRIDS (registry.h). */
+/* Makes level 0 of args->out for all its images, and of args->beside. Each generated grid has an operation of its own,
+ * named in TVLM_GENERATED_GRIDS (registry.h). */
 typedef tvlm_status tvlm_generate_operation(tvlm_device *device, const tvlm_generate_args *args);
 
 /* Keeps one image of the source in its slice of TVLM_PREVIOUS_LUMA. */

@@ -67,7 +67,8 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
                             .carried = 1 + TVLM_CARRIED_SALIENCY, .work = 3.0f},
     [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
-    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .level_0 = true},
+    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .level_0 = true,
+                           .beside = 1 + (int)TVLM_GRID_VISUAL},
     [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
     /* The distance saturates at a share of the image's longer side, so nothing farther away counts. The reach
      * of 2 is added because a pixel is an edge pixel or not depending on its neighbours. */

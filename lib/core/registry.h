@@ -187,6 +187,9 @@ typedef struct tvlm_grid_info {
     bool vectors;
     /* It is made from what was kept of the last frame, which is 1 + one of TVLM_PREVIOUS_*; or 0. */
     int8_t previous;
+    /* 1 + a grid before it, or 0: where both are to be made, making that one makes this one, too. Both are made from
+     * the same. */
+    int8_t beside;
     /* 1 + one of TVLM_CARRIED_*, or 0. */
     int8_t carried;
     /* 1 + one of TVLM_STREAMED_*, or 0. */

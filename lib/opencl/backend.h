@@ -330,9 +330,11 @@ tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const si
 tvlm_status tvlm_opencl_call_run_pixels(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 /* Runs work-items that make `run` texels of a row of call->out each, or only those that call->tiles touch. */
 tvlm_status tvlm_opencl_call_run_rows(opencl_call *call, int32_t run);
-/* The same two steps for kernels over tiles (cl/tile.clh), and a run over a list. */
+/* The same two steps for kernels over tiles (cl/tile.clh), which are compiled with `more` options, and a run over a
+ * list. */
 tvlm_status tvlm_opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                         const char *name, tvlm_format format, opencl_call *call);
+                                         const char *name, tvlm_format format, const char *more,
+                                         opencl_call *call);
 tvlm_status tvlm_opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t height, int32_t slices);
 tvlm_status tvlm_opencl_call_run_list(opencl_call *call, size_t count, size_t rows);
 

@@ -184,12 +184,14 @@ tvlm_status tvlm_opencl_call_run_tiles(opencl_call *call, int32_t width, int32_t
 }
 
 tvlm_status tvlm_opencl_call_begin_tiles(opencl_device *device, const tvlm_tiles *tiles, const char *file,
-                                         const char *name, tvlm_format format, opencl_call *call) {
+                                         const char *name, tvlm_format format, const char *more,
+                                         opencl_call *call) {
     const opencl_tuning *tuning = &device->tuning;
     char options[128];
-    snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d",
+    snprintf(options, sizeof options, "-DGROUP_W=%d -DGROUP_H=%d -DTILE_W=%d -DTILE_H=%d %s",
              (int)tuning->tile_group_width, (int)tuning->tile_group_height,
-             (int)(tiles != NULL ? listed_width(tuning) : tuning->tile_width), (int)tuning->tile_height);
+             (int)(tiles != NULL ? listed_width(tuning) : tuning->tile_width), (int)tuning->tile_height,
+             more);
     return tvlm_opencl_call_begin_over(device, tiles, file, name, format, options, call);
 }
 

@@ -71,7 +71,7 @@ static inline int32_t opencl_cluster_run(const opencl_cluster *cluster) {
 /* Begins a call of a kernel of any of the three files. */
 static inline tvlm_status opencl_cluster_begin(const opencl_cluster *cluster, const char *file,
                                                const char *name, opencl_call *call) {
-    return tvlm_opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, call);
+    return tvlm_opencl_call_begin_tiles(cluster->device, NULL, file, name, cluster->format, "", call);
 }
 
 /* Runs a work-item for each `each` of `count` things; y is the image. */

@@ -173,8 +173,8 @@ static tvlm_status result(const flow_job *job, int forward) {
     const cl_float2 scale = {{(float)job->args->from->width / (float)here.s[0],
                               (float)job->args->from->height / (float)here.s[1]}};
     opencl_call call;
-    TVLM_TRY(
-        tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result", TVLM_FORMAT_F32, &call));
+    TVLM_TRY(tvlm_opencl_call_begin_tiles(job->device, NULL, "flow.cl", "flow_result", TVLM_FORMAT_F32, "",
+                                          &call));
     planes_and_level(job, &call, level);
     tvlm_opencl_call_memory(&call, job->flows[forward]);
     tvlm_opencl_call_memory(&call, job->flows[job->back]);

@@ -30,8 +30,7 @@ static void visual(const tvlm_texture *source, int32_t slice, int32_t x, int32_t
 
 tvlm_status tvlm_reference_visual(tvlm_device *device, const tvlm_generate_args *args) {
     tvlm_texture *const *grids = args->grids;
-    tvlm_texture *out = args->out;
-    (void)device;
-    reference_each_texel(grids[TVLM_GRID_SOURCE], out, visual);
-    return TVLM_OK;
+    reference_each_texel(grids[TVLM_GRID_SOURCE], args->out, visual);
+    if (args->beside == NULL) return TVLM_OK;
+    return tvlm_reference_entropy(device, &(tvlm_generate_args){.grids = grids, .out = args->beside});
 }

@@ -61,9 +61,38 @@ tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, tvlm_chunk *chunk
                                 .centres = stack->centres};
 }
 
-/* Makes level 0 of a grid. */
-static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
+/* The grid of `missing` that is made beside this one, or TVLM_GRID_COUNT. */
+static tvlm_grid beside(tvlm_grid grid, tvlm_grid_mask missing) {
+    for (int other = 0; other < TVLM_GRID_COUNT; ++other)
+        if ((missing & TVLM_GRID_BIT(other)) != 0 &&
+            tvlm_grid_get_info((tvlm_grid)other)->beside == 1 + (int)grid)
+            return (tvlm_grid)other;
+    return TVLM_GRID_COUNT;
+}
+
+/* Makes level 0 of a generated grid, and of the one that is made beside it. */
+static tvlm_status generate(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_grid other,
+                            tvlm_texture *texture) {
     const tvlm_backend *backend = stack->device->backend;
+    tvlm_grid_mask made = TVLM_GRID_BIT(grid);
+    if (backend->generate[grid] == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
+                         "backend %s does not make the grid '%s'", backend->name,
+                         tvlm_grid_get_info(grid)->name);
+    tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
+    if (other < TVLM_GRID_COUNT) {
+        TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, other, &args.beside));
+        made |= TVLM_GRID_BIT(other);
+    }
+    TVLM_TRY(backend->generate[grid](stack->device, &args));
+    if (other < TVLM_GRID_COUNT) ++chunk->made[other];
+    chunk->kept &= ~made;
+    if (args.keep) chunk->kept |= made;
+    return TVLM_OK;
+}
+
+/* Makes level 0 of a grid, and of the `other` one that is made beside it. */
+static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid, tvlm_grid other) {
     tvlm_texture *texture;
     TVLM_TRY(tvlm_stack_grid_texture(stack, chunk, grid, &texture));
     if (grid == TVLM_GRID_SOURCE) {
@@ -73,16 +102,9 @@ static tvlm_status make_grid(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid gri
         texture = chunk->grids[grid];
         TVLM_TRY(tvlm_stack_given_complete(stack, chunk, grid, texture));
     } else {
-        if (backend->generate[grid] == NULL)
-            return tvlm_fail(&stack->device->log, TVLM_ERROR_UNSUPPORTED,
-                             "backend %s does not make the grid '%s'", backend->name,
-                             tvlm_grid_get_info(grid)->name);
         if (tvlm_grid_get_info(grid)->size == TVLM_SIZE_NETWORK)
             TVLM_TRY(tvlm_stack_learned_inputs(stack, chunk));
-        const tvlm_generate_args args = tvlm_stack_generate_args(stack, chunk, texture);
-        TVLM_TRY(backend->generate[grid](stack->device, &args));
-        chunk->kept &= ~TVLM_GRID_BIT(grid);
-        if (args.keep) chunk->kept |= TVLM_GRID_BIT(grid);
+        TVLM_TRY(generate(stack, chunk, grid, other, texture));
     }
     ++chunk->made[grid];
     return TVLM_OK;
@@ -146,8 +168,11 @@ static tvlm_status make_grids(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
         const tvlm_grid_mask read = *flat & levels_read((tvlm_grid)grid);
         TVLM_TRY(make_levels(stack, chunk, read));
         *flat &= ~read;
-        TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid));
+        const tvlm_grid other = beside((tvlm_grid)grid, missing);
+        TVLM_TRY(make_grid(stack, chunk, (tvlm_grid)grid, other));
         *flat |= TVLM_GRID_BIT(grid);
+        if (other < TVLM_GRID_COUNT) *flat |= TVLM_GRID_BIT(other);
+        if (other < TVLM_GRID_COUNT) missing &= ~TVLM_GRID_BIT(other);
     }
     return TVLM_OK;
 }
