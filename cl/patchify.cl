@@ -30,11 +30,11 @@
 
 #define COLUMNS (3 * TEMPORAL * PATCH * PATCH)
 
-/* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token.
- * `blocks` is how many tokens lie beside and below each other. */
+/* Where in a frame the first byte of a row's patch lies. *frame becomes the first frame of its token. `blocks` is
+ * how many tokens lie beside and below each other. The first rows are those of the listed tokens. */
 HELPER ulong patch_begin(int row, global const int *tokens, int listed, int4 size, int2 blocks, int *frame) {
     const int place = row / (MERGE * MERGE), inner = row % (MERGE * MERGE);
-    const int token = listed ? tokens[place] : place;
+    const int token = place < listed ? tokens[place] : place - listed;
     const int bx = token % blocks.x, by = token / blocks.x % blocks.y;
     const int x = (bx * MERGE + inner % MERGE) * PATCH, y = (by * MERGE + inner / MERGE) * PATCH;
     *frame = token / (blocks.x * blocks.y) * TEMPORAL;
@@ -42,21 +42,25 @@ HELPER ulong patch_begin(int row, global const int *tokens, int listed, int4 siz
 }
 
 /*
- * size = (width, height, frames, rows of the result). With `listed` the result has only the tokens that
- * `tokens` lists, in that order; otherwise it has all. Work-item (column or colour, row).
+ * size = (width, height, frames, rows of both results). `chosen` gets the rows of the `listed` tokens that `tokens`
+ * names, in that order, and `result` those of the first tokens. Work-item (column or colour, row), where the rows of
+ * `chosen` come before those of `result`.
  */
 kernel void patchify(global const uchar *restrict pixels, const int4 size, const int2 blocks,
                      global const float *restrict values, global const int *restrict tokens, const int listed,
-                     global float *restrict result) {
+                     global float *chosen, global float *result) {
     const int column = get_global_id(0), row = get_global_id(1);
     const ulong frame_bytes = (ulong)size.x * size.y * 3;
+    const int first = listed * MERGE * MERGE;
+    global float *const line =
+        row < first ? chosen + (ulong)row * COLUMNS : result + (ulong)(row - first) * COLUMNS;
     int frame;
 #if WHOLE_LINES
     const int channel = column;
     if (channel >= 3 || row >= size.w) return;
     const ulong begin = patch_begin(row, tokens, listed, size, blocks, &frame) + channel;
     global const float *value = values + channel * 256;
-    global float *to = result + (ulong)row * COLUMNS + channel * (COLUMNS / 3);
+    global float *restrict to = line + channel * (COLUMNS / 3);
     for (int tt = 0; tt < TEMPORAL; ++tt)
         for (int py = 0; py < PATCH; ++py) {
             global const uchar *from =
@@ -70,6 +74,6 @@ kernel void patchify(global const uchar *restrict pixels, const int4 size, const
     const int tt = column / (PATCH * PATCH) % TEMPORAL, channel = column / (PATCH * PATCH * TEMPORAL);
     const ulong at =
         min(frame + tt, size.z - 1) * frame_bytes + begin + ((ulong)py * size.x + px) * 3 + channel;
-    result[(ulong)row * COLUMNS + column] = values[channel * 256 + pixels[at]];
+    line[column] = values[channel * 256 + pixels[at]];
 #endif
 }

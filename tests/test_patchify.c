@@ -9,10 +9,10 @@
 #include "support_stage.h"
 
 static const tvlm_patchify layouts[] = {
-    /* width, height, frames, patch, temporal, merge, blocks_x, blocks_y, count */
-    {28, 28, 1, 14, 2, 2, 1, 1, 1},  {84, 56, 1, 14, 2, 2, 3, 2, 6}, {64, 96, 5, 16, 2, 2, 2, 3, 18},
-    {70, 45, 1, 14, 1, 1, 5, 3, 15}, {50, 50, 1, 50, 1, 1, 1, 1, 1}, {30, 20, 3, 5, 3, 1, 6, 4, 24},
-    {20, 30, 4, 3, 1, 3, 2, 3, 24},  {9, 7, 2, 1, 2, 2, 4, 3, 12},
+    /* width, height, frames, patch, temporal, merge, blocks_x, blocks_y, count, listed */
+    {28, 28, 1, 14, 2, 2, 1, 1, 1, 0},  {84, 56, 1, 14, 2, 2, 3, 2, 6, 0}, {64, 96, 5, 16, 2, 2, 2, 3, 18, 0},
+    {70, 45, 1, 14, 1, 1, 5, 3, 15, 0}, {50, 50, 1, 50, 1, 1, 1, 1, 1, 0}, {30, 20, 3, 5, 3, 1, 6, 4, 24, 0},
+    {20, 30, 4, 3, 1, 3, 2, 3, 24, 0},  {9, 7, 2, 1, 2, 2, 4, 3, 12, 0},
 };
 enum { LAYOUTS = sizeof layouts / sizeof *layouts };
 
@@ -20,8 +20,8 @@ static size_t columns_of(const tvlm_patchify *l) {
     return 3 * (size_t)l->temporal * (size_t)(l->patch * l->patch);
 }
 
-static size_t rows_of(const tvlm_patchify *l) {
-    return (size_t)l->count * (size_t)(l->merge * l->merge);
+static size_t rows_of(const tvlm_patchify *l, int32_t tokens) {
+    return (size_t)tokens * (size_t)(l->merge * l->merge);
 }
 
 static uint8_t *random_frames(const tvlm_patchify *l, uint64_t *random, size_t *bytes) {
@@ -32,19 +32,21 @@ static uint8_t *random_frames(const tvlm_patchify *l, uint64_t *random, size_t *
     return pixels;
 }
 
+/* The rows of the listed tokens, and those of the first ones behind them. free() them. */
 static float *cut(tvlm_device *device, const tvlm_patchify *l, const uint8_t *pixels, size_t bytes,
                   const float *values, const int32_t *tokens) {
-    const size_t out_bytes = rows_of(l) * columns_of(l) * sizeof(float);
-    float *result = malloc(out_bytes);
+    const size_t listed = rows_of(l, l->listed) * columns_of(l), first = rows_of(l, l->count) * columns_of(l);
+    float *result = malloc((listed + first) * sizeof *result);
     assert_non_null(result);
     tvlm_buffer *in = test_buffer(device, bytes, pixels);
     tvlm_buffer *lookup = test_buffer(device, 3 * 256 * sizeof *values, values);
-    tvlm_buffer *list =
-        tokens != NULL ? test_buffer(device, (size_t)l->count * sizeof *tokens, tokens) : NULL;
-    tvlm_buffer *out = test_buffer(device, out_bytes, NULL);
-    if (device->backend->patchify(device, in, l, lookup, list, out) != TVLM_OK)
+    tvlm_buffer *list = listed > 0 ? test_buffer(device, (size_t)l->listed * sizeof *tokens, tokens) : NULL;
+    tvlm_buffer *chosen = listed > 0 ? test_buffer(device, listed * sizeof *result, NULL) : NULL;
+    tvlm_buffer *out = first > 0 ? test_buffer(device, first * sizeof *result, NULL) : NULL;
+    if (device->backend->patchify(device, in, l, lookup, list, chosen, out) != TVLM_OK)
         fail_msg("%s", test_last_log());
-    test_buffer_take(device, &out, out_bytes, result);
+    if (chosen != NULL) test_buffer_take(device, &chosen, listed * sizeof *result, result);
+    if (out != NULL) test_buffer_take(device, &out, first * sizeof *result, result + listed);
     device->backend->buffer_destroy(device, &in);
     device->backend->buffer_destroy(device, &lookup);
     if (list != NULL) device->backend->buffer_destroy(device, &list);
@@ -56,7 +58,7 @@ static void fill_values(float values[3 * 256], uint64_t *random) {
 }
 
 static void same(const char *what, const tvlm_patchify *l, const float *got, const float *expected) {
-    const size_t columns = columns_of(l), count = rows_of(l) * columns;
+    const size_t columns = columns_of(l), count = rows_of(l, l->listed + l->count) * columns;
     for (size_t i = 0; i < count; ++i)
         if (memcmp(&got[i], &expected[i], sizeof *got) != 0)
             fail_msg("%s, patches of %d: row %zu, column %zu is %g instead of %g", what, (int)l->patch,
@@ -71,20 +73,19 @@ static void every_layout(const test_target *target, tvlm_device *reference) {
         tvlm_patchify l = layouts[i];
         size_t bytes;
         uint8_t *pixels = random_frames(&l, &random, &bytes);
-        float *got = cut(target->device, &l, pixels, bytes, values, NULL);
-        float *expected = cut(reference, &l, pixels, bytes, values, NULL);
-        same("all", &l, got, expected);
-        free(got);
-        free(expected);
         int32_t tokens[24]; /* any of them, in any order, some twice */
-        const int32_t all = l.count;
-        l.count = (all + 1) / 2;
-        for (int32_t t = 0; t < l.count; ++t) tokens[t] = (int32_t)(test_random(&random) % (uint64_t)all);
-        got = cut(target->device, &l, pixels, bytes, values, tokens);
-        expected = cut(reference, &l, pixels, bytes, values, tokens);
-        same("listed", &l, got, expected);
-        free(got);
-        free(expected);
+        const int32_t all = l.count, half = (all + 1) / 2;
+        for (int32_t t = 0; t < half; ++t) tokens[t] = (int32_t)(test_random(&random) % (uint64_t)all);
+        for (int which = 0; which < 3; ++which) {
+            static const char *const names[3] = {"all", "listed", "listed and all"};
+            l.count = which == 1 ? 0 : all;
+            l.listed = which == 0 ? 0 : half;
+            float *got = cut(target->device, &l, pixels, bytes, values, tokens);
+            float *expected = cut(reference, &l, pixels, bytes, values, tokens);
+            same(names[which], &l, got, expected);
+            free(got);
+            free(expected);
+        }
         free(pixels);
     }
 }

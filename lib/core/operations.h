@@ -322,11 +322,12 @@ typedef tvlm_status tvlm_resize_operation(tvlm_device *device, tvlm_buffer *pixe
 
 /*
  * Makes out[count * merge^2][3 * temporal * patch^2] floats: values[channel * 256 + byte] of the frames'
- * bytes, for tokens 0 .. count - 1, or for those that tokens[count] lists (NULL: none).
+ * bytes, for tokens 0 .. count - 1; and chosen[listed * merge^2][...] for those that tokens[listed] names.
+ * Where there are 0 of either, its buffers are NULL.
  */
 typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pixels,
                                             const tvlm_patchify *layout, tvlm_buffer *values,
-                                            tvlm_buffer *tokens, tvlm_buffer *out);
+                                            tvlm_buffer *tokens, tvlm_buffer *chosen, tvlm_buffer *out);
 
 /* ---- The list ---- */
 

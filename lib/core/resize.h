@@ -44,8 +44,8 @@ typedef struct tvlm_patchify {
     int32_t merge;
     /* Tokens in a row and in a column. Pixels that are left over at the right and bottom are not read. */
     int32_t blocks_x, blocks_y;
-    /* How many tokens are written, of merge * merge rows each. */
-    int32_t count;
+    /* How many tokens are written, of merge * merge rows each: the first `count`, and `listed` that a list names. */
+    int32_t count, listed;
 } tvlm_patchify;
 
 #endif

@@ -27,39 +27,43 @@ static tvlm_status ensure_lookup(tvlm_export *export) {
     return status;
 }
 
-static tvlm_status run(tvlm_export *export, const export_picture *picture, const tvlm_patchify *layout,
-                       tvlm_buffer *tokens, tvlm_buffer **out) {
-    const size_t rows = (size_t)layout->count * (size_t)(layout->merge * layout->merge);
+/* Makes room for the values of so many tokens. */
+static tvlm_status reserve(const tvlm_export *export, const tvlm_patchify *layout, int32_t tokens,
+                           tvlm_buffer **out) {
+    const size_t rows = (size_t)tokens * (size_t)(layout->merge * layout->merge);
     const size_t columns = 3 * (size_t)layout->temporal * (size_t)layout->patch * (size_t)layout->patch;
-    TVLM_TRY(tvlm_export_reserve(export->device, rows * columns * sizeof(float), out));
-    return export->device->backend->patchify(export->device, picture->bytes, layout, export->lookup, tokens,
-                                             *out);
+    return tokens > 0 ? tvlm_export_reserve(export->device, rows * columns * sizeof(float), out) : TVLM_OK;
 }
 
-/* Makes the values of the chosen tokens, if any are. */
-static tvlm_status run_chosen(tvlm_export *export, export_picture *picture, const tvlm_patchify *layout) {
-    const size_t bytes = (size_t)layout->count * sizeof *picture->chosen;
-    if (layout->count == 0) return TVLM_OK;
-    TVLM_TRY(tvlm_export_reserve(export->device, bytes, &export->tokens));
-    TVLM_TRY(
-        export->device->backend->buffer_write(export->device, export->tokens, 0, bytes, picture->chosen));
-    return run(export, picture, layout, export->tokens, &picture->selected);
+/* Makes the values of the first tokens, and those of the listed tokens, which the picture has chosen. */
+static tvlm_status run(tvlm_export *export, export_picture *picture, const tvlm_patchify *layout) {
+    const tvlm_backend *const backend = export->device->backend;
+    const size_t bytes = (size_t)layout->listed * sizeof *picture->chosen;
+    TVLM_TRY(reserve(export, layout, layout->listed, &picture->selected));
+    TVLM_TRY(reserve(export, layout, layout->count, &picture->values));
+    if (layout->listed > 0) {
+        TVLM_TRY(tvlm_export_reserve(export->device, bytes, &export->tokens));
+        TVLM_TRY(backend->buffer_write(export->device, export->tokens, 0, bytes, picture->chosen));
+    }
+    return backend->patchify(
+        export->device, picture->bytes, layout, export->lookup, layout->listed > 0 ? export->tokens : NULL,
+        layout->listed > 0 ? picture->selected : NULL, layout->count > 0 ? picture->values : NULL);
 }
 
 tvlm_status tvlm_export_patches(tvlm_export *export, export_picture *picture) {
     const tvlm_export_processor *p = &export->processor;
     const tvlm_export_picture *info = &picture->info;
     const int32_t merge = export->merge;
-    tvlm_patchify layout = {info->width,          info->height,         picture->frames,
-                            export->patch,        p->temporal,          merge,
-                            info->grid_w / merge, info->grid_h / merge, info->selected};
+    tvlm_patchify layout = {info->width,  info->height,  picture->frames,      export->patch,
+                            p->temporal,  merge,         info->grid_w / merge, info->grid_h / merge,
+                            info->tokens, info->selected};
     TVLM_TRY(ensure_lookup(export));
-    TVLM_TRY(run_chosen(export, picture, &layout));
-    layout.count = info->tokens;
+    if (tvlm_export_family(p) != EXPORT_SQUARE) return run(export, picture, &layout);
+    layout.count = 0;
+    TVLM_TRY(run(export, picture, &layout));
     /* Planes are one patch as large as the picture. */
-    if (tvlm_export_family(p) == EXPORT_SQUARE) {
-        layout.patch = p->side;
-        layout.blocks_x = layout.blocks_y = layout.count = 1;
-    }
-    return run(export, picture, &layout, NULL, &picture->values);
+    layout.patch = p->side;
+    layout.blocks_x = layout.blocks_y = layout.count = 1;
+    layout.listed = 0;
+    return run(export, picture, &layout);
 }

@@ -36,15 +36,23 @@ static float *write_row(const uint8_t *pixels, const tvlm_patchify *layout, patc
     return out;
 }
 
-tvlm_status tvlm_reference_patchify(tvlm_device *device, tvlm_buffer *pixels, const tvlm_patchify *layout,
-                                    tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *out) {
-    float *to = reference_data(out);
-    (void)device;
-    for (int32_t i = 0; i < layout->count; ++i) {
-        const int32_t token = tokens != NULL ? ((const int32_t *)reference_data(tokens))[i] : i;
+/* Writes the rows of `count` tokens: those that are listed, or the first ones where `tokens` is NULL. */
+static void write_tokens(const uint8_t *pixels, const tvlm_patchify *layout, const float *values,
+                         const int32_t *tokens, int32_t count, float *to) {
+    for (int32_t i = 0; i < count; ++i)
         for (int32_t inner = 0; inner < layout->merge * layout->merge; ++inner)
-            to = write_row(reference_data(pixels), layout, place_of(layout, token, inner),
-                           reference_data(values), to);
-    }
+            to = write_row(pixels, layout, place_of(layout, tokens != NULL ? tokens[i] : i, inner), values,
+                           to);
+}
+
+tvlm_status tvlm_reference_patchify(tvlm_device *device, tvlm_buffer *pixels, const tvlm_patchify *layout,
+                                    tvlm_buffer *values, tvlm_buffer *tokens, tvlm_buffer *chosen,
+                                    tvlm_buffer *out) {
+    const uint8_t *bytes = reference_data(pixels);
+    const float *lookup = reference_data(values);
+    (void)device;
+    if (layout->listed > 0)
+        write_tokens(bytes, layout, lookup, reference_data(tokens), layout->listed, reference_data(chosen));
+    if (layout->count > 0) write_tokens(bytes, layout, lookup, NULL, layout->count, reference_data(out));
     return TVLM_OK;
 }
