@@ -321,6 +321,33 @@ static void check_steadiness(tvlm_device *device, tvlm_format format) {
     if (with > 0.5 * without) fail_msg("%.3f jump; without a bonus %.3f", with, without);
 }
 
+/* Scores of one's own have the bonus, too: where the next ones are all equal, the positions stay. */
+static void check_own_steadiness(tvlm_device *device, tvlm_format format) {
+    static const int32_t chosen[] = {CELLS - 1, 17, COLUMNS + 2};
+    enum { K = sizeof chosen / sizeof *chosen };
+    tvlm_stream *stream = open_stream(device, tvlm_stream_params(.layout = "r", .format = format));
+    uint8_t *here = world(11);
+    float scores[CELLS] = {0};
+    for (int i = 0; i < K; ++i) scores[chosen[i]] = 1.0f;
+    for (int frame = 0; frame < 2; ++frame) {
+        const struct tvlm_scores own = {.values = scores, .columns = COLUMNS, .rows = ROWS};
+        tvlm_selection *selection = NULL;
+        int32_t kept = 0, count;
+        push(stream, 0, here, 0, 0, 0.0f, 0.0f, 1.0f);
+        if (tvlm_stream_select(stream, 0, NULL, tvlm_select_params(.k = K, .scores = &own), &selection) !=
+            TVLM_OK)
+            fail_msg("%s", test_last_log());
+        const tvlm_position *p = tvlm_selection_positions(selection, &count);
+        for (int32_t i = 0; i < count; ++i)
+            for (int c = 0; c < K; ++c) kept += p[i].row * COLUMNS + p[i].column == chosen[c];
+        if (kept != K) fail_msg("frame %d: %d of %d positions", frame, (int)kept, (int)K);
+        tvlm_selection_destroy(&selection);
+        memset(scores, 0, sizeof scores);
+    }
+    free(here);
+    tvlm_stream_destroy(&stream);
+}
+
 /* ---- Volumes ---- */
 
 static void push_gray(tvlm_stream *stream, int value) {
@@ -567,8 +594,9 @@ static void check_strategies(tvlm_device *device, tvlm_format format) {
     if (tiles[0] < tiles[1] + 20) fail_msg("left matters: %d tiles there; right: %d", tiles[0], tiles[1]);
 }
 
-DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness, check_volume,
-              check_look_back, check_parameters, check_refused, check_presets, check_strategies)
+DEVICE_CHECKS(check_keyframes, check_carrying, check_changes, check_regions, check_steadiness,
+              check_own_steadiness, check_volume, check_look_back, check_parameters, check_refused,
+              check_presets, check_strategies)
 
 static void test_centres(void **state) {
     (void)state;
