@@ -298,8 +298,9 @@ typedef struct tvlm_remember_args {
     const tvlm_texture *relevance; /* one image, all levels; NULL: 0 everywhere */
     const tvlm_texture *saliency;  /* of the chunk, all levels; in its first layer, */
     int32_t component;             /* this one */
-    const tvlm_texture *temporal;  /* the chunk's grid of this frame; NULL: there was no fixation yet */
-    tvlm_buffer *positions;        /* x, y in pixels of the working image, `count` of them */
+    const tvlm_texture
+        *temporal; /* the chunk's grid of this frame, level 0 alone; NULL: there was no fixation yet */
+    tvlm_buffer *positions; /* x, y in pixels of the working image, `count` of them */
     int32_t count;
     float decay, sigma; /* of the fixation; sigma in pixels */
 } tvlm_remember_args;

@@ -192,6 +192,14 @@ tvlm_status tvlm_stack_ensure(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid_ma
     return make_levels(stack, chunk, flat);
 }
 
+tvlm_status tvlm_stack_ensure_level_0(tvlm_stack *stack, tvlm_chunk *chunk, tvlm_grid grid) {
+    const tvlm_grid_mask mask = TVLM_GRID_BIT(grid);
+    tvlm_grid_mask flat = 0;
+    if ((chunk->valid & mask) != 0) return TVLM_OK;
+    TVLM_TRY(make_grids(stack, chunk, tvlm_grids_with_needs(mask) & ~chunk->valid, &flat));
+    return make_levels(stack, chunk, flat & ~mask);
+}
+
 tvlm_status tvlm_stack_make(tvlm_stack *stack, int32_t index, tvlm_grid_mask mask) {
     return tvlm_stack_ensure(stack, tvlm_stack_chunk(stack, index), mask);
 }

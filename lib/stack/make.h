@@ -27,6 +27,9 @@ struct tvlm_chunk;
 /* Does what tvlm_stack_make does, for a chunk. */
 tvlm_status tvlm_stack_ensure(tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_grid_mask mask);
 
+/* The same with level 0 of one grid alone, for who reads it once: it counts as out of date still. */
+tvlm_status tvlm_stack_ensure_level_0(tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_grid grid);
+
 /* Returns what the backend gets to make a grid of that chunk, in the texture `out`. */
 tvlm_generate_args tvlm_stack_generate_args(tvlm_stack *stack, struct tvlm_chunk *chunk, tvlm_texture *out);
 

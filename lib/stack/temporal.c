@@ -161,7 +161,7 @@ static tvlm_status remember_state(tvlm_stack *stack, int32_t index,
     int32_t layer, first;
     TVLM_TRY(
         tvlm_stack_texture(stack, index, TVLM_CHANNEL_SALIENCY, &saliency, &layer, &args.component, &first));
-    if (fixated) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(TVLM_GRID_TEMPORAL)));
+    if (fixated) TVLM_TRY(tvlm_stack_ensure_level_0(stack, chunk, TVLM_GRID_TEMPORAL));
     TVLM_TRY(make_relevance(stack, index, params, &args.relevance));
     if (params->positions != NULL) TVLM_TRY(take_positions(stack, index, params));
     TVLM_TRY(upload_positions(stack, index, &args.positions));
