@@ -58,14 +58,14 @@ kernel void footprint(BUNDLE_IN, global const int4 *restrict all_refs, const int
     if (used >> n & 1) sum_from_(TEXTURE(b##n), n, refs, e, &sum);
     BUNDLE_EACH(SUM)
 #undef SUM
-    float4 formula = 0.0f;
+    float4 computed = 0.0f;
     for (int probe = 0; probe < (int)e.step.z; ++probe) {
         const float2 at = probe_at(e, probe, &weight);
         const float x = at.x;
         float4 value = 0.0f;
-        if (used >> TVLM_BUNDLE_FORMULA & 1) gather_formula(view, farthest, refs, &x, at.y, &value);
-        formula += weight * value;
+        if (used >> TVLM_BUNDLE_FORMULA & 1) gather_formula(view, formula, refs, &x, at.y, &value);
+        computed += weight * value;
         weights += weight;
     }
-    out[i * count4 + group] = (sum + formula) / weights;
+    out[i * count4 + group] = (sum + computed) / weights;
 }

@@ -94,7 +94,7 @@ INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
 }
 
 /* The same for layers of the position formula, which are the last ones. */
-HELPER void score_formula(float4 view, float farthest, global const int *restrict heads,
+HELPER void score_formula(float4 view, float4 formula, global const int *restrict heads,
                           global const float *restrict floats, int next, int layers, const float *x, place at,
                           float (*sums)[RUN]) {
     for (; next < layers; ++next) {
@@ -104,7 +104,7 @@ HELPER void score_formula(float4 view, float farthest, global const int *restric
             float tap_x[RUN];
             float4 values[RUN];
             const float y = tap_row(x, at, tap, tap_x);
-            formula_row(view, farthest, tap_x, y, values);
+            formula_row(view, formula, TVLM_REF_LAYER(head.x), tap_x, y, values);
             add_terms(values, floats + next * LAYER_FLOATS, tap, head.y, sums);
         }
     }
@@ -149,7 +149,7 @@ score_parts(BUNDLE_IN, global const int *restrict heads, const int floats_at, co
         BUNDLE_EACH(SCORE)
 #undef SCORE
 #endif
-        score_formula(view, farthest, heads, floats, next, layers, x, at, sums);
+        score_formula(view, formula, heads, floats, next, layers, x, at, sums);
 #pragma unroll
         for (int p = 0; p < PARTS; ++p) {
             int least = INT_MAX, most = INT_MIN;

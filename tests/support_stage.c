@@ -414,7 +414,8 @@ test_bundle test_bundle_create(const test_target *target, tvlm_device *reference
                           .width = BUNDLE_WIDTH,
                           .height = BUNDLE_HEIGHT,
                           .fixation_x = 31.5f,
-                          .fixation_y = 40.25f};
+                          .fixation_y = 40.25f,
+                          .rope = {.theta = 1000.0f, .dimension = 12, .patch = 7.0f}};
     common.farthest = hypotf(BUNDLE_WIDTH - 31.5f, 40.25f);
     bundle.got = bundle.expected = common;
     for (int32_t i = 0; i < count; ++i) {
@@ -441,7 +442,9 @@ bool test_is_identifier(const tvlm_bundle *bundle, int32_t ref) {
 int32_t test_random_ref(const tvlm_bundle *bundle, int32_t like, uint64_t *random) {
     const int32_t component = below(random, 4), kind = below(random, 8);
     if (kind == 0) return TVLM_REF_ZERO;
-    if (kind == 1 || bundle->count == 0) return TVLM_REF(TVLM_BUNDLE_FORMULA, 0, component);
+    if (kind == 1 || bundle->count == 0)
+        return TVLM_REF(TVLM_BUNDLE_FORMULA, below(random, 2) * (TVLM_FORMULA_ROPE + below(random, 9)),
+                        component);
     if (like >= 0 && kind < 4) return (like & ~3) | component;
     const int32_t texture = below(random, bundle->count);
     return TVLM_REF(texture, below(random, bundle->textures[texture]->layers), component);

@@ -374,7 +374,7 @@ static void check_identifiers(tvlm_device *device, tvlm_format format) {
 }
 
 static void test_refusals(void **state) {
-    static const int32_t red = TVLM_CHANNEL_R, none = 12345;
+    static const int32_t red = TVLM_CHANNEL_R, none = 99999;
     (void)state;
     tvlm_device *device = open_reference();
     const uint8_t pixel[3] = {1, 2, 3};
@@ -385,7 +385,7 @@ static void test_refusals(void **state) {
     float out, size = 1.0f;
     assert_int_equal(tvlm_stack_sample_footprint(stack, &f, 1, &red, 1, &out), TVLM_OK);
     assert_true(fabsf(out - 1.0f / 255.0f) < 1e-6f);
-    refused(tvlm_stack_sample_footprint(stack, &f, 1, &none, 1, &out), TVLM_ERROR_ARGUMENT, "12345");
+    refused(tvlm_stack_sample_footprint(stack, &f, 1, &none, 1, &out), TVLM_ERROR_ARGUMENT, "99999");
     f.v[1] = INFINITY;
     refused(tvlm_stack_sample_footprint(stack, &f, 1, &red, 1, &out), TVLM_ERROR_ARGUMENT,
             "axes that are not finite");

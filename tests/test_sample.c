@@ -14,6 +14,8 @@
 
 /* Position is a division (2.5 ulp) and a root (3 ulp) of values below 1. */
 static const test_tolerance formula_tolerance = {6e-7f, 1.5e-7f, TEST_HALF_ULP};
+/* Rotary positions are of angles of up to 14, which a float has to 1e-6; half of that is left of their cosines. */
+static const test_tolerance rope_tolerance = {1.5e-6f, 3e-7f, TEST_HALF_ULP};
 
 /* Most points are far better than the worst: the error grows with the coordinate and the step between two
  * texels. */
@@ -68,11 +70,11 @@ static void check_identifier(const tvlm_bundle *bundle, int32_t ref, const refer
 typedef struct comparison {
     const tvlm_bundle *bundle;
     bool half; /* results are stored in half */
-    values linear, formula;
+    values linear, formula, rope;
 } comparison;
 
 static comparison begin_comparison(const tvlm_bundle *bundle, bool half, size_t capacity) {
-    return (comparison){bundle, half, values_make(capacity), values_make(capacity)};
+    return (comparison){bundle, half, values_make(capacity), values_make(capacity), values_make(capacity)};
 }
 
 static void compare_value(comparison *c, int32_t ref, const reference_point *point, float got) {
@@ -82,8 +84,10 @@ static void compare_value(comparison *c, int32_t ref, const reference_point *poi
         check_identifier(c->bundle, ref, point, got);
     } else {
         const float expected = (float)tvlm_reference_sample_at(c->bundle, ref, point);
-        values_add(TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA ? &c->formula : &c->linear, got,
-                   c->half ? tvlm_half_to_float(tvlm_half_from_float(expected)) : expected);
+        values_add(TVLM_REF_TEXTURE(ref) != TVLM_BUNDLE_FORMULA ? &c->linear
+                   : TVLM_REF_LAYER(ref) < TVLM_FORMULA_ROPE    ? &c->formula
+                                                                : &c->rope,
+                   got, c->half ? tvlm_half_to_float(tvlm_half_from_float(expected)) : expected);
     }
 }
 
@@ -93,6 +97,8 @@ static void finish_comparison(comparison *c, const char *what, test_tolerance li
     values_compare(&c->linear, line, linear, c->half);
     snprintf(line, sizeof line, "%s, position", what);
     values_compare(&c->formula, line, formula_tolerance, c->half);
+    snprintf(line, sizeof line, "%s, rotary positions", what);
+    values_compare(&c->rope, line, rope_tolerance, c->half);
 }
 
 static void random_refs(const tvlm_bundle *bundle, int32_t *refs, int32_t count, uint64_t *random) {

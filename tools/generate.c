@@ -21,6 +21,7 @@ typedef struct generate_options {
     const char *output, *sheet, *layout, *channels, *network;
     option_integer level, clusters, max_side;
     option_size size;
+    option_triple rope;
     input_options inputs;
 } generate_options;
 
@@ -55,6 +56,7 @@ static const option_spec specs[] = {
 static const option_specs own = OPTION_SPECS(specs);
 static const option_group groups[] = {
     {&own, 0},
+    {&rope_specs, offsetof(generate_options, rope)},
     {&input_specs, offsetof(generate_options, inputs)},
     {&input_vector_specs, offsetof(generate_options, inputs)},
     {&feature_patch_specs, offsetof(generate_options, inputs.patch)},
@@ -289,7 +291,8 @@ static int begin(struct job *job, const char *layout) {
         (code = create_stack(job, layout)) != TOOL_DONE)
         return code;
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
-    if ((code = inputs_set(tool, job->inputs, job->image_width, job->stack)) != TOOL_DONE ||
+    if ((code = rope_set(tool, &job->options->rope, job->stack)) != TOOL_DONE ||
+        (code = inputs_set(tool, job->inputs, job->image_width, job->stack)) != TOOL_DONE ||
         (code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
         (code = make_planes(job)) != TOOL_DONE)
         return code;

@@ -79,6 +79,7 @@ static const option_group groups[] = {
     {&placing_specs, offsetof(select_options, placing)},
     {&own, 0},
     {&stack_specs, offsetof(select_options, stacks)},
+    {&rope_specs, offsetof(select_options, stacks.rope)},
     {&budget_specs, offsetof(select_options, budget)},
     {&budget_preset_specs, offsetof(select_options, preset)},
     {&stride_specs, offsetof(select_options, stride)},

@@ -84,7 +84,7 @@ int stack_find(stack_source *source, const char *path, const tvlm_image *image, 
                                                    &found->stack, &hit)
                               : tvlm_stack_create_for_image(source->device, image, &params, &found->stack));
     found->new = !hit;
-    return code;
+    return code == TOOL_DONE ? rope_set(tool, &source->options->rope, found->stack) : code;
 }
 
 void stack_done(stack_source *source, image_stack *used) {

@@ -15,6 +15,7 @@ typedef struct stack_options {
     option_integer max_side;
     const char *network;
     option_number cache_bytes;
+    option_triple rope;
 } stack_options;
 extern const option_specs stack_specs;
 

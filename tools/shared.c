@@ -45,6 +45,24 @@ static const option_spec stride[] = {
 };
 const option_specs stride_specs = OPTION_SPECS(stride);
 
+static const option_spec rope[] = {
+    {0, OPTION_TRIPLE, "rope", 0, "THETA,D,PATCH",
+     "the base, the dimensions and the pixels of a patch of rope_x_cos_0 .., rope_x_sin_0 .., rope_y_cos_0 .. and "
+     "rope_y_sin_0 .. (default: 10000,64,16)",
+     1e-6, 1e9, NULL},
+};
+const option_specs rope_specs = OPTION_SPECS(rope);
+
+int rope_set(struct tool *tool, const option_triple *given, tvlm_stack *stack) {
+    const int32_t dimension = (int32_t)given->values[1];
+    if (!given->given) return TOOL_DONE;
+    if ((float)dimension != given->values[1])
+        return tool_fail(tool, "--rope: %g dimensions, which is no whole number", (double)given->values[1]);
+    return tool_status(
+        tool, tvlm_stack_set_rope(stack, tvlm_rope_params(.theta = given->values[0], .dimension = dimension,
+                                                          .patch = given->values[2])));
+}
+
 static const option_spec every[] = {
     {0, OPTION_INTEGER, "every", 0, "N", "only every N-th frame (default: 1)", 1, 1000000, NULL},
 };

@@ -6,7 +6,7 @@
 #ifndef TVLM_TOOLS_SHARED_H
 #define TVLM_TOOLS_SHARED_H
 
-#include "options.h"
+#include "tool.h"
 
 /* -k, --strategy, --overview, --patch, --min-distance: how many positions, and how they are chosen. */
 typedef struct placing_options {
@@ -26,6 +26,10 @@ extern const option_specs weighing_specs;
 /* What --help says of --max-side. */
 #define MAX_SIDE_HELP                                                                                        \
     "images with a longer side are worked on smaller, in their shape (default: what fits the device)"
+
+/* --rope: how rope_x_cos_0 and on are made. rope_set tells a stack, where the option was given. */
+extern const option_specs rope_specs; /* its value is an option_triple */
+int rope_set(struct tool *tool, const option_triple *rope, tvlm_stack *stack);
 
 extern const option_specs stride_specs; /* --stride, whose value is an option_number */
 extern const option_specs every_specs;  /* --every, whose value is an option_integer */

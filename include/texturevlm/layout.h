@@ -25,6 +25,8 @@ extern "C" {
  *   feature_0 .. 4095   FEATURE_0 + i
  *   embedding_16 .. 63  EMBEDDING_16 + i - 16; they are in no layout, and can only be asked for by name
  *   learned_0 .. 31     LEARNED_0 + i, the outputs of the stack's network (network.h)
+ *   rope_x_cos_0 .. 63  ROPE_X_COS_0 + k, and so on for rope_x_sin, rope_y_cos and rope_y_sin: where a place is, as
+ *                       rotary position embeddings say it (tvlm_stack_set_rope); they are in no layout
  *   user planes         USER_0 + i, in the order in which a stack was told their names
  *
  * Built-in channels that are added are numbered from 12288 on, one after the other.
@@ -80,6 +82,10 @@ enum {
     TVLM_CHANNEL_EMBEDDING_16 = 8192,
     TVLM_CHANNEL_SHARPNESS = 12288,
     TVLM_CHANNEL_LEARNED_0 = 12289,
+    TVLM_CHANNEL_ROPE_X_COS_0 = 12321,
+    TVLM_CHANNEL_ROPE_X_SIN_0 = 12385,
+    TVLM_CHANNEL_ROPE_Y_COS_0 = 12449,
+    TVLM_CHANNEL_ROPE_Y_SIN_0 = 12513,
     TVLM_CHANNEL_USER_0 = 65536,
     TVLM_CHANNEL_NONE = -1
 };
@@ -87,6 +93,7 @@ enum {
 #define TVLM_WORDS_MAX           64
 #define TVLM_FEATURES_MAX        4096
 #define TVLM_EMBEDDING_MAX       64
+#define TVLM_ROPE_MAX            64
 #define TVLM_USER_PLANES_MAX     16
 #define TVLM_CHANNEL_NAME_SIZE   32
 #define TVLM_LAYOUT_CHANNELS_MAX 8192

@@ -123,6 +123,28 @@ TVLM_API tvlm_status tvlm_stack_send_image(tvlm_stack *stack, int32_t index, con
  * is computed where it is read. */
 TVLM_API tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y);
 
+/* How places become the channels rope_x_cos_0 and so on. */
+struct tvlm_rope_params {
+    /* The base of the frequencies, above 1; 0 means 10000. */
+    float theta;
+    /* How many dimensions of a model's vectors turn with one coordinate: even, 2 .. 128; 0 means 64. */
+    int32_t dimension;
+    /* The side of a patch in pixels of the working image, finite and above 0; 0 means 16. */
+    float patch;
+    uint32_t reserved[5];
+};
+#define tvlm_rope_params(...) TVLM_PARAMS(tvlm_rope_params, __VA_ARGS__)
+
+/*
+ * Says with which numbers the positional channels for models are made, which are rotary position embeddings (Su et al.
+ * 2021) along each axis: rope_x_cos_k is 0.5 + 0.5 cos(p theta^(-2k / dimension)) with p = x / patch, the position in
+ * patches, rope_x_sin_k the same with the sine, and rope_y_cos_k and rope_y_sin_k those of y. They are computed where
+ * they are read, so that they are exact at every level and take no memory. A model of `dimension` has the frequencies
+ * k < dimension / 2; up to k = 63 the channels are there whatever it is. NULL means the defaults, with which a stack
+ * begins. Errors: ARGUMENT (numbers out of their ranges), and nothing is changed then.
+ */
+TVLM_API tvlm_status tvlm_stack_set_rope(tvlm_stack *stack, const struct tvlm_rope_params *params);
+
 /* Enqueues what makes all families of the stack's layout that are outdated. Readers do that by themselves for
  * what they read. */
 TVLM_API tvlm_status tvlm_stack_generate(tvlm_stack *stack);

@@ -339,13 +339,15 @@
  * A reference to a channel, as kernels that read many textures get it (cl/bundle.clh): texture in the bundle,
  * layer and component in one int.
  *
- *   - Texture TVLM_BUNDLE_FORMULA stands for the position channels, which are computed.
+ *   - Texture TVLM_BUNDLE_FORMULA stands for the position channels, which are computed: x, y and eccentricity are its
+ *     layer 0, and from layer TVLM_FORMULA_ROPE on each has the four channels of one frequency of rotary positions.
  *   - A reference below 0 is a channel that is 0 everywhere.
  *   - TVLM_REF_UNIT is added to the reference of a channel that belongs to a vector of so many layers, which
  *     is scaled to unit length; TVLM_REF_LAYERS is 0 for all others.
  */
 #define TVLM_BUNDLE_MAX                     16
 #define TVLM_BUNDLE_FORMULA                 31
+#define TVLM_FORMULA_ROPE                   1
 #define TVLM_REF_ZERO                       (-1)
 #define TVLM_REF(texture, layer, component) (((texture) << 16) | ((layer) << 2) | (component))
 #define TVLM_REF_UNIT(layers)               ((layers) << 21)

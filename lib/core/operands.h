@@ -72,6 +72,13 @@ typedef struct tvlm_texture {
     size_t bytes;
 } tvlm_texture;
 
+/* What the channels rope_x_cos_0 and so on are made with: struct tvlm_rope_params, defaults filled in. */
+typedef struct tvlm_rope {
+    float theta;
+    int32_t dimension;
+    float patch;
+} tvlm_rope;
+
 /*
  * Several textures that one kernel reads (a *bundle*), and what the position formula needs. All textures hold
  * the same images. TVLM_REF (constants.h) names a channel in it.
@@ -86,6 +93,7 @@ typedef struct tvlm_bundle {
     float width, height;
     float fixation_x, fixation_y;
     float farthest;
+    tvlm_rope rope;
 } tvlm_bundle;
 
 /* A point to sample. It has the layout of a float4. */

@@ -129,35 +129,23 @@ typedef struct channel_row {
     const char *name, *family;
     float low, high;
     bool identifier;
-    /* The place of the first channel. A run fills the components of a layer, and then the next layer. */
+    /* The place of the first channel. A run fills the components of a layer, and then the next layer; or one component
+     * of layers that follow each other, where `layers` is set. */
     tvlm_channel_place place;
+    bool layers;
 } channel_row;
 
-/* STORED, STORED_ID and FORMULA are one channel, of a grid or of a formula; STORED_RUN is several. */
+/* STORED, STORED_ID and FORMULA are one channel, of a grid or of a formula; STORED_RUN and FORMULA_RUN are several. */
 #define STORED(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                      \
-    {                                                                                                        \
-        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {                                                     \
-            TVLM_GRID_##GRID, LAYER, COMPONENT                                                               \
-        }                                                                                                    \
-    }
+    { NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_##GRID, LAYER, COMPONENT}, false }
 #define STORED_RUN(NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, GRID, LAYER)                               \
-    {                                                                                                        \
-        NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {                                              \
-            TVLM_GRID_##GRID, LAYER, 0                                                                       \
-        }                                                                                                    \
-    }
+    { NUMBER, COUNT, INDEX, NAME, FAMILY, LOW, HIGH, false, {TVLM_GRID_##GRID, LAYER, 0}, false }
 #define STORED_ID(NUMBER, NAME, FAMILY, LOW, HIGH, GRID, LAYER, COMPONENT)                                   \
-    {                                                                                                        \
-        NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {                                                      \
-            TVLM_GRID_##GRID, LAYER, COMPONENT                                                               \
-        }                                                                                                    \
-    }
+    { NUMBER, 1, -1, NAME, FAMILY, LOW, HIGH, true, {TVLM_GRID_##GRID, LAYER, COMPONENT}, false }
 #define FORMULA(NUMBER, NAME, FAMILY, COMPONENT)                                                             \
-    {                                                                                                        \
-        NUMBER, 1, -1, NAME, FAMILY, 0.0f, 1.0f, false, {                                                    \
-            TVLM_GRID_FORMULA, 0, COMPONENT                                                                  \
-        }                                                                                                    \
-    }
+    { NUMBER, 1, -1, NAME, FAMILY, 0.0f, 1.0f, false, {TVLM_GRID_FORMULA, 0, COMPONENT}, false }
+#define FORMULA_RUN(NUMBER, COUNT, NAME, FAMILY, LAYER, COMPONENT)                                           \
+    { NUMBER, COUNT, 0, NAME, FAMILY, 0.0f, 1.0f, false, {TVLM_GRID_FORMULA, LAYER, COMPONENT}, true }
 /* The rows are in ascending order of their numbers, so a search can stop early. */
 static const channel_row rows[] = {
     STORED(0, "r", "visual", 0.0f, 1.0f, SOURCE, 0, 0),
@@ -213,6 +201,10 @@ static const channel_row rows[] = {
     STORED(TVLM_CHANNEL_SHARPNESS, "sharpness", "detail", 0.0f, 1.0f, SHARPNESS, 0, 0),
     STORED_RUN(TVLM_CHANNEL_LEARNED_0, TVLM_NETWORK_OUTPUTS_MAX, 0, "learned", "learned", -INFINITY, INFINITY,
                LEARNED, 0),
+    FORMULA_RUN(TVLM_CHANNEL_ROPE_X_COS_0, TVLM_ROPE_MAX, "rope_x_cos", "position", TVLM_FORMULA_ROPE, 0),
+    FORMULA_RUN(TVLM_CHANNEL_ROPE_X_SIN_0, TVLM_ROPE_MAX, "rope_x_sin", "position", TVLM_FORMULA_ROPE, 1),
+    FORMULA_RUN(TVLM_CHANNEL_ROPE_Y_COS_0, TVLM_ROPE_MAX, "rope_y_cos", "position", TVLM_FORMULA_ROPE, 2),
+    FORMULA_RUN(TVLM_CHANNEL_ROPE_Y_SIN_0, TVLM_ROPE_MAX, "rope_y_sin", "position", TVLM_FORMULA_ROPE, 3),
 };
 
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
@@ -231,7 +223,9 @@ tvlm_channel_place tvlm_channel_get_place(int32_t channel) {
     const channel_row *row = find_row(channel);
     tvlm_channel_place place = {TVLM_GRID_NONE, 0, 0};
     if (row == NULL || row->place.grid == TVLM_GRID_NONE) return place;
-    const int32_t position = row->place.layer * 4 + row->place.component + channel - row->first;
+    const int32_t number = channel - row->first;
+    const int32_t position =
+        row->place.layer * 4 + row->place.component + (row->layers ? 4 * number : number);
     place.grid = row->place.grid;
     place.layer = position / 4;
     place.component = position % 4;

@@ -106,7 +106,9 @@ void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {
     for (int i = 0; i < bundle_size(bundle); ++i)
         tvlm_opencl_call_input(call, i < bundle->count ? bundle->textures[i] : call->device->empty);
     tvlm_opencl_call_float4(call, bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y);
-    tvlm_opencl_call_float(call, bundle->farthest);
+    tvlm_opencl_call_float4(call, bundle->farthest, 1.0f / bundle->rope.patch,
+                            (float)(2.0 * log2((double)bundle->rope.theta) / (double)bundle->rope.dimension),
+                            0.0f);
 }
 
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,

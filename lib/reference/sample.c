@@ -6,24 +6,12 @@
 
 #include <math.h>
 
+#include "core/formula.h"
 #include "reference/reference.h"
 #include "reference/texture.h"
 
 static double clamp(double value, double low, double high) {
     return fmin(fmax(value, low), high);
-}
-
-/* The position channels, x, y, eccentricity and 0, which are computed and have no texels and no levels. */
-static double formula(const tvlm_bundle *bundle, int component, const reference_point *point) {
-    const double width = bundle->width, height = bundle->height;
-    const double x = clamp(point->x, 0, width), y = clamp(point->y, 0, height);
-    const double distance = hypot(x - (double)bundle->fixation_x, y - (double)bundle->fixation_y);
-    switch (component) {
-    case 0: return x / width;
-    case 1: return y / height;
-    case 2: return fmin(1, distance / (double)bundle->farthest);
-    default: return 0;
-    }
 }
 
 /* The texture's own level for a level of the image: level 0 of a coarser grid stands at that level of the
@@ -93,7 +81,7 @@ static double of_unit(const tvlm_texture *texture, double level, int32_t ref, co
 double tvlm_reference_sample_at(const tvlm_bundle *bundle, int32_t ref, const reference_point *point) {
     if (ref < 0) return 0;
     const int component = TVLM_REF_COMPONENT(ref);
-    if (TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA) return formula(bundle, component, point);
+    if (TVLM_REF_TEXTURE(ref) == TVLM_BUNDLE_FORMULA) return tvlm_formula_at(bundle, ref, point->x, point->y);
     const tvlm_texture *texture = bundle->textures[TVLM_REF_TEXTURE(ref)];
     const double level = own_level(texture, point->level);
     if (TVLM_REF_LAYERS(ref) > 0) return of_unit(texture, level, ref, point);

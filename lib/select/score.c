@@ -360,7 +360,7 @@ typedef struct ingredients {
     const tvlm_texture *textures[TVLM_BUNDLE_MAX];
     uint64_t outdated;
     tvlm_candidates candidates;
-    float view[5]; /* size of the image, fixation, and what is farthest from it */
+    float view[8]; /* size of the image, fixation, what is farthest from it, and rotary positions */
     float bias, weight[TVLM_SCORE_PARTS];
     int32_t normalise[TVLM_SCORE_PARTS];
     tvlm_score_group groups[]; /* the program's */
@@ -371,8 +371,14 @@ typedef struct ingredients {
 static ingredients *ingredients_of(const tvlm_stack *stack, int32_t index, const tvlm_candidates *candidates,
                                    const program *p, const tvlm_bundle *bundle, size_t *bytes) {
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
-    const float view[5] = {bundle->width, bundle->height, bundle->fixation_x, bundle->fixation_y,
-                           bundle->farthest};
+    const float view[8] = {bundle->width,
+                           bundle->height,
+                           bundle->fixation_x,
+                           bundle->fixation_y,
+                           bundle->farthest,
+                           bundle->rope.theta,
+                           (float)bundle->rope.dimension,
+                           bundle->rope.patch};
     if ((mask & TVLM_GRID_BIT(TVLM_GRID_QUERY)) != 0 || tvlm_stack_bonus(stack, index, candidates) != NULL)
         return NULL;
     *bytes = sizeof(ingredients) + (size_t)p->count * sizeof *p->groups;

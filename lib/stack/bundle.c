@@ -22,7 +22,8 @@ tvlm_bundle tvlm_stack_bundle_view(const tvlm_stack *stack) {
                          .height = (float)stack->height,
                          .fixation_x = stack->fixation_x,
                          .fixation_y = stack->fixation_y,
-                         .farthest = stack->farthest};
+                         .farthest = stack->farthest,
+                         .rope = stack->rope};
 }
 
 int32_t tvlm_stack_bundle_limit(const tvlm_stack *stack) {
@@ -38,7 +39,7 @@ void tvlm_stack_bundle(const tvlm_stack *stack, int32_t index, const int32_t *ch
         const tvlm_channel_place place = tvlm_stack_place(stack, channels[i]);
         refs[i] = TVLM_REF_ZERO;
         if (place.grid == TVLM_GRID_FORMULA) {
-            refs[i] = TVLM_REF(TVLM_BUNDLE_FORMULA, 0, place.component);
+            refs[i] = TVLM_REF(TVLM_BUNDLE_FORMULA, place.layer, place.component);
         } else if (place.grid < TVLM_GRID_COUNT && (chunk->valid & TVLM_GRID_BIT(place.grid)) != 0) {
             const int32_t texture = add_texture(stack, bundle, chunk->grids[place.grid]);
             if (texture < 0) break;

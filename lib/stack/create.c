@@ -135,6 +135,7 @@ static tvlm_status fill(tvlm_stack *stack, const struct tvlm_stack_params *param
     TVLM_TRY(tvlm_stack_take_network(stack, params->network));
     TVLM_TRY(tvlm_stack_set_fixation(stack, fixation != NULL ? fixation[0] : 0.5f * (float)stack->width,
                                      fixation != NULL ? fixation[1] : 0.5f * (float)stack->height));
+    TVLM_TRY(tvlm_stack_set_rope(stack, NULL));
     TVLM_TRY(parse_layout(stack, params->layout != NULL ? params->layout : TVLM_LAYOUT_DEFAULT));
     return make_images(stack);
 }

@@ -123,8 +123,9 @@ struct tvlm_stack {
     tvlm_grid_mask network_reads; /* the grids that its inputs may be stored in */
 
     float fixation_x, fixation_y, farthest; /* farthest: the distance of the corner that is farthest away */
-    tvlm_grid_mask asked;                   /* grids that readers ever asked for */
-    bool streamed; /* its frames are a stream's: what one has no input for, a later one may bring */
+    tvlm_rope rope;
+    tvlm_grid_mask asked; /* grids that readers ever asked for */
+    bool streamed;        /* its frames are a stream's: what one has no input for, a later one may bring */
     tvlm_question question;
     tvlm_given given[TVLM_GRID_COUNT];
     tvlm_user_plane users[TVLM_USER_PLANES_MAX];

@@ -5,9 +5,11 @@
 #include <math.h>
 
 #include "core/check.h"
+#include "core/formula.h"
 #include "core/memory.h"
 #include "core/owner.h"
 #include "core/try.h"
+#include "stack/bundle.h"
 #include "stack/grids.h"
 #include "stack/inside.h"
 #include "stack/make.h"
@@ -37,21 +39,15 @@ tvlm_status tvlm_stack_channel_size(tvlm_stack *stack, int32_t channel, int32_t 
     return channel_size(stack, channel, level, width, height);
 }
 
-/* Computes a channel of the family position at a texel's centre, by the formula of doc/channels.md. */
-static float formula(const tvlm_stack *stack, int32_t component, float u, float v) {
-    if (component == 0) return u;
-    if (component == 1) return v;
-    const float dx = u * (float)stack->width - stack->fixation_x;
-    const float dy = v * (float)stack->height - stack->fixation_y;
-    return fminf(sqrtf(dx * dx + dy * dy) / stack->farthest, 1.0f);
-}
-
-static void read_formula(const tvlm_stack *stack, int32_t component, int32_t width, int32_t height,
+/* Computes a channel of the family position at the centres of texels. */
+static void read_formula(const tvlm_stack *stack, tvlm_channel_place place, int32_t width, int32_t height,
                          float *texels) {
+    const tvlm_bundle view = tvlm_stack_bundle_view(stack);
+    const int32_t ref = TVLM_REF(TVLM_BUNDLE_FORMULA, place.layer, place.component);
     for (int32_t y = 0; y < height; ++y)
         for (int32_t x = 0; x < width; ++x)
-            *texels++ = formula(stack, component, ((float)x + 0.5f) / (float)width,
-                                ((float)y + 0.5f) / (float)height);
+            *texels++ = (float)tvlm_formula_at(&view, ref, (x + 0.5) * (double)view.width / width,
+                                               (y + 0.5) * (double)view.height / height);
 }
 
 /* Returns a component of a vector of that length as it is after the vector is scaled to unit length. */
@@ -99,7 +95,7 @@ tvlm_status tvlm_stack_read(tvlm_stack *stack, int32_t index, int32_t channel, i
     const tvlm_channel_place place = tvlm_stack_place(stack, channel);
     tvlm_chunk *chunk = tvlm_stack_chunk(stack, index);
     if (place.grid == TVLM_GRID_FORMULA) {
-        read_formula(stack, place.component, width, height, texels);
+        read_formula(stack, place, width, height, texels);
         return TVLM_OK;
     }
     if (place.grid < TVLM_GRID_COUNT) TVLM_TRY(tvlm_stack_ensure(stack, chunk, TVLM_GRID_BIT(place.grid)));

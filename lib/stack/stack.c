@@ -85,6 +85,14 @@ int32_t tvlm_stack_image_number(const tvlm_stack *stack, int32_t index) {
     return index % stack->chunk_images;
 }
 
+/* A network may read formulas, which no grid holds. */
+static void outdate_formulas(tvlm_stack *stack) {
+    for (int32_t i = 0; i < stack->chunk_count; ++i) {
+        stack->chunks[i].valid &= ~TVLM_GRID_BIT(TVLM_GRID_LEARNED);
+        ++stack->chunks[i].outdated[TVLM_GRID_LEARNED];
+    }
+}
+
 tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
     TVLM_NEED(NULL, stack);
     TVLM_ENTER(stack->device);
@@ -96,11 +104,32 @@ tvlm_status tvlm_stack_set_fixation(tvlm_stack *stack, float x, float y) {
     stack->fixation_x = x;
     stack->fixation_y = y;
     stack->farthest = (float)hypot(right, down);
-    /* A network may read the eccentricity, which no grid holds. */
-    for (int32_t i = 0; i < stack->chunk_count; ++i) {
-        stack->chunks[i].valid &= ~TVLM_GRID_BIT(TVLM_GRID_LEARNED);
-        ++stack->chunks[i].outdated[TVLM_GRID_LEARNED];
-    }
+    outdate_formulas(stack);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_stack_set_rope(tvlm_stack *stack, const struct tvlm_rope_params *params) {
+    static const struct tvlm_rope_params none = {0};
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
+    const tvlm_log *const log = &stack->device->log;
+    TVLM_CHECK_RESERVED(log, tvlm_rope_params, params);
+    if (params == NULL) params = &none;
+    const tvlm_rope rope = {.theta = params->theta != 0.0f ? params->theta : 10000.0f,
+                            .dimension = params->dimension != 0 ? params->dimension : 64,
+                            .patch = params->patch != 0.0f ? params->patch : 16.0f};
+    if (!(rope.theta > 1.0f) || !isfinite(rope.theta))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "rotary positions of base %g; it is above 1",
+                         (double)rope.theta);
+    if (rope.dimension < 2 || rope.dimension > 2 * TVLM_ROPE_MAX || rope.dimension % 2 != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "rotary positions of %d dimensions; an even number from 2 to %d is possible",
+                         (int)rope.dimension, 2 * TVLM_ROPE_MAX);
+    if (!(rope.patch > 0.0f) || !isfinite(rope.patch))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "rotary positions in patches of %g pixels",
+                         (double)rope.patch);
+    stack->rope = rope;
+    outdate_formulas(stack);
     return TVLM_OK;
 }
 

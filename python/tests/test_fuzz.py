@@ -163,6 +163,7 @@ def test_stacks(a, b, c):
         tried(stack.merge_tokens, a, whole=b)
         tried(stack.scores, a, level=b)
         tried(stack.set_fixation, a, b)
+        tried(stack.set_rope, a, b, c)
         tried(stack.has, a)
         tried(stack.clear, a)
         tried(stack.channels, a, level=b)

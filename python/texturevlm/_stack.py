@@ -145,6 +145,14 @@ class Stack:
         """Moves the place from which eccentricity is measured, in pixels of the working image."""
         self._call(lib.tvlm_stack_set_fixation, real("x", x), real("y", y))
 
+    def set_rope(self, theta: float = 10000.0, dimension: int = 64, patch: float = 16.0) -> None:
+        """Says how places become the channels ``rope_x_cos_k``, ``rope_x_sin_k``, ``rope_y_cos_k`` and ``rope_y_sin_k``: 0.5 + 0.5
+        cos(p theta^(-2k / dimension)), p the position in patches of that many pixels of the working image."""
+        params = ffi.new("struct tvlm_rope_params *", {
+            "theta": real("theta", theta, 1.0, above=True), "dimension": integer("dimension", dimension, 2, 128),
+            "patch": real("patch", patch, 0.0, above=True)})
+        self._call(lib.tvlm_stack_set_rope, params)
+
     # ---- What is handed in ----
 
     def set_grid(self, name: str, grid: Any, *, cell: float | None = None, camera: tuple[float, float, float, float] | None = None,
