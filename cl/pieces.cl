@@ -7,11 +7,11 @@
  * 1. Pieces are found by union-find: pieces_link within each tile, then pieces_merge across the tiles' edges.
  *    The root of a piece is its first pixel in reading order, whatever the order in which work-items unite.
  * 2. pieces_count adds up the sizes of pieces; pieces_largest and pieces_main find each label's main piece
- *    (of equal ones the first); pieces_dense numbers the labels that are in use.
+ *    (of equal ones the first), and number the labels that are in use.
  * 3. Every other piece takes the label of that main piece beside it whose colour is most like the colour of a
- *    pixel that touches it (pieces_offer). A piece that touches none takes what its neighbour ends with
- *    (pieces_settle). pieces_spread hands that to all pixels, and pieces_rescue covers the one case that is
- *    left.
+ *    pixel that touches it (pieces_offer). A piece that touches none takes what its neighbour ends with, and
+ *    so do all pixels (pieces_settle). Pixels that arrive at nothing have -1, and regions_sum of regions.cl
+ *    gives them what pieces_settle found for them.
  *
  * Buffers of a value for each pixel, and `work`, are as in cluster.cl: image after image. `tables` says where
  * in an image's words of `work` things lie: (words of an image, largest piece of each label, main piece of
@@ -182,46 +182,46 @@ kernel void pieces_largest(global const int *restrict all_parents, const int cou
     }
 }
 
-/* Finds each label's main piece: of its largest pieces the first. The sizes of roots then become offers
- * (pieces_offer), of which there is none yet. */
-kernel void pieces_main(global const int *restrict all_parents, const int count,
-                        global const int *restrict all_labels, global int *restrict all_sizes,
-                        global int *work, const int4 tables) {
-    const size_t plane = (size_t)get_global_id(1) * count;
-    global int *own = work + (size_t)get_global_id(1) * tables.x;
+/*
+ * Numbers the labels in use, of `labels` labels. All work-items of a group come here: each counts those of its
+ * share, and numbers them from the sum of the shares before. The number of regions goes to *regions.
+ */
+HELPER void number_labels(global const int *largest, int labels, global int *dense, global int *regions,
+                          local int *counts) {
+    const int lane = get_local_id(0), each = (labels + GROUP - 1) / GROUP;
+    int count = 0, next = 0;
+    for (int i = lane * each; i < min((lane + 1) * each, labels); ++i) count += largest[i] > 0;
+    counts[lane] = count;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < lane; ++i) next += counts[i];
+    for (int i = lane * each; i < min((lane + 1) * each, labels); ++i) {
+        dense[i] = next;
+        next += largest[i] > 0;
+    }
+    if (lane == GROUP - 1) *regions = next;
+}
+
+/*
+ * Finds each label's main piece: of its largest pieces the first. The sizes of roots then become offers
+ * (pieces_offer), of which there is none yet. The first group of an image also numbers the labels in use; the
+ * number of regions is the first word of the image's region table, which has `words` words.
+ */
+kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
+pieces_main(global const int *restrict all_parents, const int count, global const int *restrict all_labels,
+            global int *restrict all_sizes, global int *work, const int4 tables, const int labels,
+            global int *regions, const int words) {
+    local int counts[GROUP];
+    const int image = get_global_id(1);
+    const size_t plane = (size_t)image * count;
+    global int *own = work + (size_t)image * tables.x;
     FOR_SPAN(count, p) {
         if (all_parents[plane + p] != p) continue;
         const int label = all_labels[plane + p];
         if (all_sizes[plane + p] == own[tables.y + label]) atomic_max(own + tables.z + label, count - p);
         all_sizes[plane + p] = TVLM_CLUSTER_NONE;
     }
-}
-
-/* The work-items of pieces_dense's group. */
-#define LANES 64
-
-/*
- * Numbers the labels in use, of `labels` labels, with one work-group for each image (y): each work-item
- * counts those of its share, and numbers them from the sum of the shares before. The number of regions goes
- * to the first word of the image's region table, which has `words` words.
- */
-kernel __attribute__((reqd_work_group_size(LANES, 1, 1))) void
-pieces_dense(global int *work, const int4 tables, const int labels, global int *regions, const int words) {
-    local int counts[LANES];
-    const int lane = get_local_id(0), image = get_group_id(1), each = (labels + LANES - 1) / LANES;
-    global int *own = work + (size_t)image * tables.x, *dense = own + tables.w;
-    global const int *largest = own + tables.y;
-    int count = 0;
-    for (int i = lane * each; i < min((lane + 1) * each, labels); ++i) count += largest[i] > 0;
-    counts[lane] = count;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    int next = 0;
-    for (int i = 0; i < lane; ++i) next += counts[i];
-    for (int i = lane * each; i < min((lane + 1) * each, labels); ++i) {
-        dense[i] = next;
-        next += largest[i] > 0;
-    }
-    if (lane == LANES - 1) regions[(size_t)image * words] = next;
+    if (get_group_id(0) == 0)
+        number_labels(own + tables.y, labels, own + tables.w, regions + (size_t)image * words, counts);
 }
 
 /* ---- 3. One piece each ---- */
@@ -272,72 +272,56 @@ kernel void pieces_offer(global const uint *restrict colours, global const int *
 }
 
 /*
- * Finds the number of the region that each piece ends with, and leaves it as the result of the root:
+ * The number of the region that a piece ends with, whose root is pixel `at`:
  *
  *   - a main piece keeps its own label;
  *   - another piece takes the label of its best offer;
  *   - without an offer it ends with what the piece above its first pixel ends with (left of it in the top
  *     row). That can repeat, but ends: each step leads to a pixel that comes earlier.
  *
- * Results are -1 where this arrives at pixel 0 without an offer. Pieces on the way whose result is known
- * already are asked for it.
+ * It is -1 where this arrives at pixel 0 without an offer. Where a root on the way has its result already, that
+ * is taken: there may be thousands of pieces on the way. A result that another work-item is about to write is
+ * found once more.
+ */
+HELPER int region_of(global const int *parents, global const int *sizes, global const int *labels,
+                     global const int *mains, global const int *dense, volatile global const int *results,
+                     int count, int width, int at) {
+    for (;;) {
+        const int result = results[at];
+        if (result != TVLM_CLUSTER_NONE) return result;
+        if (mains[labels[at]] == count - at) return dense[labels[at]];
+        if (sizes[at] != TVLM_CLUSTER_NONE) return dense[sizes[at] % TVLM_CLUSTER_MAX];
+        if (at == 0) return -1;
+        at = piece_of(parents, sizes, at >= width ? at - width : at - 1);
+    }
+}
+
+/*
+ * Gives each pixel the region that its piece ends with. In case that pixel 0 has none, the word before the largest
+ * pieces gets the first pixel in reading order that has one, as count - that pixel: it touches those that have none.
+ * Such a pixel is one whose predecessor has none.
  */
 kernel void pieces_settle(global const int *restrict all_parents, global const int *restrict all_sizes,
-                          global const int *restrict all_labels, global const int *restrict work,
-                          const int4 tables, const int2 size, global int *all_results) {
+                          global const int *restrict all_labels, global int *work, const int4 tables,
+                          const int2 size, volatile global int *all_results) {
     const int count = size.x * size.y, image = get_global_id(1);
     const size_t plane = (size_t)image * count;
     global const int *parents = all_parents + plane, *sizes = all_sizes + plane, *labels = all_labels + plane;
-    global const int *own = work + (size_t)image * tables.x, *mains = own + tables.z, *dense = own + tables.w;
-    global int *results = all_results + plane;
+    volatile global int *results = all_results + plane;
+    global int *own = work + (size_t)image * tables.x;
+    global const int *mains = own + tables.z, *dense = own + tables.w;
+#define REGION_OF(piece) region_of(parents, sizes, labels, mains, dense, results, count, size.x, piece)
+    const bool first = REGION_OF(piece_of(parents, sizes, 0)) >= 0;
+    int last = -1, result = -1;
     FOR_SPAN(count, p) {
-        if (parents[p] != p) continue;
-        int result = TVLM_CLUSTER_NONE;
-        for (int at = p; result == TVLM_CLUSTER_NONE;) {
-            if (mains[labels[at]] == count - at)
-                result = dense[labels[at]];
-            else if (sizes[at] != TVLM_CLUSTER_NONE)
-                result = dense[sizes[at] % TVLM_CLUSTER_MAX];
-            else if (at == 0)
-                result = -1;
-            else {
-                at = piece_of(parents, sizes, at >= size.x ? at - size.x : at - 1);
-                result = atomic_or(results + at, 0);
-            }
-        }
-        atomic_xchg(results + p, result);
-    }
-}
-
-/* The word of an image that names the first pixel in reading order that has a region, as count - that pixel,
- * in case that pixel 0 has none; 0: pixel 0 has one. It lies before the largest pieces. */
-#define RESCUE(work, image, tables) ((work) + (size_t)(image) * (tables).x + (tables).y - 1)
-
-/* Hands the result of each root to all pixels of its piece, and finds the pixel of RESCUE: one with a region
- * whose predecessor has none. */
-kernel void pieces_spread(global const int *restrict all_parents, global const int *restrict all_sizes,
-                          global int *work, const int4 tables, const int2 size, global int *all_results) {
-    const int count = size.x * size.y, image = get_global_id(1);
-    const size_t plane = (size_t)image * count;
-    global const int *parents = all_parents + plane, *sizes = all_sizes + plane;
-    global int *results = all_results + plane;
-    FOR_SPAN(count, p) {
-        const int root = piece_of(parents, sizes, p), result = results[root];
-        if (root != p) results[p] = result;
-        if (results[0] >= 0 || result < 0) continue;
+        const int piece = piece_of(parents, sizes, p);
+        /* Pixels beside each other are mostly of one piece. */
+        if (piece != last) result = REGION_OF(piece);
+        last = piece;
+        results[p] = result;
+        if (first || result < 0) continue;
         const int before = p % size.x > 0 ? p - 1 : p - size.x;
-        if (results[piece_of(parents, sizes, before)] < 0) atomic_max(RESCUE(work, image, tables), count - p);
+        if (REGION_OF(piece_of(parents, sizes, before)) < 0) atomic_max(own + tables.y - 1, count - p);
     }
-}
-
-/* Gives pixels without a region that of the pixel of RESCUE, which touches them. */
-kernel void pieces_rescue(global const int *restrict work, const int4 tables, const int count,
-                          global int *all_results) {
-    const int image = get_global_id(1), rescue = *RESCUE(work, image, tables);
-    global int *results = all_results + (size_t)image * count;
-    if (rescue == 0) return;
-    const int label = results[count - rescue];
-    FOR_SPAN(count, p) {
-        if (results[p] < 0) results[p] = label;
-    }
+#undef REGION_OF
 }

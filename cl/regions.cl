@@ -192,11 +192,12 @@ HELPER void share_run(local group_sums *group, global uint *sums, const run_sums
 
 /*
  * Adds up the sums of all regions. Work-item (n, m, image) goes over RUN x DOWN pixels. table = (words of an
- * image in `work`, first word of the sums in them); the sums begin as 0.
+ * image in `work`, first word of the sums in them); the sums begin as 0. Pixels that pieces_settle of pieces.cl left
+ * without a region first get that of the pixel which word `rescue` of the image names.
  */
 TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
-                             global const int *restrict all_gradients, global const int *restrict all_labels,
-                             const int4 size, global uint *work, const int2 table) {
+                             global const int *restrict all_gradients, global int *restrict all_labels,
+                             const int4 size, global uint *work, const int2 table, const int rescue) {
     const int x = (int)get_global_id(0) * RUN, first = (int)get_global_id(1) * DOWN, image = get_global_id(2);
     const int2 corner = (int2)((int)get_group_id(0) * GROUP_W * RUN, (int)get_group_id(1) * GROUP_H * DOWN);
     const size_t plane = (size_t)image * size.x * size.y;
@@ -214,11 +215,16 @@ TILE_KERNEL void regions_sum(global const uint *restrict all_colours,
 #endif
     for (int y = first; n > 0 && y < min(first + DOWN, size.y); ++y) {
         const int row = y * size.x + x;
-        global const int *labels = all_labels + plane + row, *gradients = all_gradients + plane + row;
+        global int *labels = all_labels + plane + row;
+        global const int *gradients = all_gradients + plane + row;
         global const uint *lab = all_colours + (size_t)image * size.w + size.z + row;
         for (int i = 0, end; i < n; i = end) {
-            const int label = labels[i];
+            int label = labels[i];
             for (end = i + 1; end < n && labels[end] == label;) ++end;
+            if (label < 0) {
+                label = all_labels[plane + size.x * size.y - work[(size_t)image * table.x + rescue]];
+                for (int k = i; k < end; ++k) labels[k] = label;
+            }
             if (label != run.label) {
                 FLUSH(&run);
                 run = (run_sums){.label = label, .left = size.x, .top = y};

@@ -141,7 +141,7 @@ static const struct {
     {"select by grid again", nothing, by_grid, 2, 1, 0, 0},
     {"select by budget, new image", set_pixels, by_budget, 10, 1, 0, 0},
     {"a further query, 64x64x768", turn_query, further, 5, 1, 0, 0},
-    {"all families of full40, with levels", set_all, families, 36, 0, 0, 0},
+    {"all families of full40, with levels", set_all, families, 33, 0, 0, 0},
     {"flow", nothing, flow, 15, 0, 0, 0},
     {"a moving frame, push and select", nothing, moving_frame, 40, 2, 0, 0},
     {"a frame with a tenth changed, carried", change_tenth, carried_frame, 14, 1, 0, 0},

@@ -45,29 +45,28 @@ static tvlm_status find_pieces(const opencl_cluster *cluster) {
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
-/* Runs pieces_largest or pieces_main. */
-static tvlm_status over_roots(const opencl_cluster *cluster, const char *name) {
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, &call));
-    tvlm_opencl_call_memory(&call, cluster->parents);
-    tvlm_opencl_call_int(&call, opencl_cluster_texels(cluster));
-    tvlm_opencl_call_memory(&call, cluster->first);
-    tvlm_opencl_call_memory(&call, cluster->sizes);
-    tvlm_opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
+/* Begins pieces_largest or pieces_main. */
+static tvlm_status begin_over_roots(const opencl_cluster *cluster, const char *name, opencl_call *call) {
+    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", name, call));
+    tvlm_opencl_call_memory(call, cluster->parents);
+    tvlm_opencl_call_int(call, opencl_cluster_texels(cluster));
+    tvlm_opencl_call_memory(call, cluster->first);
+    tvlm_opencl_call_memory(call, cluster->sizes);
+    tvlm_opencl_call_memory(call, cluster->work);
+    pass_tables(call, cluster);
+    return TVLM_OK;
 }
 
-static tvlm_status number(const opencl_cluster *cluster) {
-    const size_t size[2] = {64, (size_t)cluster->images}, group[2] = {64, 1}; /* LANES */
+static tvlm_status find_mains(const opencl_cluster *cluster) {
+    const int32_t texels = opencl_cluster_texels(cluster);
     opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_dense", &call));
-    tvlm_opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
+    TVLM_TRY(begin_over_roots(cluster, "pieces_largest", &call));
+    TVLM_TRY(opencl_cluster_run_span(&call, texels, span(cluster), cluster->images));
+    TVLM_TRY(begin_over_roots(cluster, "pieces_main", &call));
     tvlm_opencl_call_int(&call, opencl_cluster_cells(cluster));
     tvlm_opencl_call_memory(&call, cluster->regions);
     tvlm_opencl_call_int(&call, cluster->layout.words);
-    return tvlm_opencl_call_run(&call, 2, size, group);
+    return opencl_cluster_run_span(&call, texels, span(cluster), cluster->images);
 }
 
 /* Puts the ids of the centres in place of the new numbers of image 0. */
@@ -114,31 +113,10 @@ static tvlm_status settle(const opencl_cluster *cluster) {
     return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
 }
 
-static tvlm_status spread(const opencl_cluster *cluster) {
-    opencl_call call;
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_spread", &call));
-    tvlm_opencl_call_memory(&call, cluster->parents);
-    tvlm_opencl_call_memory(&call, cluster->sizes);
-    tvlm_opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    pass_size(&call, cluster);
-    tvlm_opencl_call_memory(&call, cluster->labels);
-    TVLM_TRY(opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images));
-    TVLM_TRY(opencl_cluster_begin(cluster, "pieces.cl", "pieces_rescue", &call));
-    tvlm_opencl_call_memory(&call, cluster->work);
-    pass_tables(&call, cluster);
-    tvlm_opencl_call_int(&call, opencl_cluster_texels(cluster));
-    tvlm_opencl_call_memory(&call, cluster->labels);
-    return opencl_cluster_run_span(&call, opencl_cluster_texels(cluster), span(cluster), cluster->images);
-}
-
 tvlm_status tvlm_opencl_pieces(const opencl_cluster *cluster) {
     TVLM_TRY(find_pieces(cluster));
-    TVLM_TRY(over_roots(cluster, "pieces_largest"));
-    TVLM_TRY(over_roots(cluster, "pieces_main"));
-    TVLM_TRY(number(cluster));
+    TVLM_TRY(find_mains(cluster));
     if (cluster->centres != NULL) TVLM_TRY(take_ids(cluster));
     TVLM_TRY(offer(cluster));
-    TVLM_TRY(settle(cluster));
-    return spread(cluster);
+    return settle(cluster);
 }

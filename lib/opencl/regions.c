@@ -49,6 +49,7 @@ static tvlm_status table(const opencl_cluster *cluster) {
     pass_plane(&call, cluster);
     tvlm_opencl_call_memory(&call, cluster->work);
     pass_pair(&call, cluster->work_words, cluster->table);
+    tvlm_opencl_call_int(&call, cluster->largest - 1);
     TVLM_TRY(tvlm_opencl_call_run(&call, 3, size, group));
     TVLM_TRY(opencl_cluster_begin(cluster, "regions.cl", "regions_table", &call));
     tvlm_opencl_call_memory(&call, cluster->work);
