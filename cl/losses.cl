@@ -11,7 +11,7 @@
  * between the passes lies column after column, but for what the last kernel reads.
  *
  * The host compiles for BLOCK, the side of a block in pixels, and for RUN, how many values beside each other
- * a work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs.
+ * a work-item makes: 32 on CPUs, in two vectors of 16, and 1 on GPUs. What is long and for CPUs alone is APART.
  */
 #include "texture.clh"
 
@@ -106,8 +106,8 @@ INLINED float16 filter_16(global const float *entry, global const float *from, c
 }
 
 /* The same for RUN of them, which share the weights. Of those behind the end of a line nothing is used. */
-INLINED void filter_run(global const float *entry, global const float *from, const int stride, float16 *left,
-                        float16 *right) {
+APART void filter_run(global const float *entry, global const float *from, const int stride, float16 *left,
+                      float16 *right) {
     const int count = (int)entry[1];
     global const float *line = from + (int)entry[0] * stride;
     float16 a = 0.0f, b = 0.0f;
@@ -121,7 +121,7 @@ INLINED void filter_run(global const float *entry, global const float *from, con
 }
 
 /* Turns rows into columns: four times, the rows of the first half go between those of the second. */
-INLINED void transpose(float16 *v) {
+APART void transpose(float16 *v) {
     float16 t[16];
 #define BETWEEN(from, to)                                                                                    \
     for (int i = 0; i < 8; ++i) {                                                                            \
@@ -274,7 +274,7 @@ typedef struct band {
 #define PIECES ((SIDE + 15) / 16)
 
 /* Adds up a row of blocks, all of it in the image: of each column so many rows. The error is added to what is there. */
-INLINED void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
+APART void add_columns(const band *a, const int left, float *y, float *yy, float *xy, float *error) {
     for (int piece = 0; piece < PIECES; ++piece) {
         const int x = left + piece * 16;
         float16 sum_y = 0.0f, sum_yy = 0.0f, sum_xy = 0.0f, sum_error = vload16(piece, error);
@@ -315,7 +315,7 @@ INLINED blocks add_up(float columns[TVLM_BUDGET_BLOCKS][PIECES * 16]) {
 }
 
 /* Adds up a tile that lies in the image as a whole. */
-INLINED void add_whole(band *a, const int left, sums *s) {
+APART void add_whole(band *a, const int left, sums *s) {
     float y[TVLM_BUDGET_BLOCKS][PIECES * 16], yy[TVLM_BUDGET_BLOCKS][PIECES * 16];
     float xy[TVLM_BUDGET_BLOCKS][PIECES * 16], error[PIECES * 16] = {0.0f}, sum = 0.0f;
     for (int j = 0; j < TVLM_BUDGET_BLOCKS; ++j, a->top += BLOCK) {
