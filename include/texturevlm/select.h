@@ -302,7 +302,9 @@ struct tvlm_select_params {
     float tolerance;
     /* Losses are multiplied by 1 + emphasis * m, with m in [0, 1] for each tile of level 0. m is what
      * emphasis_channel says. 0: no emphasis; without a channel, but with a query TVLM_EMPHASIS_QUERY, with a
-     * scorer or scores TVLM_EMPHASIS_ASKED. TVLM_ZERO: none either way. */
+     * scorer or scores TVLM_EMPHASIS_ASKED. TVLM_ZERO: none either way. However large it is, only as much of it
+     * counts as leaves the image in view: the squared error over all of it is predicted to be at most 0.9 dB above
+     * downsampling's. With a tolerance, and where all patches are taken, all of it counts. */
     float emphasis;
     /* The channel that is m: its value in its range. 0: the `scores` of one's own where there are some, else
      * the scorer's score where there is a scorer, each over its range in the image, else the relevance to the query

@@ -7,6 +7,7 @@
  *   budget_emphasis.c  how much each tile matters
  *   budget_tree.c, budget_price.c  the best tiles over one of them
  *   budget_solve.c     the best thumbnail and its tiles
+ *   budget_view.c      how strongly what matters may count
  *   budget_preset.c    the table of presets
  *   budget_equal.c     tiles that are equal to others, where nothing may be lost
  */
@@ -103,6 +104,14 @@ static inline const float *tvlm_budget_values(const tvlm_budget *budget, int32_t
     return budget->values + 2 * (size_t)budget->measured[picture] * (size_t)budget->tiles;
 }
 
+/* How much each tile of level 0 matters, in [0, 1], once the pictures are measured with an emphasis: [tiles]. */
+static inline float *tvlm_budget_matters(const tvlm_budget *budget) {
+    return budget->values + 2 * (size_t)budget->measured_count * (size_t)budget->tiles;
+}
+
+/* Fills in `losses` anew from what was read, with another emphasis. */
+void tvlm_budget_place(tvlm_budget *budget, double emphasis);
+
 /* The preset that AUTO means for an image that was measured: by what its tiles lose, whatever matters. */
 tvlm_budget_preset tvlm_budget_preset_for(const tvlm_budget *budget);
 
@@ -136,6 +145,10 @@ void tvlm_budget_answer_free(tvlm_budget_answer *answer);
 
 /* The best thumbnail and tiles of n patches; for tvlm_budget_grids. */
 tvlm_status tvlm_budget_solve(const tvlm_budget *budget, int32_t n, tvlm_budget_answer *answer);
+/* The same of budget->n patches, with the most of the emphasis by which the squared error over the image, each tile
+ * counted alike, is predicted to be at most 0.9 dB above downsampling's. `losses` become those that the answer was
+ * found by. */
+tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *answer);
 /* The least number of patches that lose at most `tolerance` of what a thumbnail of one patch loses; for
  * tvlm_budget_ladder. */
 tvlm_status tvlm_budget_solve_tolerance(const tvlm_budget *budget, double tolerance,

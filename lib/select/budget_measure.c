@@ -105,15 +105,16 @@ static float rounded(float loss, float pixels) {
     return u.value;
 }
 
-/* Puts one picture's losses into the places of the tree. `matters` NULL: all tiles matter alike. */
-static void place(const tvlm_budget *budget, const float *values, const float *matters, double counts,
+/* Puts one picture's losses into the places of the tree, a tile's times 1 + emphasis * m. */
+static void place(const tvlm_budget *budget, int32_t picture, double counts, double emphasis,
                   tvlm_budget_loss *loss) {
-    const double emphasis = tvlm_budget_emphasis(budget->task);
+    const float *const values = tvlm_budget_values(budget, picture);
+    const float *const matters = tvlm_budget_matters(budget);
     const float pixels = (float)(budget->patch * budget->patch);
     loss->sums[TVLM_BUDGET_ERROR] = loss->sums[TVLM_BUDGET_STRUCTURE] = 0.0;
     for (int32_t i = 0; i < budget->tree.places; ++i) {
         const int32_t tile = budget->tree.tile_of[i];
-        const double weight = tile >= 0 && matters != NULL ? 1.0 + emphasis * (double)matters[tile] : 1.0;
+        const double weight = tile >= 0 && emphasis > 0.0 ? 1.0 + emphasis * (double)matters[tile] : 1.0;
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p) {
             const float lost = tile >= 0 ? rounded(values[2 * (size_t)tile + (size_t)p], pixels) : 0.0f;
             loss->parts[p][i] = (float)(counts * weight * (double)lost);
@@ -130,22 +131,24 @@ static double counts_of(const tvlm_budget *budget, int32_t picture) {
     return picture == TVLM_BUDGET_ONE && many ? tvlm_budget_kind_of(budget->preset)->half_size : 1.0;
 }
 
+void tvlm_budget_place(tvlm_budget *budget, double emphasis) {
+    for (int32_t i = 0; i < picture_count(budget); ++i)
+        place(budget, i, counts_of(budget, i), emphasis, &budget->losses[i]);
+}
+
 tvlm_status tvlm_budget_measure(tvlm_budget *budget) {
-    const size_t places = (size_t)budget->tree.places, tiles = (size_t)budget->tiles;
+    const size_t places = (size_t)budget->tree.places;
     const int32_t count = picture_count(budget);
+    const double emphasis = tvlm_budget_emphasis(budget->task);
     budget->memory = tvlm_allocate(TVLM_BUDGET_PARTS * places * (size_t)count, sizeof *budget->memory);
     if (budget->memory == NULL) return tvlm_budget_no_memory(budget);
     TVLM_TRY(read_values(budget));
     if (budget->preset == TVLM_BUDGET_AUTO) budget->preset = tvlm_budget_preset_for(budget);
-    float *const scores = budget->values + 2 * tiles * (size_t)budget->measured_count;
-    const bool emphasised = tvlm_budget_emphasis(budget->task) > 0.0;
-    if (emphasised) tvlm_budget_importance(budget->task, scores, budget->tiles);
-    for (int32_t i = 0; i < count; ++i) {
+    if (emphasis > 0.0) tvlm_budget_importance(budget->task, tvlm_budget_matters(budget), budget->tiles);
+    for (int32_t i = 0; i < count; ++i)
         for (int p = 0; p < TVLM_BUDGET_PARTS; ++p)
             budget->losses[i].parts[p] =
                 budget->memory + ((size_t)i * TVLM_BUDGET_PARTS + (size_t)p) * places;
-        place(budget, tvlm_budget_values(budget, i), emphasised ? scores : NULL, counts_of(budget, i),
-              &budget->losses[i]);
-    }
+    tvlm_budget_place(budget, emphasis);
     return TVLM_OK;
 }

@@ -224,7 +224,7 @@ static tvlm_status deliver(const tvlm_budget *budget, const tvlm_budget_answer *
 static tvlm_status find(tvlm_budget *budget, tvlm_selection *selection) {
     const tvlm_task *const task = budget->task;
     tvlm_budget_answer answer;
-    TVLM_TRY(budget->n > 0 ? tvlm_budget_solve(budget, budget->n, &answer)
+    TVLM_TRY(budget->n > 0 ? tvlm_budget_solve_in_view(budget, &answer)
                            : tvlm_budget_solve_tolerance(budget, (double)task->params.tolerance, &answer));
     if (tvlm_budget_patches(&budget->grids[answer.grid]) + answer.choice.count >= budget->tiles) {
         tvlm_budget_answer_free(&answer);

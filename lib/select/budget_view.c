@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * budget_view.c: how strongly what matters may count, so that the image as a whole stays in view.
+ *
+ * Of all choices whose squared error over the image, each tile counted alike, is within a limit, one of least loss by
+ * the weights 1 + L m has the least loss of all by the weights a + 1 + L m for some a >= 0 (Everett 1963), which are
+ * those of a smaller L. So the largest L is looked for whose choice is within the limit.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/memory.h"
+#include "core/try.h"
+#include "select/budget.h"
+
+/* The squared error that is allowed, of downsampling's: 0.9 dB. What is allowed in the end is 1 dB; the error of
+ * luma is predicted, and that of colours is a little larger. */
+#define ALLOWED 1.23
+
+/* How many smaller emphases are tried. */
+enum { STEPS = 5 };
+
+static double error_at(const tvlm_budget *budget, int32_t picture, int32_t tile) {
+    return (double)tvlm_budget_values(budget, picture)[2 * (size_t)tile + TVLM_BUDGET_ERROR];
+}
+
+/* What downsampling loses of the image at its best. */
+static double downsampled(const tvlm_budget *budget) {
+    double least = INFINITY;
+    for (int32_t i = 0; i < budget->alone; ++i) {
+        double sum = 0.0;
+        for (int32_t tile = 0; tile < budget->tiles; ++tile)
+            sum += error_at(budget, TVLM_BUDGET_FIRST + i, tile);
+        least = fmin(least, sum);
+    }
+    return least;
+}
+
+static void place_error(const tvlm_budget *budget, int32_t picture, float *out) {
+    for (int32_t i = 0; i < budget->tree.places; ++i) {
+        const int32_t tile = budget->tree.tile_of[i];
+        out[i] = tile >= 0 ? (float)error_at(budget, picture, tile) : 0.0f;
+    }
+}
+
+/* What an answer loses of the image. `memory` is for [3 * places]. */
+static double lost_by(const tvlm_budget *budget, const tvlm_budget_answer *answer, float *memory) {
+    const size_t places = (size_t)budget->tree.places;
+    const tvlm_budget_losses losses = {.under = memory,
+                                       .one = memory + places,
+                                       .two = memory + 2 * places,
+                                       .levels = TVLM_BUDGET_TREE_LEVELS};
+    place_error(budget, TVLM_BUDGET_FIRST + answer->grid, memory);
+    place_error(budget, TVLM_BUDGET_ONE, memory + places);
+    place_error(budget, TVLM_BUDGET_TWO, memory + 2 * places);
+    return tvlm_budget_lost(&budget->tree, &losses, &answer->choice);
+}
+
+/* Replaces the answer of an emphasis that shows too little of the image by that of the largest below it that does not;
+ * without any the image is shown no worse than by downsampling. */
+static tvlm_status lower(tvlm_budget *budget, double emphasis, double limit, float *memory,
+                         tvlm_budget_answer *answer) {
+    double low = 0.0, high = emphasis;
+    tvlm_budget_answer_free(answer);
+    tvlm_budget_place(budget, low);
+    TVLM_TRY(tvlm_budget_solve(budget, budget->n, answer));
+    for (int step = 0; step < STEPS; ++step) {
+        const double middle = sqrt((1.0 + low) * (1.0 + high)) - 1.0;
+        tvlm_budget_answer tried, unused;
+        tvlm_budget_place(budget, middle);
+        TVLM_TRY(tvlm_budget_solve(budget, budget->n, &tried));
+        const bool holds = lost_by(budget, &tried, memory) <= limit;
+        *(holds ? &low : &high) = middle;
+        unused = holds ? *answer : tried;
+        if (holds) *answer = tried;
+        tvlm_budget_answer_free(&unused);
+    }
+    tvlm_budget_place(budget, low);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *answer) {
+    const double emphasis = tvlm_budget_emphasis(budget->task);
+    TVLM_TRY(tvlm_budget_solve(budget, budget->n, answer));
+    if (emphasis == 0.0) return TVLM_OK;
+    const double limit = ALLOWED * downsampled(budget);
+    float *const memory = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *memory);
+    tvlm_status status = memory != NULL ? TVLM_OK : tvlm_budget_no_memory(budget);
+    if (status == TVLM_OK && lost_by(budget, answer, memory) > limit)
+        status = lower(budget, emphasis, limit, memory, answer);
+    free(memory);
+    if (status != TVLM_OK) tvlm_budget_answer_free(answer);
+    return status;
+}
