@@ -270,6 +270,55 @@ static void a_budget_shows_its_grid_and_tiles(void **state) {
     canvas_release(&canvas);
 }
 
+/* Adds a frame of that width and what is within it to what a pixel is expected to be; `x` and `y` are from the
+ * frame's upper left corner on. */
+static void expect_frame(float expected[3], int32_t x, int32_t y, int32_t width, int32_t height, int32_t line,
+                         color ink, float alpha, float tint) {
+    const float inks[3] = {ink.r, ink.g, ink.b};
+    if (x < 0 || y < 0 || x >= width || y >= height) return;
+    const bool on_line = x < line || y < line || x >= width - line || y >= height - line;
+    for (int c = 0; c < 3; ++c) {
+        expected[c] += tint * (inks[c] - expected[c]);
+        if (on_line) expected[c] += alpha * (inks[c] - expected[c]);
+    }
+}
+
+/* Every pixel of a budget's overlay, on a photo that is drawn as large as it is: lines are at the borders of the
+ * thumbnail's cells and of the tiles, of which two are clipped by the photo's border. */
+static void a_budget_is_drawn_to_the_pixel(void **state) {
+    enum { WIDE = PHOTO_LONG_MIN, HIGH = 200, COLUMNS = 4, ROWS = 2 };
+    static uint8_t pixels[WIDE * HIGH * 3];
+    static const tvlm_position tiles[] = {{.x = 168, .y = 72, .size = 16, .level = 0},
+                                          {.x = 176, .y = 80, .size = 32, .level = 1},
+                                          {.x = 160, .y = 96, .size = 64, .level = 2},
+                                          {.x = 400, .y = 196, .size = 16, .level = 0},
+                                          {.x = 928, .y = 196, .size = 64, .level = 2}};
+    static const int32_t areas[5][4] = {
+        {160, 64, 16, 16}, {160, 64, 32, 32}, {128, 64, 64, 64}, {392, 192, 16, 8}, {896, 192, 64, 8}};
+    static const int order[] = {2, 4, 1, 0, 3}; /* from coarse to fine */
+    const tvlm_image photo = {
+        .pixels = pixels, .width = WIDE, .height = HIGH, .channels = 3, .type = TVLM_PIXEL_U8};
+    struct canvas canvas = {0};
+    (void)state;
+    for (int i = 0; i < WIDE * HIGH * 3; ++i) pixels[i] = (uint8_t)(60 + i % WIDE / 8);
+    assert_true(draw_budget(&photo, COLUMNS, ROWS, tiles, 5, "title", &canvas));
+    for (int32_t y = 0; y < HIGH; ++y)
+        for (int32_t x = 0; x < WIDE; ++x) {
+            const uint8_t *const before = pixels + 3 * (y * WIDE + x);
+            float expected[3] = {before[0], before[1], before[2]};
+            const int32_t wide = WIDE / COLUMNS, high = HIGH / ROWS;
+            expect_frame(expected, x % wide, y % high, wide, high, 1, text_color, 0.25f, 0.0f);
+            for (int i = 0; i < 5; ++i) {
+                const int32_t level = (int32_t)tiles[order[i]].level, *const area = areas[order[i]];
+                expect_frame(expected, x - area[0], y - area[1], area[2], area[3], level > 0 ? 2 : 1,
+                             level_color(level), 0.9f, TINT);
+            }
+            assert_color(at(&canvas, x, y), (int)lroundf(expected[0]), (int)lroundf(expected[1]),
+                         (int)lroundf(expected[2]), 3);
+        }
+    canvas_release(&canvas);
+}
+
 static void pictures_of_any_shape_are_drawn(void **state) {
     static const int32_t sizes[][2] = {{1, 1}, {1, 700}, {700, 1}, {3000, 40}, {37, 23}};
     (void)state;
@@ -437,6 +486,7 @@ int main(void) {
         cmocka_unit_test(images_of_all_kinds_are_drawn),
         cmocka_unit_test(an_overlay_shows_what_was_chosen),
         cmocka_unit_test(a_budget_shows_its_grid_and_tiles),
+        cmocka_unit_test(a_budget_is_drawn_to_the_pixel),
         cmocka_unit_test(pictures_of_any_shape_are_drawn),
         cmocka_unit_test(a_heat_map_is_warm_where_scores_are_high),
         cmocka_unit_test(a_sheet_has_a_tile_for_each_channel),
