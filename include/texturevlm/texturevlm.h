@@ -26,6 +26,7 @@
 
 #include "attend.h"
 #include "basis.h"
+#include "codec.h"
 #include "delta.h"
 #include "device.h"
 #include "embed.h"

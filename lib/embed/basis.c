@@ -100,8 +100,7 @@ void tvlm_normal_numbers(float *out, size_t count) {
 
 /* ---- A basis of rows ---- */
 
-/* Fixes the sign of a direction, which means nothing, so that it is the same on every device. */
-static void turn(double *row, int32_t dimension) {
+void tvlm_turn(double *row, int32_t dimension) {
     int32_t largest = 0;
     for (int32_t d = 1; d < dimension; ++d)
         if (fabs(row[d]) > fabs(row[largest])) largest = d;
@@ -116,7 +115,7 @@ tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double
     float *numbers = tvlm_allocate(dimension * (k + 1) + k, sizeof *numbers);
     if (numbers == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a basis");
     float *components = numbers + dimension, *shares = components + k * dimension;
-    for (size_t i = 0; i < k; ++i) turn(rows + i * dimension, about->dimension);
+    for (size_t i = 0; i < k; ++i) tvlm_turn(rows + i * dimension, about->dimension);
     for (size_t i = 0; mean != NULL && i < dimension; ++i) numbers[i] = (float)mean[i];
     for (size_t i = 0; i < k * dimension; ++i) components[i] = (float)rows[i];
     for (size_t i = 0; i < k; ++i) shares[i] = (float)variance[i];

@@ -30,6 +30,10 @@ int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t 
 /* Writes normally distributed numbers, the same ones every time. */
 void tvlm_normal_numbers(float *out, size_t count);
 
+/* Turns a direction, whose sign means nothing, so that its largest component is positive: it is then the same
+ * on every device. */
+void tvlm_turn(double *row, int32_t dimension);
+
 /* Makes a basis of orthonormal rows in double. Each row is turned so that its largest component is
  * positive. */
 tvlm_status tvlm_basis_from_rows(const tvlm_log *log, double *rows, const double *mean,

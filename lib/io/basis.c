@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/memory.h"
+#include "io/floats.h"
 #include "texturevlm/io.h"
 
 #define FORMAT_NAME "texturevlm.basis"
@@ -25,33 +25,9 @@ static void with_path(void *user, tvlm_log_level level, const char *message) {
     tvlm_log_message(from->log, level, "%s: %s", from->path, message);
 }
 
-/*
- * Reads a tensor of floats or doubles as floats. Its shape is [rows, columns], or [columns] where `rows` is
- * 0. *out is NULL where there is no such tensor; free() releases it.
- */
 static tvlm_status read_floats(const source *from, const tvlm_safetensors *file, const char *name,
                                int64_t rows, int64_t columns, float **out) {
-    const tvlm_tensor *tensor = tvlm_safetensors_find(file, name);
-    *out = NULL;
-    if (tensor == NULL) return TVLM_OK;
-    const bool shaped = rows > 0
-                            ? tensor->rank == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns
-                            : tensor->rank == 1 && tensor->shape[0] == columns;
-    if (!shaped)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT,
-                         "%s: '%s' has not the shape that 'components' asks for", from->path, name);
-    if (tensor->type != TVLM_ELEMENT_F32 && tensor->type != TVLM_ELEMENT_F64)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT, "%s: '%s' is %s, not float32", from->path, name,
-                         tvlm_element_name(tensor->type));
-    const size_t count = tensor->size / tvlm_element_size(tensor->type);
-    float *values = tvlm_allocate(count, sizeof *values);
-    if (values == NULL)
-        return tvlm_fail(from->log, TVLM_ERROR_MEMORY, "%s: no memory for '%s'", from->path, name);
-    for (size_t i = 0; i < count; ++i)
-        values[i] = tensor->type == TVLM_ELEMENT_F32 ? ((const float *)tensor->data)[i]
-                                                     : (float)((const double *)tensor->data)[i];
-    *out = values;
-    return TVLM_OK;
+    return tvlm_io_read_floats(from->path, from->log, file, name, rows, columns, "components", out);
 }
 
 /* Compares a number of the metadata, where they have it, with what the tensors say. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * names.h: lists of channels' names in the metadata of files, separated by commas.
+ * names.h: what files say in their metadata: lists of channels' names, separated by commas, and levels.
  */
 #ifndef TVLM_IO_NAMES_H
 #define TVLM_IO_NAMES_H
 
 #include "texturevlm/input.h"
+#include "texturevlm/io.h"
 
 /* Counts the names of a list: there is one more than there are commas. */
 int32_t tvlm_io_count_names(const char *names);
@@ -14,5 +15,14 @@ int32_t tvlm_io_count_names(const char *names);
  * name that is unknown or stands twice. */
 tvlm_status tvlm_io_read_names(const char *path, const tvlm_stack *stack, const tvlm_log *log,
                                const char *names, int32_t *channels);
+
+/* Writes the names of channels with commas between them; free() releases *names, which is NULL after an error.
+ * ARGUMENT for a channel that there is none of. */
+tvlm_status tvlm_io_join_names(const char *path, const tvlm_log *log, const int32_t *channels, int32_t count,
+                               char **names);
+
+/* Reads the "level" of a file, 0 to TVLM_NETWORK_LEVEL_MAX, which is 0 where it is missing. */
+tvlm_status tvlm_io_read_level(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
+                               int32_t *level);
 
 #endif

@@ -78,19 +78,6 @@ static tvlm_status read_outputs(const source *from, network_file *made) {
     return TVLM_OK;
 }
 
-static tvlm_status read_level(const source *from, network_file *made) {
-    const char *const text = tvlm_safetensors_metadata(made->file, "level");
-    char *end = NULL;
-    if (text == NULL) return TVLM_OK;
-    const long level = strtol(text, &end, 10);
-    if (end == text || *end != '\0' || level < 0 || level > TVLM_NETWORK_LEVEL_MAX)
-        return tvlm_fail(from->log, TVLM_ERROR_FORMAT,
-                         "%s: its metadata say level = %.32s; 0 to %d are possible", from->path, text,
-                         TVLM_NETWORK_LEVEL_MAX);
-    made->view.level = (int32_t)level;
-    return TVLM_OK;
-}
-
 /* ---- Layers ---- */
 
 static tvlm_status bad_item(const source *from, int32_t number, const char *what) {
@@ -232,7 +219,7 @@ static tvlm_status parse(const source *from, network_file *made) {
                          "%s: is not a network (its metadata lacks format = %s)", from->path, FORMAT_NAME);
     TVLM_TRY(read_inputs(from, made));
     TVLM_TRY(read_outputs(from, made));
-    TVLM_TRY(read_level(from, made));
+    TVLM_TRY(tvlm_io_read_level(from->path, from->log, made->file, &made->view.level));
     TVLM_TRY(read_layers(from, made));
     const tvlm_status status = tvlm_network_check(&made->view, &log);
     return status == TVLM_ERROR_ARGUMENT ? TVLM_ERROR_FORMAT : status;

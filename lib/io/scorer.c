@@ -181,32 +181,13 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-/* Writes the names with commas between them. There is room for TVLM_CHANNEL_NAME_SIZE bytes each. */
-static tvlm_status join_names(const char *path, const tvlm_log *log, const tvlm_scorer *scorer, char *names) {
-    size_t length = 0;
-    for (int32_t i = 0; i < scorer->channel_count; ++i) {
-        tvlm_channel_info channel;
-        if (tvlm_channel_get_info(scorer->channels[i], &channel) != TVLM_OK)
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no channel %d", path,
-                             scorer->channels[i]);
-        const size_t size = strlen(channel.name);
-        if (i > 0) names[length++] = ',';
-        memcpy(names + length, channel.name, size);
-        length += size;
-    }
-    names[length] = '\0';
-    return TVLM_OK;
-}
-
 tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const tvlm_log *log) {
     if (path == NULL || scorer == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_save: path or scorer is NULL");
     tvlm_status status = check_scorer(path, log, scorer);
     if (status != TVLM_OK) return status;
-    char *const names = tvlm_allocate((size_t)scorer->channel_count, TVLM_CHANNEL_NAME_SIZE);
-    if (names == NULL)
-        return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for the channels' names", path);
-    status = join_names(path, log, scorer, names);
+    char *names = NULL;
+    status = tvlm_io_join_names(path, log, scorer->channels, scorer->channel_count, &names);
     if (status == TVLM_OK) {
         const tvlm_tensor tensors[] = {
             {.name = "weights",

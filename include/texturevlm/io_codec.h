@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * io_codec.h: codecs (codec.h) as files.
+ *
+ * A codec of n channels and k codes is a .safetensors file with these tensors, whose elements are F32 (F64 is read
+ * too):
+ *
+ *   "encode"                    [k, n]
+ *   "decode"                    [n, k]
+ *   "mean"                      [n]  optional; 0 where it is missing
+ *   "explained_variance_ratio"  [k]  optional
+ *
+ * and with these metadata:
+ *
+ *   "format"    "texturevlm.codec"
+ *   "channels"  the names of the n channels, separated by commas
+ *   "level"     the level at which they are read; optional; "0" where it is missing
+ *
+ * Whatever else is in the file is ignored.
+ */
+#ifndef TEXTUREVLM_IO_CODEC_H
+#define TEXTUREVLM_IO_CODEC_H
+
+#include "codec.h"
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Reads a codec, which the caller releases with tvlm_codec_destroy.
+ *
+ * It fails as io.h says. TVLM_ERROR_FORMAT also means that the file is of another format, that a tensor is
+ * missing or of another type or shape, that a channel is unknown, or that tvlm_codec_create refuses what the file
+ * holds. One line in the log names the file and what is wrong.
+ */
+TVLM_API tvlm_status tvlm_codec_load(const char *path, const tvlm_log *log, tvlm_codec **codec);
+
+/* Writes a codec. It fails as io.h says. */
+TVLM_API tvlm_status tvlm_codec_save(const char *path, const tvlm_codec *codec, const tvlm_log *log);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * codec.c: codecs as objects, the networks that they are, and scorers that read codes.
+ */
+#include "embed/codec.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/memory.h"
+#include "core/registry.h"
+#include "core/try.h"
+
+/* The pointers of `params`, `network` and `layer` are into the arrays behind them. */
+struct tvlm_codec {
+    struct tvlm_codec_params params;
+    tvlm_network network;
+    tvlm_network_layer layer;
+    int32_t channels[TVLM_CODEC_CHANNELS_MAX];
+    char names[TVLM_CODEC_K_MAX][16];
+    const char *outputs[TVLM_CODEC_K_MAX];
+    float numbers[]; /* encode, decode, mean, variance, and the network's bias */
+};
+
+/* ---- Checks ---- */
+
+static tvlm_status check_finite(const tvlm_log *log, const char *what, const float *values, size_t count) {
+    for (size_t i = 0; values != NULL && i < count; ++i)
+        if (!isfinite(values[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec: number %zu of its %s is not finite", i,
+                             what);
+    return TVLM_OK;
+}
+
+static tvlm_status check_channel(const tvlm_log *log, int32_t channel) {
+    tvlm_channel_info info;
+    if (tvlm_channel_get_info(channel, &info) != TVLM_OK)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec: there is no channel %d", (int)channel);
+    const tvlm_grid grid = tvlm_channel_get_place(channel).grid;
+    if (info.identifier)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a codec of %s: it is an identifier, and no sum makes sense of it", info.name);
+    if (grid == TVLM_GRID_FORMULA)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a codec of %s: it is a formula, which is not stored and costs nothing to read",
+                         info.name);
+    if (grid == TVLM_GRID_LEARNED || grid == TVLM_GRID_QUERY)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec of %s: it comes after the codes", info.name);
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_codec_check_channels(const tvlm_log *log, const int32_t *channels, int32_t count, int32_t k,
+                                      int32_t level) {
+    if (count < 1 || count > TVLM_CODEC_CHANNELS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec of %d channels; 1 to %d are possible", (int)count,
+                         TVLM_CODEC_CHANNELS_MAX);
+    TVLM_NEED(log, channels);
+    for (int32_t i = 0; i < count; ++i) {
+        TVLM_TRY(check_channel(log, channels[i]));
+        for (int32_t j = 0; j < i; ++j)
+            if (channels[i] == channels[j])
+                return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec: its channel %d stands twice",
+                                 (int)channels[i]);
+    }
+    const int32_t most = count < TVLM_CODEC_K_MAX ? count : TVLM_CODEC_K_MAX;
+    if (k < 1 || k > most)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a codec of %d codes for %d channels; 1 to %d are possible", (int)k, (int)count,
+                         (int)most);
+    if (level < 0 || level > TVLM_NETWORK_LEVEL_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec at level %d; 0 to %d are possible", (int)level,
+                         TVLM_NETWORK_LEVEL_MAX);
+    return TVLM_OK;
+}
+
+static tvlm_status check_params(const tvlm_log *log, const struct tvlm_codec_params *p) {
+    TVLM_NEED(log, p);
+    TVLM_CHECK_RESERVED(log, tvlm_codec_params, p);
+    TVLM_TRY(tvlm_codec_check_channels(log, p->channels, p->channel_count, p->k, p->level));
+    if (p->encode == NULL || p->decode == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a codec without encode or decode");
+    const size_t n = (size_t)p->channel_count, k = (size_t)p->k;
+    TVLM_TRY(check_finite(log, "encode", p->encode, k * n));
+    TVLM_TRY(check_finite(log, "decode", p->decode, k * n));
+    TVLM_TRY(check_finite(log, "mean", p->mean, n));
+    return check_finite(log, "variance", p->variance, k);
+}
+
+/* ---- Objects ---- */
+
+/* Moves `count` numbers to *to, which moves on; NULL are zeros. */
+static const float *append(float **to, const float *from, size_t count) {
+    float *const at = *to;
+    if (from != NULL) memcpy(at, from, count * sizeof *at);
+    *to += count;
+    return at;
+}
+
+/* The network takes the mean off by its bias. */
+static void fill_network(tvlm_codec *codec, float *bias) {
+    const struct tvlm_codec_params *const p = &codec->params;
+    for (int32_t i = 0; i < p->k; ++i) {
+        double sum = 0.0;
+        for (int32_t c = 0; c < p->channel_count; ++c)
+            sum += (double)p->encode[i * p->channel_count + c] * (double)p->mean[c];
+        bias[i] = (float)-sum;
+        snprintf(codec->names[i], sizeof codec->names[i], "code_%d", (int)i);
+        codec->outputs[i] = codec->names[i];
+    }
+    codec->layer = (tvlm_network_layer){.inputs = p->channel_count,
+                                        .outputs = p->k,
+                                        .side = 1,
+                                        .stride = 1,
+                                        .weights = p->encode,
+                                        .bias = bias};
+    codec->network = (tvlm_network){.inputs = p->channels,
+                                    .input_count = p->channel_count,
+                                    .level = p->level,
+                                    .outputs = codec->outputs,
+                                    .output_count = p->k,
+                                    .layers = &codec->layer,
+                                    .layer_count = 1};
+}
+
+tvlm_status tvlm_codec_create(const struct tvlm_codec_params *params, const tvlm_log *log,
+                              tvlm_codec **codec) {
+    TVLM_NEED(log, codec);
+    TVLM_TRY(check_params(log, params));
+    const size_t n = (size_t)params->channel_count, k = (size_t)params->k;
+    tvlm_codec *const made = tvlm_allocate(1, sizeof *made + (2 * k * n + n + 2 * k) * sizeof(float));
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a codec");
+    float *to = made->numbers;
+    memcpy(made->channels, params->channels, n * sizeof *made->channels);
+    made->params = *params;
+    made->params.channels = made->channels;
+    made->params.encode = append(&to, params->encode, k * n);
+    made->params.decode = append(&to, params->decode, k * n);
+    made->params.mean = append(&to, params->mean, n);
+    made->params.variance = append(&to, params->variance, k);
+    fill_network(made, to);
+    *codec = made;
+    return TVLM_OK;
+}
+
+void tvlm_codec_destroy(tvlm_codec **codec) {
+    if (codec == NULL) return;
+    free(*codec);
+    *codec = NULL;
+}
+
+tvlm_status tvlm_codec_get_params(const tvlm_codec *codec, struct tvlm_codec_params *params) {
+    TVLM_NEED(NULL, codec);
+    TVLM_NEED(NULL, params);
+    *params = codec->params;
+    return TVLM_OK;
+}
+
+const tvlm_network *tvlm_codec_network(const tvlm_codec *codec) {
+    return codec != NULL ? &codec->network : NULL;
+}
+
+void tvlm_codec_encode(const tvlm_codec *codec, const float *values, int64_t count, float *codes) {
+    const struct tvlm_codec_params *const p = &codec->params;
+    for (int64_t v = 0; v < count; ++v, values += p->channel_count)
+        for (int32_t i = 0; i < p->k; ++i) {
+            const float *const row = p->encode + (size_t)i * (size_t)p->channel_count;
+            double sum = 0.0;
+            for (int32_t c = 0; c < p->channel_count; ++c)
+                sum += (double)row[c] * ((double)values[c] - (double)p->mean[c]);
+            *codes++ = (float)sum;
+        }
+}
+
+void tvlm_codec_decode(const tvlm_codec *codec, const float *codes, int64_t count, float *values) {
+    const struct tvlm_codec_params *const p = &codec->params;
+    for (int64_t v = 0; v < count; ++v, codes += p->k)
+        for (int32_t c = 0; c < p->channel_count; ++c) {
+            const float *const row = p->decode + (size_t)c * (size_t)p->k;
+            double sum = (double)p->mean[c];
+            for (int32_t i = 0; i < p->k; ++i) sum += (double)row[i] * (double)codes[i];
+            *values++ = (float)sum;
+        }
+}
+
+/* ---- Scorers of codes ---- */
+
+static int32_t place_in(const int32_t *channels, int32_t count, int32_t channel) {
+    for (int32_t i = 0; i < count; ++i)
+        if (channels[i] == channel) return i;
+    return -1;
+}
+
+static tvlm_status check_weights(const tvlm_log *log, const tvlm_scorer *scorer) {
+    const size_t count = (size_t)scorer->channel_count * (size_t)tvlm_codec_taps(scorer);
+    bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
+    for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
+    if (finite) return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a weight of the scorer is not finite");
+}
+
+tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels, int32_t count,
+                                    const tvlm_scorer *scorer) {
+    TVLM_NEED(log, scorer);
+    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
+    const int32_t taps = tvlm_codec_taps(scorer);
+    if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
+        scorer->channels == NULL || scorer->weights == NULL || (taps != 1 && taps != 9))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer has channels, and 1 or 9 weights for each");
+    if (scorer->query_weights != NULL)
+        return tvlm_fail(
+            log, TVLM_ERROR_ARGUMENT,
+            "a scorer with query weights cannot read codes: its weights change with the question");
+    TVLM_TRY(check_weights(log, scorer));
+    for (int32_t i = 0; i < scorer->channel_count; ++i)
+        if (place_in(channels, count, scorer->channels[i]) >= 0) return TVLM_OK;
+    tvlm_channel_info info = {.name = "?"};
+    (void)tvlm_channel_get_info(scorer->channels[0], &info); /* planes of an application have none */
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                     "a codec of other channels: the scorer reads %s%s, and none of the codec's %d",
+                     info.name, scorer->channel_count > 1 ? " and others" : "", (int)count);
+}
+
+/* Codes are channels of one family, none of which the scorer goes on reading. */
+static tvlm_status check_codes(const tvlm_log *log, const struct tvlm_codec_params *p, int32_t first,
+                               const tvlm_scorer *scorer) {
+    const int32_t k = p->k;
+    tvlm_channel_info from, to;
+    if (tvlm_channel_get_info(first, &from) != TVLM_OK ||
+        tvlm_channel_get_info(first + k - 1, &to) != TVLM_OK || strcmp(from.family, to.family) != 0)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%d codes from channel %d on: they are not in one family",
+                         (int)k, (int)first);
+    for (int32_t i = 0; i < scorer->channel_count; ++i)
+        if (scorer->channels[i] >= first && scorer->channels[i] < first + k &&
+            place_in(p->channels, p->channel_count, scorer->channels[i]) < 0)
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                             "the scorer reads channel %d, in whose place a code stands",
+                             (int)scorer->channels[i]);
+    return TVLM_OK;
+}
+
+/* A scorer and its arrays in one allocation: `channels` stands behind the weights. */
+static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, float **weights, int32_t **numbers) {
+    const size_t count = (size_t)channels * (size_t)taps;
+    tvlm_scorer *const made =
+        tvlm_allocate(1, sizeof *made + count * sizeof(float) + (size_t)channels * sizeof(int32_t));
+    if (made == NULL) return NULL;
+    *weights = (float *)(made + 1);
+    *numbers = (int32_t *)(*weights + count);
+    return made;
+}
+
+/* w' = decode' w, for each tap by itself. */
+static double folded_weight(const struct tvlm_codec_params *p, const tvlm_scorer *scorer, int32_t taps,
+                            int32_t code, int32_t tap) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        const int32_t c = place_in(p->channels, p->channel_count, scorer->channels[i]);
+        if (c >= 0)
+            sum += (double)p->decode[(size_t)c * (size_t)p->k + (size_t)code] *
+                   (double)scorer->weights[(size_t)i * (size_t)taps + (size_t)tap];
+    }
+    return sum;
+}
+
+/* What the scorer makes of the mean. */
+static double score_of_mean(const struct tvlm_codec_params *p, const tvlm_scorer *scorer, int32_t taps) {
+    double sum = 0.0;
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        const int32_t c = place_in(p->channels, p->channel_count, scorer->channels[i]);
+        for (int32_t tap = 0; c >= 0 && tap < taps; ++tap)
+            sum += (double)p->mean[c] * (double)scorer->weights[(size_t)i * (size_t)taps + (size_t)tap];
+    }
+    return sum;
+}
+
+tvlm_status tvlm_codec_fold(const tvlm_codec *codec, const tvlm_scorer *scorer, int32_t first,
+                            const tvlm_log *log, tvlm_scorer **folded) {
+    TVLM_NEED(log, codec);
+    TVLM_NEED(log, folded);
+    const struct tvlm_codec_params *const p = &codec->params;
+    if (first == 0) first = TVLM_CHANNEL_LEARNED_0;
+    TVLM_TRY(tvlm_codec_check_scorer(log, p->channels, p->channel_count, scorer));
+    TVLM_TRY(check_codes(log, p, first, scorer));
+    const int32_t taps = tvlm_codec_taps(scorer);
+    float *weights = NULL;
+    int32_t *channels = NULL, count = p->k;
+    tvlm_scorer *const made = allocate_scorer(p->k + scorer->channel_count, taps, &weights, &channels);
+    if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a scorer");
+    for (int32_t i = 0; i < p->k; ++i) {
+        channels[i] = first + i;
+        for (int32_t tap = 0; tap < taps; ++tap)
+            weights[i * taps + tap] = (float)folded_weight(p, scorer, taps, i, tap);
+    }
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        if (place_in(p->channels, p->channel_count, scorer->channels[i]) >= 0) continue;
+        memcpy(weights + (size_t)count * (size_t)taps, scorer->weights + (size_t)i * (size_t)taps,
+               (size_t)taps * sizeof *weights);
+        channels[count++] = scorer->channels[i];
+    }
+    *made = (tvlm_scorer){.channel_count = count,
+                          .channels = channels,
+                          .taps = taps,
+                          .weights = weights,
+                          .bias = (float)((double)scorer->bias + score_of_mean(p, scorer, taps)),
+                          .similarity_weight = scorer->similarity_weight};
+    *folded = made;
+    return TVLM_OK;
+}
+
+void tvlm_codec_free_scorer(tvlm_scorer **folded) {
+    if (folded == NULL) return;
+    free(*folded);
+    *folded = NULL;
+}

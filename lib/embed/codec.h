@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * embed/codec.h: what codecs and their trainer check alike.
+ */
+#ifndef TVLM_EMBED_CODEC_H
+#define TVLM_EMBED_CODEC_H
+
+#include "texturevlm/codec.h"
+
+static inline int32_t tvlm_codec_taps(const tvlm_scorer *scorer) {
+    return scorer->taps == 0 ? 1 : scorer->taps;
+}
+
+/* Refuses channels that no codec can have, numbers of them and of codes, and levels. */
+tvlm_status tvlm_codec_check_channels(const tvlm_log *log, const int32_t *channels, int32_t count, int32_t k,
+                                      int32_t level);
+
+/* Refuses a scorer that cannot read codes of these channels. */
+tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels, int32_t count,
+                                    const tvlm_scorer *scorer);
+
+#endif
