@@ -63,7 +63,7 @@ typedef struct results {
     tvlm_attend_info attention;
     float tokens_merged[K * DIMENSION];
     tvlm_merged_token merged[K];
-    float learned[36 * 24];
+    float learned[36 * 24], coded[CELLS];
     float all[5 * 4 * 40], moved[2], axes[2];
     float frames[FRAME_KINDS][STACK_WIDTH * STACK_HEIGHT];
     tvlm_position chosen_there[K];

@@ -217,6 +217,44 @@ static tvlm_status learn_weights(tvlm_stack *stack, results *r) {
     return status;
 }
 
+/* Trains a codec of five channels on the stack, which keeps one scorer, and scores by another one of its codes, which
+ * are handed in as features. */
+static tvlm_status score_codes(tvlm_stack *stack, tvlm_codec_trainer *trainer, const tvlm_scorer *scorer,
+                               results *r) {
+    float codes[CELLS * 2];
+    tvlm_codec *codec = NULL;
+    tvlm_scorer *folded = NULL;
+    TVLM_TRY(tvlm_codec_trainer_add(trainer, stack, 0));
+    tvlm_status status = tvlm_codec_trainer_finish(trainer, &codec);
+    for (int i = 0; i < CELLS * 2; ++i) codes[i] = made_feature(i);
+    if (status == TVLM_OK) status = tvlm_codec_fold(codec, scorer, TVLM_CHANNEL_FEATURE_0, &job_log, &folded);
+    if (status == TVLM_OK)
+        status = tvlm_stack_set_grid(
+            stack, 0, TVLM_CHANNEL_FEATURE_0,
+            tvlm_grid_input(.data = codes, .columns = COLUMNS, .rows = ROWS, .channels = 2));
+    if (status == TVLM_OK)
+        status =
+            tvlm_score(stack, NULL, tvlm_score_params(.stride = 6.0f, .scorer = folded), CELLS, r->coded);
+    tvlm_codec_free_scorer(&folded);
+    tvlm_codec_destroy(&codec);
+    return status;
+}
+
+static tvlm_status code(tvlm_stack *stack, results *r) {
+    static const float weights[2] = {0.5f, -1.0f};
+    const int32_t channels[5] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_R, TVLM_CHANNEL_G,
+                                 TVLM_CHANNEL_LOW};
+    const tvlm_scorer scorer = {.channel_count = 2, .channels = channels, .taps = 1, .weights = weights},
+                      *const kept = &scorer;
+    tvlm_codec_trainer *trainer = NULL;
+    TVLM_TRY(tvlm_codec_trainer_create(tvlm_codec_trainer_params(.channels = channels, .channel_count = 5,
+                                                                 .k = 2, .scorers = &kept, .scorer_count = 1),
+                                       &job_log, &trainer));
+    const tvlm_status status = score_codes(stack, trainer, &scorer, r);
+    tvlm_codec_trainer_destroy(&trainer);
+    return status;
+}
+
 /* A stack with a network: blurred red. */
 static tvlm_status create_learning(objects *o) {
     static const float weights[9] = {0.1f, 0.1f, 0.1f, 0.1f, 0.2f, 0.1f, 0.1f, 0.1f, 0.1f};
@@ -241,6 +279,7 @@ static tvlm_status learn(objects *o, results *r) {
     if (o->stack == NULL) TVLM_TRY(create_learning(o));
     TVLM_TRY(tvlm_stack_read(o->stack, 0, TVLM_CHANNEL_LEARNED_0, 0, 36 * 24, r->learned));
     TVLM_TRY(learn_basis(o, o->stack, r));
+    TVLM_TRY(code(o->stack, r));
     return learn_weights(o->stack, r);
 }
 

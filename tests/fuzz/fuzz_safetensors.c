@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_safetensors.c: tensors, and what is kept in them: bases, networks and scorers. What was read can be written, and
+ * fuzz_safetensors.c: tensors, and what is kept in them: bases, codecs, networks and scorers. What was read can be written, and
  * is then read as the same.
  */
 #include <stdio.h>
@@ -11,6 +11,7 @@
 #include "fuzz.h"
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
+#include "texturevlm/io_codec.h"
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 
@@ -56,6 +57,20 @@ static void read_basis(const char *path) {
     tvlm_basis_destroy(&basis);
 }
 
+static void read_codec(const char *path) {
+    struct tvlm_codec_params params = {0};
+    tvlm_codec *codec = NULL;
+    fuzz_check_status(tvlm_codec_load(path, &fuzz_log, &codec));
+    if (codec != NULL) {
+        tvlm_codec_get_params(codec, &params);
+        const size_t count = (size_t)params.k * (size_t)params.channel_count;
+        fuzz_touch(params.encode, count * sizeof *params.encode);
+        fuzz_touch(params.decode, count * sizeof *params.decode);
+        fuzz_check(tvlm_network_check(tvlm_codec_network(codec), &fuzz_log) == TVLM_OK);
+    }
+    tvlm_codec_destroy(&codec);
+}
+
 static void read_scorer(const char *path) {
     tvlm_scorer *scorer = NULL;
     fuzz_check_status(tvlm_scorer_load(path, &fuzz_log, &scorer));
@@ -94,6 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         check_same(file, file);
         write_and_read(file);
         read_basis(path);
+        read_codec(path);
         read_network(path);
         read_scorer(path);
     }

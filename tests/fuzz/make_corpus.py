@@ -170,6 +170,10 @@ def all_safetensors():
         {"format": "texturevlm.basis", "D": "3", "k": "2", "centred": "true", "vectors": "100", "method": "covariance"}))
     put("safetensors", "basis_doubles", tensors([("components", "F64", [1, 2], struct.pack("<dd", 0, 1))],
                                                 {"format": "texturevlm.basis", "centred": "false"}))
+    codec = [("encode", "F32", [1, 2], floats(1, 2)), ("decode", "F32", [2, 1], floats(.2, .4))]
+    put("safetensors", "codec", tensors(codec + [("mean", "F32", [2], floats(.1, .2))], {
+        "format": "texturevlm.codec", "channels": "r,edges", "level": "1"}))
+    put("safetensors", "codec_names", tensors(codec, {"format": "texturevlm.codec", "channels": "r,x,edges"}))
     entry = b'{"dtype":"U8","shape":[1],"data_offsets":[0,1]}'
     put("safetensors", "key_twice", safetensors(b'{"__metadata__":{"k":"1","k":"2"},"a":' + entry + b"}", b"a"))
     put("safetensors", "name_twice", safetensors(b'{"a":' + entry + b',"a":' + entry + b"}", b"a"))
