@@ -27,6 +27,19 @@ static int highest_output(struct tool *tool, const char *layout, int32_t *highes
     return code;
 }
 
+static int check_highest(struct tool *tool, const char *path, const tvlm_network *network, int32_t highest) {
+    if (highest < network->output_count) return TOOL_DONE;
+    return tool_fail(tool, "%s: learned_%d is read, but it has %d outputs", path, (int)highest,
+                     (int)network->output_count);
+}
+
+int network_check_layout(struct tool *tool, const char *path, const tvlm_network *network,
+                         const char *layout) {
+    int32_t highest = -1;
+    const int code = highest_output(tool, layout, &highest);
+    return code == TOOL_DONE ? check_highest(tool, path, network, highest) : code;
+}
+
 int network_read_for(struct tool *tool, const char *path, const char *layout, tvlm_network **network) {
     int32_t highest = -1;
     int code = highest_output(tool, layout, &highest);
@@ -36,8 +49,5 @@ int network_read_for(struct tool *tool, const char *path, const char *layout, tv
     if (highest < 0 && path != NULL)
         return tool_usage(tool, "--network has no effect: nothing reads learned_0 or another of its outputs");
     code = network_read(tool, path, network, NULL);
-    if (code == TOOL_DONE && *network != NULL && highest >= (*network)->output_count)
-        return tool_fail(tool, "%s: learned_%d is read, but it has %d outputs", path, (int)highest,
-                         (int)(*network)->output_count);
-    return code;
+    return code == TOOL_DONE && *network != NULL ? check_highest(tool, path, *network, highest) : code;
 }

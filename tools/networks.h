@@ -18,4 +18,8 @@ int network_read(struct tool *tool, const char *path, tvlm_network **network, ch
  * as is an output that is read and that the network, or none, has not. */
 int network_read_for(struct tool *tool, const char *path, const char *layout, tvlm_network **network);
 
+/* Refuses a layout that reads an output which the network from file `path` has not. */
+int network_check_layout(struct tool *tool, const char *path, const tvlm_network *network,
+                         const char *layout);
+
 #endif

@@ -256,6 +256,10 @@ static int check_questions(struct tool *tool, const select_options *options) {
 static int check(struct tool *tool, const select_options *options, int images) {
     if (options->weighing.weights.given && options->weighing.scorer != NULL)
         return tool_usage(tool, "--weights and --scorer exclude each other");
+    if (options->stacks.codec != NULL && options->weighing.scorer == NULL)
+        return tool_usage(tool, "--codec needs a --scorer, which reads its codes");
+    if (options->stacks.codec != NULL && options->stacks.network != NULL)
+        return tool_usage(tool, "--codec and --network exclude each other: an image has one of them");
     int code = stack_options_check(tool, &options->stacks);
     if (code == TOOL_DONE) code = check_strategy(tool, options);
     if (code == TOOL_DONE) code = check_scores(tool, options, images);
@@ -264,16 +268,39 @@ static int check(struct tool *tool, const select_options *options, int images) {
 
 /* ---- All of it ---- */
 
-/* Loads the scorer, and names the channels that are read. */
+/* Loads the scorer, and the codec whose codes it is to read, and names the channels that are read. */
+static int read_scorer(select_run *run) {
+    const char *const path = run->options->weighing.scorer, *const codec = run->options->stacks.codec;
+    int code = questions_scorer(run->tool, &run->options->questions, path, &run->scorer);
+    if (code == TOOL_DONE && codec != NULL)
+        code = codec_read_folded(run->tool, codec, run->scorer, 0, &run->codec, &run->folded);
+    if (code == TOOL_DONE)
+        code = scorer_layout(run->tool, path, run->folded != NULL ? run->folded : run->scorer, run->layout,
+                             sizeof run->layout);
+    if (code == TOOL_DONE && codec != NULL)
+        code = codec_layout(run->tool, codec, run->codec, run->layout, sizeof run->layout);
+    return code;
+}
+
+/* Finds what makes learned_0 and on: a codec or a network. */
+static int read_network(select_run *run) {
+    const stack_options *const options = &run->options->stacks;
+    if (run->codec != NULL) {
+        run->stacks.network = tvlm_codec_network(run->codec);
+        return network_check_layout(run->tool, options->codec, run->stacks.network, run->layout);
+    }
+    const int code = network_read_for(run->tool, options->network, run->layout, &run->network);
+    run->stacks.network = run->network;
+    return code;
+}
+
+/* Names the channels that are read. */
 static int find_layout(select_run *run) {
     const select_options *const options = run->options;
-    const char *const scorer = options->weighing.scorer;
     const bool asked = options->questions.query != NULL;
     int code = TOOL_DONE;
-    if (scorer != NULL) {
-        code = questions_scorer(run->tool, &options->questions, scorer, &run->scorer);
-        if (code == TOOL_DONE)
-            code = scorer_layout(run->tool, scorer, run->scorer, run->layout, sizeof run->layout);
+    if (options->weighing.scorer != NULL) {
+        code = read_scorer(run);
     } else if (options->scores.count > 0) {
         snprintf(run->layout, sizeof run->layout, "r,g,b"); /* nothing is computed from it */
     } else if (run->strategy == TVLM_STRATEGY_BUDGET) {
@@ -314,8 +341,7 @@ static int prepare(select_run *run, int count, char *const *paths) {
     if (code == TOOL_DONE) code = note_outputs(run, count, paths);
     if (code == TOOL_DONE) code = explain_check(tool, options->explain);
     if (code == TOOL_DONE) code = find_layout(run);
-    if (code == TOOL_DONE) code = network_read_for(tool, options->stacks.network, run->layout, &run->network);
-    run->stacks.network = run->network;
+    if (code == TOOL_DONE) code = read_network(run);
     return code == TOOL_DONE ? read_handed(run, count, paths) : code;
 }
 
@@ -336,6 +362,8 @@ static int run_select(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE) stack_say_kept(&run.stacks);
     json_release(&run.json);
     stack_source_release(&run.stacks);
+    tvlm_codec_free_scorer(&run.folded);
+    tvlm_codec_destroy(&run.codec);
     tvlm_scorer_destroy(&run.scorer);
     tvlm_basis_destroy(&run.basis);
     tvlm_network_destroy(&run.network);

@@ -35,7 +35,7 @@ static struct tvlm_score_params score_params_of(const select_run *run) {
         .dense = run->strategy == TVLM_STRATEGY_EXHAUSTIVE,
         .level = options->level.value,
         .weights = options->weighing.weights.given ? options->weighing.weights.values : NULL,
-        .scorer = run->scorer,
+        .scorer = run->folded != NULL ? run->folded : run->scorer,
     };
 }
 

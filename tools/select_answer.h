@@ -7,6 +7,7 @@
 #define TVLM_TOOLS_SELECT_ANSWER_H
 
 #include "bases.h"
+#include "codecs.h"
 #include "draw.h"
 #include "handed.h"
 #include "json.h"
@@ -52,10 +53,12 @@ typedef struct select_run {
     const select_options *options;
     tvlm_strategy strategy; /* never TVLM_STRATEGY_DEFAULT */
     tvlm_scorer *scorer;
+    tvlm_scorer *folded; /* what reads the codes of a codec in its place; NULL: there is none */
     questions questions;
     patch_plan patches;
     tvlm_basis *basis;
     tvlm_network *network;
+    tvlm_codec *codec;
     handed handed;
     stack_source stacks;
     char layout[SELECT_LAYOUT_SIZE]; /* the names of the channels that the score reads */

@@ -18,6 +18,8 @@ static const option_spec specs[] = {
      NULL},
     {0, OPTION_INPUT, "network", offsetof(stack_options, network), "FILE.safetensors",
      "makes learned_0 and on, where a --scorer, an --emphasis or --patch-channels read them", 0, 0, NULL},
+    {0, OPTION_INPUT, "codec", offsetof(stack_options, codec), "C.safetensors",
+     "the --scorer reads the codes of this codec in place of its channels (tvlm compress)", 0, 0, NULL},
     {0, OPTION_NUMBER, "cache-bytes", offsetof(stack_options, cache_bytes), "BYTES",
      "of device memory for images that are named more than once (default: half of the device's)", 1, 1e18,
      NULL},

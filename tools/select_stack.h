@@ -13,7 +13,7 @@
 typedef struct stack_options {
     option_size size;
     option_integer max_side;
-    const char *network;
+    const char *network, *codec;
     option_number cache_bytes;
     option_triple rope;
 } stack_options;

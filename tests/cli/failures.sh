@@ -43,6 +43,11 @@ pictures) run=(export "$in/frame0.pgm" "$in/frame1.pgm" --for qwen2-vl --strateg
 crops) run=(export "$in/frame0.pgm" --for internvl --size 28 --budget 3 -o tensors.safetensors) ;;
 video) run=(video "$in/frame0.pgm" "$in/frame1.pgm" "$in/frame2.pgm" -k 5) ;;
 pca) run=(pca train "$in/features.npy" -k 2 -o basis.safetensors) ;;
+compress) run=(compress train "$in/frame0.pgm" "$in/frame1.pgm" --channels r,edges,low,laplacian -k 2 -o codec.safetensors) ;;
+codec)
+    scorer "$in/scorer.safetensors" '"format":"texturevlm.scorer","channels":"edges,low"' '[2]' "$one$one"
+    "$tvlm" compress train "$in/frame0.pgm" --channels edges,low,r -k 2 --device reference -o "$in/codec.safetensors" >/dev/null || exit 1
+    run=(select "$in/frame0.pgm" -k 5 --strategy grid --scorer "$in/scorer.safetensors" --codec "$in/codec.safetensors") ;;
 fit) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" -o scorer.safetensors) ;;
 bench) run=(bench --json --size 64x48 --repeat 1 --stage visual) ;;
 tune) run=(tune --json --storage buffer --seconds 0.5) ;;
