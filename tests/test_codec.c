@@ -485,8 +485,6 @@ static void refused_folds(tvlm_device *device, tvlm_format format) {
                          own[2] = {TVLM_CHANNEL_R, TVLM_CHANNEL_LEARNED_0 + 1};
     const struct tvlm_codec_params params = good_params(numbers);
     tvlm_codec *codec = NULL;
-    (void)device;
-    (void)format;
     assert_int_equal(tvlm_codec_create(&params, &test_log, &codec), TVLM_OK);
     tvlm_scorer scorer = {.channel_count = 2, .channels = others, .weights = numbers};
     refused_fold(codec, &scorer, 0, "a codec of other channels: the scorer reads text and others");
@@ -500,6 +498,15 @@ static void refused_folds(tvlm_device *device, tvlm_format format) {
     scorer.taps = 1, scorer.query_weights = numbers, scorer.dimension = 1;
     refused_fold(codec, &scorer, 0, "query weights");
     refused_fold(codec, NULL, 0, "scorer is NULL");
+    tvlm_stack *stack = random_stack(device, format, 20, 10, 1);
+    assert_int_equal(tvlm_codec_check_image(codec, stack, 0), TVLM_OK);
+    tvlm_codec_destroy(&codec);
+    struct tvlm_codec_params moving = params;
+    moving.channels = (const int32_t[]){TVLM_CHANNEL_R, TVLM_CHANNEL_G, TVLM_CHANNEL_B, TVLM_CHANNEL_MOTION};
+    assert_int_equal(tvlm_codec_create(&moving, &test_log, &codec), TVLM_OK);
+    refused(tvlm_codec_check_image(codec, stack, 0), TVLM_ERROR_ARGUMENT,
+            "motion, for which the image has no input");
+    tvlm_stack_destroy(&stack);
     tvlm_codec_destroy(&codec);
     tvlm_codec_destroy(NULL);
     tvlm_codec_free_scorer(NULL);

@@ -387,6 +387,7 @@ static int begin(application *a, const char *path) {
                                              .network = tvlm_codec_network(a->codec)};
     int code = layout != NULL ? TOOL_DONE : tool_fail(tool, "no memory");
     if (code == TOOL_DONE) code = open_stack(tool, a->options, path, 0, &params, &a->device, &a->stack);
+    if (code == TOOL_DONE) code = tool_status(tool, tvlm_codec_check_image(a->codec, a->stack, 0));
     if (code == TOOL_DONE)
         code = tool_status(
             tool, tvlm_stack_channel_size(a->stack, TVLM_CHANNEL_LEARNED_0, 0, &a->width, &a->height));

@@ -84,6 +84,10 @@ TVLM_API tvlm_status tvlm_codec_get_params(const tvlm_codec *codec, struct tvlm_
  * NULL. */
 TVLM_API const tvlm_network *tvlm_codec_network(const tvlm_codec *codec);
 
+/* Refuses image `index` of a stack that has no input for one of the codec's channels (tvlm_stack_has_channel), which would
+ * be 0 and change all codes. Errors: ARGUMENT (that channel's name is in the line). */
+TVLM_API tvlm_status tvlm_codec_check_image(const tvlm_codec *codec, const tvlm_stack *stack, int32_t index);
+
 /* Computes on the host the codes of `count` vectors of channels [count * channel_count], codes[count * k], and
  * what `count` codes are decoded to. */
 TVLM_API void tvlm_codec_encode(const tvlm_codec *codec, const float *values, int64_t count, float *codes);

@@ -12,6 +12,8 @@
 #include "core/memory.h"
 #include "core/registry.h"
 #include "core/try.h"
+#include "stack/stack.h"
+#include "texturevlm/input.h"
 
 /* The pointers of `params`, `network` and `layer` are into the arrays behind them. */
 struct tvlm_codec {
@@ -182,6 +184,27 @@ void tvlm_codec_decode(const tvlm_codec *codec, const float *codes, int64_t coun
             for (int32_t i = 0; i < p->k; ++i) sum += (double)row[i] * (double)codes[i];
             *values++ = (float)sum;
         }
+}
+
+tvlm_status tvlm_codec_check_inputs(const tvlm_log *log, const int32_t *channels, int32_t count,
+                                    const tvlm_stack *stack, int32_t index) {
+    for (int32_t c = 0; c < count; ++c) {
+        tvlm_channel_info info;
+        bool has = false;
+        TVLM_TRY(tvlm_stack_has_channel(stack, index, channels[c], &has));
+        if (has) continue;
+        TVLM_TRY(tvlm_channel_get_info(channels[c], &info));
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "the codec is of %s, for which the image has no input",
+                         info.name);
+    }
+    return TVLM_OK;
+}
+
+tvlm_status tvlm_codec_check_image(const tvlm_codec *codec, const tvlm_stack *stack, int32_t index) {
+    TVLM_NEED(NULL, codec);
+    TVLM_NEED(NULL, stack);
+    return tvlm_codec_check_inputs(tvlm_stack_log(stack), codec->params.channels, codec->params.channel_count,
+                                   stack, index);
 }
 
 /* ---- Scorers of codes ---- */

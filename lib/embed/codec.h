@@ -19,4 +19,8 @@ tvlm_status tvlm_codec_check_channels(const tvlm_log *log, const int32_t *channe
 tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels, int32_t count,
                                     const tvlm_scorer *scorer);
 
+/* Refuses an image that has no input for one of the channels. */
+tvlm_status tvlm_codec_check_inputs(const tvlm_log *log, const int32_t *channels, int32_t count,
+                                    const tvlm_stack *stack, int32_t index);
+
 #endif

@@ -119,19 +119,6 @@ const int32_t *tvlm_codec_trainer_channels(const tvlm_codec_trainer *trainer, in
 
 /* ---- Images ---- */
 
-static tvlm_status check_inputs(const tvlm_codec_trainer *t, const tvlm_stack *stack, int32_t index) {
-    for (int32_t c = 0; c < t->n; ++c) {
-        tvlm_channel_info info;
-        bool has = false;
-        TVLM_TRY(tvlm_stack_has_channel(stack, index, t->channels[c], &has));
-        if (has) continue;
-        TVLM_TRY(tvlm_channel_get_info(t->channels[c], &info));
-        return tvlm_fail(t->log, TVLM_ERROR_ARGUMENT, "the codec is of %s, for which the image has no input",
-                         info.name);
-    }
-    return TVLM_OK;
-}
-
 /* The middles of the texels of a level, every `step`-th along both axes. */
 static int32_t list_points(const tvlm_stack *stack, int32_t index, int32_t level, int32_t width,
                            int32_t height, int32_t step, tvlm_sample_point *points) {
@@ -192,7 +179,7 @@ tvlm_status tvlm_codec_trainer_add(tvlm_codec_trainer *trainer, tvlm_stack *stac
     TVLM_NEED(NULL, trainer);
     TVLM_NEED(trainer->log, stack);
     TVLM_ENTER(tvlm_stack_device(stack));
-    TVLM_TRY(check_inputs(trainer, stack, index));
+    TVLM_TRY(tvlm_codec_check_inputs(trainer->log, trainer->channels, trainer->n, stack, index));
     const int32_t last = tvlm_stack_levels(stack) - 1, level = trainer->level < last ? trainer->level : last;
     TVLM_TRY(tvlm_stack_level_size(stack, level, &width, &height));
     while ((int64_t)((width - 1) / step + 1) * ((height - 1) / step + 1) > TEXELS_MAX) ++step;

@@ -91,6 +91,10 @@ refused 1 '9 codes for 2 channels' compress train "$photo" --channels r,g -k 9 -
 refused 1 'a codec of other channels: the scorer reads text' compress train "$photo" --scorer "$in/other.safetensors" -o x.safetensors
 
 echo "== bad files"
+codec "$in/felt.safetensors" edges,feature_0 '[2,2]' '[2,2]' "$one$zero$zero$one"
+refused 1 'a.png: the codec is of feature_0, for which the image has no input' "${select[@]}" --scorer "$in/plain.safetensors" \
+    --codec "$in/felt.safetensors"
+refused 1 'a.png: the codec is of feature_0, for which' compress apply "$photo" --codec "$in/felt.safetensors" -o x.npy
 refused 1 'swap.safetensors: a codec of other channels: the scorer reads text and others' "${select[@]}" \
     --scorer "$in/other.safetensors" --codec "$in/swap.safetensors"
 refused 1 'swap.safetensors: a codec of other channels' compress fold "$in/other.safetensors" --codec "$in/swap.safetensors" -o x.safetensors
