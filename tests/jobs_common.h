@@ -61,6 +61,7 @@ typedef struct results {
     float past;
     float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION];
     tvlm_attend_info attention;
+    float texel_gradients[CELLS], point_gradients[6];
     float tokens_merged[K * DIMENSION];
     tvlm_merged_token merged[K];
     float learned[36 * 24], coded[CELLS];

@@ -169,6 +169,18 @@ static tvlm_status merge_features(tvlm_stack *stack, results *r) {
     return status;
 }
 
+/* The gradients of two points of one component. */
+static tvlm_status go_back(tvlm_stack *stack, results *r) {
+    const tvlm_sample_point points[2] = {{5.0f, 6.0f, 3.0f, 0}, {20.0f, 12.0f, 4.2f, 0}};
+    const int32_t channel = TVLM_CHANNEL_FEATURE_0 + 5;
+    const float gradients[2] = {1.0f, -2.0f};
+    return tvlm_sample_backward(stack,
+                                tvlm_sample_backward_params(.points = points, .count = 2,
+                                                            .channels = &channel, .channel_count = 1,
+                                                            .gradients = gradients),
+                                CELLS, r->texel_gradients, r->point_gradients);
+}
+
 /* Answers from a basis of the features; then the features are asked for one of their own. */
 static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) {
     float vectors[CELLS * DIMENSION];
@@ -192,6 +204,7 @@ static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) 
                              tvlm_attend_params(.queries = vectors + DIMENSION, .dimension = DIMENSION,
                                                 .level = 1, .fine = 0.5f, .keep = true),
                              DIMENSION, r->attended, NULL, &r->attention);
+    if (status == TVLM_OK) status = go_back(stack, r);
     if (status == TVLM_OK) status = merge_features(stack, r);
     tvlm_basis_destroy(&own);
     tvlm_basis_destroy(&basis);

@@ -13,6 +13,7 @@
 #include "stack/features.h"
 #include "stack/stack.h"
 #include "texturevlm/attend.h"
+#include "texturevlm/backward.h"
 #include "texturevlm/basis.h"
 
 enum { SIDE = 64, CELLS = SIDE * SIDE, DIMENSION = 768, QUERIES = 100 };
@@ -22,6 +23,7 @@ struct bench_features {
     uint16_t *halves;  /* [CELLS * DIMENSION]: the vectors as they come from the host */
     float *queries;    /* [QUERIES * DIMENSION] */
     float *attended;   /* the same */
+    float *texels;     /* [DIMENSION * CELLS]: gradients */
     tvlm_texture *map;
     tvlm_buffer *matrix; /* [CELLS * DIMENSION]: the vectors as floats */
     tvlm_basis *basis;   /* that of the image's own features */
@@ -63,8 +65,9 @@ tvlm_status bench_features_prepare(struct bench *bench) {
         f->halves = malloc((size_t)CELLS * DIMENSION * sizeof *f->halves);
         f->queries = malloc((size_t)QUERIES * DIMENSION * sizeof *f->queries);
         f->attended = malloc((size_t)QUERIES * DIMENSION * sizeof *f->attended);
+        f->texels = malloc((size_t)CELLS * DIMENSION * sizeof *f->texels);
     }
-    if (f == NULL || f->halves == NULL || f->queries == NULL || f->attended == NULL)
+    if (f == NULL || f->halves == NULL || f->queries == NULL || f->attended == NULL || f->texels == NULL)
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for features");
     fill(f);
     const struct tvlm_stack_params params = {.layout = "edges,saliency,eccentricity,entropy",
@@ -100,6 +103,7 @@ void bench_features_release(struct bench *bench) {
     free(f->halves);
     free(f->queries);
     free(f->attended);
+    free(f->texels);
     free(f);
 }
 
@@ -155,6 +159,26 @@ static tvlm_status run_attention(struct bench *bench, int32_t unused) {
         (size_t)QUERIES * DIMENSION, f->attended, NULL, NULL);
 }
 
+/* The gradients of all components at as many points as there are queries, at levels of all kinds: of the texels and of
+ * the points. */
+static tvlm_status run_sample_backward(struct bench *bench, int32_t unused) {
+    struct bench_features *const f = bench->features;
+    tvlm_sample_point points[QUERIES];
+    int32_t channels[DIMENSION];
+    float steps[QUERIES * 3];
+    (void)unused;
+    for (int32_t i = 0; i < QUERIES; ++i)
+        points[i] = (tvlm_sample_point){(float)(bench->image->width * i) / QUERIES,
+                                        (float)(bench->image->height * (i * 37 % QUERIES)) / QUERIES,
+                                        4.0f + 0.05f * (float)i, 0};
+    for (int32_t c = 0; c < DIMENSION; ++c) channels[c] = TVLM_CHANNEL_FEATURE_0 + c;
+    return tvlm_sample_backward(f->stack,
+                                tvlm_sample_backward_params(.points = points, .count = QUERIES,
+                                                            .channels = channels, .channel_count = DIMENSION,
+                                                            .gradients = f->queries),
+                                (size_t)CELLS * DIMENSION, f->texels, steps);
+}
+
 static tvlm_status run_basis(struct bench *bench, int32_t unused) {
     (void)unused;
     tvlm_basis_destroy(&bench->features->basis);
@@ -195,6 +219,8 @@ void bench_features_list(const struct bench *bench, bench_stage *stages, int32_t
               4.0 * (values + QUERIES * (CELLS + (double)DIMENSION)));
     bench_add(stages, count, "attention", "", run_attention, 0,
               4.0 * (2.0 * 0.25 * values + 2.0 * QUERIES * (double)DIMENSION));
+    bench_add(stages, count, "sample backward", "", run_sample_backward, 0,
+              4.0 * (1.33 * values + 8.0 * QUERIES * (double)DIMENSION));
     bench_add(stages, count, "a further query", "", run_ask, 0, stored + map);
     bench_add(stages, count, "a query by cascade", "", run_cascade, 0,
               stored / 7.0); /* at most so much of them is looked into */

@@ -25,6 +25,7 @@
 #define TEXTUREVLM_TEXTUREVLM_H
 
 #include "attend.h"
+#include "backward.h"
 #include "basis.h"
 #include "codec.h"
 #include "delta.h"

@@ -101,6 +101,22 @@ typedef struct tvlm_point {
     float x, y, level, image;
 } tvlm_point;
 
+/*
+ * Gradients of samples of one image, layers first_layer and up (`layers` of them, all components of which are
+ * reduced by MEAN or not looked at). `points` is host memory; its `image` is that of the texture, the same for all.
+ */
+typedef struct tvlm_backward {
+    const tvlm_texture *texture;
+    int32_t first_layer, layers;
+    const tvlm_point *points;
+    int32_t count;
+    tvlm_buffer *gradients; /* [count][4 * layers] floats: of what was sampled */
+    tvlm_buffer
+        *texels; /* [height][width][4 * layers] floats: becomes that of level 0; NULL: not asked for */
+    tvlm_buffer
+        *steps; /* [count][4] floats: becomes that of x, y and the level, and 0; NULL: not asked for */
+} tvlm_backward;
+
 /* A patch to cut out: its centre, and the distance of its texels in pixels. It has the layout of two
  * float4. */
 typedef struct tvlm_patch_place {

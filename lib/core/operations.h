@@ -182,6 +182,9 @@ typedef tvlm_status tvlm_sample_operation(tvlm_device *device, const tvlm_bundle
                                           int32_t count4, tvlm_buffer *points, int32_t count,
                                           tvlm_buffer *out);
 
+/* Finds the gradients of samples: tvlm_backward. The same bits come out of the same input on every run. */
+typedef tvlm_status tvlm_sample_backward_operation(tvlm_device *device, const tvlm_backward *backward);
+
 /* Averages the probes at each tvlm_footprint_place; `out` is laid out as for sample. */
 typedef tvlm_status tvlm_footprint_operation(tvlm_device *device, const tvlm_bundle *bundle,
                                              const int32_t *refs, int32_t count4, tvlm_buffer *places,
@@ -364,6 +367,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(relevance, "test_temporal", "advance")                                                                 \
     X(flow, "test_flow", "flow")                                                                             \
     X(sample, "test_sample", "sample 273")                                                                   \
+    X(sample_backward, "test_backward", "sample backward")                                                   \
     X(footprint, "test_footprint", "footprint 273")                                                          \
     X(patches, "test_patches", "patches 273, device")                                                        \
     X(pack, "test_sample", "pack")                                                                           \

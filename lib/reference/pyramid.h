@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pyramid.h: a texture of one image in double, with levels of means, and what a point has to do with its texels.
+ *
+ * A sample is a sum over at most eight texels, the *taps* of its point, each times a weight. So are its derivatives
+ * with respect to x, y and the level, with other weights. Everything about gradients follows from these.
+ */
+#ifndef TVLM_REFERENCE_PYRAMID_H
+#define TVLM_REFERENCE_PYRAMID_H
+
+#include "reference/texture.h"
+
+typedef struct reference_pyramid {
+    int32_t width, height, levels, components;
+    double extent_x, extent_y;          /* as of tvlm_texture */
+    size_t first[REFERENCE_LEVELS_MAX]; /* the number of each level's first texel */
+    size_t count;                       /* of all texels */
+    double *texels;                     /* [count][components] */
+} reference_pyramid;
+
+/* Makes all levels, full of zeros, of a pyramid whose first four and two next members are set. Returns false when
+ * there is no memory. */
+bool tvlm_reference_pyramid_allocate(reference_pyramid *p);
+
+/* Makes level 1 and up of level 0. */
+void tvlm_reference_pyramid_reduce(reference_pyramid *p);
+
+/* The transpose of that: gives what stands in each level from 1 on to the texels of level 0 that it was made of. */
+void tvlm_reference_pyramid_hand_down(reference_pyramid *p);
+
+typedef struct reference_tap {
+    size_t texel;
+    double weight, dx, dy, dlevel;
+} reference_tap;
+typedef struct reference_taps {
+    int count;
+    reference_tap tap[8];
+} reference_taps;
+
+/* The taps of a point, in pixels and levels of the image. Where one of these is clamped, its derivative is 0. */
+reference_taps tvlm_reference_find_taps(const reference_pyramid *p, double x, double y, double level);
+
+/* The sample: out[components]. */
+void tvlm_reference_gather(const reference_pyramid *p, const reference_taps *taps, double *out);
+
+/* Adds the gradient of a sample, given[components], to the texels that it was made of. */
+void tvlm_reference_scatter(reference_pyramid *p, const reference_taps *taps, const double *given);
+
+/* The gradient with respect to x, y and the level. */
+void tvlm_reference_step(const reference_pyramid *p, const reference_taps *taps, const double *given,
+                         double step[3]);
+
+#endif
