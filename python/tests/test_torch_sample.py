@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """tv.torch.sample: gradcheck of its doubles, each device as the transpose of its own samples, PyTorch's grid_sample, refusals."""
 import gc
-import pathlib
+import re
 import subprocess
 import sys
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import texturevlm as tv
+from conftest import draw
+from test_document import ROOT, examples
+from test_fuzz import SETTINGS, anything, tried
+from texturevlm._image import write_png
 
 torch = pytest.importorskip("torch")
 DEVICES = ["reference"] + [device["name"] for device in tv.devices() if device["type"] != "reference"][:1]
@@ -109,7 +114,7 @@ def test_a_coarse_level_moves_all_texels_below():
 
 
 @pytest.mark.parametrize("texture, points, line", [
-    (np.zeros((4, 4, 1)), torch.zeros(1, 3), "texture is array.*not a tensor"),
+    (np.zeros((4, 4, 1)), torch.zeros(1, 3), "texture is .*not a tensor"),
     (torch.zeros(4, 4, 1), [[1, 1, 0]], "points is .*not a tensor"),
     (torch.zeros(4, 4), torch.zeros(1, 3), "texture has the shape \\(4, 4\\), not \\(rows, columns, channels\\)"),
     (torch.zeros(0, 4, 1), torch.zeros(1, 3), "texture has the shape \\(0, 4, 1\\)"),
@@ -148,7 +153,33 @@ def test_pytorch_is_imported_when_it_is_asked_for():
     assert subprocess.run([sys.executable, "-c", script]).returncode == 0
 
 
-def test_the_example_finds_what_it_looks_for(tmp_path):
-    example = pathlib.Path(__file__).resolve().parents[2] / "examples" / "fixation.py"
-    subprocess.run([sys.executable, str(example), str(tmp_path / "path.png")], check=True, cwd=tmp_path)
-    assert (tmp_path / "path.png").stat().st_size > 1000
+@SETTINGS
+@given(anything, anything)
+def test_wrong_arguments_of_every_kind(a, b):
+    tried(tv.torch.sample, a, b)
+    tried(tv.torch.sample, torch.ones(3, 4, 2), a, device=b)
+    tried(tv.torch.sample, a, torch.ones(2, 3))
+    for array in (a, b):
+        if isinstance(array, np.ndarray) and array.dtype.kind == "f" and array.dtype.isnative:
+            tensor = torch.from_numpy(array.copy())
+            tried(tv.torch.sample, tensor, torch.ones(2, 3, dtype=tensor.dtype))
+            tried(tv.torch.sample, torch.ones(3, 4, 2, dtype=tensor.dtype), tensor)
+
+
+def test_the_example_goes_further_through_the_levels(tmp_path):
+    pytest.importorskip("PIL")
+    write_png(str(tmp_path / "photo.png"), draw(480, 320))
+    done = subprocess.run([sys.executable, str(ROOT / "examples" / "fixation.py"), "photo.png", "out.png"], check=True, cwd=tmp_path,
+                          capture_output=True, text=True)
+    through, alone, largest = map(float, re.findall(r"\d\.\d+", done.stdout))
+    assert through > 0.6 * largest and through > alone + 0.2
+    assert (tmp_path / "out.png").stat().st_size > 1000
+
+
+def test_the_blocks_of_the_document_run(photo, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_png("photo.jpg", photo)
+    blocks = [block for block in examples(ROOT / "doc" / "python.md") if "tv.torch" in block]
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "doc/python.md", "exec"), {"tv": tv, "np": np})

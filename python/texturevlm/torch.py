@@ -123,7 +123,7 @@ def _as_points(steps: Array, points: torch.Tensor) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(steps[:, :points.shape[-1]])).reshape(points.shape)
 
 
-class _Sample(torch.autograd.Function):
+class _Sample(torch.autograd.Function):  # type: ignore[misc]
     """Of a Texture, which has no gradient itself."""
 
     @staticmethod
@@ -133,12 +133,13 @@ class _Sample(torch.autograd.Function):
         return _forward(texture, points)
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, given: torch.Tensor) -> Any:
-        return _backward(ctx.texture, *ctx.saved_tensors, given, (False, True))[1], None
+        points, = ctx.saved_tensors
+        return _backward(ctx.texture, points, given, (False, True))[1], None
 
 
-class _SampleTensor(torch.autograd.Function):
+class _SampleTensor(torch.autograd.Function):  # type: ignore[misc]
     """Of a tensor. The device keeps it until the gradients are asked for, or nobody can."""
 
     @staticmethod
@@ -148,7 +149,7 @@ class _SampleTensor(torch.autograd.Function):
         return _forward(ctx.texture, points)
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, given: torch.Tensor) -> Any:
         _, points = ctx.saved_tensors
         return *_backward(ctx.texture, points, given, ctx.needs_input_grad[:2]), None
@@ -172,7 +173,7 @@ def _task(texels: torch.Tensor, points: torch.Tensor) -> tuple[Any, list[Array]]
         "log": LOG}), [array, rows]
 
 
-class _SampleDouble(torch.autograd.Function):
+class _SampleDouble(torch.autograd.Function):  # type: ignore[misc]
     @staticmethod
     def forward(ctx: Any, texels: torch.Tensor, points: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(texels, points)
@@ -182,7 +183,7 @@ class _SampleDouble(torch.autograd.Function):
         return torch.from_numpy(out).reshape(points.shape[:-1] + texels.shape[2:])
 
     @staticmethod
-    @once_differentiable
+    @once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, given: torch.Tensor) -> Any:
         texels, points = ctx.saved_tensors
         params, kept = _task(texels, points)
