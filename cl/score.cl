@@ -6,7 +6,8 @@
  * It adds min(cap, weight * value) over these channels, and over one tap or the 3x3 neighbourhood, to one of
  * three parts of the score. A layer consists of
  *
- *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps, and 0;
+ *   - a head of four ints: the reference to its first channel, its part, 1 or 9 taps, and the bits of the level at which it
+ *     is read, or -1 for that of the candidates;
  *   - LAYER_FLOATS floats: a cap for each channel, and a weight for each channel at each of nine taps.
  *
  * Layers stand in the order of their textures (bundle.clh), the position formula last.
@@ -80,13 +81,14 @@ INLINED int score_from_(TEXTURE_IN(t), int n, global const int *restrict heads,
     for (; next < layers; ++next) {
         const int4 head = vload4(next, heads);
         if (TVLM_REF_TEXTURE(head.x) != n) break;
-            /* The loop is not unrolled, since each turn inlines the sampler. */
+        const float level = head.w < 0 ? at.level : as_float(head.w);
+        /* The loop is not unrolled, since each turn inlines the sampler. */
 #pragma unroll 1
         for (int tap = head.z == 1 ? 4 : 0; tap < (head.z == 1 ? 5 : 9); ++tap) {
             float tap_x[RUN];
             float4 values[RUN];
             const float y = tap_row(x, at, tap, tap_x);
-            texture_layer_(TEXTURE(t), head.x, tap_x, y, at.level, at.image, values);
+            texture_layer_(TEXTURE(t), head.x, tap_x, y, level, at.image, values);
             add_terms(values, floats + next * LAYER_FLOATS, tap, head.y, sums);
         }
     }

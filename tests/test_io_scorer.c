@@ -34,6 +34,7 @@ static void loads_what_was_saved(void **state) {
         assert_memory_equal(loaded->weights, weights, 3 * (size_t)taps * sizeof *weights);
         assert_true(loaded->bias == 0.25f && loaded->similarity_weight == -1.5f);
         assert_true(loaded->query_weights == NULL && loaded->dimension == 0);
+        assert_null(loaded->levels); /* as in files that were written before there were any */
         tvlm_scorer_destroy(&loaded);
         assert_null(loaded);
         tvlm_scorer_destroy(&loaded);
@@ -53,6 +54,24 @@ static void loads_query_weights(void **state) {
     assert_memory_equal(loaded->weights, weights, sizeof weights);
     assert_memory_equal(loaded->channels, channels, sizeof channels);
     tvlm_scorer_destroy(&loaded);
+}
+
+static void loads_levels(void **state) {
+    static const float levels[3] = {4.0f, -1.0f, 0.0f};
+    (void)state;
+    for (int with_query = 0; with_query < 2; ++with_query) {
+        tvlm_scorer saved = sample(9), *loaded = NULL;
+        saved.levels = levels;
+        saved.query_weights = with_query ? query_weights : NULL;
+        saved.dimension = with_query ? 2 : 0;
+        io_expect(tvlm_scorer_save(io_path("l.safetensors"), &saved, &io_log), TVLM_OK, NULL);
+        io_expect(tvlm_scorer_load(io_path("l.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+        assert_memory_equal(loaded->levels, levels, sizeof levels);
+        assert_memory_equal(loaded->weights, weights, sizeof weights);
+        assert_memory_equal(loaded->channels, channels, sizeof channels);
+        assert_int_equal(loaded->query_weights != NULL, with_query);
+        tvlm_scorer_destroy(&loaded);
+    }
 }
 
 /* A file of one's own making: at most these three tensors, and the metadata. */
@@ -167,6 +186,16 @@ static void refuses_other_tensors(void **state) {
     made.tensors[1] = vector("similarity", 1);
     made.tensors[1].data = &infinite;
     refuse(&made, "number 0 of 'similarity' is not finite");
+    made.tensors[1] = vector("levels", 1);
+    refuse(&made, "'levels' is not float32 of shape [2]");
+    made.tensors[1].type = TVLM_ELEMENT_F16;
+    made.tensors[1].shape[0] = 2;
+    refuse(&made, "'levels' is not float32 of shape [2]");
+    made.tensors[1] = vector("levels", 2);
+    made.tensors[1].data = wrong;
+    refuse(&made, "number 1 of 'levels' is nan; it is 0 or more, or -1");
+    made.tensors[1].data = weights; /* 0.5 and -2 */
+    refuse(&made, "number 1 of 'levels' is -2");
 }
 
 static void refuses_other_files(void **state) {
@@ -184,9 +213,9 @@ static void refuses_other_files(void **state) {
 static void does_not_save_what_it_would_not_load(void **state) {
     static const int32_t twice[] = {3, 41, 3}, unknown[] = {3, 41, 999999};
     static const float infinite[3] = {0.0f, -INFINITY, 0.0f};
-    tvlm_scorer scorers[9];
+    tvlm_scorer scorers[10];
     (void)state;
-    for (int i = 0; i < 9; ++i) scorers[i] = sample(1);
+    for (int i = 0; i < 10; ++i) scorers[i] = sample(1);
     scorers[0].channel_count = 0;
     scorers[1].taps = 3;
     scorers[2].channels = twice;
@@ -196,7 +225,8 @@ static void does_not_save_what_it_would_not_load(void **state) {
     scorers[6].similarity_weight = INFINITY;
     scorers[7].weights = NULL;
     scorers[8].query_weights = query_weights; /* of dimension 0 */
-    for (int i = 0; i < 9; ++i)
+    scorers[9].levels = infinite;
+    for (int i = 0; i < 10; ++i)
         io_expect(tvlm_scorer_save(io_path("d.safetensors"), &scorers[i], &io_log), TVLM_ERROR_ARGUMENT,
                   "d.safetensors");
     io_expect(tvlm_scorer_save(io_path("d.safetensors"), NULL, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
@@ -205,13 +235,10 @@ static void does_not_save_what_it_would_not_load(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        io_test(loads_what_was_saved),
-        io_test(loads_query_weights),
-        io_test(the_optional_are_zero),
-        io_test(refuses_other_metadata),
-        io_test(refuses_other_tensors),
-        io_test(refuses_other_files),
-        io_test(does_not_save_what_it_would_not_load),
+        io_test(loads_what_was_saved),   io_test(loads_query_weights),
+        io_test(loads_levels),           io_test(the_optional_are_zero),
+        io_test(refuses_other_metadata), io_test(refuses_other_tensors),
+        io_test(refuses_other_files),    io_test(does_not_save_what_it_would_not_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,9 @@ static program random_program(const tvlm_bundle *bundle, uint64_t *random) {
         for (int c = 0; c < 4; ++c) {
             group->refs[c] = test_random_ref(bundle, c > 0 ? group->refs[c - 1] : -1, random);
             group->cap[c] = test_random(random) % 4 == 0 ? 0.4f * test_random_unit(random) : INFINITY;
+            /* Some channels of one layer are read at one level, others at different ones, also beyond the last. */
+            group->has_level[c] = test_random(random) % 3 == 0;
+            group->level[c] = (float)(test_random(random) % 3) * 4.0f * test_random_unit(random);
             for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
                 group->weight[tap][c] = 2.0f * test_random_unit(random) - 0.6f;
         }

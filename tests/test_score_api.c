@@ -120,22 +120,56 @@ static void check_scores(tvlm_device *device, tvlm_format format) {
 /* ---- Linear scorers ---- */
 
 static void compare_scorer(tvlm_stack *stack, const tvlm_scorer *scorer, const struct tvlm_query *query) {
-    const grid g = cell_grid(stack, 16.0f);
+    grid g = cell_grid(stack, 16.0f);
+    const float level = g.level;
     float got[CELLS], expected[CELLS];
     assert_int_equal(tvlm_score(stack, query, tvlm_score_params(.scorer = scorer), CELLS, got), TVLM_OK);
     for (int i = 0; i < CELLS; ++i) expected[i] = scorer->bias;
     for (int32_t c = 0; c < scorer->channel_count; ++c)
         for (int tap = 0; tap < scorer->taps; ++tap) {
             const int at = scorer->taps == 1 ? 4 : tap;
+            g.level = scorer->levels != NULL && scorer->levels[c] >= 0.0f ? scorer->levels[c] : level;
             float *values = sample_grid(stack, &g, scorer->channels[c], at % 3 - 1, at / 3 - 1);
             for (int i = 0; i < CELLS; ++i)
                 expected[i] += scorer->weights[c * scorer->taps + tap] * values[i];
             free(values);
         }
+    g.level = level;
     float *similarity = sample_grid(stack, &g, TVLM_CHANNEL_QUERY_SIMILARITY, 0, 0);
     for (int i = 0; i < CELLS; ++i) expected[i] += scorer->similarity_weight * similarity[i];
     free(similarity);
     test_compare("scorer", got, expected, CELLS, 2.0f * score_tolerance, score_tolerance);
+}
+
+/* One level for each channel, and then another one: scores of the first are not taken for those of the second. */
+static void compare_levels(tvlm_stack *stack, const tvlm_scorer *scorer, const struct tvlm_query *query) {
+    static const float levels[2][7] = {{0.0f, -1.0f, 3.0f, 4.0f, 1.5f, 100.0f, 0.0f},
+                                       {2.0f, 0.0f, -1.0f, 5.5f, -1.0f, 0.0f, 7.0f}};
+    for (int i = 0; i < 2; ++i) {
+        tvlm_scorer own = *scorer;
+        own.levels = levels[i];
+        compare_scorer(stack, &own, query);
+    }
+}
+
+/* A question's answer has levels where a scorer reads it at one, although its candidates do not. */
+static void check_query_level(tvlm_stack *stack) {
+    static const int32_t channel = TVLM_CHANNEL_QUERY_SIMILARITY;
+    static const float one = 1.0f, level = 7.0f;
+    const tvlm_scorer scorer = {.channel_count = 1, .channels = &channel, .weights = &one, .levels = &level};
+    float similarity[16 * 16], scores[CELLS];
+    grid g = cell_grid(stack, 16.0f);
+    for (int i = 0; i < 256; ++i) similarity[i] = i % 2 == 0 ? 1.0f : -0.5f;
+    const struct tvlm_query query = {.similarity = similarity, .columns = 16, .rows = 16};
+    assert_int_equal(
+        tvlm_score(stack, &query, tvlm_score_params(.scorer = &scorer, .stride = 16), CELLS, scores),
+        TVLM_OK);
+    g.level = level;
+    float *expected = sample_grid(stack, &g, channel, 0, 0);
+    for (int i = 0; i < CELLS; ++i) assert_float_equal(scores[i], expected[i], 2e-3f);
+    for (int i = 0; i < CELLS; ++i)
+        assert_float_equal(scores[i], 0.25f, 0.1f); /* not one of the map's two values */
+    free(expected);
 }
 
 /* taps 0 means 1. */
@@ -170,6 +204,11 @@ static void check_scorers(tvlm_device *device, tvlm_format format) {
     compare_scorer(stack, &scorer, NULL); /* similarity is 0 without a query */
     scorer.taps = 1;
     compare_scorer(stack, &scorer, &query);
+    compare_levels(stack, &scorer, NULL);
+    scorer.taps = 9;
+    compare_levels(stack, &scorer, &query);
+    scorer.taps = 1;
+    check_query_level(stack);
     scorer.channel_count = 0;
     compare_scorer(stack, &scorer, &query);
     compare_scorer(stack, &scorer, NULL);
@@ -357,6 +396,19 @@ static void test_score_refusals(void **state) {
                                                   .taps = 1,
                                                   .weights = weights,
                                                   .similarity_weight = INFINITY});
+    REFUSE_SCORE("level of channel 1 is -0.5; it is 0 or more, or -1",
+                 .scorer = &(tvlm_scorer){.channel_count = 2,
+                                          .channels = fine,
+                                          .weights = fine_weights,
+                                          .levels = (const float[]){-1.0f, -0.5f}});
+    REFUSE_SCORE("level of channel 0 is nan", .scorer = &(tvlm_scorer){.channel_count = 2,
+                                                                       .channels = fine,
+                                                                       .weights = fine_weights,
+                                                                       .levels = (const float[]){NAN, 0.0f}});
+    REFUSE_SCORE("level of channel 0 is inf", .scorer = &(tvlm_scorer){.channel_count = 1,
+                                                                       .channels = fine,
+                                                                       .weights = fine_weights,
+                                                                       .levels = (const float[]){INFINITY}});
     assert_int_equal(tvlm_score(NULL, NULL, NULL, CELLS, scores), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_score(stack, NULL, NULL, CELLS, NULL), TVLM_ERROR_ARGUMENT);
     assert_int_equal(tvlm_score_size(stack, NULL, NULL, &rows), TVLM_ERROR_ARGUMENT);

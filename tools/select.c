@@ -395,7 +395,8 @@ const tool_command select_command = {
         "budget that is what matters; a query of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures out-q0.png, ...\n"
         "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one number\n"
         "each, optional), query_weights ([dimension,channels], optional: times the query's vector they are added to the\n"
-        "weights), and in its metadata format = texturevlm.scorer and channels = edges,entropy,...\n",
+        "weights), levels ([channels], optional: of the image, at which each is read, -1: the cells'), and in its metadata\n"
+        "format = texturevlm.scorer and channels = edges,entropy,...\n",
     .options = groups,
     .options_size = sizeof(select_options),
     .run = run_select,

@@ -9,6 +9,7 @@
  *   "bias"           [1]        optional; 0 where it is missing
  *   "similarity"     [1]        optional; 0 where it is missing
  *   "query_weights"  [D, C]     optional; there are none where it is missing
+ *   "levels"         [C]        optional; every channel is read at the candidates' level where it is missing
  *
  * and with these metadata:
  *

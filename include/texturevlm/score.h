@@ -181,7 +181,14 @@ struct tvlm_scorer {
     const float *query_weights;
     /* The rows of query_weights, 1 .. 4096. */
     int32_t dimension;
-    uint64_t reserved[4];
+
+    /*
+     * [channel_count]: the level of the image at which each channel is read, so that one counts from far away and another
+     * one in detail: 0 or more, a fraction is allowed, and what is beyond the image's last level is that one. -1: the
+     * level of the candidates, at which all channels are read where this is NULL.
+     */
+    const float *levels;
+    uint64_t reserved[3];
 };
 
 /* ---- The largest of many ---- */

@@ -185,7 +185,8 @@ typedef struct tvlm_position_list {
  *
  *     part += sum over channels c and taps of min(cap[c], weight[tap][c] * value(c, tap))
  *
- * There are 1 or 9 taps; with 1 only weight[4], the centre, counts. A cap of INFINITY is none.
+ * There are 1 or 9 taps; with 1 only weight[4], the centre, counts. A cap of INFINITY is none. Channels are read at the
+ * level of the candidates unless they have one of their own.
  */
 typedef struct tvlm_score_group {
     int32_t refs[4];
@@ -193,6 +194,9 @@ typedef struct tvlm_score_group {
     int32_t taps;
     float cap[4];
     float weight[TVLM_SCORE_TAPS][4];
+    /* Which channels are read at a level of their own, and at which: of the image, 0 or more. */
+    bool has_level[4];
+    float level[4];
 } tvlm_score_group;
 
 /*

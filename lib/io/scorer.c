@@ -68,24 +68,57 @@ static tvlm_status find_query_weights(const char *path, const tvlm_log *log, con
     return check_finite(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
 }
 
-/* Allocates one block for the scorer, its weights, `dimension` rows of query weights and its channels. */
-static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, int32_t dimension, float **weights,
-                                    float **query_weights, int32_t **numbers) {
+/* What is wrong with the level of a channel: neither 0 or more, nor -1. */
+static bool is_wrong_level(float level) {
+    return level != -1.0f && !(level >= 0.0f && isfinite(level));
+}
+
+/* Sets *found to the channels' levels, or to NULL where there are none. */
+static tvlm_status find_levels(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
+                               int64_t channels, const tvlm_tensor **found) {
+    const tvlm_tensor *const tensor = *found = tvlm_safetensors_find(file, "levels");
+    if (tensor == NULL) return TVLM_OK;
+    if (tensor->type != TVLM_ELEMENT_F32 || tensor->rank != 1 || tensor->shape[0] != channels)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT,
+                         "%s: 'levels' is not float32 of shape [%lld], one for each channel", path,
+                         (long long)channels);
+    for (int64_t c = 0; c < channels; ++c) {
+        float level;
+        memcpy(&level, (const char *)tensor->data + (size_t)c * sizeof level, sizeof level);
+        if (is_wrong_level(level))
+            return tvlm_fail(log, TVLM_ERROR_FORMAT,
+                             "%s: number %lld of 'levels' is %g; it is 0 or more, or -1", path, (long long)c,
+                             (double)level);
+    }
+    return TVLM_OK;
+}
+
+/* The arrays of a scorer that is read, which lie in one block behind it. */
+typedef struct scorer_arrays {
+    float *weights, *query_weights, *levels;
+    int32_t *channels;
+} scorer_arrays;
+
+/* Allocates a scorer with its weights, `dimension` rows of query weights, its channels, and perhaps their levels. */
+static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, int32_t dimension, bool levels,
+                                    scorer_arrays *arrays) {
     const size_t weight_count = (size_t)channels * (size_t)taps; /* all of these are small */
     const size_t query_count = (size_t)channels * (size_t)dimension;
     tvlm_scorer *const scorer =
-        tvlm_allocate(1, sizeof *scorer + (weight_count + query_count) * sizeof(float) +
+        tvlm_allocate(1, sizeof *scorer + (weight_count + query_count + (size_t)channels) * sizeof(float) +
                              (size_t)channels * sizeof(int32_t));
     if (scorer == NULL) return NULL;
-    *weights = (float *)(scorer + 1);
-    *query_weights = *weights + weight_count;
-    *numbers = (int32_t *)(*query_weights + query_count);
+    arrays->weights = (float *)(scorer + 1);
+    arrays->query_weights = arrays->weights + weight_count;
+    arrays->levels = arrays->query_weights + query_count;
+    arrays->channels = (int32_t *)(arrays->levels + channels);
     *scorer = (tvlm_scorer){.channel_count = channels,
-                            .channels = *numbers,
+                            .channels = arrays->channels,
                             .taps = taps,
-                            .weights = *weights,
-                            .query_weights = dimension > 0 ? *query_weights : NULL,
-                            .dimension = dimension};
+                            .weights = arrays->weights,
+                            .query_weights = dimension > 0 ? arrays->query_weights : NULL,
+                            .dimension = dimension,
+                            .levels = levels ? arrays->levels : NULL};
     return scorer;
 }
 
@@ -93,9 +126,9 @@ static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_l
                          const tvlm_safetensors *file, tvlm_scorer **scorer) {
     const char *const format = tvlm_safetensors_metadata(file, "format");
     const char *const names = tvlm_safetensors_metadata(file, "channels");
-    const tvlm_tensor *tensor, *query;
-    float bias, similarity, *weights, *query_weights;
-    int32_t *channels;
+    const tvlm_tensor *tensor, *query, *levels;
+    float bias, similarity;
+    scorer_arrays arrays;
     if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)", path,
                          FORMAT_NAME);
@@ -105,22 +138,25 @@ static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_l
     if ((status = find_weights(path, log, file, &tensor)) != TVLM_OK ||
         (status = read_number(path, log, file, "bias", &bias)) != TVLM_OK ||
         (status = read_number(path, log, file, "similarity", &similarity)) != TVLM_OK ||
-        (status = find_query_weights(path, log, file, tensor->shape[0], &query)) != TVLM_OK)
+        (status = find_query_weights(path, log, file, tensor->shape[0], &query)) != TVLM_OK ||
+        (status = find_levels(path, log, file, tensor->shape[0], &levels)) != TVLM_OK)
         return status;
     const int32_t count = (int32_t)tensor->shape[0], taps = tensor->rank == 3 ? 9 : 1;
     if (tvlm_io_count_names(names) != count)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weights' has %d", path,
                          tvlm_io_count_names(names), count);
     const int32_t dimension = query != NULL ? (int32_t)query->shape[0] : 0;
-    tvlm_scorer *const made = allocate_scorer(count, taps, dimension, &weights, &query_weights, &channels);
+    tvlm_scorer *const made = allocate_scorer(count, taps, dimension, levels != NULL, &arrays);
     if (made == NULL)
         return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for %d weights", path, count * taps);
     made->bias = bias;
     made->similarity_weight = similarity;
-    memcpy(weights, tensor->data, tensor->size);
-    if (query != NULL) memcpy(query_weights, query->data, query->size);
-    if ((status = tvlm_io_read_names(path, stack, log, names, channels)) != TVLM_OK ||
-        (status = check_finite(path, log, "weights", weights, (size_t)count * (size_t)taps)) != TVLM_OK) {
+    memcpy(arrays.weights, tensor->data, tensor->size);
+    if (query != NULL) memcpy(arrays.query_weights, query->data, query->size);
+    if (levels != NULL) memcpy(arrays.levels, levels->data, levels->size);
+    if ((status = tvlm_io_read_names(path, stack, log, names, arrays.channels)) != TVLM_OK ||
+        (status = check_finite(path, log, "weights", arrays.weights, (size_t)count * (size_t)taps)) !=
+            TVLM_OK) {
         free(made);
         return status;
     }
@@ -171,6 +207,11 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
     for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
     for (size_t i = 0; i < query_count; ++i) finite = finite && isfinite(scorer->query_weights[i]);
     if (!finite) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a weight of the scorer is not finite", path);
+    for (int32_t i = 0; scorer->levels != NULL && i < scorer->channel_count; ++i)
+        if (is_wrong_level(scorer->levels[i]))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                             "%s: the level of channel %d is %g; it is 0 or more, or -1", path,
+                             scorer->channels[i], (double)scorer->levels[i]);
     for (int32_t i = 0; i < scorer->channel_count; ++i) {
         for (int32_t j = 0; j < i; ++j) {
             if (scorer->channels[i] == scorer->channels[j])
@@ -189,7 +230,7 @@ tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const 
     char *names = NULL;
     status = tvlm_io_join_names(path, log, scorer->channels, scorer->channel_count, &names);
     if (status == TVLM_OK) {
-        const tvlm_tensor tensors[] = {
+        tvlm_tensor tensors[5] = {
             {.name = "weights",
              .type = TVLM_ELEMENT_F32,
              .rank = scorer->taps == 9 ? 3 : 1,
@@ -201,15 +242,22 @@ tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const 
              .rank = 1,
              .shape = {1},
              .data = &scorer->similarity_weight},
-            {.name = "query_weights",
-             .type = TVLM_ELEMENT_F32,
-             .rank = 2,
-             .shape = {scorer->dimension, scorer->channel_count},
-             .data = scorer->query_weights},
         };
         const tvlm_metadata metadata[] = {{"format", FORMAT_NAME}, {"channels", names}};
-        status =
-            tvlm_safetensors_write(path, tensors, scorer->query_weights != NULL ? 4 : 3, metadata, 2, log);
+        int32_t count = 3;
+        if (scorer->query_weights != NULL)
+            tensors[count++] = (tvlm_tensor){.name = "query_weights",
+                                             .type = TVLM_ELEMENT_F32,
+                                             .rank = 2,
+                                             .shape = {scorer->dimension, scorer->channel_count},
+                                             .data = scorer->query_weights};
+        if (scorer->levels != NULL)
+            tensors[count++] = (tvlm_tensor){.name = "levels",
+                                             .type = TVLM_ELEMENT_F32,
+                                             .rank = 1,
+                                             .shape = {scorer->channel_count},
+                                             .data = scorer->levels};
+        status = tvlm_safetensors_write(path, tensors, count, metadata, 2, log);
     }
     free(names);
     return status;

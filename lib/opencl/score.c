@@ -10,21 +10,24 @@
 #include "core/try.h"
 #include "opencl/backend.h"
 
-/* A layer as score.cl reads it: those channels of one layer of one texture that go to one part. `taken` says
- * as bits which components have a term; the kernel does not look at it. */
+/* A layer as score.cl reads it: those channels of one layer of one texture that go to one part and are read at one level.
+ * `level` is OF_CANDIDATES, or the bits of a float. */
+#define OF_CANDIDATES (-1)
 typedef struct layer_head {
     cl_int ref, part, taps;
-    cl_int taken;
+    cl_int level;
 } layer_head;
 typedef struct layer_floats {
     cl_float cap[4], weight[TVLM_SCORE_TAPS][4];
 } layer_floats;
 
-/* A scoring program while it is made. `block` holds heads and floats for as many layers as there could be. */
+/* A scoring program while it is made. `block` holds heads, floats and what is taken for as many layers as there could be;
+ * taken[n] says as bits which components of a layer have a term. */
 typedef struct program {
     char *block;
     layer_head *heads;
     layer_floats *floats;
+    int32_t *taken;
     int32_t count;
 } program;
 
@@ -52,31 +55,41 @@ static int32_t insert_layer(program *p, int32_t ref) {
     for (; at > 0 && TVLM_REF_TEXTURE(p->heads[at - 1].ref) > TVLM_REF_TEXTURE(ref); --at) {
         p->heads[at] = p->heads[at - 1];
         p->floats[at] = p->floats[at - 1];
+        p->taken[at] = p->taken[at - 1];
     }
     return at;
 }
 
-/* The layer that the term of a channel goes to: one of its texture, part and taps where its component is
+/* The level of a channel as the head of its layer has it. */
+static cl_int level_of(const tvlm_score_group *group, int c) {
+    const float level = group->level[c] + 0.0f; /* -0 has the sign of OF_CANDIDATES */
+    cl_int bits;
+    memcpy(&bits, &level, sizeof bits);
+    return group->has_level[c] ? bits : OF_CANDIDATES;
+}
+
+/* The layer that the term of a channel goes to: one of its texture, part, taps and level where its component is
  * still free, or a new one. */
-static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group) {
-    const int32_t first = ref - TVLM_REF_COMPONENT(ref);
+static int32_t layer_for(program *p, int32_t ref, const tvlm_score_group *group, cl_int level) {
+    const layer_head head = {ref - TVLM_REF_COMPONENT(ref), group->part, group->taps, level};
     for (int32_t n = 0; n < p->count; ++n)
-        if (p->heads[n].ref == first && p->heads[n].part == group->part && p->heads[n].taps == group->taps &&
-            (p->heads[n].taken >> TVLM_REF_COMPONENT(ref) & 1) == 0)
+        if (memcmp(&p->heads[n], &head, sizeof head) == 0 &&
+            (p->taken[n] >> TVLM_REF_COMPONENT(ref) & 1) == 0)
             return n;
-    const int32_t layer = insert_layer(p, first);
-    p->heads[layer] = (layer_head){first, group->part, group->taps, 0};
+    const int32_t layer = insert_layer(p, head.ref);
+    p->heads[layer] = head;
     p->floats[layer] = no_terms();
+    p->taken[layer] = 0;
     return layer;
 }
 
 static void add_group(program *p, const tvlm_score_group *group) {
     for (int c = 0; c < 4; ++c) {
         if (group->refs[c] < 0) continue;
-        const int32_t layer = layer_for(p, group->refs[c], group);
+        const int32_t layer = layer_for(p, group->refs[c], group, level_of(group, c));
         const int component = TVLM_REF_COMPONENT(group->refs[c]);
         layer_floats *floats = &p->floats[layer];
-        p->heads[layer].taken |= 1 << component;
+        p->taken[layer] |= 1 << component;
         floats->cap[component] = group->cap[c];
         for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
             floats->weight[tap][component] = group->weight[tap][c];
@@ -96,10 +109,11 @@ static tvlm_status write_program(opencl_device *device, const program *p, score_
 static tvlm_status upload_program(opencl_device *device, const tvlm_score_group *groups, int32_t count,
                                   score_scratch *scratch) {
     program p = {0};
-    p.block = tvlm_allocate((size_t)count, 4 * (sizeof *p.heads + sizeof *p.floats));
+    p.block = tvlm_allocate((size_t)count, 4 * (sizeof *p.heads + sizeof *p.floats + sizeof *p.taken));
     if (p.block == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for a scorer");
     p.heads = (layer_head *)(void *)p.block;
     p.floats = (layer_floats *)(void *)(p.heads + 4 * (size_t)count);
+    p.taken = (int32_t *)(void *)(p.floats + 4 * (size_t)count);
     for (int32_t g = 0; g < count; ++g) add_group(&p, &groups[g]);
     const tvlm_status status = write_program(device, &p, scratch);
     free(p.block);

@@ -20,8 +20,10 @@ static double group_tap(const tvlm_bundle *bundle, const tvlm_score_group *group
                         const reference_point *point) {
     double sum = 0;
     for (int c = 0; c < 4; ++c) {
+        reference_point at = *point;
+        if (group->has_level[c]) at.level = (double)group->level[c];
         const double value =
-            (double)group->weight[tap][c] * tvlm_reference_sample_at(bundle, group->refs[c], point);
+            (double)group->weight[tap][c] * tvlm_reference_sample_at(bundle, group->refs[c], &at);
         sum += value > (double)group->cap[c] ? (double)group->cap[c] : value;
     }
     return sum;

@@ -75,6 +75,8 @@ static tvlm_status run_term(const explaining *e, const term *t, bool plain, tvlm
     for (int tap = 0; tap < TVLM_SCORE_TAPS; ++tap)
         alone.weight[tap][0] = plain ? (float)(tap == CENTRE) : group->weight[tap][t->place];
     if (!plain) alone.cap[0] = group->cap[t->place];
+    alone.has_level[0] = group->has_level[t->place];
+    alone.level[0] = group->level[t->place];
     p.combination.weight[0] = 1.0f;
     tvlm_scoremap_free(map);
     TVLM_TRY(tvlm_score_map(task->stack, task->params.score.index, &e->candidates, &p, e->buffer));

@@ -190,6 +190,11 @@ static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scor
             if (!isfinite(scorer->weights[c * scorer->taps + tap]))
                 return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's weight of channel %d is not finite",
                                  (int)scorer->channels[c]);
+        if (scorer->levels != NULL && scorer->levels[c] != -1.0f &&
+            !(scorer->levels[c] >= 0.0f && isfinite(scorer->levels[c])))
+            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                             "a scorer's level of channel %d is %g; it is 0 or more, or -1",
+                             (int)scorer->channels[c], (double)scorer->levels[c]);
     }
     return TVLM_OK;
 }
@@ -239,6 +244,10 @@ static tvlm_status linear_program(const tvlm_stack *stack, int32_t index, const 
         if (!has) continue;
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
         const float *weights = scorer->weights + (size_t)c * (size_t)scorer->taps;
+        if (scorer->levels != NULL && scorer->levels[c] >= 0.0f) {
+            group->has_level[place] = true;
+            group->level[place] = fminf(scorer->levels[c], (float)(tvlm_stack_levels(stack) - 1));
+        }
         if (scorer->taps == 1) group->weight[CENTRE][place] = weights[0];
         for (int32_t tap = 0; scorer->taps > 1 && tap < scorer->taps; ++tap)
             group->weight[tap][place] = weights[tap];
@@ -279,12 +288,24 @@ static bool reads_levels(const tvlm_texture *texture, float level) {
     return level > fmaxf(0.0f, fmaxf(log2f(x), log2f(y))) || level > fmax(0.0, fmax(log2(wide), log2(high)));
 }
 
+/* The highest level of the image at which a program reads a channel, where candidates are at `level`. */
+static float highest_level(const program *p, int32_t channel, float level) {
+    float highest = 0.0f;
+    for (int32_t i = 0; i < 4 * p->count; ++i) {
+        const tvlm_score_group *const group = &p->groups[i / 4];
+        if (p->channels[i] == channel)
+            highest = fmaxf(highest, group->has_level[i % 4] ? group->level[i % 4] : level);
+    }
+    return highest;
+}
+
 /* The grids of the program's channels; without the query, which is made (query.c), where its level 0 will do.
  */
 static tvlm_grid_mask grids_to_make(const tvlm_stack *stack, int32_t index, const program *p, float level) {
     const tvlm_grid_mask mask = tvlm_stack_grids_of(stack, p->channels, 4 * p->count);
     const tvlm_texture *query = tvlm_stack_made(stack, index, TVLM_GRID_QUERY);
-    if (query == NULL || reads_levels(query, level)) return mask;
+    if (query == NULL || reads_levels(query, highest_level(p, TVLM_CHANNEL_QUERY_SIMILARITY, level)))
+        return mask;
     return mask & ~TVLM_GRID_BIT(TVLM_GRID_QUERY);
 }
 

@@ -109,6 +109,8 @@ def test_what_takes_arrays(a, b):
     tried(tv.Query, a, mean=b)
     tried(tv.Query, similarity=a, combine=b)
     tried(tv.Scorer, a, bias=b)
+    tried(tv.Scorer, {"r": 1.0, "g": 2.0}, levels=a)
+    tried(tv.Scorer, {"r": 1.0}, levels={"r": b})
     tried(tv.Basis, a, mean=b)
     tried(tv.Basis.train, a, b)
     tried(tv.fit, [IMAGE], [a], channels=b)

@@ -38,6 +38,21 @@ def test_scores_are_what_a_selection_chooses_by(photo):
     cells = tv.Stack(photo).sample(selection.xy, "r,edges", level=4)
     np.testing.assert_allclose(tv.scores(photo, scorer=scorer).reshape(-1)[selection.indices],
                                0.5 + 2 * cells[:, 0] - cells[:, 1], atol=1e-5)
+    scorer = tv.Scorer({"r": 2.0, "edges": -1.0}, bias=0.5, levels={"edges": 1})
+    detail = tv.Stack(photo).sample(selection.xy, "edges", level=1)
+    np.testing.assert_allclose(tv.scores(photo, scorer=scorer).reshape(-1)[selection.indices],
+                               0.5 + 2 * cells[:, 0] - detail[:, 0], atol=1e-5)
+    with pytest.raises(tv.Error, match="there is a level for 'text', but no weight"):
+        tv.Scorer({"r": 1.0}, levels={"text": 1})
+
+
+def test_rotary_positions(photo):
+    with tv.Stack(photo) as stack:
+        stack.set_rope(theta=100, dimension=8, patch=14)
+        got = stack.sample([[70, 28]], "rope_x_cos_1,rope_x_sin_1,rope_y_cos_1,rope_y_sin_3")[0]
+    angles = np.array([5 * 100 ** (-2 / 8)] * 2 + [2 * 100 ** (-2 / 8), 2 * 100 ** (-6 / 8)])
+    turned = [np.cos(angles[0]), np.sin(angles[1]), np.cos(angles[2]), np.sin(angles[3])]
+    np.testing.assert_allclose(got, 0.5 + 0.5 * np.array(turned), atol=2e-6)
 
 
 def test_topk_is_numpys():
@@ -126,9 +141,10 @@ def test_a_session_keeps_stacks(photo):
 
 def test_a_scorer_is_kept_in_a_file(photo, tmp_path):
     weights = {"edges": 0.5, "saliency": np.arange(9).reshape(3, 3)}
-    tv.Scorer(weights, bias=1, similarity=2).save(tmp_path / "s.safetensors")
+    tv.Scorer(weights, bias=1, similarity=2, levels={"saliency": 2.5}).save(tmp_path / "s.safetensors")
     again = tv.Scorer.load(tmp_path / "s.safetensors")
     assert again.bias == 1 and again.similarity == 2 and again.weights["edges"][1, 1] == 0.5
+    assert again.levels == {"saliency": 2.5} and tv.Scorer(weights).levels == {}
     np.testing.assert_array_equal(again.weights["saliency"], weights["saliency"])
     np.testing.assert_array_equal(tv.scores(photo, scorer=tmp_path / "s.safetensors"), tv.scores(photo, scorer=again))
 

@@ -74,14 +74,28 @@ SELECT = ("k share tolerance preset query overview strategy stride patch level m
 STACK = "layout size max_side format fixation clusters compactness memory_max network".split()
 
 
+def _levels_of(weights: dict[str, Any], levels: dict[str, float] | None) -> Array | None:
+    """One level for each weight, -1 where a channel has none of its own."""
+    if levels is None:
+        return None
+    if not isinstance(levels, dict):
+        raise ArgumentTypeError(f"levels are {short(levels)}, not a dict of channels and their levels")
+    for name in levels:
+        if name not in weights:
+            raise ArgumentError(f"there is a level for {short(name)}, but no weight")
+    return np.array([real(f"the level of {name}", levels[name], 0.0) if name in levels else -1.0 for name in weights], np.float32)
+
+
 class Scorer:
     """A linear scorer: a weight for each of any channels, in place of the score's three parts.
 
     ``Scorer(weights={"saliency": 1.0, "text": 2.0}, bias=0.0, similarity=0.0)`` makes one, `Scorer.load` reads one, and
-    `texturevlm.fit` learns one. A weight is a number, or a 3 x 3 array: of a cell's neighbourhood.
+    `texturevlm.fit` learns one. A weight is a number, or a 3 x 3 array: of a cell's neighbourhood. ``levels={"edges": 0}`` reads
+    channels at a level of the image of their own; the others are read at that of the cells.
     """
 
-    def __init__(self, weights: dict[str, Any], *, bias: float = 0.0, similarity: float = 0.0) -> None:
+    def __init__(self, weights: dict[str, Any], *, bias: float = 0.0, similarity: float = 0.0,
+                 levels: dict[str, float] | None = None) -> None:
         if not isinstance(weights, dict) or not weights:
             raise ArgumentTypeError(f"weights are {short(weights)}, not a dict of channels and their weights")
         numbers = [channel(name) for name in weights]
@@ -93,10 +107,12 @@ class Scorer:
                 raise ArgumentError(f"a weight has the shape {array.shape}; it must be a number, or 3 x 3")
             row[:] = array.reshape(-1) if array.ndim == 2 else 0
             row[taps // 2] = array if array.ndim == 0 else row[taps // 2]
-        self._keep = (ffi.new("int32_t[]", numbers), rows)
+        depths = _levels_of(weights, levels)
+        self._keep = (ffi.new("int32_t[]", numbers), rows, depths)
         self._pointer = ffi.new("struct tvlm_scorer *", {
             "channel_count": len(numbers), "channels": self._keep[0], "taps": taps, "weights": floats(rows),
-            "bias": real("bias", bias), "similarity_weight": real("similarity", similarity)})
+            "bias": real("bias", bias), "similarity_weight": real("similarity", similarity),
+            "levels": ffi.NULL if depths is None else floats(depths)})
 
     @classmethod
     def _of(cls, pointer: Any, keep: Any = None) -> Scorer:
@@ -126,6 +142,14 @@ class Scorer:
             row = list(scorer.weights[i * taps:(i + 1) * taps])
             found[text(info.name)] = row[0] if taps == 1 else np.array(row, np.float32).reshape(3, 3)
         return found
+
+    @property
+    def levels(self) -> dict[str, float]:
+        """The levels of the channels that are read at one of their own."""
+        scorer = self._pointer
+        if scorer.levels == ffi.NULL:
+            return {}
+        return {name: float(scorer.levels[i]) for i, name in enumerate(self.weights) if scorer.levels[i] >= 0.0}
 
     @property
     def bias(self) -> float:

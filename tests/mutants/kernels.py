@@ -55,6 +55,7 @@ KERNELS = [
     ("texture.clh", "sample", "buffer", "the fraction of a level is ignored", "const float between = own - lower;",
      "const float between = 0.0f;"),
     ("texture.clh", "sample", "buffer", "the bias of a level is ignored", "clamp(level - t_extent.z, 0.0f", "clamp(level, 0.0f"),
+    ("score.cl", "score", "buffer", "levels of one's own are ignored", "head.w < 0 ? at.level : as_float(head.w)", "at.level"),
     ("bundle.clh", "rope", "buffer", "half turns are left out", "turns - 2.0f * floor(0.5f * turns)", "turns - floor(turns)"),
     ("bundle.clh", "rope", "buffer", "the sine of y turns the other way", "angle.y - 0.5f", "angle.y + 0.5f"),
     ("texture.clh", "sample", "buffer", "identifiers are interpolated", "select(values[i], id, chosen)", "values[i]"),
