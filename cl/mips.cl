@@ -6,7 +6,8 @@
  *   - mean: the exact average over the area; where a side is odd, this is the polyphase box filter of three
  *     taps;
  *   - max and min: over all texels that the area touches;
- *   - mode: the value that covers most of the area, and of values that tie the lowest.
+ *   - mode: the value that covers most of the area, and of values that tie the lowest;
+ *   - Gaussian: the average over the area of the level before smoothed by (1 2 1) / 4 along both axes.
  *
  * Three kernels share that work:
  *
@@ -20,12 +21,15 @@
  * mips_tile alone makes a texture that is not there yet: the source of one image, from the pixels that were handed
  * in (source.cl), with its first levels.
  *
+ * What a Gaussian reads lies beyond the tiles of the latter two, so that mips_level alone makes its levels.
+ *
  * The host compiles with MIPS_RULE = the rule that all components of all textures share, or with MIPS_MIXED
  * where they differ; then `rules` has the rule of each component. Where the levels are is the concern of
  * levels.clh.
  */
-// check-kernels: -DMIPS_RULE=4
-// check-kernels: -DMIPS_RULE=4 -DTEXTURES=8
+// check-kernels: -DMIPS_RULE=5
+// check-kernels: -DMIPS_RULE=5 -DTEXTURES=8
+// check-kernels: -DMIPS_RULE=4 -DRUN=64
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1
 // check-kernels: -DMIPS_RULE=0 -DTEXTURES=4
 // check-kernels: -DMIPS_RULE=0 -DFROM_PIXELS=1
@@ -33,7 +37,7 @@
 #include "pixels.clh"
 #include "region.clh"
 
-#define MIPS_MIXED 4
+#define MIPS_MIXED 5
 #ifndef MIPS_RULE
 #define MIPS_RULE MIPS_MIXED
 #endif
@@ -53,6 +57,32 @@ HELPER int tap_area(int side, int i, int tap) {
     if (!(side & 1) || side == 1) return 1;
     return tap == 0 ? side / 2 - i : tap == 1 ? side / 2 : i + 1;
 }
+
+#if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_GAUSSIAN
+/* What a tap counts where the level before is smoothed, in 4 area_of; there is one tap more at either end, -1 and
+ * taps_of. */
+HELPER int area_inside(int side, int i, int tap) {
+    return tap < 0 || tap >= taps_of(side) ? 0 : tap_area(side, i, tap);
+}
+HELPER float smooth_area(int side, int i, int tap) {
+    const int area =
+        area_inside(side, i, tap - 1) + 2 * area_inside(side, i, tap) + area_inside(side, i, tap + 1);
+    return area / (4.0f * area_of(side));
+}
+
+/* Sets `value` to texel (i, j) as REDUCE does, by a Gaussian. */
+#define GAUSSIAN(value, w, h, i, j, LOAD)                                                                    \
+    do {                                                                                                     \
+        value = 0.0f;                                                                                        \
+        for (int dy = -1; dy <= taps_of(h); ++dy) {                                                          \
+            const int from_y = clamp(2 * (j) + dy, 0, (h)-1);                                                \
+            float4 row = 0.0f;                                                                               \
+            for (int dx = -1; dx <= taps_of(w); ++dx)                                                        \
+                row += LOAD(clamp(2 * (i) + dx, 0, (w)-1), from_y) * smooth_area(w, i, dx);                  \
+            value += row * smooth_area(h, j, dy);                                                            \
+        }                                                                                                    \
+    } while (0)
+#endif
 
 #if MIPS_RULE == MIPS_MIXED || MIPS_RULE == TVLM_REDUCE_MODE
 /* The value with the largest area, and of those that tie the lowest. */
@@ -129,6 +159,8 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
             for (int dx = 0; dx < taps_of(w); ++dx)                                                          \
                 value = FURTHEST(value, LOAD(2 * (i) + dx, 2 * (j) + dy));                                   \
     } while (0)
+#elif MIPS_RULE == TVLM_REDUCE_GAUSSIAN
+#define REDUCE(value, w, h, i, j, rules, LOAD) GAUSSIAN(value, w, h, i, j, LOAD)
 #else
 #define REDUCE_FOUR(a, b, c, d, rules) reduce_four(a, b, c, d, rules)
 #define REDUCE(value, w, h, i, j, rules, LOAD)                                                               \
@@ -161,6 +193,12 @@ HELPER float4 reduce_four(float4 a, float4 b, float4 c, float4 d, int4 rules) {
     } while (0)
 #endif
 
+#if MIPS_RULE == MIPS_MIXED
+#define SOME_GAUSSIAN(rules) any((rules) == TVLM_REDUCE_GAUSSIAN)
+#else
+#define SOME_GAUSSIAN(rules) 0
+#endif
+
 /* Makes the level of one texture that follows the one that its plan names. Work-item (n, j, slice) makes RUN
  * texels of row j. */
 #ifndef RUN
@@ -175,7 +213,7 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
     if (first >= next_w || j >= next_h) return;
 #if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR)
     /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
-    if ((w % 2 == 0) & (h % 2 == 0)) {
+    if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
         const int top = level_index(t.size, t.slices, level, 0, 2 * j, slice);
         const int out = level_index(t.size, t.slices, level + 1, 0, j, slice);
         for (int i = first; i < min(first + RUN, next_w); ++i) {
@@ -191,11 +229,20 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
         float4 value;
 #define LOAD(x, y) level_load(LEVELS, t, level, x, y, slice)
         REDUCE(value, w, h, i, j, t.rules, LOAD);
+#if MIPS_RULE == MIPS_MIXED
+        if (SOME_GAUSSIAN(t.rules)) {
+            float4 smoothed;
+            GAUSSIAN(smoothed, w, h, i, j, LOAD);
+            value = select(value, smoothed, t.rules == TVLM_REDUCE_GAUSSIAN);
+        }
+#endif
 #undef LOAD
         level_store(LEVELS, t, level + 1, level + 1, i, j, slice, value);
     }
 }
 #endif
+
+#if MIPS_RULE != TVLM_REDUCE_GAUSSIAN
 
 /*
  * A work-group of mips_tile makes TILE x TILE texels of its first level, half as many in each direction of
@@ -350,4 +397,5 @@ kernel __attribute__((reqd_work_group_size(TAIL_LANES, 1, 1))) void mips_tail(LE
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     }
 }
+#endif
 #endif

@@ -12,7 +12,8 @@
 #include "opencl/backend.h"
 
 /*
- * max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float.
+ * max, min and mode choose one of the texels: exact. Means are weighed sums of 9 values in [-1, 1] in float, of a
+ * Gaussian of 25.
  * Of halves many a mean lies exactly between two halves, where an error of any size decides: one in 12 with
  * weights of a third.
  */
@@ -20,7 +21,7 @@ static const test_tolerance exact = {0.0f, 0.0f, 0.0f}, mean = {5e-7f, 1e-7f, TE
 static const test_tolerance mean_of_halves = {5e-7f, TEST_HALF_ULP / 36, TEST_HALF_ULP};
 
 static test_tolerance tolerance_of(int rule, tvlm_format format) {
-    if (rule != TVLM_REDUCE_MEAN) return exact;
+    if (rule != TVLM_REDUCE_MEAN && rule != TVLM_REDUCE_GAUSSIAN) return exact;
     return format == TVLM_FORMAT_F16 ? mean_of_halves : mean;
 }
 
@@ -32,8 +33,11 @@ static const uint8_t rules[][4] = {
     {TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX, TVLM_REDUCE_MAX},
     {TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN, TVLM_REDUCE_MIN},
     {TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE, TVLM_REDUCE_MODE},
+    {TVLM_REDUCE_GAUSSIAN, TVLM_REDUCE_GAUSSIAN, TVLM_REDUCE_GAUSSIAN, TVLM_REDUCE_GAUSSIAN},
+    {TVLM_REDUCE_GAUSSIAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MEAN, TVLM_REDUCE_MODE},
 };
-static const char *const rule_names[] = {"mean", "max", "min", "mode"};
+enum { FIRST_GAUSSIAN = 6 };
+static const char *const rule_names[] = {"mean", "max", "min", "mode", "gaussian"};
 
 /*
  * Values where every rule has something to decide: components that are a mode hold few whole numbers, so that
@@ -145,7 +149,7 @@ static void together(const test_target *target, tvlm_device *reference) {
     uint64_t random = 8;
     for (int i = 0; i < COUNT; ++i) {
         tvlm_texture shape = test_shape(sizes[i], 1 + i % 2, 1 + i % 3, target->format);
-        memcpy(shape.reduce, rules[i % 4], sizeof shape.reduce);
+        memcpy(shape.reduce, rules[i % 5 == 4 ? FIRST_GAUSSIAN + i / 5 : i % 4], sizeof shape.reduce);
         pairs[i] = test_pair_create(target, reference, &shape);
         test_poison(pairs[i].device, pairs[i].got);
         fill(&pairs[i], &random);
@@ -169,7 +173,7 @@ static void every_size(const test_target *target, tvlm_device *reference) {
     const test_size *all = test_sizes(&count);
     uint64_t random = 6;
     for (size_t r = 0; r < sizeof rules / sizeof rules[0]; ++r) {
-        for (size_t i = 0; r < 3 && i < count; ++i) {
+        for (size_t i = 0; (r < 3 || r >= FIRST_GAUSSIAN) && i < count; ++i) {
             mips_of(target, reference, all[i], 1, 1, rules[r], &random);
             if (r == 1) mips_of(target, reference, all[i], 2, 3, rules[r], &random);
         }

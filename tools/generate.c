@@ -22,10 +22,15 @@ typedef struct generate_options {
     option_integer level, clusters, max_side;
     option_size size;
     option_triple rope;
+    int reduce;
     input_options inputs;
 } generate_options;
 
 #define SIDE_MAX 16777216.0
+
+enum { GAUSSIAN = 2 }; /* the place among --reduce's choices */
+
+static const char *const reductions[] = {"mean", "gaussian", NULL};
 
 static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(generate_options, output), "STACK.npy",
@@ -49,6 +54,9 @@ static const option_spec specs[] = {
      "level's own size); of patch13 and scene18 also the size at which they are made (default: "
      "32x32)",
      1, SIDE_MAX, NULL},
+    {0, OPTION_CHOICE, "reduce", offsetof(generate_options, reduce), "NAME",
+     "how the levels of channels are made whose levels are means: mean (default), or gaussian, which aliases less",
+     0, 0, reductions},
     {0, OPTION_INTEGER, "max-side", offsetof(generate_options, max_side), "PIXELS", MAX_SIDE_HELP, 1,
      SIDE_MAX, NULL},
 };
@@ -291,7 +299,9 @@ static int begin(struct job *job, const char *layout) {
         (code = create_stack(job, layout)) != TOOL_DONE)
         return code;
     job->channels = tvlm_stack_channels(job->stack, &job->channel_count);
-    if ((code = rope_set(tool, &job->options->rope, job->stack)) != TOOL_DONE ||
+    if (job->options->reduce == GAUSSIAN)
+        code = tool_status(tool, tvlm_stack_set_reduce(job->stack, TVLM_GAUSSIAN));
+    if (code != TOOL_DONE || (code = rope_set(tool, &job->options->rope, job->stack)) != TOOL_DONE ||
         (code = inputs_set(tool, job->inputs, job->image_width, job->stack)) != TOOL_DONE ||
         (code = find_size(job)) != TOOL_DONE || (code = open_outputs(job)) != TOOL_DONE ||
         (code = make_planes(job)) != TOOL_DONE)

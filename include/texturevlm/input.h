@@ -93,9 +93,21 @@ struct tvlm_grid_input {
 TVLM_API tvlm_status tvlm_stack_set_grid(tvlm_stack *stack, int32_t index, int32_t channel,
                                          const struct tvlm_grid_input *input);
 
-/* How each mip level of a plane is made from the level before. MODE is for identifiers, whole numbers of
- * -2048 .. 2048, which are sampled nearest. */
-typedef enum tvlm_reduce { TVLM_MEAN = 0, TVLM_MAX, TVLM_MIN, TVLM_MODE } tvlm_reduce;
+/*
+ * How each mip level is made from the level before: the mean over the area of its texels, the largest, or the smallest of
+ * them. MODE is for identifiers, whole numbers of -2048 .. 2048, which are sampled nearest. GAUSSIAN smooths the level
+ * before by (1 2 1) / 4 along both axes, with its edges repeated, and then takes the mean; where a side is even that is
+ * the binomial (1 3 3 1) / 8 (Burt & Adelson 1983, with texels of the next level between two of the one before).
+ */
+typedef enum tvlm_reduce { TVLM_MEAN = 0, TVLM_MAX, TVLM_MIN, TVLM_MODE, TVLM_GAUSSIAN } tvlm_reduce;
+
+/*
+ * Says how the levels of channels are made whose levels are means: by TVLM_MEAN, which is what a stack begins with, or by
+ * TVLM_GAUSSIAN, which aliases less and is blurred more. Other channels stay as they are, and so do planes of the
+ * application's own. All families are outdated: what the library makes of an image's levels, such as saliency, is made of
+ * these ones. Errors: ARGUMENT (another reduction).
+ */
+TVLM_API tvlm_status tvlm_stack_set_reduce(tvlm_stack *stack, tvlm_reduce reduce);
 
 /*
  * Sets a plane of the application's own, which has one channel. From then on, `name` stands for channel

@@ -329,11 +329,13 @@
 #define TVLM_SCENE_STEP 0.05f
 #define TVLM_SCENE_FULL 0.25f
 
-/* How each component of a level is made from the level before. */
-#define TVLM_REDUCE_MEAN 0
-#define TVLM_REDUCE_MAX  1
-#define TVLM_REDUCE_MIN  2
-#define TVLM_REDUCE_MODE 3
+/* How each component of a level is made from the level before. GAUSSIAN smooths that by the binomial (1 2 1) / 4 along both
+ * axes, edges repeated, and then takes the mean. */
+#define TVLM_REDUCE_MEAN     0
+#define TVLM_REDUCE_MAX      1
+#define TVLM_REDUCE_MIN      2
+#define TVLM_REDUCE_MODE     3
+#define TVLM_REDUCE_GAUSSIAN 4
 
 /*
  * A reference to a channel, as kernels that read many textures get it (cl/bundle.clh): texture in the bundle,

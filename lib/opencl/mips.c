@@ -9,7 +9,7 @@
 #include "opencl/backend.h"
 
 /* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
-enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, TAIL_LANES = 256, MIXED = 4 };
+enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, TAIL_LANES = 256, MIXED = 5 };
 /* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
 enum { TEXTURES_MAX = 8 };
 
@@ -43,6 +43,13 @@ static int common_rule(const mips_launch *launch) {
         for (int c = 0; c < 4; ++c)
             if (launch->textures[i]->texture->base.reduce[c] != first) return MIXED;
     return first;
+}
+
+/* Whether the levels of a texture are smoothed, which takes a launch for each of them. */
+static bool is_smooth(const tvlm_texture *shape) {
+    for (int c = 0; c < 4; ++c)
+        if (shape->reduce[c] == TVLM_REDUCE_GAUSSIAN) return true;
+    return false;
 }
 
 static void pass_texture(opencl_call *call, const mips_texture *t) {
@@ -199,11 +206,13 @@ static tvlm_status run_together(mips_job *job) {
 }
 
 static tvlm_status run_levels(mips_job *job) {
-    if (job->device->tuning.tiled_mips) return run_together(job);
-    for (int32_t i = 0; i < job->count; ++i)
-        for (mips_texture *t = &job->textures[i]; t->level < t->texture->base.levels - 1; ++t->level)
+    const bool tiled = job->device->tuning.tiled_mips;
+    for (int32_t i = 0; i < job->count; ++i) {
+        mips_texture *const t = &job->textures[i];
+        for (; (!tiled || is_smooth(&t->texture->base)) && t->level < t->texture->base.levels - 1; ++t->level)
             TVLM_TRY(one_level(job, t));
-    return TVLM_OK;
+    }
+    return tiled ? run_together(job) : TVLM_OK;
 }
 
 /* ---- Levels that outlive a launch ---- */
@@ -211,7 +220,7 @@ static tvlm_status run_levels(mips_job *job) {
 /* The first level that a launch reads of what was written to the scratch buffer. mips_tile keeps the levels
  * before it to itself; where all levels are a tail's, the first of them may be read. */
 static int32_t kept_from(const opencl_device *device, const tvlm_texture *shape) {
-    return device->tuning.tiled_mips && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
+    return device->tuning.tiled_mips && !is_smooth(shape) && !fits_tail(shape, 0) ? TILE_LEVELS : 1;
 }
 
 /* How many texels of the scratch buffer those levels take. */
@@ -274,7 +283,8 @@ static size_t add_texture(mips_job *job, opencl_texture *texture, size_t at) {
     const tvlm_storage storage = device->base.info.storage;
     int32_t first = storage == TVLM_STORAGE_MIPMAPPED ? 1 : kept_from(device, &texture->base);
     if (texture->carry != NULL && texture->carry_first != first) drop_carry(device, texture);
-    if (job->tiles != NULL || !device->tuning.tiled_mips) texture->levels_there = 0;
+    if (job->tiles != NULL || !device->tuning.tiled_mips || is_smooth(&texture->base))
+        texture->levels_there = 0;
     const bool shared = texture->carry == NULL && storage != TVLM_STORAGE_BUFFER;
     job->textures[job->count++] =
         (mips_texture){texture, texture->carry, shared ? (int32_t)at : 0, first, texture->levels_there};
@@ -326,7 +336,7 @@ static double tuned_area(const tvlm_texture *texture) {
 bool tvlm_opencl_mips_from_pixels_fits(opencl_device *device, const tvlm_texture *out) {
     OPENCL_TUNED(&device->base, TVLM_TUNED_LEVELS, tuned_area(out));
     return device->tuning.tiled_mips && device->base.info.storage != TVLM_STORAGE_MIPMAPPED &&
-           out->images == 1 && out->layers == 1 && !fits_tail(out, 0);
+           out->images == 1 && out->layers == 1 && !fits_tail(out, 0) && !is_smooth(out);
 }
 
 tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pixels,
@@ -374,8 +384,8 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
     mips_job job = {.device = device, .tiles = tiles, .run = run < RUN_IN_TILES ? run : RUN_IN_TILES};
     if (out->levels == 1) return TVLM_OK;
     /* In mipmapped storage all levels are copied in from the scratch buffer, so parts of them save
-     * nothing. */
-    if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS)
+     * nothing. What is smoothed reaches farther with each level. */
+    if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS || is_smooth(out))
         return tvlm_opencl_mips(base, &out, 1);
     if (base->info.storage == TVLM_STORAGE_IMAGE) TVLM_TRY(make_carry(device, texture, true));
     (void)add_texture(&job, texture, 0);

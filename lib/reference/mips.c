@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mips.c: the levels of a texture, each from the level before by area: mean, max, min or mode.
+ * mips.c: the levels of a texture, each from the level before by area: mean, max, min, mode, or the mean of what was
+ * smoothed.
  */
 #include "reference/reference.h"
 #include "reference/texture.h"
@@ -75,6 +76,31 @@ static double mode(const area *covered) {
     return best;
 }
 
+/* One component of a texel smoothed by (1 2 1) / 4 along both axes; the edges of the level repeat. */
+static double smoothed(const tvlm_texture *texture, int32_t level, int32_t slice, int32_t x, int32_t y,
+                       int component) {
+    static const double weights[3] = {0.25, 0.5, 0.25};
+    double sum = 0;
+    for (int32_t j = 0; j < 3; ++j)
+        for (int32_t i = 0; i < 3; ++i)
+            sum += weights[i] * weights[j] *
+                   (double)tvlm_reference_fetch(texture, level, slice, x + i - 1, y + j - 1)[component];
+    return sum;
+}
+
+/* The mean over the area of texels that are smoothed. */
+static double gaussian(const tvlm_texture *texture, int32_t level, int32_t slice, const cover *x,
+                       const cover *y, int component) {
+    double sum = 0, total = 0;
+    for (int32_t j = 0; j < y->count; ++j)
+        for (int32_t i = 0; i < x->count; ++i) {
+            const double weight = (double)x->weight[i] * y->weight[j];
+            sum += weight * smoothed(texture, level, slice, x->first + i, y->first + j, component);
+            total += weight;
+        }
+    return sum / total;
+}
+
 static double reduce(const area *covered, int rule) {
     switch (rule) {
     case TVLM_REDUCE_MAX: return extreme(covered, 1);
@@ -93,6 +119,10 @@ static void make_level(tvlm_texture *texture, int32_t level, int32_t slice) {
             const cover across = cover_of(from_width, x), down = cover_of(from_height, y);
             double value[4];
             for (int c = 0; c < 4; ++c) {
+                if (texture->reduce[c] == TVLM_REDUCE_GAUSSIAN) {
+                    value[c] = gaussian(texture, level - 1, slice, &across, &down, c);
+                    continue;
+                }
                 const area covered = gather(texture, level - 1, slice, &across, &down, c);
                 value[c] = reduce(&covered, texture->reduce[c]);
             }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "core/owner.h"
 #include "core/try.h"
 #include "stack/inside.h"
 #include "stack/network.h"
@@ -63,7 +64,8 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
         break;
     }
     shape.levels = tvlm_level_count(shape.width, shape.height);
-    memcpy(shape.reduce, info->reduce, sizeof shape.reduce);
+    for (int c = 0; c < 4; ++c)
+        shape.reduce[c] = info->reduce[c] == TVLM_REDUCE_MEAN ? stack->mean_rule : info->reduce[c];
     if (grid >= TVLM_GRID_USER_0 && grid <= TVLM_GRID_USER_LAST)
         memset(shape.reduce, stack->users[grid - TVLM_GRID_USER_0].reduce, sizeof shape.reduce);
     return shape;
@@ -110,6 +112,30 @@ tvlm_texture *tvlm_stack_held(const tvlm_stack *stack, int32_t index, tvlm_grid 
 tvlm_texture *tvlm_stack_made(const tvlm_stack *stack, int32_t index, tvlm_grid grid) {
     const tvlm_chunk *chunk = &stack->chunks[index / stack->chunk_images];
     return (chunk->valid & TVLM_GRID_BIT(grid)) != 0 ? chunk->grids[grid] : NULL;
+}
+
+tvlm_status tvlm_stack_set_reduce(tvlm_stack *stack, tvlm_reduce reduce) {
+    TVLM_NEED(NULL, stack);
+    TVLM_ENTER(stack->device);
+    if (reduce != TVLM_MEAN && reduce != TVLM_GAUSSIAN)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_ARGUMENT,
+                         "levels of a stack by reduction %d; the mean or a Gaussian is possible",
+                         (int)reduce);
+    stack->mean_rule = reduce == TVLM_GAUSSIAN ? TVLM_REDUCE_GAUSSIAN : TVLM_REDUCE_MEAN;
+    tvlm_stack_drop_query(stack);
+    for (int32_t i = 0; i < stack->chunk_count; ++i) {
+        tvlm_chunk *const chunk = &stack->chunks[i];
+        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
+            const tvlm_texture shape = tvlm_stack_grid_shape(stack, (tvlm_grid)grid, chunk->images);
+            if (chunk->grids[grid] != NULL)
+                memcpy(chunk->grids[grid]->reduce, shape.reduce, sizeof shape.reduce);
+        }
+        tvlm_stack_outdate(stack, chunk, ~(tvlm_grid_mask)0 >> (64 - TVLM_GRID_COUNT));
+    }
+    /* What was made of the levels that the images had. */
+    for (int32_t i = 0; i < stack->images; ++i)
+        for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid) ++stack->originals[i].changes[grid];
+    return TVLM_OK;
 }
 
 /* ---- What there is of the frame before ---- */

@@ -451,7 +451,7 @@ static tvlm_status check_user(const tvlm_stack *stack, const char *name, float l
     if (!(low < high) && !(low == 0.0f && high == 0.0f))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a range of %g .. %g", name, (double)low,
                          (double)high);
-    if ((int)reduce < TVLM_MEAN || reduce > TVLM_MODE)
+    if ((int)reduce < TVLM_MEAN || reduce > TVLM_GAUSSIAN)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: there is no reduction %d", name, (int)reduce);
     return TVLM_OK;
 }
@@ -459,7 +459,8 @@ static tvlm_status check_user(const tvlm_stack *stack, const char *name, float l
 tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
                                   tvlm_reduce reduce, const struct tvlm_grid_input *input,
                                   tvlm_buffer *buffer, size_t offset, int32_t *channel) {
-    static const uint8_t rules[] = {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE};
+    static const uint8_t rules[] = {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE,
+                                    TVLM_REDUCE_GAUSSIAN};
     const tvlm_log *log = &stack->device->log;
     tvlm_user_plane plane;
     TVLM_TRY(tvlm_stack_check_index(stack, index));

@@ -115,6 +115,7 @@ struct tvlm_stack {
     /* What is fixed when it is created. */
     int32_t width, height, images, levels;
     tvlm_format format;
+    uint8_t mean_rule; /* TVLM_REDUCE_MEAN, or what takes its place */
     tvlm_family_settings settings;
     int32_t *channels; /* [channel_count]: those of the layout */
     int32_t channel_count;

@@ -166,6 +166,7 @@ def test_stacks(a, b, c):
         tried(stack.scores, a, level=b)
         tried(stack.set_fixation, a, b)
         tried(stack.set_rope, a, b, c)
+        tried(stack.set_reduce, a)
         tried(stack.has, a)
         tried(stack.clear, a)
         tried(stack.channels, a, level=b)

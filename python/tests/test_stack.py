@@ -46,6 +46,18 @@ def test_scores_are_what_a_selection_chooses_by(photo):
         tv.Scorer({"r": 1.0}, levels={"text": 1})
 
 
+def test_levels_may_be_gaussian(photo):
+    def halved(level, axis):
+        smooth = np.apply_along_axis(lambda row: np.convolve(np.pad(row, 1, "edge"), [0.25, 0.5, 0.25], "valid"), axis, level)
+        return (smooth.take(range(0, smooth.shape[axis], 2), axis) + smooth.take(range(1, smooth.shape[axis], 2), axis)) / 2
+    with tv.Stack(photo, format="f32") as stack:
+        stack.set_reduce("gaussian")
+        expected = halved(halved(stack.read("g").astype("f8"), 0), 1)
+        np.testing.assert_allclose(stack.read("g", 1), expected, atol=1e-6)
+        with pytest.raises(tv.Error, match="the mean or a Gaussian is possible"):
+            stack.set_reduce("max")
+
+
 def test_rotary_positions(photo):
     with tv.Stack(photo) as stack:
         stack.set_rope(theta=100, dimension=8, patch=14)

@@ -22,7 +22,7 @@ STRATEGIES = names_of(lib.tvlm_strategy_name, first=1)
 PRESETS = names_of(_preset_name)
 ARRANGEMENTS = ["sunflower", "log-polar"]
 COMBINATIONS = ["max", "mean"]
-REDUCTIONS = ["mean", "max", "min", "mode"]
+REDUCTIONS = ["mean", "max", "min", "mode", "gaussian"]
 BORDERS = ["clamp", "reflect"]
 USES = names_of(lib.tvlm_stream_use_name)
 MODELS = names_of(lib.tvlm_export_model_name)

@@ -145,6 +145,11 @@ class Stack:
         """Moves the place from which eccentricity is measured, in pixels of the working image."""
         self._call(lib.tvlm_stack_set_fixation, real("x", x), real("y", y))
 
+    def set_reduce(self, reduce: str) -> None:
+        """How the levels of channels are made whose levels are means: ``"mean"``, as at first, or ``"gaussian"``, which aliases less
+        and is blurred more."""
+        self._call(lib.tvlm_stack_set_reduce, choice("reduce", reduce, _names.REDUCTIONS))
+
     def set_rope(self, theta: float = 10000.0, dimension: int = 64, patch: float = 16.0) -> None:
         """Says how places become the channels ``rope_x_cos_k``, ``rope_x_sin_k``, ``rope_y_cos_k`` and ``rope_y_sin_k``: 0.5 + 0.5
         cos(p theta^(-2k / dimension)), p the position in patches of that many pixels of the working image."""
@@ -175,7 +180,7 @@ class Stack:
                   cell: float | None = None) -> None:
         """Hands in a channel of your own, float [rows, columns]: `name` then stands for it wherever channels are named.
 
-        Values are clamped to low .. high (both 0: they are not); `reduce` (``"mean"``, ``"max"``, ``"min"``, ``"mode"``) makes the
+        Values are clamped to low .. high (both 0: they are not); `reduce` (``"mean"``, ``"max"``, ``"min"``, ``"mode"``, ``"gaussian"``) makes the
         coarser levels.
         """
         array = values("a plane", grid, (2,), halves=True)
