@@ -16,7 +16,7 @@ static const option_spec specs[] = {
      0, 1, NULL},
     {0, OPTION_TEXT, "emphasis", offsetof(budget_options, emphasis), "L[:CHANNEL]",
      "for budget: losses count 1 + L m times, m being the channel (default: saliency), or what --query or "
-     "--scorer say (default: 0; with these 300 and 32)",
+     "--scorer say (default: 0; with these 300 and 32); only as much of it counts as leaves the whole image in view",
      0, 0, NULL},
 };
 const option_specs budget_specs = OPTION_SPECS(specs);
