@@ -281,6 +281,12 @@ static void all_codes_are_exact(tvlm_device *device, tvlm_format format) {
                        tolerance_of(format));
         compare_folded(stack, coded, codec, &made.scorer,
                        (struct tvlm_score_params){.dense = true, .level = 1}, tolerance_of(format));
+        float levels[PLAIN + 1]; /* of their own: one of the codec's channels, and one of the other */
+        for (int i = 0; i < PLAIN; ++i) levels[i] = 1.5f;
+        levels[PLAIN] = 0.0f;
+        made.scorer.levels = levels;
+        compare_folded(stack, coded, codec, &made.scorer, (struct tvlm_score_params){0},
+                       tolerance_of(format));
     }
     tvlm_stack_destroy(&coded);
     tvlm_stack_destroy(&stack);
@@ -495,7 +501,10 @@ static void refused_folds(tvlm_device *device, tvlm_format format) {
     refused_fold(codec, &scorer, 0, "not finite");
     scorer.weights = numbers, scorer.taps = 3;
     refused_fold(codec, &scorer, 0, "1 or 9 weights");
-    scorer.taps = 1, scorer.query_weights = numbers, scorer.dimension = 1;
+    static const int32_t red_green[2] = {TVLM_CHANNEL_R, TVLM_CHANNEL_G};
+    scorer.taps = 1, scorer.channels = red_green, scorer.levels = numbers;
+    refused_fold(codec, &scorer, 0, "at different levels");
+    scorer.levels = NULL, scorer.query_weights = numbers, scorer.dimension = 1;
     refused_fold(codec, &scorer, 0, "query weights");
     refused_fold(codec, NULL, 0, "scorer is NULL");
     tvlm_stack *stack = random_stack(device, format, 20, 10, 1);

@@ -223,8 +223,35 @@ static tvlm_status check_weights(const tvlm_log *log, const tvlm_scorer *scorer)
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a weight of the scorer is not finite");
 }
 
+/* The level at which the scorer reads its channel i; -1: that of the candidates. */
+static float level_of(const tvlm_scorer *scorer, int32_t i) {
+    return scorer->levels != NULL ? scorer->levels[i] : -1.0f;
+}
+
+/* Finds the first of the scorer's channels that is the codec's, and refuses a scorer that has none, or reads them at
+ * different levels. */
+static tvlm_status find_common(const tvlm_log *log, const int32_t *channels, int32_t count,
+                               const tvlm_scorer *scorer, int32_t *common) {
+    tvlm_channel_info info = {.name = "?"};
+    *common = -1;
+    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+        if (place_in(channels, count, scorer->channels[i]) < 0) continue;
+        if (*common < 0) *common = i;
+        if (level_of(scorer, i) != level_of(scorer, *common))
+            return tvlm_fail(
+                log, TVLM_ERROR_ARGUMENT,
+                "a scorer that reads the codec's channels at different levels cannot read codes");
+    }
+    if (*common >= 0) return TVLM_OK;
+    (void)tvlm_channel_get_info(scorer->channels[0], &info); /* planes of an application have none */
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                     "a codec of other channels: the scorer reads %s%s, and none of the codec's %d",
+                     info.name, scorer->channel_count > 1 ? " and others" : "", (int)count);
+}
+
 tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels, int32_t count,
                                     const tvlm_scorer *scorer) {
+    int32_t common;
     TVLM_NEED(log, scorer);
     TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
     const int32_t taps = tvlm_codec_taps(scorer);
@@ -236,13 +263,7 @@ tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels
             log, TVLM_ERROR_ARGUMENT,
             "a scorer with query weights cannot read codes: its weights change with the question");
     TVLM_TRY(check_weights(log, scorer));
-    for (int32_t i = 0; i < scorer->channel_count; ++i)
-        if (place_in(channels, count, scorer->channels[i]) >= 0) return TVLM_OK;
-    tvlm_channel_info info = {.name = "?"};
-    (void)tvlm_channel_get_info(scorer->channels[0], &info); /* planes of an application have none */
-    return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                     "a codec of other channels: the scorer reads %s%s, and none of the codec's %d",
-                     info.name, scorer->channel_count > 1 ? " and others" : "", (int)count);
+    return find_common(log, channels, count, scorer, &common);
 }
 
 /* Codes are channels of one family, none of which the scorer goes on reading. */
@@ -263,14 +284,20 @@ static tvlm_status check_codes(const tvlm_log *log, const struct tvlm_codec_para
     return TVLM_OK;
 }
 
-/* A scorer and its arrays in one allocation: `channels` stands behind the weights. */
-static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, float **weights, int32_t **numbers) {
-    const size_t count = (size_t)channels * (size_t)taps;
+/* The arrays of a folded scorer, which lie behind it in its allocation. */
+typedef struct scorer_arrays {
+    float *weights, *levels;
+    int32_t *channels;
+} scorer_arrays;
+
+static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, scorer_arrays *arrays) {
+    const size_t count = (size_t)channels * ((size_t)taps + 1);
     tvlm_scorer *const made =
         tvlm_allocate(1, sizeof *made + count * sizeof(float) + (size_t)channels * sizeof(int32_t));
     if (made == NULL) return NULL;
-    *weights = (float *)(made + 1);
-    *numbers = (int32_t *)(*weights + count);
+    arrays->weights = (float *)(made + 1);
+    arrays->levels = arrays->weights + (size_t)channels * (size_t)taps;
+    arrays->channels = (int32_t *)(arrays->levels + channels);
     return made;
 }
 
@@ -304,30 +331,34 @@ tvlm_status tvlm_codec_fold(const tvlm_codec *codec, const tvlm_scorer *scorer, 
     TVLM_NEED(log, folded);
     const struct tvlm_codec_params *const p = &codec->params;
     if (first == 0) first = TVLM_CHANNEL_LEARNED_0;
+    int32_t common = 0, count = p->k;
     TVLM_TRY(tvlm_codec_check_scorer(log, p->channels, p->channel_count, scorer));
+    TVLM_TRY(find_common(log, p->channels, p->channel_count, scorer, &common));
     TVLM_TRY(check_codes(log, p, first, scorer));
     const int32_t taps = tvlm_codec_taps(scorer);
-    float *weights = NULL;
-    int32_t *channels = NULL, count = p->k;
-    tvlm_scorer *const made = allocate_scorer(p->k + scorer->channel_count, taps, &weights, &channels);
+    scorer_arrays a;
+    tvlm_scorer *const made = allocate_scorer(p->k + scorer->channel_count, taps, &a);
     if (made == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for a scorer");
     for (int32_t i = 0; i < p->k; ++i) {
-        channels[i] = first + i;
+        a.channels[i] = first + i;
+        a.levels[i] = level_of(scorer, common);
         for (int32_t tap = 0; tap < taps; ++tap)
-            weights[i * taps + tap] = (float)folded_weight(p, scorer, taps, i, tap);
+            a.weights[i * taps + tap] = (float)folded_weight(p, scorer, taps, i, tap);
     }
     for (int32_t i = 0; i < scorer->channel_count; ++i) {
         if (place_in(p->channels, p->channel_count, scorer->channels[i]) >= 0) continue;
-        memcpy(weights + (size_t)count * (size_t)taps, scorer->weights + (size_t)i * (size_t)taps,
-               (size_t)taps * sizeof *weights);
-        channels[count++] = scorer->channels[i];
+        memcpy(a.weights + (size_t)count * (size_t)taps, scorer->weights + (size_t)i * (size_t)taps,
+               (size_t)taps * sizeof *a.weights);
+        a.levels[count] = level_of(scorer, i);
+        a.channels[count++] = scorer->channels[i];
     }
     *made = (tvlm_scorer){.channel_count = count,
-                          .channels = channels,
+                          .channels = a.channels,
                           .taps = taps,
-                          .weights = weights,
+                          .weights = a.weights,
                           .bias = (float)((double)scorer->bias + score_of_mean(p, scorer, taps)),
-                          .similarity_weight = scorer->similarity_weight};
+                          .similarity_weight = scorer->similarity_weight,
+                          .levels = scorer->levels != NULL ? a.levels : NULL};
     *folded = made;
     return TVLM_OK;
 }
