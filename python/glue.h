@@ -11,6 +11,7 @@
 
 #include "texturevlm/io.h"
 #include "texturevlm/io_basis.h"
+#include "texturevlm/io_codec.h"
 #include "texturevlm/io_network.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/texturevlm.h"
@@ -26,6 +27,9 @@ const char *tvlm_python_warnings(void);
 void tvlm_python_free_image(tvlm_image *image);
 void tvlm_python_free_selection(tvlm_selection *selection);
 void tvlm_python_free_basis(tvlm_basis *basis);
+void tvlm_python_free_codec(tvlm_codec *codec);
+void tvlm_python_free_codec_trainer(tvlm_codec_trainer *trainer);
+void tvlm_python_free_folded_scorer(tvlm_scorer *scorer);
 void tvlm_python_free_network(tvlm_network *network);
 void tvlm_python_free_scorer(tvlm_scorer *scorer);
 void tvlm_python_free_fit(tvlm_fit *fit);
@@ -77,6 +81,8 @@ const char *tvlm_python_warnings(void) {
 TVLM_PYTHON_FREE(image)
 TVLM_PYTHON_FREE(selection)
 TVLM_PYTHON_FREE(basis)
+TVLM_PYTHON_FREE(codec)
+TVLM_PYTHON_FREE(codec_trainer)
 TVLM_PYTHON_FREE(network)
 TVLM_PYTHON_FREE(scorer)
 TVLM_PYTHON_FREE(fit)
@@ -87,5 +93,9 @@ TVLM_PYTHON_FREE(stream)
 TVLM_PYTHON_FREE(packed)
 TVLM_PYTHON_FREE(trainer)
 TVLM_PYTHON_FREE(export)
+
+void tvlm_python_free_folded_scorer(tvlm_scorer *scorer) {
+    tvlm_codec_free_scorer(&scorer);
+}
 #endif
 #endif

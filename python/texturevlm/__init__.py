@@ -10,7 +10,7 @@
 One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `topk`, `export`, `fit`, `show`, `devices`. What is kept
 from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
 after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device`. What is asked and answered: `Query`, `Scorer`,
-`Network`, `Basis`, `Selection`. Errors are `Error`, which is a
+`Network`, `Basis`, `Codec`, `Selection`. Errors are `Error`, which is a
 `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
 
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
@@ -21,6 +21,7 @@ repository.
 """
 from ._attention import Texture, hierarchical_attention
 from ._basis import Basis, fit
+from ._codec import Codec
 from ._core import (ArgumentError, ArgumentTypeError, DeviceError, DeviceLostError, Error, FileError, MissingFileError,
                     NoDeviceError, OutOfMemoryError, TexturevlmWarning)
 from ._device import Device, devices
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> object:
 
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
-    "ArgumentError", "ArgumentTypeError", "Basis", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
+    "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
     "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Query", "Scorer", "Selection", "Session", "Stack",
     "Texture", "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
     "patches", "scores", "select", "show", "topk",
