@@ -65,6 +65,7 @@ typedef struct results {
     float tokens_merged[K * DIMENSION];
     tvlm_merged_token merged[K];
     float learned[36 * 24], coded[CELLS];
+    float ridge[3], ridge_bias[1], projected[2];
     float all[5 * 4 * 40], moved[2], axes[2];
     float frames[FRAME_KINDS][STACK_WIDTH * STACK_HEIGHT];
     tvlm_position chosen_there[K];

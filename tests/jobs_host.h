@@ -181,6 +181,22 @@ static tvlm_status go_back(tvlm_stack *stack, results *r) {
                                 CELLS, r->texel_gradients, r->point_gradients);
 }
 
+/* Learns a projection of two rows, and applies one. */
+static tvlm_status project(const objects *o, tvlm_stack *stack, const tvlm_basis *basis, results *r) {
+    const float x[6] = {1.0f, 2.0f, -1.0f, 0.5f, 1.0f, 3.0f}, y[2] = {2.0f, -1.0f};
+    const int32_t channels[2] = {TVLM_CHANNEL_EMBEDDING_0, TVLM_CHANNEL_EMBEDDING_0 + 1};
+    const tvlm_sample_point point = {5.0f, 6.0f, 1.0f, 0};
+    tvlm_projection *projection = NULL;
+    TVLM_TRY(tvlm_ridge(o->device, tvlm_ridge_params(.count = 2, .inputs = 3, .outputs = 1, .x = x, .y = y),
+                        r->ridge, r->ridge_bias));
+    TVLM_TRY(tvlm_projection_create(tvlm_projection_params(.channels = channels, .channel_count = 2,
+                                                           .outputs = 2, .weights = x, .basis = basis),
+                                    &job_log, &projection));
+    const tvlm_status status = tvlm_projection_apply(projection, stack, &point, 1, 2, r->projected);
+    tvlm_projection_destroy(&projection);
+    return status;
+}
+
 /* Answers from a basis of the features; then the features are asked for one of their own. */
 static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) {
     float vectors[CELLS * DIMENSION];
@@ -205,6 +221,7 @@ static tvlm_status learn_basis(const objects *o, tvlm_stack *stack, results *r) 
                                                 .level = 1, .fine = 0.5f, .keep = true),
                              DIMENSION, r->attended, NULL, &r->attention);
     if (status == TVLM_OK) status = go_back(stack, r);
+    if (status == TVLM_OK) status = project(o, stack, basis, r);
     if (status == TVLM_OK) status = merge_features(stack, r);
     tvlm_basis_destroy(&own);
     tvlm_basis_destroy(&basis);

@@ -15,16 +15,17 @@
 #include "select_layout.h"
 #include "shared.h"
 #include "texturevlm/io.h"
+#include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
 #include "tool.h"
 
-#define TENSORS_MAX 11
+#define TENSORS_MAX 12
 #define PIXELS_MAX  (1 << 30)
 #define LAYOUT_SIZE 2048
 
 typedef struct export_options {
     tool_common common;
-    const char *model, *output;
+    const char *model, *output, *projection;
     weighing_options weighing;
     option_integer budget, min_pixels, max_pixels, size, patch, every;
     budget_options spending;
@@ -74,6 +75,10 @@ static const option_spec specs[] = {
      1, 16384, NULL},
     {0, OPTION_INTEGER, "patch", offsetof(export_options, patch), "PIXELS",
      "side of a patch, siglip (default: 16), the others but Qwen-VL (14)", 1, 16384, NULL},
+    {0, OPTION_INPUT, "projection", offsetof(export_options, projection), "FILE",
+     "adds visual_tokens: what a projection (texturevlm/io_projection.h) makes of each chosen token's channels; one with a "
+     "basis needs --features",
+     0, 0, NULL},
     {0, OPTION_FLAG, "video", offsetof(export_options, video), NULL,
      "Qwen-VL: the images are frames of one video, two a token; or one file is a video", 0, 0, NULL},
     {0, OPTION_CHOICE, "combine", offsetof(export_options, asked.combine), "HOW",
@@ -104,6 +109,7 @@ struct job {
     char *const *paths;
     export_pictures pictures;
     tvlm_scorer *scorer;
+    tvlm_projection *projection;
     budget_emphasis emphasis;
     question_options asked;
     questions questions;
@@ -187,8 +193,10 @@ static int read_questions(struct job *job) {
     job->asked = *given;
     job->asked.combine = given->combine == 1 ? QUESTION_MEAN : QUESTION_MAX;
     if (given->query == NULL && given->combine == 0) job->asked.combine = QUESTION_EACH;
-    if (given->features.count > 0 && given->query == NULL && job->options->weighing.scorer == NULL)
-        return tool_usage(job->tool, "--features needs --query, or a --scorer that reads them");
+    if (given->features.count > 0 && given->query == NULL && job->options->weighing.scorer == NULL &&
+        job->options->projection == NULL)
+        return tool_usage(job->tool,
+                          "--features needs --query, or a --scorer or --projection that reads them");
     return questions_read(job->tool, &job->asked, job->count, &job->questions);
 }
 
@@ -210,6 +218,22 @@ static int read_inputs(struct job *job) {
     job->inputs = (export_inputs){
         .tool = job->tool, .options = &options->given, .paths = job->paths, .middle = processor.centre};
     return export_inputs_read(&job->inputs, job->count, layout);
+}
+
+/* Reads the projection, and refuses it where it needs features and there are none. */
+static int read_projection(struct job *job) {
+    struct tvlm_projection_params params;
+    struct tool *const tool = job->tool;
+    const char *const path = job->options->projection, *const subject = tool->subject;
+    if (path == NULL) return TOOL_DONE;
+    tool->subject = path;
+    const int code = tool_status(tool, tvlm_projection_load(path, &tool->log, &job->projection));
+    if (code != TOOL_DONE) return code;
+    tool->subject = subject;
+    (void)tvlm_projection_get_params(job->projection, &params);
+    if (params.basis != NULL && job->asked.features.count == 0)
+        return tool_usage(tool, "--projection %.400s reads an embedding, which needs --features", path);
+    return TOOL_DONE;
 }
 
 /* ---- Work ---- */
@@ -291,6 +315,8 @@ static int process(struct job *job) {
     if (code == TOOL_DONE)
         code =
             tool_usage_status(job->tool, tvlm_export_set_overview(job->export, job->options->overview.value));
+    if (code == TOOL_DONE)
+        code = tool_usage_status(job->tool, tvlm_export_set_projection(job->export, job->projection));
     if (code == TOOL_DONE) code = export_inputs_set(&job->inputs, &job->pictures, job->export);
     job->tool->subject = subject;
     if (code == TOOL_DONE)
@@ -430,6 +456,7 @@ static void release(struct job *job) {
     tvlm_export_destroy(&job->export);
     tvlm_device_destroy(&job->device);
     tvlm_scorer_destroy(&job->scorer);
+    tvlm_projection_destroy(&job->projection);
 }
 
 static int run_export(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -438,6 +465,7 @@ static int run_export(struct tool *tool, const void *values, int operand_count, 
     if (code == TOOL_DONE) code = check(&job);
     if (code == TOOL_DONE && job.options->weighing.scorer != NULL)
         code = questions_scorer(tool, &job.asked, job.options->weighing.scorer, &job.scorer);
+    if (code == TOOL_DONE) code = read_projection(&job);
     if (code == TOOL_DONE) code = read_inputs(&job);
     if (code == TOOL_DONE) code = load(&job);
     if (code == TOOL_DONE) code = load_features(&job);
@@ -459,6 +487,7 @@ const tool_command export_command = {
         "for Qwen-VL, image_grid_thw (with --video pixel_values_videos and video_grid_thw). And the chosen tokens, in\n"
         "rising order: selected_indices, their rows of pixel_values (selected_pixel_values), selected_positions (t, h, w\n"
         "in the grid of tokens, for M-RoPE), selected_images, selected_scores; and the scores of all tokens.\n"
+        "With --projection also visual_tokens: vectors that a linear map makes of their channels.\n"
         "With --strategy budget an image of Qwen-VL becomes pictures of their own: a thumbnail with all its tokens, the\n"
         "full picture with some, and, where they pay, the image at half and at a quarter of that size with some.\n"
         "picture_source says which image each is of, picture_scale its sides (h, w) beside the full picture's.\n"

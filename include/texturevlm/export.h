@@ -60,6 +60,7 @@
 #define TEXTUREVLM_EXPORT_H
 
 #include "input.h"
+#include "projection.h"
 #include "select.h"
 
 #ifdef __cplusplus
@@ -234,6 +235,14 @@ TVLM_API void tvlm_export_destroy(tvlm_export **exported);
 TVLM_API tvlm_status tvlm_export_set_overview(tvlm_export *exported, float share);
 
 /*
+ * Makes later runs write what the projection makes of each chosen token as a tensor, visual_tokens: it reads its
+ * channels at the middle of the token, at the level whose texels are as large as it, from the picture as it is
+ * processed. The projection must live as long as the export, or until another is set; NULL: there is none. A
+ * projection with a basis needs features. Errors: ARGUMENT (crops, a video).
+ */
+TVLM_API tvlm_status tvlm_export_set_projection(tvlm_export *exported, const tvlm_projection *projection);
+
+/*
  * What the application hands in beside pictures and features, where a scorer, an emphasis or the default score
  * reads it: attention, depth, a map of saliency, regions, planes of its own.
  *
@@ -320,6 +329,7 @@ TVLM_API tvlm_status tvlm_export_get_picture(const tvlm_export *exported, int32_
  *   selected_positions     int64  [K, 3]: t, h, w of each token in its picture's grid of tokens
  *   selected_images        int64  [K]: the picture that each is of
  *   selected_scores        float  [K]
+ *   visual_tokens          float  [K, outputs]: what a projection makes of each token. With a projection only
  *   scores                 float  [N]
  *   picture_source         int64  [pictures]: the image that each is of. With the strategy budget, or an overview
  *   picture_scale          float  [pictures, 2]: scale_h, scale_w of each. With these, too

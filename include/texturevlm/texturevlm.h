@@ -46,6 +46,7 @@
 #include "params.h"
 #include "patches.h"
 #include "pool.h"
+#include "projection.h"
 #include "regions.h"
 #include "score.h"
 #include "select.h"

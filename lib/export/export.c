@@ -193,6 +193,7 @@ void tvlm_export_destroy(tvlm_export **export) {
         release_buffer(e->device, &picture->selected);
         free(picture->scores);
         free(picture->chosen);
+        free(picture->vectors);
     }
     free(e->pictures);
     free(e->listed);
@@ -308,9 +309,10 @@ static tvlm_status process(tvlm_export *export, const tvlm_image *images, export
     return TVLM_OK;
 }
 
-static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
-                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
-                               export_picture *full) {
+/* Chooses the tokens of an image, and makes their values. */
+static tvlm_status choose_tokens(tvlm_export *export, const tvlm_image *images,
+                                 const struct tvlm_grid_input *features, const struct tvlm_query *queries,
+                                 export_picture *full) {
     TVLM_TRY(process(export, images, full));
     if (tvlm_export_family(&export->processor) == EXPORT_CROPS)
         return tvlm_export_crop(export, images, features, queries, full);
@@ -323,6 +325,13 @@ static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
     export->current = export->video ? -1 : full->first_image;
     TVLM_TRY(tvlm_export_choose(export, full));
     return tvlm_export_patches(export, full);
+}
+
+static tvlm_status run_picture(tvlm_export *export, const tvlm_image *images,
+                               const struct tvlm_grid_input *features, const struct tvlm_query *queries,
+                               export_picture *full) {
+    TVLM_TRY(choose_tokens(export, images, features, queries, full));
+    return export->projection != NULL ? tvlm_export_project(export, full) : TVLM_OK;
 }
 
 /* The order of an image's pictures, as processors have it. */

@@ -55,6 +55,8 @@ typedef struct export_picture {
     float *scores;
     /* The tokens that were selected, rising, counted from 0 in this picture. */
     int32_t *chosen;
+    /* What the projection makes of these. */
+    float *vectors;
 } export_picture;
 
 struct tvlm_export {
@@ -79,6 +81,7 @@ struct tvlm_export {
     bool weighted;
     float weights[3];
     const tvlm_scorer *scorer;
+    const tvlm_projection *projection; /* NULL: there is none */
     /* A stack of the last processed size; one of its own for each picture, where the application hands in its
      * channels. */
     tvlm_stack *stack;
@@ -183,6 +186,10 @@ bool tvlm_export_has_thumbnail(const tvlm_export *export, const export_picture *
 tvlm_status tvlm_export_crop(tvlm_export *export, const tvlm_image *image,
                              const struct tvlm_grid_input *features, const struct tvlm_query *queries,
                              export_picture *full);
+
+/* project.c: makes the vectors of the chosen tokens of an image; and how many numbers a vector has. */
+tvlm_status tvlm_export_project(tvlm_export *export, export_picture *full);
+int64_t tvlm_export_projected(const tvlm_export *export);
 
 /* tensors.c: tvlm_export_read into memory of the device, by a copy there where the tensor is there. */
 tvlm_status tvlm_export_read_there(tvlm_export *export, int32_t index, const struct tvlm_memory *memory);

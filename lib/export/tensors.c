@@ -19,6 +19,7 @@ typedef enum kind {
     POSITIONS,
     IMAGES,
     CHOSEN_SCORES,
+    VECTORS,
     SCORES,
     SOURCES,
     SCALES,
@@ -26,10 +27,10 @@ typedef enum kind {
     KINDS
 } kind;
 
-static const char *const names[KINDS] = {
-    "pixel_values",       "image_grid_thw",  "selected_indices", "selected_pixel_values",
-    "selected_positions", "selected_images", "selected_scores",  "scores",
-    "picture_source",     "picture_scale",   "image_sizes"};
+static const char *const names[KINDS] = {"pixel_values",          "image_grid_thw",     "selected_indices",
+                                         "selected_pixel_values", "selected_positions", "selected_images",
+                                         "selected_scores",       "visual_tokens",      "scores",
+                                         "picture_source",        "picture_scale",      "image_sizes"};
 
 /* Whether an export has that tensor. */
 static bool has(const tvlm_export *export, kind what) {
@@ -38,6 +39,7 @@ static bool has(const tvlm_export *export, kind what) {
     case SOURCES:
     case SCALES: return tvlm_export_has_roles(export);
     case SIZES: return export->processor.padded;
+    case VECTORS: return export->projection != NULL;
     default: return true;
     }
 }
@@ -85,6 +87,7 @@ static tvlm_export_tensor shape_of(const tvlm_export *export, kind what) {
     case SELECTED: return values_of(export, selected);
     case POSITIONS: return (tvlm_export_tensor){.integer = true, .rank = 2, .shape = {selected, 3}};
     case CHOSEN_SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {selected}};
+    case VECTORS: return (tvlm_export_tensor){.rank = 2, .shape = {selected, tvlm_export_projected(export)}};
     case SCORES: return (tvlm_export_tensor){.rank = 1, .shape = {tokens}};
     case SOURCES: return (tvlm_export_tensor){.integer = true, .rank = 1, .shape = {pictures}};
     case SCALES: return (tvlm_export_tensor){.rank = 2, .shape = {pictures, 2}};
@@ -150,6 +153,10 @@ static tvlm_status read_floats(tvlm_export *export, const export_picture *pictur
     } else if (what == SCORES) {
         memcpy(*to, picture->scores, (size_t)info->tokens * sizeof **to);
         *to += info->tokens;
+    } else if (what == VECTORS) {
+        const size_t numbers = (size_t)info->selected * (size_t)tvlm_export_projected(export);
+        memcpy(*to, picture->vectors, numbers * sizeof **to);
+        *to += numbers;
     } else {
         for (int32_t i = 0; i < info->selected; ++i) *(*to)++ = picture->scores[picture->chosen[i]];
     }

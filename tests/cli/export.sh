@@ -66,6 +66,34 @@ checks=$((checks + 1))
 cmp -s same.safetensors e.safetensors && complain "230 x 400 to 224 x 224 does not hang on the version of Pillow"
 rm -f ./*.safetensors
 
+# ---- A projection ----
+# 2 numbers of each token: its red, and 1 - its red.
+safetensors() { { printf '\x90\x01\0\0\0\0\0\0%-400s' "$2" && printf '%b' "$3"; } >"$1"; } # FILE HEADER DATA
+one='\x00\x00\x80\x3f' minus='\x00\x00\x80\xbf' zero='\x00\x00\x00\x00'
+weights='"weight":{"dtype":"F32","shape":[2,1],"data_offsets":[0,8]},"bias":{"dtype":"F32","shape":[2],"data_offsets":[8,16]}'
+kind='"__metadata__":{"format":"texturevlm.projection","channels":"r"}'
+safetensors "$work/in/p.safetensors" "{$kind,$weights}" "$one$minus$zero$one"
+says '19 of 77 tokens' export_ "$scene" --for qwen2-vl --projection "$work/in/p.safetensors" -o p.safetensors
+shape p.safetensors visual_tokens F32 19,2
+says '77 of 77' export_ "$scene" --for qwen2-vl --strategy budget --all --projection "$work/in/p.safetensors" -o p.safetensors
+shape p.safetensors visual_tokens F32 77,2
+rm -f ./*.safetensors
+refused 1 'none.safetensors' export_ "$scene" --for qwen2-vl --projection none.safetensors -o x.safetensors
+refused 2 'internvl takes no projection: a crop is many tokens' export_ "$scene" --for internvl --projection "$work/in/p.safetensors" -o x.safetensors
+refused 2 'takes no projection: a token of a video is of several frames' \
+    export_ "$scene" "$scene" --for qwen2-vl --video --projection "$work/in/p.safetensors" -o x.safetensors
+safetensors "$work/in/q.safetensors" "{${kind/\"r\"/\"r,g\"},$weights}" "$one$minus$zero$one"
+refused 1 "2 channels are named, 'weight' has 1" export_ "$scene" --for qwen2-vl --projection "$work/in/q.safetensors" -o x.safetensors
+safetensors "$work/in/q.safetensors" "{${kind/\"r\"/\"rr\"},$weights}" "$one$minus$zero$one"
+refused 1 "there is no channel 'rr'" export_ "$scene" --for qwen2-vl --projection "$work/in/q.safetensors" -o x.safetensors
+safetensors "$work/in/q.safetensors" "{${kind/projection/network},$weights}" "$one$minus$zero$one"
+refused 1 'is not a projection' export_ "$scene" --for qwen2-vl --projection "$work/in/q.safetensors" -o x.safetensors
+safetensors "$work/in/q.safetensors" "{$kind,$weights}" '\x00\x00\xc0\x7f'"$minus$zero$one"
+refused 1 'weight 0 of a projection is not finite' export_ "$scene" --for qwen2-vl --projection "$work/in/q.safetensors" -o x.safetensors
+basis='"components":{"dtype":"F32","shape":[1,1],"data_offsets":[16,20]}'
+safetensors "$work/in/q.safetensors" "{${kind/\"r\"/\"embedding_0\"},$weights,$basis}" "$one$minus$zero$one$one"
+refused 2 'reads an embedding, which needs --features' export_ "$scene" --for qwen2-vl --projection "$work/in/q.safetensors" -o x.safetensors
+
 # ---- The strategy budget ----
 # 11 x 7 tokens; whatever the pictures are, all tokens together are the budget, the thumbnail has all of its own, and comes first.
 says '300x200 -> 308x196, patches 1x14x22, ' export_ "$scene" --for qwen2-vl --strategy budget --budget 30 -o a.safetensors

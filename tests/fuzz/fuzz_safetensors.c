@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fuzz_safetensors.c: tensors, and what is kept in them: bases, codecs, networks and scorers. What was read can be written, and
+ * fuzz_safetensors.c: tensors, and what is kept in them: bases, codecs, networks, projections and scorers. What was read can be written, and
  * is then read as the same.
  */
 #include <stdio.h>
@@ -13,6 +13,7 @@
 #include "texturevlm/io_basis.h"
 #include "texturevlm/io_codec.h"
 #include "texturevlm/io_network.h"
+#include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
 
 static void check_same(const tvlm_safetensors *file, const tvlm_safetensors *again) {
@@ -85,6 +86,20 @@ static void read_scorer(const char *path) {
     tvlm_scorer_destroy(&scorer);
 }
 
+static void read_projection(const char *path) {
+    struct tvlm_projection_params params;
+    tvlm_projection *projection = NULL;
+    fuzz_check_status(tvlm_projection_load(path, &fuzz_log, &projection));
+    if (projection != NULL) {
+        tvlm_projection_get_params(projection, &params);
+        const size_t count = (size_t)params.channel_count, outputs = (size_t)params.outputs;
+        fuzz_touch(params.channels, count * sizeof *params.channels);
+        fuzz_touch(params.weights, count * outputs * sizeof *params.weights);
+        fuzz_touch(params.bias, outputs * sizeof *params.bias);
+    }
+    tvlm_projection_destroy(&projection);
+}
+
 static void read_network(const char *path) {
     tvlm_network *network = NULL;
     fuzz_check_status(tvlm_network_load(path, &fuzz_log, &network));
@@ -111,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         read_basis(path);
         read_codec(path);
         read_network(path);
+        read_projection(path);
         read_scorer(path);
     }
     tvlm_safetensors_destroy(&file);

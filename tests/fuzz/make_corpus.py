@@ -162,6 +162,10 @@ def all_safetensors():
     put("safetensors", "network_chain", tensors(network, {
         "format": "texturevlm.network", "inputs": "r", "outputs": "thing",
         "layers": '[{"type":"conv","name":"2"},{"type":"conv","name":"0","padding":1,"dilation":2}]'}))
+    put("safetensors", "projection", tensors(
+        [("weight", "F32", [2, 3], floats(1, 2, 3, 4, 5, 6)), ("bias", "F32", [2], floats(1, 2)),
+         ("components", "F32", [2, 3], floats(1, 0, 0, 0, 1, 0)), ("mean", "F32", [3], floats(.1, .2, .3))],
+        {"format": "texturevlm.projection", "channels": "embedding_0,r,embedding_1"}))
     put("safetensors", "scorer_3x3", tensors([("weights", "F32", [1, 3, 3], floats(*range(9)))],
                                              {"format": "texturevlm.scorer", "channels": "x"}))
     put("safetensors", "basis", tensors(

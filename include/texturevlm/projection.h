@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * projection.h: a linear map from channels to vectors of another space, such as an encoder's projected tokens, and
+ * the ridge regression that learns one.
+ *
+ *     tvlm_ridge(device, tvlm_ridge_params(.count = n, .inputs = 16, .outputs = 512, .x = values, .y = tokens),
+ *                weights, bias);
+ *     tvlm_projection_create(tvlm_projection_params(.channels = channels, .channel_count = 16, .outputs = 512,
+ *                                                   .weights = weights, .bias = bias, .basis = basis),
+ *                            NULL, &projection);
+ *     tvlm_projection_apply(projection, stack, points, k, (size_t)k * 512, vectors);
+ *
+ * A vector is weights times the channels' values at a place, plus the bias.
+ */
+#ifndef TEXTUREVLM_PROJECTION_H
+#define TEXTUREVLM_PROJECTION_H
+
+#include "basis.h"
+#include "stack.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How many inputs and outputs there may be. */
+#define TVLM_PROJECTION_INPUTS_MAX  4096
+#define TVLM_PROJECTION_OUTPUTS_MAX 65536
+#define TVLM_RIDGE_L2_DEFAULT       1.0f
+
+/* ---- Learning one ---- */
+
+struct tvlm_ridge_params {
+    /* [count * inputs] and [count * outputs], row-major and finite: what is known of each place, and the vector that it
+     * is to become. They are read during the call only. */
+    int64_t count;
+    int32_t inputs, outputs;
+    const float *x, *y;
+    /* What the sum of the squared weights counts beside that of the squared errors, >= 0. 0 means 1, TVLM_ZERO 0. */
+    float l2;
+    uint64_t reserved[4];
+};
+#define tvlm_ridge_params(...) TVLM_PARAMS(tvlm_ridge_params, __VA_ARGS__)
+
+/*
+ * Finds weights[outputs * inputs] and bias[outputs] for which
+ *
+ *     sum over rows of |y - weights x - bias|^2 + l2 * sum of weights^2
+ *
+ * is least; the bias costs nothing. That is the least-squares solution of the rows (x, 1) with rows sqrt(l2) e_j of
+ * target 0 below them. Products are made on the device in blocks and added up in double; the normal equations of what
+ * is left when the means are taken off are solved by Cholesky's method in double, and the solution is corrected by its
+ * residual twice, so that what is lost in float comes back. Waits.
+ *
+ * Errors: ARGUMENT (fewer than 1 row, sizes, a number that is not finite, an l2 below 0, values that depend on each other
+ * and an l2 of 0), MEMORY, DEVICE_MEMORY.
+ */
+TVLM_API tvlm_status tvlm_ridge(tvlm_device *device, const struct tvlm_ridge_params *params, float *weights,
+                                float *bias);
+
+/* ---- Using one ---- */
+
+typedef struct tvlm_projection tvlm_projection;
+
+/* What a projection consists of. All is copied. */
+struct tvlm_projection_params {
+    /* [channel_count], 1 .. TVLM_PROJECTION_INPUTS_MAX of them, none twice. */
+    const int32_t *channels;
+    int32_t channel_count;
+    int32_t outputs;
+    /* [outputs * channel_count] and [outputs], finite. A bias of NULL is 0. */
+    const float *weights, *bias;
+    /* In which the features are embedded before channels embedding_0 and up are read. NULL where there are none of
+     * these, or where they are set by the application. */
+    const tvlm_basis *basis;
+    uint64_t reserved[4];
+};
+#define tvlm_projection_params(...) TVLM_PARAMS(tvlm_projection_params, __VA_ARGS__)
+
+/*
+ * Creates a projection, which belongs to no device and never changes: any number of threads may read it. Errors:
+ * ARGUMENT (sizes, a channel that is unknown or stands twice, a number that is not finite, a basis of fewer components
+ * than the embedding channels that are read), MEMORY.
+ */
+TVLM_API tvlm_status tvlm_projection_create(const struct tvlm_projection_params *params, const tvlm_log *log,
+                                            tvlm_projection **projection);
+TVLM_API void tvlm_projection_destroy(tvlm_projection **projection);
+
+/* Tells what it was made of. The bias is not NULL; the arrays are valid while the projection lives. */
+TVLM_API tvlm_status tvlm_projection_get_params(const tvlm_projection *projection,
+                                                struct tvlm_projection_params *params);
+
+/*
+ * Finds the vectors of `count` points of a stack: out[count * outputs], where there is room for `capacity` floats. With
+ * a basis the features of each image that has points become its embedding first (tvlm_stack_embed). Waits. Errors:
+ * those of tvlm_stack_sample and tvlm_stack_embed; ARGUMENT also where the capacity is too small.
+ */
+TVLM_API tvlm_status tvlm_projection_apply(const tvlm_projection *projection, tvlm_stack *stack,
+                                           const tvlm_sample_point *points, int32_t count, size_t capacity,
+                                           float *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
