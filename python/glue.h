@@ -13,6 +13,7 @@
 #include "texturevlm/io_basis.h"
 #include "texturevlm/io_codec.h"
 #include "texturevlm/io_network.h"
+#include "texturevlm/io_projection.h"
 #include "texturevlm/io_scorer.h"
 #include "texturevlm/texturevlm.h"
 
@@ -31,6 +32,7 @@ void tvlm_python_free_codec(tvlm_codec *codec);
 void tvlm_python_free_codec_trainer(tvlm_codec_trainer *trainer);
 void tvlm_python_free_folded_scorer(tvlm_scorer *scorer);
 void tvlm_python_free_network(tvlm_network *network);
+void tvlm_python_free_projection(tvlm_projection *projection);
 void tvlm_python_free_scorer(tvlm_scorer *scorer);
 void tvlm_python_free_fit(tvlm_fit *fit);
 void tvlm_python_free_stack(tvlm_stack *stack);
@@ -84,6 +86,7 @@ TVLM_PYTHON_FREE(basis)
 TVLM_PYTHON_FREE(codec)
 TVLM_PYTHON_FREE(codec_trainer)
 TVLM_PYTHON_FREE(network)
+TVLM_PYTHON_FREE(projection)
 TVLM_PYTHON_FREE(scorer)
 TVLM_PYTHON_FREE(fit)
 TVLM_PYTHON_FREE(stack)

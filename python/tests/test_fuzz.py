@@ -113,6 +113,11 @@ def test_what_takes_arrays(a, b):
     tried(tv.Scorer, {"r": 1.0}, levels={"r": b})
     tried(tv.Basis, a, mean=b)
     tried(tv.Basis.train, a, b)
+    tried(tv.Projection, a, b, channels="r,g")
+    tried(tv.Projection, np.ones((4, 2)), channels=a, basis=b)
+    tried(tv.Projection(np.ones((4, 2)), channels="r,g").apply, a, b)
+    tried(tv.Projection(np.ones((4, 2)), channels="r,g").r_squared, a)
+    tried(tv.Projection.train, a, b)
     tried(tv.fit, [IMAGE], [a], channels=b)
     tried(tv.Codec, a, b, np.ones((2, 1)))
     tried(tv.Codec, ["r", "g"], a, b, mean=a, level=b)
@@ -145,9 +150,10 @@ def test_files_and_what_is_kept_in_them(tmp_path_factory, a):
     try:
         basis, scorer, picture = tv.Basis(np.eye(2, 3)), tv.Scorer({"r": 1.0}), tv.show(IMAGE, tv.select(IMAGE, 2))
         network = tv.Network([{"weight": np.ones((1, 3, 1, 1))}], outputs=["one"])
-        for thing in (basis, scorer, picture, network):
+        for thing in (basis, scorer, picture, network, tv.Projection(np.ones((4, 2)), channels="r,g")):
             tried(thing.save, a)
         tried(tv.Basis.load, a)
+        tried(tv.Projection.load, a)
         tried(tv.Network.load, a)
         tried(tv.Scorer.load, a)
         tried(basis.project, a)

@@ -10,7 +10,7 @@
 One call, one answer: `select`, `scores`, `channels`, `patches`, `flow`, `topk`, `export`, `fit`, `show`, `devices`. What is kept
 from call to call: `Stack` (all that is known of an image), `Session` (many questions about many images), `VideoStream` (frame
 after frame), `Texture` (keys and values of a `hierarchical_attention`), `Device`. What is asked and answered: `Query`, `Scorer`,
-`Network`, `Basis`, `Codec`, `Selection`. Errors are `Error`, which is a
+`Network`, `Basis`, `Codec`, `Projection`, `Selection`. Errors are `Error`, which is a
 `ValueError`, `TypeError`, `MemoryError` or `FileNotFoundError` too where that fits.
 
 Images are arrays of NumPy, PIL images, paths, or tensors (DLPack); `select` says which. All computing is done by the C library
@@ -28,6 +28,7 @@ from ._device import Device, devices
 from ._functions import channels, flow, layouts, patches, scores, select, topk
 from ._network import Network
 from ._options import Query, Scorer
+from ._projection import Projection
 from ._selection import Selection
 from ._show import Picture, export, show
 from ._stack import Session, Stack
@@ -47,7 +48,7 @@ def __getattr__(name: str) -> object:
 __version__: str = _ffi.string(_lib.tvlm_version()).decode()
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "Basis", "Codec", "Device", "DeviceError", "DeviceLostError", "Error", "FileError",
-    "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Query", "Scorer", "Selection", "Session", "Stack",
+    "MissingFileError", "Network", "NoDeviceError", "OutOfMemoryError", "Picture", "Projection", "Query", "Scorer", "Selection", "Session", "Stack",
     "Texture", "TexturevlmWarning", "VideoStream", "channels", "devices", "export", "fit", "flow", "hierarchical_attention", "layouts",
     "patches", "scores", "select", "show", "topk",
 ]

@@ -16,6 +16,7 @@ from ._core import ArgumentError, ArgumentTypeError, Handle, OutOfMemoryError, t
 from ._device import FORMATS, Device, device_of
 from ._image import image_of, is_list, write_png
 from ._options import Choosing, Query, scorer_of, strategy_number
+from ._projection import projection_of
 from ._selection import Selection
 from ._stack import _grid_input
 
@@ -88,6 +89,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
            strategy: str | None = None, share: float | None = None, tolerance: float | None = None, emphasis: float | None = None,
            emphasis_channel: str | None = None, preset: str | None = None, min_pixels: int | None = None, max_pixels: int | None = None, side: int | None = None,
            patch: int | None = None, pillow: int | None = None, selected_only: bool = False, overview: float | None = None,
+           projection: Any = None,
            features: Any = None, queries: Any = None, weights: Any = None, scorer: Any = None, format: str = "auto",  # noqa: A002
            device: Device | None = None, copy: bool = False) -> dict[str, Array]:
     """The tensors that a vision-language model's own processor makes of images, and the tokens of them that matter.
@@ -106,6 +108,7 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         pillow: the version of Pillow whose resize is done (from 13 on another order of its passes); None: those before 13.
         overview: for the grid (Qwen-VL), the share of the tokens, 0 to 1, that are a small picture of the whole, which comes first.
         selected_only: leaves out pixel_values, and with it most of the memory.
+        projection: a `Projection`, which adds ``visual_tokens``, what it makes of each chosen token; one with a basis needs features.
         weights, scorer, format: as in `select`.
 
     Gives NumPy arrays by name (include/texturevlm/export.h has the shapes): ``pixel_values`` (float32), ``image_grid_thw``,
@@ -159,6 +162,8 @@ def export(images: Any, model: str = "qwen3-vl", *, budget: int | None = None, a
         try:
             if overview is not None:
                 target._call(lib.tvlm_export_set_overview, handle.pointer, real("overview", overview))
+            if projection is not None:
+                target._call(lib.tvlm_export_set_projection, handle.pointer, projection_of(projection)._pointer)
             target._call(lib.tvlm_export_run, handle.pointer, array, len(pictures), grid_array, query_array)
             return dict(_tensors(target, handle, selected_only))
         finally:

@@ -16,6 +16,8 @@ In a program:
     examples = [train.Example(image, mask) for image, mask in ...]
     network = train.learn(examples, outputs=["thing"], inputs="r,g,b,saliency", level=2)
     for network, held_out in train.folds(examples, 4, outputs=["thing"]): ...
+
+`train.projection` is `texturevlm.Projection.train`: few numbers a cell to an encoder's tokens. It needs no PyTorch.
 """
 from __future__ import annotations
 
@@ -33,6 +35,7 @@ from torch import nn
 from . import _functions
 from ._core import ArgumentError, Error
 from ._network import Network
+from ._projection import Projection
 from ._stack import Stack
 
 Array = Any
@@ -128,6 +131,9 @@ def folds(examples: Sequence[Example], count: int, **options: Any) -> Iterator[t
         held_out = list(range(fold, len(examples), count))
         rest = [example for i, example in enumerate(examples) if i % count != fold]
         yield learn(rest, **options), held_out
+
+
+projection = Projection.train
 
 
 def apply(network: Network, image: Any, size: tuple[int, int]) -> Array:
