@@ -11,12 +11,15 @@
 
 enum { WIDTH = 49, HEIGHT = 34, IMAGES = 5, CHANNELS_MAX = 96 };
 
-/* Of those that come by the hundred (words, features, a larger embedding) the tests take a few by name. */
+/* Of those that come by the hundred (words, features, a larger embedding, rotary positions) the tests take a few by
+ * name. */
 static bool is_one_of_many(int32_t channel) {
-    return channel >= TVLM_CHANNEL_WORD_0 && tvlm_grid_is_given(tvlm_channel_get_place(channel).grid);
+    const tvlm_grid grid = tvlm_channel_get_place(channel).grid;
+    return (channel >= TVLM_CHANNEL_WORD_0 && tvlm_grid_is_given(grid)) ||
+           (channel >= TVLM_CHANNEL_ROPE_X_COS_0 && grid == TVLM_GRID_FORMULA);
 }
 
-/* Every channel that is stored or a formula, and one of a larger embedding. */
+/* Every channel that is stored or a formula, one of a larger embedding, and one rotary position. */
 static int32_t all_channels(int32_t *channels) {
     int32_t count = 0;
     for (int32_t channel = 0; channel < TVLM_CHANNEL_USER_0; ++channel) {
@@ -26,6 +29,8 @@ static int32_t all_channels(int32_t *channels) {
         if (tvlm_channel_get_info(channel, &info) == TVLM_OK && info.available) channels[count++] = channel;
     }
     channels[count++] = TVLM_CHANNEL_EMBEDDING_16 + 2;
+    channels[count++] = TVLM_CHANNEL_ROPE_X_COS_0 + 3;
+    assert_true(count <= CHANNELS_MAX);
     return count;
 }
 

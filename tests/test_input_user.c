@@ -72,7 +72,7 @@ static void check_user(tvlm_device *device, tvlm_format format) {
             TVLM_ERROR_ARGUMENT, "no name");
     refused(tvlm_stack_set_user(stack, 0, "new", 1, 0, TVLM_MEAN, &input, NULL), TVLM_ERROR_ARGUMENT,
             "range");
-    refused(tvlm_stack_set_user(stack, 0, "new", 0, 1, (tvlm_reduce)4, &input, NULL), TVLM_ERROR_ARGUMENT,
+    refused(tvlm_stack_set_user(stack, 0, "new", 0, 1, (tvlm_reduce)5, &input, NULL), TVLM_ERROR_ARGUMENT,
             "reduction");
     refused(tvlm_stack_set_user(stack, 0, "new", 0, 1, TVLM_MEAN, NULL, NULL), TVLM_ERROR_ARGUMENT,
             "no data");
