@@ -12,6 +12,7 @@ in=$work/in
 operands() {
     case $1 in
     flow) echo "$in/a.png $in/b.png" ;;
+    compress) echo "apply $in/a.png" ;;
     pca) echo "validate $in/a.png $in/b.png" ;;
     *) echo "$in/a.png" ;;
     esac
