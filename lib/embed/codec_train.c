@@ -274,7 +274,8 @@ static tvlm_status find_rows(const tvlm_codec_trainer *t, solution *s) {
 
 static tvlm_status make_codec(const tvlm_codec_trainer *t, const solution *s, tvlm_codec **codec) {
     const int32_t n = s->n, k = s->k;
-    float *const numbers = tvlm_allocate((size_t)(2 * k * n + n + k), sizeof *numbers);
+    const size_t count = 2 * (size_t)k * (size_t)n + (size_t)n + (size_t)k;
+    float *const numbers = tvlm_allocate(count, sizeof *numbers);
     if (numbers == NULL) return tvlm_fail(t->log, TVLM_ERROR_MEMORY, "no memory for a codec");
     float *const decode = numbers + k * n, *const mean = decode + k * n, *const variance = mean + n;
     for (int32_t i = 0; i < k; ++i) {

@@ -227,19 +227,17 @@ static tvlm_status combine_and_rank(opencl_device *device, const combining *c, c
 /* Makes the parts of all scores, and combines them. *ranked says whether it has also ranked the scores. */
 static tvlm_status make_scores(opencl_device *device, const tvlm_bundle *bundle,
                                const tvlm_score_group *groups, int32_t group_count,
-                               const tvlm_candidates *candidates, const tvlm_ranking *ranking, combining *c,
-                               bool *ranked) {
+                               const tvlm_candidates *candidates, const tvlm_ranking *ranking,
+                               score_scratch *scratch, const combining *c, bool *ranked) {
     OPENCL_TUNED(&device->base, TVLM_TUNED_SCORE, (double)c->count * TVLM_TUNED_CELL);
-    score_scratch scratch;
-    c->scratch = &scratch;
     TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, TVLM_SCORE_PARTS * (size_t)c->count * sizeof(cl_float),
-                                 &scratch.parts));
-    TVLM_TRY(upload_program(device, groups, group_count, &scratch));
-    TVLM_TRY(take_ranges(device, &scratch));
-    TVLM_TRY(parts(device, bundle, candidates, &scratch));
+                                 &scratch->parts));
+    TVLM_TRY(upload_program(device, groups, group_count, scratch));
+    TVLM_TRY(take_ranges(device, scratch));
+    TVLM_TRY(parts(device, bundle, candidates, scratch));
     if (ranking != NULL) TVLM_TRY(combine_and_rank(device, c, ranking, ranked));
     if (!*ranked) TVLM_TRY(combine(device, c));
-    device->score.ranges = 1 - scratch.turn;
+    device->score.ranges = 1 - scratch->turn;
     device->score.ranges_empty = true;
     return TVLM_OK;
 }
@@ -249,10 +247,11 @@ tvlm_status tvlm_opencl_score(tvlm_device *base, const tvlm_bundle *bundle, cons
                               const tvlm_candidates *candidates, const tvlm_ranking *ranking,
                               tvlm_buffer *scores) {
     opencl_device *device = (opencl_device *)base;
-    combining c = {bundle, combination, NULL, ((opencl_buffer *)scores)->memory,
-                   candidates->columns * candidates->rows};
+    score_scratch scratch = {0};
+    const combining c = {bundle, combination, &scratch, ((opencl_buffer *)scores)->memory,
+                         candidates->columns * candidates->rows};
     bool ranked = false;
-    TVLM_TRY(make_scores(device, bundle, groups, group_count, candidates, ranking, &c, &ranked));
+    TVLM_TRY(make_scores(device, bundle, groups, group_count, candidates, ranking, &scratch, &c, &ranked));
     if (ranking == NULL || ranked) return TVLM_OK;
     return tvlm_opencl_topk(base, scores, c.count, ranking->k, ranking->result);
 }

@@ -85,9 +85,12 @@ tvlm_status tvlm_budget_solve_in_view(tvlm_budget *budget, tvlm_budget_answer *a
     if (emphasis == 0.0) return TVLM_OK;
     const double limit = ALLOWED * downsampled(budget);
     float *const memory = tvlm_allocate(3 * (size_t)budget->tree.places, sizeof *memory);
-    tvlm_status status = memory != NULL ? TVLM_OK : tvlm_budget_no_memory(budget);
-    if (status == TVLM_OK && lost_by(budget, answer, memory) > limit)
-        status = lower(budget, emphasis, limit, memory, answer);
+    if (memory == NULL) {
+        tvlm_budget_answer_free(answer);
+        return tvlm_budget_no_memory(budget);
+    }
+    tvlm_status status = TVLM_OK;
+    if (lost_by(budget, answer, memory) > limit) status = lower(budget, emphasis, limit, memory, answer);
     free(memory);
     if (status != TVLM_OK) tvlm_budget_answer_free(answer);
     return status;
