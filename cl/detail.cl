@@ -26,7 +26,7 @@ TILE_KERNEL void laplacian(TEXTURE_IN(source), TEXTURE_OUT(result) REGION_IN) {
     FOR_TILE(result_size, tx, ty) {
         local const float *at = luma + BORDERED_AT(BORDER, tx + BORDER, ty + BORDER);
         const float value = 0.25f * (at[-W] + at[W] + at[-1] + at[1]) - at[0];
-        texel_store(result, TILE_X + tx, TILE_Y + ty, image, (float4)(value, 0.0f, 0.0f, 0.0f));
+        texel_store_scalar(result, TILE_X + tx, TILE_Y + ty, image, value);
     }
 }
 

@@ -130,9 +130,9 @@ kernel void distance_columns_scan(global const uint *restrict mask, const int2 s
         }
 }
 
-/* The texel for a squared distance in pixels; `range` is R. */
-HELPER float4 channel_of(square distance, float range) {
-    return (float4)(min(1.0f, sqrt((float)distance) / range), 0.0f, 0.0f, 0.0f);
+/* The channel for a squared distance in pixels; `range` is R. */
+HELPER float channel_of(square distance, float range) {
+    return min(1.0f, sqrt((float)distance) / range);
 }
 
 /*
@@ -160,7 +160,7 @@ distance_rows_search(global const span *restrict columns, const int reach, const
         const int side = (int)min(at[-d], at[d]);
         if (side <= reach) best = min(best, (square)d * d + (square)side * side);
     }
-    texel_store(result, start + lane, y, image, channel_of(best, range));
+    texel_store_scalar(result, start + lane, y, image, channel_of(best, range));
 }
 
 /* The same as distance_rows_search. Work-item (x, y, image) makes one pixel. */
@@ -177,7 +177,7 @@ kernel void distance_rows_search_global(global const span *restrict columns, con
         const int side = min(left, right);
         if (side <= reach) best = min(best, (square)d * d + (square)side * side);
     }
-    texel_store(result, x, y, image, channel_of(best, range));
+    texel_store_scalar(result, x, y, image, channel_of(best, range));
 }
 
 /* The squared distance of pixel x from the edge pixel that column i has at distance `height`. */
@@ -226,10 +226,10 @@ distance_rows_envelope(global const span *restrict columns, const int reach, con
         }
     }
     if (q < 0)
-        for (int x = 0; x < w; ++x) texel_store(result, x, y, image, (float4)(1.0f, 0.0f, 0.0f, 0.0f));
+        for (int x = 0; x < w; ++x) texel_store_scalar(result, x, y, image, 1.0f);
     for (int end = w; q >= 0; end = starts[q], --q) {
         const int i = places[q], height = (int)row[i];
         for (int x = starts[q]; x < end; ++x)
-            texel_store(result, x, y, image, channel_of(parabola(x, i, height), range));
+            texel_store_scalar(result, x, y, image, channel_of(parabola(x, i, height), range));
     }
 }

@@ -33,6 +33,7 @@
 // check-kernels: -DMIPS_RULE=0 -DRUN=64 -DTILE_LIST=1
 // check-kernels: -DMIPS_RULE=0 -DTEXTURES=4
 // check-kernels: -DMIPS_RULE=0 -DFROM_PIXELS=1
+// check-kernels: -DMIPS_RULE=0 -DSCALAR=1
 #include "levels.clh"
 #include "pixels.clh"
 #include "region.clh"
@@ -211,16 +212,23 @@ kernel void mips_level(LEVELS_IO REGION_IN) {
     const int w = level_side(t.size.x, level), h = level_side(t.size.y, level);
     const int next_w = level_side(t.size.x, level + 1), next_h = level_side(t.size.y, level + 1);
     if (first >= next_w || j >= next_h) return;
-#if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR)
+#if defined(LEVELS_IN_PLACE) && defined(REDUCE_FOUR) && defined(SCALAR) &&                                   \
+    (!SCALAR || MIPS_RULE <= TVLM_REDUCE_MIN)
+#if SCALAR
+#define PLACE_LOAD(index)         SCALAR_LOAD(data0, index)
+#define PLACE_STORE(index, value) SCALAR_STORE(data0, index, value)
+#else
+#define PLACE_LOAD(index)         TEXEL_LOAD(data0, index)
+#define PLACE_STORE(index, value) TEXEL_STORE(data0, index, value)
+#endif
     /* Where both sides are even, each texel has four equal areas, in two rows that are read in place. */
     if ((w % 2 == 0) & (h % 2 == 0) & !SOME_GAUSSIAN(t.rules)) {
         const int top = level_index(t.size, t.slices, level, 0, 2 * j, slice);
         const int out = level_index(t.size, t.slices, level + 1, 0, j, slice);
         for (int i = first; i < min(first + RUN, next_w); ++i) {
             const int at = top + 2 * i;
-            TEXEL_STORE(data0, out + i,
-                        REDUCE_FOUR(TEXEL_LOAD(data0, at), TEXEL_LOAD(data0, at + 1),
-                                    TEXEL_LOAD(data0, at + w), TEXEL_LOAD(data0, at + w + 1), t.rules));
+            PLACE_STORE(out + i, REDUCE_FOUR(PLACE_LOAD(at), PLACE_LOAD(at + 1), PLACE_LOAD(at + w),
+                                             PLACE_LOAD(at + w + 1), t.rules));
         }
         return;
     }

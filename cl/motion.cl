@@ -3,8 +3,8 @@
  * motion.cl: the absolute difference of luma from that of the previous frame, at most 1, on the source's
  * level 1.
  *
- * The previous frame is a texture of that size with two components: luma, and 1 where an image of the batch
- * has a previous frame (0 where it has none, so that its motion is 0). Work-items make RUN texels of a row: 1
+ * The previous frame is a scalar texture of that size: luma, and -1 where an image of the batch has no previous
+ * frame, so that its motion is 0. Work-items make RUN texels of a row: 1
  * on GPUs, more on CPUs, where the loops over them vectorise.
  */
 #include "region.clh"
@@ -30,21 +30,18 @@ kernel void motion(TEXTURE_IN(source), TEXTURE_IN(previous), TEXTURE_OUT(result)
     const int slice = image * source_size.z, level = half_level(source_size);
     const int4 now = level_place_(TEXTURE(source), slice, level),
                before = level_place_(TEXTURE(previous), image, 0);
-    float values[RUN];
-    for (int i = 0; i < RUN; ++i) {
-        const float luma = texel_fetch_at_(TEXTURE(source), now, slice, level, first + i, y).w;
-        const float4 last = texel_fetch_at_(TEXTURE(previous), before, image, 0, first + i, y);
-        values[i] = min(1.0f, fabs(luma - last.x) * last.y);
+    for (int i = 0; i < min(RUN, result_size.x - first); ++i) {
+        const float luma = texel_inside_(TEXTURE(source), now, slice, level, first + i, y).w;
+        const float last = texel_scalar_inside_(TEXTURE(previous), before, image, 0, first + i, y);
+        texel_store_scalar(result, first + i, y, image, last < 0.0f ? 0.0f : min(1.0f, fabs(luma - last)));
     }
-    for (int i = 0; i < min(RUN, result_size.x - first); ++i)
-        texel_store(result, first + i, y, image, (float4)(values[i], 0.0f, 0.0f, 0.0f));
 }
 
 /* Writes 0 everywhere, where no image of the batch has a previous frame. Work-item (x, y, image) makes a
  * texel. */
 kernel void motion_none(TEXTURE_OUT(result) REGION_IN) {
     const int x = ITEM_X, y = ITEM_Y, image = ITEM_Z;
-    if (x < result_size.x && y < result_size.y) texel_store(result, x, y, image, (float4)(0.0f));
+    if (x < result_size.x && y < result_size.y) texel_store_scalar(result, x, y, image, 0.0f);
 }
 
 /* Keeps what the next frame needs of one image in its slice of `previous`. Work-item (n, y) makes RUN
@@ -56,6 +53,6 @@ kernel void motion_remember(TEXTURE_IN(source), const int image, TEXTURE_OUT(pre
     const int4 now = level_place_(TEXTURE(source), slice, level);
     for (int i = 0; i < min(RUN, previous_size.x - first); ++i) {
         const float luma = texel_fetch_at_(TEXTURE(source), now, slice, level, first + i, y).w;
-        texel_store(previous, first + i, y, image, (float4)(luma, 1.0f, 0.0f, 0.0f));
+        texel_store_scalar(previous, first + i, y, image, luma);
     }
 }

@@ -33,7 +33,7 @@ sharpness(TEXTURE_IN(laplacian), TEXTURE_OUT(result), const float scale REGION_I
     for (int y = 0; y < rows; ++y)
         for (int x = lane; x < columns; x += LANES) {
             const float value =
-                texel_fetch(laplacian, column * CELL + x, row * CELL + y, image * laplacian_size.z, 0).x;
+                texel_scalar(laplacian, column * CELL + x, row * CELL + y, image * laplacian_size.z, 0);
             values[cell][y * CELL + x] = value;
             sum += value;
         }

@@ -222,6 +222,5 @@ kernel void text_combine(global const uchar *restrict grown, const int4 source_s
         for (int i = 0; i < count; ++i)
             any[i] |= from[(product)(2 * (first + i) + 1) * w / (2 * BLOCK * result_size.x)];
     }
-    for (int i = 0; i < count; ++i)
-        texel_store(result, first + i, y, image * result_size.z, (float4)(any[i], 0.0f, 0.0f, 0.0f));
+    for (int i = 0; i < count; ++i) texel_store_scalar(result, first + i, y, image * result_size.z, any[i]);
 }

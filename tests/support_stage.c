@@ -268,6 +268,7 @@ static tvlm_texture family_shape(tvlm_grid grid, test_size size, int32_t images,
         shape.extent_y = (float)(shape.height * TVLM_CELL);
     }
     shape.levels = tvlm_level_count(shape.width, shape.height);
+    shape.scalar = info->scalar_buffer;
     return shape;
 }
 
@@ -283,7 +284,7 @@ static void check_levels_untouched(const test_pair *pair) {
     for (int32_t level = 1; level < pair->got->levels; ++level)
         for (int32_t slice = 0; slice < test_slices(pair->got); ++slice) {
             float *rgba = test_read(pair->device, pair->got, level, slice);
-            for (size_t i = 0; i < 4 * test_texels(pair->got, level); ++i)
+            for (size_t i = 0; i < 4 * test_texels(pair->got, level); i += pair->got->scalar ? 4 : 1)
                 if (fabsf(rgba[i] + 7.75f) > 1e-4f)
                     fail_msg("level %d, slice %d, [%zu]: a generator wrote %g", (int)level, (int)slice, i,
                              (double)rgba[i]);
@@ -390,6 +391,7 @@ static tvlm_texture bundle_shape(int32_t index, bool identifiers, tvlm_format fo
     }
     for (int c = 0; c < 4; ++c)
         shape.reduce[c] = identifiers && test_random(random) % 3 == 0 ? TVLM_REDUCE_MODE : TVLM_REDUCE_MEAN;
+    shape.scalar = shape.layers == 1 && index % 2 == 1;
     return shape;
 }
 
@@ -439,13 +441,16 @@ bool test_is_identifier(const tvlm_bundle *bundle, int32_t ref) {
     return bundle->textures[TVLM_REF_TEXTURE(ref)]->reduce[TVLM_REF_COMPONENT(ref)] == TVLM_REDUCE_MODE;
 }
 
+/* Of a scalar texture it is always the one component. */
 int32_t test_random_ref(const tvlm_bundle *bundle, int32_t like, uint64_t *random) {
     const int32_t component = below(random, 4), kind = below(random, 8);
     if (kind == 0) return TVLM_REF_ZERO;
     if (kind == 1 || bundle->count == 0)
         return TVLM_REF(TVLM_BUNDLE_FORMULA, below(random, 2) * (TVLM_FORMULA_ROPE + below(random, 9)),
                         component);
-    if (like >= 0 && kind < 4) return (like & ~3) | component;
-    const int32_t texture = below(random, bundle->count);
-    return TVLM_REF(texture, below(random, bundle->textures[texture]->layers), component);
+    const bool beside = like >= 0 && kind < 4;
+    const int32_t texture = beside ? TVLM_REF_TEXTURE(like) : below(random, bundle->count);
+    const bool scalar = texture < bundle->count && bundle->textures[texture]->scalar;
+    if (beside) return (like & ~3) | (scalar ? 0 : component);
+    return TVLM_REF(texture, below(random, bundle->textures[texture]->layers), scalar ? 0 : component);
 }

@@ -94,7 +94,8 @@ static void reference_masks(const bool *mask, tvlm_texture *out) {
 
 static void check_mask(const test_target *target, tvlm_device *reference, mask_kind kind, test_size size,
                        int32_t images, uint64_t *random) {
-    const tvlm_texture shape = test_shape(size, 1, images, target->format);
+    tvlm_texture shape = test_shape(size, 1, images, target->format);
+    shape.scalar = true;
     test_pair pair = test_pair_create(target, reference, &shape);
     bool *mask = make_mask(kind, size, images, random);
     tvlm_buffer *bits = mask_bits(target->device, mask, size, images);
@@ -169,9 +170,11 @@ static void long_sides(const test_target *target, tvlm_device *reference) {
 static void check_family(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
                          test_picture picture, uint64_t *random) {
     const tvlm_texture shape = test_shape(size, 1, images, target->format);
+    tvlm_texture scalar = shape;
+    scalar.scalar = true;
     test_pair source = test_source(target, reference, size, images, picture, random),
               visual = test_pair_create(target, reference, &shape),
-              pair = test_pair_create(target, reference, &shape);
+              pair = test_pair_create(target, reference, &scalar);
     tvlm_texture *grids[TVLM_GRID_COUNT] = {NULL}, *expected[TVLM_GRID_COUNT] = {NULL};
     char what[96];
     snprintf(what, sizeof what, "picture %d, %dx%d", (int)picture, (int)size.width, (int)size.height);

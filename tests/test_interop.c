@@ -156,16 +156,29 @@ static void read_component(const application *app, const tvlm_opencl_texture *t,
     const size_t slice = (size_t)((image - t->first_image) * t->layers + t->layer);
     assert_int_equal(t->format, TVLM_FORMAT_F32);
     if (t->storage == TVLM_STORAGE_BUFFER) {
-        assert_int_equal(clEnqueueReadBuffer(app->queue, t->base, CL_TRUE, slice * count * 16, count * 16,
-                                             rgba, 0, NULL, NULL),
-                         CL_SUCCESS);
+        const size_t bytes = count * (size_t)t->components * sizeof *texels;
+        assert_int_equal(
+            clEnqueueReadBuffer(app->queue, t->base, CL_TRUE, slice * bytes, bytes, rgba, 0, NULL, NULL),
+            CL_SUCCESS);
     } else {
         const size_t origin[3] = {0, 0, slice}, region[3] = {(size_t)t->width, (size_t)t->height, 1};
         assert_int_equal(
             clEnqueueReadImage(app->queue, t->base, CL_TRUE, origin, region, 0, 0, rgba, 0, NULL, NULL),
             CL_SUCCESS);
     }
-    for (size_t i = 0; i < count; ++i) texels[i] = rgba[4 * i + (size_t)t->component];
+    for (size_t i = 0; i < count; ++i) texels[i] = rgba[(size_t)t->components * i + (size_t)t->component];
+}
+
+/* A channel's texels are what a read of it gives. */
+static void check_channel(const application *app, tvlm_stack *stack, int32_t channel, int32_t components) {
+    tvlm_opencl_texture texture;
+    float read[WIDTH * HEIGHT], found[WIDTH * HEIGHT];
+    assert_int_equal(tvlm_stack_get_opencl(stack, 1, channel, &texture), TVLM_OK);
+    assert_int_equal(texture.components, components);
+    assert_int_equal(texture.levels, 6);
+    read_component(app, &texture, 1, found);
+    assert_int_equal(tvlm_stack_read(stack, 1, channel, 0, WIDTH * HEIGHT, read), TVLM_OK);
+    assert_memory_equal(found, read, sizeof read);
 }
 
 static void check_handed_out(const application *app, tvlm_storage storage) {
@@ -178,7 +191,7 @@ static void check_handed_out(const application *app, tvlm_storage storage) {
     const tvlm_image image = {.pixels = pixels, .width = WIDTH, .height = HEIGHT, .channels = 3};
     const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_X, TVLM_CHANNEL_LOW, TVLM_CHANNEL_EDGES,
                                 TVLM_CHANNEL_HIGH};
-    float read[WIDTH * HEIGHT], found[WIDTH * HEIGHT], planes[5 * WIDTH * HEIGHT];
+    float found[WIDTH * HEIGHT], planes[5 * WIDTH * HEIGHT];
     const struct tvlm_device_params params = {.storage = storage, .log = &test_log};
     const tvlm_status status = tvlm_device_open_opencl(app->context, app->id, app->queue, &params, &device);
     if (status == TVLM_ERROR_UNSUPPORTED) {
@@ -194,10 +207,9 @@ static void check_handed_out(const application *app, tvlm_storage storage) {
     assert_int_equal(tvlm_stack_set_image(stack, 1, &image), TVLM_OK);
     assert_int_equal(tvlm_stack_get_opencl(stack, 1, TVLM_CHANNEL_HIGH, &texture), TVLM_OK);
     assert_int_equal(texture.storage, storage);
-    assert_int_equal(texture.levels, 6);
-    read_component(app, &texture, 1, found);
-    assert_int_equal(tvlm_stack_read(stack, 1, TVLM_CHANNEL_HIGH, 0, WIDTH * HEIGHT, read), TVLM_OK);
-    assert_memory_equal(found, read, sizeof read);
+    check_channel(app, stack, TVLM_CHANNEL_HIGH, 4);
+    check_channel(app, stack, TVLM_CHANNEL_LAPLACIAN, device->stores_scalar[TVLM_FORMAT_F32] ? 1 : 4);
+    check_channel(app, stack, TVLM_CHANNEL_DISTANCE, device->stores_scalar[TVLM_FORMAT_F32] ? 1 : 4);
     assert_int_equal(tvlm_stack_get_opencl(stack, 1, TVLM_CHANNEL_X, &texture), TVLM_ERROR_ARGUMENT);
 
     assert_int_equal(

@@ -78,7 +78,7 @@ static float *expected_level(const test_pair *pair, int32_t level, int32_t slice
 static void compare_level(const test_pair *pair, int32_t level, int32_t slice) {
     float *got = test_read(pair->device, pair->got, level, slice),
           *expected = expected_level(pair, level, slice);
-    for (size_t c = 0; c < 4; ++c) {
+    for (size_t c = 0; c < (pair->got->scalar ? 1 : 4); ++c) {
         const int rule = pair->got->reduce[c];
         char what[120];
         snprintf(what, sizeof what, "mips of %dx%d, slice %d, component %zu, level %d, %s",
@@ -103,7 +103,7 @@ static void check_means(const test_pair *pair, int32_t slice) {
     float *base = test_read(pair->device, pair->got, 0, slice);
     for (int32_t level = 1; level < pair->got->levels; ++level) {
         float *rgba = test_read(pair->device, pair->got, level, slice);
-        for (size_t c = 0; c < 4; ++c) {
+        for (size_t c = 0; c < (pair->got->scalar ? 1 : 4); ++c) {
             if (pair->got->reduce[c] != TVLM_REDUCE_MEAN) continue;
             const double wanted = average(base, test_texels(pair->got, 0), c);
             const double found = average(rgba, test_texels(pair->got, level), c);
@@ -117,10 +117,12 @@ static void check_means(const test_pair *pair, int32_t slice) {
     free(base);
 }
 
+/* 0 layers: one, of a scalar texture. */
 static void mips_of(const test_target *target, tvlm_device *reference, test_size size, int32_t layers,
                     int32_t images, const uint8_t rule[4], uint64_t *random) {
-    tvlm_texture shape = test_shape(size, layers, images, target->format);
+    tvlm_texture shape = test_shape(size, layers > 0 ? layers : 1, images, target->format);
     memcpy(shape.reduce, rule, sizeof shape.reduce);
+    shape.scalar = layers == 0;
     test_pair pair = test_pair_create(target, reference, &shape);
     test_poison(pair.device, pair.got);
     fill(&pair, random);
@@ -139,7 +141,7 @@ static void mips_of(const test_target *target, tvlm_device *reference, test_size
 }
 
 /* Several textures at once: more than one launch takes, of different sizes, rules, layers and images, among them
- * one that is all tail, a large tail, and one without levels. */
+ * one that is all tail, a large tail, one without levels, and scalar ones. */
 static void together(const test_target *target, tvlm_device *reference) {
     static const test_size sizes[] = {{131, 77}, {16, 16}, {64, 65}, {1, 1},    {128, 128},
                                       {97, 33},  {260, 5}, {31, 2},  {128, 20}, {40, 41}};
@@ -150,6 +152,7 @@ static void together(const test_target *target, tvlm_device *reference) {
     for (int i = 0; i < COUNT; ++i) {
         tvlm_texture shape = test_shape(sizes[i], 1 + i % 2, 1 + i % 3, target->format);
         memcpy(shape.reduce, rules[i % 5 == 4 ? FIRST_GAUSSIAN + i / 5 : i % 4], sizeof shape.reduce);
+        shape.scalar = i % 4 == 0 || i % 4 == 2;
         pairs[i] = test_pair_create(target, reference, &shape);
         test_poison(pairs[i].device, pairs[i].got);
         fill(&pairs[i], &random);
@@ -177,6 +180,7 @@ static void every_size(const test_target *target, tvlm_device *reference) {
             mips_of(target, reference, all[i], 1, 1, rules[r], &random);
             if (r == 1) mips_of(target, reference, all[i], 2, 3, rules[r], &random);
         }
+        for (size_t i = 0; i < count; ++i) mips_of(target, reference, all[i], 0, 2, rules[r], &random);
         for (size_t i = 0; r != 2 && i < (test_small() ? 3 : sizeof more_sizes / sizeof more_sizes[0]); ++i)
             mips_of(target, reference, more_sizes[i], 1, 1, rules[r], &random);
     }

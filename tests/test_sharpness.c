@@ -27,9 +27,10 @@ static void make(tvlm_device *device, tvlm_texture *laplacian, tvlm_texture *out
 /* `offset`: of all values, which changes no variance. */
 static void compare(const test_target *target, tvlm_device *reference, test_size size, int32_t images,
                     float offset, float most, uint64_t *random) {
-    const tvlm_texture shape = test_shape(size, 1, images, target->format);
-    tvlm_texture cells = shape;
+    tvlm_texture shape = test_shape(size, 1, images, target->format);
     char what[80];
+    tvlm_texture cells = shape;
+    shape.scalar = true;
     cells.width = (size.width + TVLM_CELL - 1) / TVLM_CELL;
     cells.height = (size.height + TVLM_CELL - 1) / TVLM_CELL;
     cells.extent_x = (float)(cells.width * TVLM_CELL);

@@ -27,6 +27,7 @@ static tvlm_texture quarter_shape(test_size size, int32_t images, tvlm_format fo
         (test_size){tvlm_level_side(size.width, 2), tvlm_level_side(size.height, 2)}, 1, images, format);
     shape.extent_x = (float)size.width;
     shape.extent_y = (float)size.height;
+    shape.scalar = true;
     return shape;
 }
 

@@ -134,8 +134,8 @@ static void add(bench_stage *stages, int32_t *count, const char *name, const cha
 }
 
 /* The bytes of the texels of all levels, and of as many that are read. */
-static double bytes_of(const tvlm_texture *texture, int32_t percent) {
-    const double texel = texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+static double bytes_of(const struct bench *bench, const tvlm_texture *texture, int32_t percent) {
+    const double texel = (double)tvlm_texel_bytes(bench->device, texture);
     return 2.0 * 4.0 / 3.0 * texel * texture->width * texture->height * percent / 100.0;
 }
 
@@ -145,11 +145,11 @@ void bench_delta_list(const struct bench *bench, bench_stage *stages, int32_t *c
     for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid)
         for (size_t p = 0; p < 3 && is_parted(bench, grid); ++p)
             add(stages, count, tvlm_grid_get_info((tvlm_grid)grid)->name, shares[p], run_family,
-                1000 * grid + percents[p], bytes_of(bench->chunk->grids[grid], percents[p]));
+                1000 * grid + percents[p], bytes_of(bench, bench->chunk->grids[grid], percents[p]));
     for (size_t p = 0; p < 3 && bench->image->type == TVLM_PIXEL_U8; ++p) {
         double bytes = 0.0;
         for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid)
-            if (is_parted(bench, grid)) bytes += bytes_of(bench->chunk->grids[grid], percents[p]);
+            if (is_parted(bench, grid)) bytes += bytes_of(bench, bench->chunk->grids[grid], percents[p]);
         add(stages, count, "frame", shares[p], run_frame, percents[p], bytes);
     }
 }

@@ -384,15 +384,16 @@ static tvlm_status run_flow(struct bench *bench, int32_t full) {
 /* ---- What it must move ---- */
 
 /* The bytes of levels first .. last of a texture, in all slices. */
-static double level_bytes(const tvlm_texture *texture, int32_t first, int32_t last) {
+static double level_bytes(const struct bench *bench, const tvlm_texture *texture, int32_t first,
+                          int32_t last) {
     double texels = 0.0;
     for (int32_t level = first; level <= last && level < texture->levels; ++level)
         texels += (double)tvlm_level_side(texture->width, level) * tvlm_level_side(texture->height, level);
-    return texels * texture->layers * texture->images * (texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0);
+    return texels * texture->layers * texture->images * (double)tvlm_texel_bytes(bench->device, texture);
 }
 
-static double all_levels(const tvlm_texture *texture) {
-    return level_bytes(texture, 0, texture->levels);
+static double all_levels(const struct bench *bench, const tvlm_texture *texture) {
+    return level_bytes(bench, texture, 0, texture->levels);
 }
 
 /* The bytes that a family reads of the grids that it needs and of the frame before, once each, and those of
@@ -400,18 +401,18 @@ static double all_levels(const tvlm_texture *texture) {
 static double family_bytes(const struct bench *bench, tvlm_grid grid) {
     tvlm_texture *const *const grids = bench->chunk->grids;
     const tvlm_grid_mask needs = tvlm_grid_get_info(grid)->needs;
-    double bytes = level_bytes(grids[grid], 0, 0);
-    if (grid == TVLM_GRID_MOTION) return 2.0 * bytes + level_bytes(grids[TVLM_GRID_SOURCE], 1, 1);
-    if (grid == TVLM_GRID_LEARNED) return bytes + level_bytes(bench->chunk->network_inputs, 0, 0);
-    if (grid == TVLM_GRID_TEMPORAL) return 2.0 * bytes + level_bytes(grids[TVLM_GRID_FLOW], 0, 0);
+    double bytes = level_bytes(bench, grids[grid], 0, 0);
+    if (grid == TVLM_GRID_MOTION) return 2.0 * bytes + level_bytes(bench, grids[TVLM_GRID_SOURCE], 1, 1);
+    if (grid == TVLM_GRID_LEARNED) return bytes + level_bytes(bench, bench->chunk->network_inputs, 0, 0);
+    if (grid == TVLM_GRID_TEMPORAL) return 2.0 * bytes + level_bytes(bench, grids[TVLM_GRID_FLOW], 0, 0);
     for (int32_t need = 0; need < TVLM_GRID_COUNT; ++need) {
         if ((needs >> need & 1u) == 0 || grids[need] == NULL) continue;
         if (grid == TVLM_GRID_SALIENCY)
-            bytes += level_bytes(grids[need], TVLM_SALIENCY_CENTRE_LEVEL,
+            bytes += level_bytes(bench, grids[need], TVLM_SALIENCY_CENTRE_LEVEL,
                                  TVLM_SALIENCY_CENTRE_LEVEL + TVLM_SALIENCY_SCALES - 1 +
                                      TVLM_SALIENCY_SURROUND_STEP);
         else
-            bytes += level_bytes(grids[need], 0, 0);
+            bytes += level_bytes(bench, grids[need], 0, 0);
     }
     return bytes;
 }
@@ -427,7 +428,7 @@ static double score_bytes(const struct bench *bench, int32_t dense) {
     double bytes = candidates * sizeof(float);
     for (size_t i = 0; i < sizeof read / sizeof *read; ++i) {
         const tvlm_texture *const texture = bench->chunk->grids[read[i]];
-        const double texel = texture->format == TVLM_FORMAT_F16 ? 8.0 : 16.0;
+        const double texel = (double)tvlm_texel_bytes(bench->device, texture);
         bytes += texel * fmin(candidates, (double)texture->width * texture->height);
     }
     return bytes;
@@ -437,15 +438,17 @@ static double score_bytes(const struct bench *bench, int32_t dense) {
  * what is made of it. */
 static double advance_bytes(const struct bench *bench) {
     tvlm_texture *const *const grids = bench->chunk->grids;
-    return level_bytes(grids[TVLM_GRID_SOURCE], 1, 1) + level_bytes(grids[TVLM_GRID_MOTION], 0, 0) +
-           level_bytes(grids[TVLM_GRID_SALIENCY], 2, 2) + 5.0 * level_bytes(grids[TVLM_GRID_TEMPORAL], 0, 0);
+    return level_bytes(bench, grids[TVLM_GRID_SOURCE], 1, 1) +
+           level_bytes(bench, grids[TVLM_GRID_MOTION], 0, 0) +
+           level_bytes(bench, grids[TVLM_GRID_SALIENCY], 2, 2) +
+           5.0 * level_bytes(bench, grids[TVLM_GRID_TEMPORAL], 0, 0);
 }
 
 /* The bytes of both sources from the finest level on, and of u, v and confidence at that level. */
 static double flow_bytes(const struct bench *bench, int32_t full) {
     const tvlm_texture *const source = bench->chunk->grids[TVLM_GRID_SOURCE];
     const int32_t finest = full != 0 ? 0 : 1;
-    return 2.0 * level_bytes(source, finest, source->levels) +
+    return 2.0 * level_bytes(bench, source, finest, source->levels) +
            12.0 * tvlm_level_side(source->width, finest) * tvlm_level_side(source->height, finest);
 }
 
@@ -459,8 +462,9 @@ static double sample_bytes(const struct bench *bench) {
 }
 
 double bench_pack_bytes(const struct bench *bench) {
-    double bytes = level_bytes(bench->packed, 0, 0);
-    for (int32_t i = 0; i < bench->bundle.count; ++i) bytes += level_bytes(bench->bundle.textures[i], 0, 0);
+    double bytes = level_bytes(bench, bench->packed, 0, 0);
+    for (int32_t i = 0; i < bench->bundle.count; ++i)
+        bytes += level_bytes(bench, bench->bundle.textures[i], 0, 0);
     return bytes;
 }
 
@@ -486,15 +490,15 @@ static tvlm_status run_patches(struct bench *bench, int32_t unused) {
 }
 
 double bench_source_bytes(const struct bench *bench) {
-    return (double)pixel_bytes(bench) + level_bytes(bench->chunk->grids[TVLM_GRID_SOURCE], 0, 0);
+    return (double)pixel_bytes(bench) + level_bytes(bench, bench->chunk->grids[TVLM_GRID_SOURCE], 0, 0);
 }
 
 /* The bytes of the source and of the families that the default score reads, with their levels. */
 static double select_bytes(const struct bench *bench) {
     static const tvlm_grid made[] = {TVLM_GRID_VISUAL, TVLM_GRID_SALIENCY, TVLM_GRID_ENTROPY};
-    double bytes = bench_source_bytes(bench) + all_levels(bench->chunk->grids[TVLM_GRID_SOURCE]);
+    double bytes = bench_source_bytes(bench) + all_levels(bench, bench->chunk->grids[TVLM_GRID_SOURCE]);
     for (size_t i = 0; i < sizeof made / sizeof *made; ++i)
-        bytes += family_bytes(bench, made[i]) + all_levels(bench->chunk->grids[made[i]]);
+        bytes += family_bytes(bench, made[i]) + all_levels(bench, bench->chunk->grids[made[i]]);
     return bytes;
 }
 
@@ -510,12 +514,12 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "upload", "", run_upload, 0, (double)pixel_bytes(bench));
     bench_add(stages, &count, "source", "", run_source, 0, bench_source_bytes(bench));
     bench_add(stages, &count, "source", " levels", run_levels, TVLM_GRID_SOURCE,
-              all_levels(grids[TVLM_GRID_SOURCE]));
+              all_levels(bench, grids[TVLM_GRID_SOURCE]));
     for (int32_t grid = 0; grid < TVLM_GRID_COUNT; ++grid) {
         if (bench->device->backend->generate[grid] == NULL || grids[grid] == NULL) continue;
         const char *const name = tvlm_grid_get_info((tvlm_grid)grid)->name;
         bench_add(stages, &count, name, "", run_family, grid, family_bytes(bench, (tvlm_grid)grid));
-        bench_add(stages, &count, name, " levels", run_levels, grid, all_levels(grids[grid]));
+        bench_add(stages, &count, name, " levels", run_levels, grid, all_levels(bench, grids[grid]));
     }
     bench_add(stages, &count, "score of cells", "", run_score, cells, score_bytes(bench, cells));
     bench_add(stages, &count, "score of pixels", "", run_score, dense, score_bytes(bench, dense));
@@ -530,9 +534,9 @@ int32_t bench_list(const struct bench *bench, bench_stage stages[BENCH_STAGES_MA
     bench_add(stages, &count, "select, again", "", run_select_again, TVLM_STRATEGY_GRID,
               score_bytes(bench, cells) + topk_bytes(CELLS_COUNT));
     bench_add(stages, &count, "budget, uploaded", "", run_select, TVLM_STRATEGY_BUDGET,
-              bench_source_bytes(bench) + 2.0 * all_levels(source));
+              bench_source_bytes(bench) + 2.0 * all_levels(bench, source));
     bench_add(stages, &count, "budget, again", "", run_select_again, TVLM_STRATEGY_BUDGET,
-              all_levels(source));
+              all_levels(bench, source));
     bench_add(stages, &count, "flow", "", run_flow, 0, flow_bytes(bench, 0));
     bench_add(stages, &count, "flow", " full", run_flow, 1, flow_bytes(bench, 1));
     bench_add(stages, &count, "advance", "", run_advance, 0, advance_bytes(bench));

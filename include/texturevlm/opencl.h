@@ -242,7 +242,7 @@ typedef struct tvlm_opencl_texture {
     tvlm_storage storage;
     tvlm_format format;
     cl_mem base; /* image, mipmapped: the array (of level 0); buffer: everything, level after level, in each
-                    level slice after slice, row after row, four components a texel */
+                    level slice after slice, row after row, `components` of a texel side by side */
     cl_mem rest; /* image: levels 1 and up side by side in one array: level 1 at (0, 0), level n at
                     (w_1, h_2 + ... + h_(n-1)); NULL otherwise, and when there is one level */
     int32_t width, height; /* of level 0 of the grid */
@@ -250,7 +250,10 @@ typedef struct tvlm_opencl_texture {
     int32_t layers, images;   /* slice = image * layers + layer */
     int32_t first_image;      /* the batch's image that is image 0 in here */
     int32_t layer, component; /* of the channel asked for */
-    uint64_t reserved[4];
+    int32_t
+        components; /* of a texel: 4; 1 of grids with one channel, where the driver has images of CL_R, and in
+                                 buffers of the large ones */
+    uint32_t reserved[7];
 } tvlm_opencl_texture;
 
 /* The texture that holds a channel of image `index`; generates it. Of vectors (embedding, normals) level 0

@@ -31,6 +31,19 @@ static inline int32_t tvlm_level_side(int32_t side, int32_t level) {
     return s > 1 ? s : 1;
 }
 
+/* Whether a device's textures of a grid are scalar. */
+static inline bool tvlm_grid_is_scalar(const tvlm_device *device, const tvlm_grid_info *info) {
+    return info->scalar && (info->scalar_buffer || device->info.storage != TVLM_STORAGE_BUFFER);
+}
+
+/* How many components a texel has in device memory, and the bytes of those, as the format says. */
+static inline size_t tvlm_texel_components(const tvlm_device *device, const tvlm_texture *texture) {
+    return texture->scalar && device->stores_scalar[texture->format] ? 1 : 4;
+}
+static inline size_t tvlm_texel_bytes(const tvlm_device *device, const tvlm_texture *texture) {
+    return tvlm_texel_components(device, texture) * (texture->format == TVLM_FORMAT_F16 ? 2 : 4);
+}
+
 /* The level of the image at which a texel is as large as a cell of that grid. */
 float tvlm_warp_level(const tvlm_texture *grid);
 

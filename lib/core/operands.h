@@ -34,6 +34,8 @@ struct tvlm_device {
     tvlm_device_info info;
     uint64_t tiles_made;
     size_t held, held_most;
+    /* Whether the texels of scalar textures are one component, by their format (TVLM_FORMAT_*). */
+    bool stores_scalar[TVLM_FORMAT_F32 + 1];
     /* The thread that is in a public function now (owner.h), or NULL; and how many of those it has entered. */
     _Atomic(const void *) owner;
     int entries;
@@ -68,6 +70,9 @@ typedef struct tvlm_texture {
     float extent_x, extent_y;
     /* How each component of a level is made from the level before: TVLM_REDUCE_*. */
     uint8_t reduce[4];
+    /* There is one layer, of which only component 0 is kept: the others are dropped, and 0 where they are read. Where
+     * the device has such texels (stores_scalar) it takes a quarter of the memory. */
+    bool scalar;
     /* The device memory that all levels take; texture_create sets it. */
     size_t bytes;
 } tvlm_texture;

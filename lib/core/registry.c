@@ -44,49 +44,53 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
                                                                    .channels_max = 3,
                                                                    .mode = TVLM_INPUT_CLAMP,
                                                                    .fill = {0.0f, 0.0f, 1.0f, 0.0f}}},
-    [TVLM_GRID_ATTENTION_PREV] = {GRID("attention_prev", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
-    [TVLM_GRID_ATTENTION] = {GRID("attention", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
-    [TVLM_GRID_GAZE] = {GRID("gaze", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_ATTENTION_PREV] = {GRID("attention_prev", GIVEN, 1, MEAN, 0, 0), .scalar = true,
+                                  .in = CLAMPED},
+    [TVLM_GRID_ATTENTION] = {GRID("attention", GIVEN, 1, MEAN, 0, 0), .scalar = true, .in = CLAMPED},
+    [TVLM_GRID_GAZE] = {GRID("gaze", GIVEN, 1, MEAN, 0, 0), .scalar = true, .in = CLAMPED},
     /* It has as many layers as the vectors that are handed in need, up to this number. */
     [TVLM_GRID_EMBEDDING] = {GRID("embedding", GIVEN, TVLM_EMBEDDING_MAX / 4, MEAN, 0, 0), .unit = true,
                              .guides = true, .streamed = 1 + TVLM_STREAMED_EMBEDDING,
                              .in = {VECTORS(TVLM_EMBEDDING_MAX), .mode = TVLM_INPUT_UNIT}},
-    [TVLM_GRID_DEPTH] = {GRID("depth", GIVEN, 1, MEAN, 0, 0),
+    [TVLM_GRID_DEPTH] = {GRID("depth", GIVEN, 1, MEAN, 0, 0), .scalar = true,
                          .in = {VECTORS(1), .mode = TVLM_INPUT_CLAMP, .camera = true}},
-    [TVLM_GRID_OBJECT] = {GRID("object", GIVEN, 1, MODE, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_OBJECT] = {GRID("object", GIVEN, 1, MODE, 0, 0), .scalar = true, .in = CLAMPED},
     /* It has as many layers as the vectors that are handed in need, up to this number. */
     [TVLM_GRID_FEATURES] = {GRID("features", GIVEN, TVLM_FEATURES_MAX / 4, MEAN, 0, 0), .guides = true,
                             .vectors = true, .streamed = 1 + TVLM_STREAMED_FEATURES,
                             .in = {VECTORS(TVLM_FEATURES_MAX), .mode = TVLM_INPUT_CLAMP,
                                    .limit = TVLM_FEATURE_LIMIT}},
     [TVLM_GRID_WORDS] = {GRID("words", GIVEN, TVLM_WORDS_MAX / 4, MEAN, 0, 0), .follows = BIT(FEATURES)},
-    [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0)},
+    [TVLM_GRID_PREVIOUS_PASS] = {GRID("previous_pass", GIVEN, 1, MEAN, 0, 0), .scalar = true},
     /* The components are edges, edges_inv, high and low. The 5 x 5 binomial filter reaches two pixels. */
     [TVLM_GRID_VISUAL] = {GRID("visual", IMAGE, 1, MEAN, BIT(SOURCE), 2), .level_0 = true},
     /* Saliency is scaled by its maximum over the image, so each texel depends on the whole image. */
     [TVLM_GRID_SALIENCY] = {GRID("saliency", QUARTER, 1, MEAN, BIT(SOURCE), -1),
                             .carried = 1 + TVLM_CARRIED_SALIENCY, .work = 3.0f},
-    [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
-    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .level_0 = true,
+    [TVLM_GRID_LAPLACIAN] = {GRID("laplacian", IMAGE, 1, MEAN, BIT(SOURCE), 1), .scalar = true,
+                             .scalar_buffer = true, .level_0 = true},
+    [TVLM_GRID_ENTROPY] = {GRID("entropy", CELLS, 1, MEAN, BIT(SOURCE), 0), .scalar = true, .level_0 = true,
                            .beside = 1 + (int)TVLM_GRID_VISUAL},
     [TVLM_GRID_GRADIENT] = {GRID("gradient", IMAGE, 1, MEAN, BIT(SOURCE), 1), .level_0 = true},
     /* The distance saturates at a share of the image's longer side, so nothing farther away counts. The reach
      * of 2 is added because a pixel is an edge pixel or not depending on its neighbours. */
-    [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2), .level_0 = true,
+    [TVLM_GRID_DISTANCE] = {GRID("distance", IMAGE, 1, MIN, BIT(VISUAL), 2), .scalar = true,
+                            .scalar_buffer = true, .level_0 = true,
                             .reach_share = (int32_t)TVLM_DISTANCE_SHARE, .stages = true, .guides = true,
                             .work = 12.5f}, /* in images of long sides; else 2 */
-    [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .previous = 1 + TVLM_PREVIOUS_LUMA},
+    [TVLM_GRID_MOTION] = {GRID("motion", HALF, 1, MAX, BIT(SOURCE), 1), .scalar = true, .scalar_buffer = true,
+                          .previous = 1 + TVLM_PREVIOUS_LUMA},
     [TVLM_GRID_TEMPORAL] = {GRID("temporal", CELLS, 1, MEAN, BIT(SOURCE) | BIT(FLOW), -1),
                             .previous = 1 + TVLM_PREVIOUS_STATE},
-    [TVLM_GRID_OCCLUSION] = {GRID("occlusion", LIKE, 1, MAX, BIT(DEPTH), 1), .level_0 = true,
+    [TVLM_GRID_OCCLUSION] = {GRID("occlusion", LIKE, 1, MAX, BIT(DEPTH), 1), .scalar = true, .level_0 = true,
                              .like = TVLM_GRID_DEPTH},
     [TVLM_GRID_NORMAL] = {GRID("normal", LIKE, 1, MEAN, BIT(DEPTH), 1), .level_0 = true,
                           .like = TVLM_GRID_DEPTH, .unit = true},
-    [TVLM_GRID_MOTION_MAP] = {GRID("motion_map", GIVEN, 1, MAX, 0, 0), .in = CLAMPED},
-    [TVLM_GRID_SALIENCY_MAP] = {GRID("saliency_map", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED},
-    [TVLM_GRID_TEXT_MAP] = {GRID("text_map", GIVEN, 1, MAX, 0, 0),
+    [TVLM_GRID_MOTION_MAP] = {GRID("motion_map", GIVEN, 1, MAX, 0, 0), .scalar = true, .in = CLAMPED},
+    [TVLM_GRID_SALIENCY_MAP] = {GRID("saliency_map", GIVEN, 1, MEAN, 0, 0), .scalar = true, .in = CLAMPED},
+    [TVLM_GRID_TEXT_MAP] = {GRID("text_map", GIVEN, 1, MAX, 0, 0), .scalar = true,
                             .in = {VECTORS(1), .mode = TVLM_INPUT_BINARY}},
-    [TVLM_GRID_OCCLUSION_MAP] = {GRID("occlusion_map", GIVEN, 1, MAX, 0, 0), .in = CLAMPED},
+    [TVLM_GRID_OCCLUSION_MAP] = {GRID("occlusion_map", GIVEN, 1, MAX, 0, 0), .scalar = true, .in = CLAMPED},
     [TVLM_GRID_NORMAL_MAP] = {GRID("normal_map", GIVEN, 1, MEAN, 0, 0), .unit = true,
                               .in = {.channels_min = 3, .channels_max = 3, .mode = TVLM_INPUT_UNIT}},
     /* The components are the id, the distance, the size and the boundary. */
@@ -104,20 +108,20 @@ static const tvlm_grid_info grids[TVLM_GRID_COUNT] = {
     [TVLM_GRID_TEXT] = {GRID("text", QUARTER, 1, MAX, BIT(SOURCE),
                              (TVLM_TEXT_APART + TVLM_TEXT_RY + TVLM_TEXT_GROW_Y + 3) * TVLM_TEXT_BLOCK
                                  << (TVLM_TEXT_LEVELS - 1)),
-                        .stages = true, .work = 4.0f},
+                        .scalar = true, .scalar_buffer = true, .stages = true, .work = 4.0f},
     /* Scaled so that cells of photographs spread: in 34 of them (objects, people, street signs) one cell in
      * nine reaches 1, which takes a deviation of the laplacian of 1/16, and the median is 0.05. Blurred by a
      * Gaussian of 2 pixels, all but one cell in a hundred are below 0.013. */
-    [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .level_0 = true,
-                             .scale = 256.0f},
+    [TVLM_GRID_SHARPNESS] = {GRID("sharpness", CELLS, 1, MEAN, BIT(LAPLACIAN), 0), .scalar = true,
+                             .level_0 = true, .scale = 256.0f},
     /* It has as many layers as the network has outputs, up to this number. */
     [TVLM_GRID_LEARNED] = {GRID("learned", NETWORK, TVLM_NETWORK_OUTPUTS_MAX / 4, MEAN, 0, -1)},
-    [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0)},
+    [TVLM_GRID_QUERY] = {GRID("query", QUESTION, 1, MEAN, 0, 0), .scalar = true},
 };
 
 /* The application's own planes all have this entry; each one's reduction and range come with it
  * (tvlm_stack_set_user). */
-static const tvlm_grid_info user_grid = {GRID("user", GIVEN, 1, MEAN, 0, 0), .in = CLAMPED};
+static const tvlm_grid_info user_grid = {GRID("user", GIVEN, 1, MEAN, 0, 0), .scalar = true, .in = CLAMPED};
 
 /* ---- Channels: runs of numbers with one name, or one name and an index ---- */
 

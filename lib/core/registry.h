@@ -115,7 +115,7 @@ _Static_assert(TVLM_GRID_COUNT <= 64, "a mask has a bit for each grid");
 /* The textures in which a chunk remembers the last frames of its images, each of one layer and one level
  * (lib/stack/temporal.c). */
 typedef enum tvlm_previous {
-    /* At the size of the source's level 1: luma, and 1 where there was a frame; otherwise 0 and 0. */
+    /* At the size of the source's level 1: luma, which is -1 where there was no frame. */
     TVLM_PREVIOUS_LUMA = 0,
     /* In cells, and not yet moved along the flow: relevance, saliency and fixation; 0 where there was no
      * frame. */
@@ -177,6 +177,11 @@ typedef struct tvlm_grid_info {
     tvlm_grid like;
     /* The grid is cleared when one of these changes. */
     tvlm_grid_mask follows;
+    /* It has one channel, so that images of it may have one component (tvlm_texture.scalar). */
+    bool scalar;
+    /* It is scalar in buffers, too: its kernels write it so. That is for grids that are large, since kernels that
+     * sample such grids take longer (cl/texture.clh). */
+    bool scalar_buffer;
     /* Its channels are one vector, which is normalized to unit length wherever it is read. */
     bool unit;
     /* It can be made in parts only from what an earlier call with args->keep left behind. */

@@ -27,6 +27,8 @@ typedef struct opencl_buffer {
 
 typedef struct opencl_texture {
     tvlm_texture base;
+    /* Of a texel: 1 of scalar textures where the storage allows it, else 4. */
+    int32_t components;
     /* Level 0; in buffer and mipmapped storage all levels. */
     cl_mem level0;
     /* In image storage levels 1 and up, in one array of rest_width x rest_height; otherwise NULL. */
@@ -124,6 +126,8 @@ typedef struct opencl_device {
     bool cache_used, cache_distrusted;
     /* The largest work-group, in work-items. */
     size_t group_max;
+    /* Whether images of one component can be had and pass the self-test, by their format. */
+    bool scalar_images[TVLM_FORMAT_F32 + 1];
     /* Images do not round to the nearest half, so kernels do it before they write. */
     bool round_stores;
     /* The driver lets go of memory that enqueued work still reads, so that is waited for (tvlm_opencl_release). */
@@ -227,6 +231,11 @@ void tvlm_opencl_cache_store(const opencl_device *device, const char *key, const
 tvlm_status tvlm_opencl_cache_key(const opencl_device *device, const char *source, const char *options,
                                   char key[65]);
 
+/* texture.c: whether the texels of scalar textures are one component, in a storage and format that a device can have.
+ * Images ask the driver whether it has such a format. */
+tvlm_status tvlm_opencl_scalar_formats(opencl_device *device);
+bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format);
+
 /* texture.c: the slices of a texture; the bytes of a texel; how many texels of one slice lie before a level; and, in
  * image storage, the x and y of the first texel of a level from 1 on in the second array. */
 static inline size_t tvlm_opencl_slices(const tvlm_texture *texture) {
@@ -305,9 +314,11 @@ void tvlm_opencl_call_int4(opencl_call *call, int32_t x, int32_t y, int32_t z, i
 void tvlm_opencl_call_float4(opencl_call *call, float x, float y, float z, float w);
 /* Passes an int4: width, height, layers, levels. */
 void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture);
-/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). */
+/* Pass a texture as TEXTURE_IN or TEXTURE_OUT (cl/texture.clh), or a bundle as BUNDLE_IN (cl/bundle.clh). A kernel
+ * that writes a scalar texture takes it as such; a buffer that is not what the kernel writes is refused. */
 void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture);
+void tvlm_opencl_call_scalar(opencl_call *call, const tvlm_texture *texture);
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle);
 /* source.c: the options that cl/pixels.clh is compiled with, and the arguments that kernels over pixels begin
  * with. */
@@ -323,7 +334,8 @@ tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pix
 tvlm_status tvlm_opencl_upload_refs(opencl_device *device, const int32_t *refs, int32_t count4,
                                     cl_mem *memory);
 /* The options that bundle.clh is compiled with, for the bundle's size and `run` points for each work-item. */
-void tvlm_opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]);
+void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
+                                char options[80]);
 /* Runs the kernel. Sizes are rounded up to whole groups; with `group` NULL the driver chooses groups. */
 tvlm_status tvlm_opencl_call_run(opencl_call *call, cl_uint dimensions, const size_t *size,
                                  const size_t *group);

@@ -61,14 +61,19 @@ void tvlm_opencl_call_size(opencl_call *call, const tvlm_texture *texture) {
     tvlm_opencl_call_int4(call, texture->width, texture->height, texture->layers, texture->levels);
 }
 
+static bool is_scalar_buffer(const opencl_call *call, const tvlm_texture *texture) {
+    return texture->scalar && call->device->base.info.storage == TVLM_STORAGE_BUFFER;
+}
+
 /* Passes name_extent of cl/texture.clh: the pixels that the texture covers, the level of the image at which
- * its own level 0 stands, and which components are identifiers. */
+ * its own level 0 stands, which components are identifiers, and whether texels in memory are scalar. */
 static void call_extent(opencl_call *call, const tvlm_texture *texture) {
     const float x = log2f(texture->extent_x / (float)texture->width);
     const float y = log2f(texture->extent_y / (float)texture->height);
     const float bias = fmaxf(0.0f, fmaxf(x, y));
     int mask = 0;
     for (int c = 0; c < 4; ++c) mask |= (texture->reduce[c] == TVLM_REDUCE_MODE) << c;
+    if (is_scalar_buffer(call, texture)) mask |= 16;
     tvlm_opencl_call_float4(call, texture->extent_x, texture->extent_y, bias, (float)mask);
 }
 
@@ -86,20 +91,35 @@ void tvlm_opencl_call_input(opencl_call *call, const tvlm_texture *texture) {
     call_extent(call, texture);
 }
 
-void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
+static void pass_output(opencl_call *call, const tvlm_texture *texture) {
     call->out = texture;
     ((opencl_texture *)texture)->levels_there = 0; /* it is about to be written */
     tvlm_opencl_call_memory(call, ((const opencl_texture *)texture)->level0);
     tvlm_opencl_call_size(call, texture);
 }
 
+void tvlm_opencl_call_output(opencl_call *call, const tvlm_texture *texture) {
+    if (is_scalar_buffer(call, texture) && call->error == CL_SUCCESS) call->error = CL_INVALID_ARG_VALUE;
+    pass_output(call, texture);
+}
+
+void tvlm_opencl_call_scalar(opencl_call *call, const tvlm_texture *texture) {
+    const bool buffer = call->device->base.info.storage == TVLM_STORAGE_BUFFER;
+    if (buffer && !texture->scalar && call->error == CL_SUCCESS) call->error = CL_INVALID_ARG_VALUE;
+    pass_output(call, texture);
+}
+
 static int bundle_size(const tvlm_bundle *bundle) {
     return bundle->count <= 1 ? 1 : bundle->count <= 4 ? 4 : 16;
 }
 
-void tvlm_opencl_bundle_options(const tvlm_bundle *bundle, int32_t run, char options[48]) {
-    snprintf(options, 48, "-DBUNDLE_SIZE=%d -DRUN=%d%s", bundle_size(bundle), (int)run,
-             bundle->unit ? " -DBUNDLE_UNIT=1" : "");
+void tvlm_opencl_bundle_options(const opencl_device *device, const tvlm_bundle *bundle, int32_t run,
+                                char options[80]) {
+    bool scalar = false;
+    for (int i = 0; i < bundle->count; ++i) scalar = scalar || bundle->textures[i]->scalar;
+    scalar = scalar && device->base.info.storage == TVLM_STORAGE_BUFFER;
+    snprintf(options, 80, "-DBUNDLE_SIZE=%d -DRUN=%d%s%s", bundle_size(bundle), (int)run,
+             bundle->unit ? " -DBUNDLE_UNIT=1" : "", scalar ? " -DSAMPLES_SCALAR=1" : "");
 }
 
 void tvlm_opencl_call_bundle(opencl_call *call, const tvlm_bundle *bundle) {

@@ -12,7 +12,7 @@ tvlm_status tvlm_opencl_laplacian(tvlm_device *base, const tvlm_generate_args *a
     TVLM_TRY(tvlm_opencl_call_begin_tiles((opencl_device *)base, args->tiles, "detail.cl", "laplacian",
                                           out->format, "", &call));
     tvlm_opencl_call_input(&call, grids[TVLM_GRID_SOURCE]);
-    tvlm_opencl_call_output(&call, out);
+    tvlm_opencl_call_scalar(&call, out);
     return tvlm_opencl_call_run_tiles(&call, out->width, out->height, out->images);
 }
 

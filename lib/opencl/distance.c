@@ -79,7 +79,7 @@ static tvlm_status begin_rows(opencl_device *device, const char *name, const cha
     tvlm_opencl_call_memory(call, distances);
     tvlm_opencl_call_int(call, reach_of(out));
     tvlm_opencl_call_float(call, range_of(out));
-    tvlm_opencl_call_output(call, out);
+    tvlm_opencl_call_scalar(call, out);
     return TVLM_OK;
 }
 

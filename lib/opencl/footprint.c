@@ -9,10 +9,10 @@ tvlm_status tvlm_opencl_footprint(tvlm_device *base, const tvlm_bundle *bundle, 
                                   int32_t count4, tvlm_buffer *places, int32_t count, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
-    char options[48];
+    char options[80];
     cl_mem memory;
     opencl_call call;
-    tvlm_opencl_bundle_options(bundle, 1, options);
+    tvlm_opencl_bundle_options(device, bundle, 1, options);
     TVLM_TRY(tvlm_opencl_upload_refs(device, refs, count4, &memory));
     TVLM_TRY(tvlm_opencl_call_begin(device, "footprint.cl", "footprint", format, options, &call));
     tvlm_opencl_call_bundle(&call, bundle);

@@ -47,6 +47,7 @@
     X(clGetPlatformInfo)                                                                                     \
     X(clGetProgramBuildInfo)                                                                                 \
     X(clGetProgramInfo)                                                                                      \
+    X(clGetSupportedImageFormats)                                                                            \
     X(clReleaseCommandQueue)                                                                                 \
     X(clReleaseContext)                                                                                      \
     X(clReleaseEvent)                                                                                        \
@@ -110,24 +111,25 @@ bool tvlm_opencl_load(void);
 #define clGetDeviceInfo               tvlm_opencl_functions.clGetDeviceInfo
 #define clGetExtensionFunctionAddressForPlatform                                                             \
     tvlm_opencl_functions.clGetExtensionFunctionAddressForPlatform
-#define clGetImageInfo        tvlm_opencl_functions.clGetImageInfo
-#define clGetMemObjectInfo    tvlm_opencl_functions.clGetMemObjectInfo
-#define clGetPlatformIDs      tvlm_opencl_functions.clGetPlatformIDs
-#define clGetPlatformInfo     tvlm_opencl_functions.clGetPlatformInfo
-#define clGetProgramBuildInfo tvlm_opencl_functions.clGetProgramBuildInfo
-#define clGetProgramInfo      tvlm_opencl_functions.clGetProgramInfo
-#define clReleaseCommandQueue tvlm_opencl_functions.clReleaseCommandQueue
-#define clReleaseContext      tvlm_opencl_functions.clReleaseContext
-#define clReleaseEvent        tvlm_opencl_functions.clReleaseEvent
-#define clReleaseKernel       tvlm_opencl_functions.clReleaseKernel
-#define clReleaseMemObject    tvlm_opencl_functions.clReleaseMemObject
-#define clReleaseProgram      tvlm_opencl_functions.clReleaseProgram
-#define clReleaseSampler      tvlm_opencl_functions.clReleaseSampler
-#define clRetainCommandQueue  tvlm_opencl_functions.clRetainCommandQueue
-#define clRetainContext       tvlm_opencl_functions.clRetainContext
-#define clRetainMemObject     tvlm_opencl_functions.clRetainMemObject
-#define clSetKernelArg        tvlm_opencl_functions.clSetKernelArg
-#define clWaitForEvents       tvlm_opencl_functions.clWaitForEvents
+#define clGetImageInfo             tvlm_opencl_functions.clGetImageInfo
+#define clGetMemObjectInfo         tvlm_opencl_functions.clGetMemObjectInfo
+#define clGetPlatformIDs           tvlm_opencl_functions.clGetPlatformIDs
+#define clGetPlatformInfo          tvlm_opencl_functions.clGetPlatformInfo
+#define clGetProgramBuildInfo      tvlm_opencl_functions.clGetProgramBuildInfo
+#define clGetProgramInfo           tvlm_opencl_functions.clGetProgramInfo
+#define clGetSupportedImageFormats tvlm_opencl_functions.clGetSupportedImageFormats
+#define clReleaseCommandQueue      tvlm_opencl_functions.clReleaseCommandQueue
+#define clReleaseContext           tvlm_opencl_functions.clReleaseContext
+#define clReleaseEvent             tvlm_opencl_functions.clReleaseEvent
+#define clReleaseKernel            tvlm_opencl_functions.clReleaseKernel
+#define clReleaseMemObject         tvlm_opencl_functions.clReleaseMemObject
+#define clReleaseProgram           tvlm_opencl_functions.clReleaseProgram
+#define clReleaseSampler           tvlm_opencl_functions.clReleaseSampler
+#define clRetainCommandQueue       tvlm_opencl_functions.clRetainCommandQueue
+#define clRetainContext            tvlm_opencl_functions.clRetainContext
+#define clRetainMemObject          tvlm_opencl_functions.clRetainMemObject
+#define clSetKernelArg             tvlm_opencl_functions.clSetKernelArg
+#define clWaitForEvents            tvlm_opencl_functions.clWaitForEvents
 #endif
 
 #endif

@@ -4,12 +4,15 @@
  * read of another's levels. cl/mips.cl explains how.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/try.h"
 #include "opencl/backend.h"
 
 /* These are as in cl/mips.cl, LARGE_TAIL being 2 * TAIL there. */
 enum { TILE = 16, TILE_LEVELS = 3, LARGE_TAIL = 64, TAIL_LANES = 256, MIXED = 5 };
+/* This is in a plan (cl/levels.clh) where a buffer's texels are one component. */
+enum { SCALAR_TEXELS = 0x80 };
 /* How many textures one launch makes levels of: it writes an image of each, and any device takes 8. */
 enum { TEXTURES_MAX = 8 };
 
@@ -40,7 +43,7 @@ typedef struct mips_launch {
 static int common_rule(const mips_launch *launch) {
     const int first = launch->textures[0]->texture->base.reduce[0];
     for (int32_t i = 0; i < launch->count; ++i)
-        for (int c = 0; c < 4; ++c)
+        for (int c = 0; c < (launch->textures[i]->texture->base.scalar ? 1 : 4); ++c)
             if (launch->textures[i]->texture->base.reduce[c] != first) return MIXED;
     return first;
 }
@@ -59,6 +62,7 @@ static void pass_texture(opencl_call *call, const mips_texture *t) {
         (int32_t)(tvlm_opencl_level_offset(shape, t->kept_from) * tvlm_opencl_slices(shape));
     int32_t rules = 0;
     for (int c = 0; c < 4; ++c) rules |= shape->reduce[c] << 8 * c;
+    if (shape->scalar && storage == TVLM_STORAGE_BUFFER) rules |= SCALAR_TEXELS;
     tvlm_opencl_call_memory(call, t->texture->level0);
     if (storage == TVLM_STORAGE_IMAGE) tvlm_opencl_call_memory(call, t->texture->rest);
     if (storage != TVLM_STORAGE_BUFFER) tvlm_opencl_call_memory(call, t->scratch);
@@ -73,8 +77,12 @@ static tvlm_status begin(const mips_job *job, const mips_launch *launch, const c
     char options[64];
     int32_t places = 1;
     while (places < launch->count) places *= 2;
-    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d", common_rule(launch),
-             (int)job->run, (int)places);
+    /* mips_level has a text for each kind of texels; the others are compiled for both together. */
+    const int length = snprintf(options, sizeof options, "-DMIPS_RULE=%d -DRUN=%d -DTEXTURES=%d",
+                                common_rule(launch), (int)job->run, (int)places);
+    if (strcmp(name, "mips_level") == 0)
+        snprintf(options + length, sizeof options - (size_t)length, " -DSCALAR=%d",
+                 launch->textures[0]->texture->base.scalar);
     TVLM_TRY(tvlm_opencl_call_begin_over(job->device, job->tiles, "mips.cl", name,
                                          launch->textures[0]->texture->base.format, options, call));
     for (int32_t i = 0; i < places; ++i) pass_texture(call, launch->textures[i < launch->count ? i : 0]);
@@ -158,10 +166,15 @@ static bool fits_tail(const tvlm_texture *shape, int32_t level) {
            tvlm_level_side(shape->height, level + 1) <= LARGE_TAIL;
 }
 
+/* The bytes of a texel of a scratch buffer, which has four components also where those of the texture have one. */
+static size_t scratch_texel(const tvlm_texture *shape) {
+    return shape->format == TVLM_FORMAT_F16 ? 8 : 16;
+}
+
 /* At which byte a level lies in a scratch buffer that begins with level `first`. */
 static size_t scratch_offset(const tvlm_texture *shape, int32_t first, int32_t level) {
     return (tvlm_opencl_level_offset(shape, level) - tvlm_opencl_level_offset(shape, first)) *
-           tvlm_opencl_slices(shape) * tvlm_opencl_texel_bytes(shape);
+           tvlm_opencl_slices(shape) * scratch_texel(shape);
 }
 
 /* Copies the levels of mipmapped storage in from the scratch buffer, since a kernel may not read and write
@@ -259,7 +272,7 @@ static tvlm_status fill_carry(opencl_device *device, const opencl_texture *textu
  * from parts that were made before (`filled`), which must stay. */
 static tvlm_status make_carry(opencl_device *device, opencl_texture *texture, bool filled) {
     const int32_t first = kept_from(device, &texture->base);
-    const size_t bytes = kept_texels(&texture->base, first) * tvlm_opencl_texel_bytes(&texture->base);
+    const size_t bytes = kept_texels(&texture->base, first) * scratch_texel(&texture->base);
     cl_int error = CL_SUCCESS;
     if (texture->carry != NULL && texture->carry_first == first) return TVLM_OK;
     drop_carry(device, texture);
@@ -315,8 +328,7 @@ static tvlm_status make_some(opencl_device *device, tvlm_texture *const *texture
     if (job.count == 0) return TVLM_OK;
     if (texels > 0)
         TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_LEVELS,
-                                     texels * tvlm_opencl_texel_bytes(&job.textures[0].texture->base),
-                                     &scratch));
+                                     texels * scratch_texel(&job.textures[0].texture->base), &scratch));
     for (int32_t i = 0; i < job.count; ++i)
         if (job.textures[i].scratch == NULL) job.textures[i].scratch = scratch;
     TVLM_TRY(run_levels(&job));
@@ -354,7 +366,7 @@ tvlm_status tvlm_opencl_mips_from_pixels(opencl_device *device, tvlm_buffer *pix
     (void)add_texture(&job, texture, 0);
     const mips_launch launch = {{&job.textures[0]}, 1};
     tvlm_opencl_pixel_options(layout, pixel_options);
-    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DFROM_PIXELS=1 %s", common_rule(&launch),
+    snprintf(options, sizeof options, "-DMIPS_RULE=%d -DSCALAR=0 -DFROM_PIXELS=1 %s", common_rule(&launch),
              pixel_options);
     TVLM_TRY(tvlm_opencl_call_begin(device, "mips.cl", "mips_tile", out->format, options, &call));
     pass_texture(&call, &job.textures[0]);
@@ -387,7 +399,13 @@ tvlm_status tvlm_opencl_mips_tiles(tvlm_device *base, tvlm_texture *out, const t
      * nothing. What is smoothed reaches farther with each level. */
     if (base->info.storage == TVLM_STORAGE_MIPMAPPED || out->layers > REGION_PARTS || is_smooth(out))
         return tvlm_opencl_mips(base, &out, 1);
-    if (base->info.storage == TVLM_STORAGE_IMAGE) TVLM_TRY(make_carry(device, texture, true));
+    if (base->info.storage == TVLM_STORAGE_IMAGE) {
+        const bool alike = texture->components == 4;
+        const bool has = texture->carry != NULL && texture->carry_first == kept_from(device, out);
+        TVLM_TRY(make_carry(device, texture, alike));
+        /* Images of one component cannot be copied to texels of four: all levels are made once more, with the carry. */
+        if (!alike && !has) return tvlm_opencl_mips(base, &out, 1);
+    }
     (void)add_texture(&job, texture, 0);
     return run_levels(&job);
 }

@@ -26,13 +26,13 @@ tvlm_status tvlm_opencl_motion(tvlm_device *base, const tvlm_generate_args *args
     opencl_call call;
     if (previous == NULL) {
         TVLM_TRY(begin(device, args->tiles, "motion_none", out->format, &call));
-        tvlm_opencl_call_output(&call, out);
+        tvlm_opencl_call_scalar(&call, out);
         return tvlm_opencl_call_run_rows(&call, 1);
     }
     TVLM_TRY(begin(device, args->tiles, "motion", out->format, &call));
     tvlm_opencl_call_input(&call, args->grids[TVLM_GRID_SOURCE]);
     tvlm_opencl_call_input(&call, previous);
-    tvlm_opencl_call_output(&call, out);
+    tvlm_opencl_call_scalar(&call, out);
     return tvlm_opencl_call_run_rows(&call, device->tuning.run);
 }
 
@@ -43,6 +43,6 @@ tvlm_status tvlm_opencl_remember_luma(tvlm_device *base, const tvlm_texture *sou
     TVLM_TRY(begin(device, NULL, "motion_remember", out->format, &call));
     tvlm_opencl_call_input(&call, source);
     tvlm_opencl_call_int(&call, image);
-    tvlm_opencl_call_output(&call, out);
+    tvlm_opencl_call_scalar(&call, out);
     return tvlm_opencl_call_run_pixels(&call, runs_of(device, out->width), out->height, 1);
 }

@@ -28,10 +28,10 @@ tvlm_status tvlm_opencl_patches(tvlm_device *base, const tvlm_bundle *bundle, co
     opencl_device *device = (opencl_device *)base;
     const int32_t run = plan->reflect ? 1 : device->tuning.run;
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
-    char options[96], bundled[48];
+    char options[128], bundled[80];
     cl_mem memory;
     opencl_call call;
-    tvlm_opencl_bundle_options(bundle, run, bundled);
+    tvlm_opencl_bundle_options(device, bundle, run, bundled);
     snprintf(options, sizeof options, "%s -DOUT_HALF=%d -DREFLECT=%d", bundled,
              plan->format == TVLM_FORMAT_F16, plan->reflect);
     TVLM_TRY(upload_plan(device, plan, &memory));

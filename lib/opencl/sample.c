@@ -18,10 +18,10 @@ static tvlm_format format_of(const tvlm_bundle *bundle) {
 tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
                                int32_t count4, tvlm_buffer *points, int32_t count, tvlm_buffer *out) {
     opencl_device *device = (opencl_device *)base;
-    char options[48];
+    char options[80];
     cl_mem memory;
     opencl_call call;
-    tvlm_opencl_bundle_options(bundle, 1, options);
+    tvlm_opencl_bundle_options(device, bundle, 1, options);
     TVLM_TRY(tvlm_opencl_upload_refs(device, refs, count4, &memory));
     TVLM_TRY(tvlm_opencl_call_begin(device, "sample.cl", "sample", format_of(bundle), options, &call));
     tvlm_opencl_call_bundle(&call, bundle);
@@ -38,10 +38,10 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
                         int32_t first, int32_t count, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     const int32_t run = device->tuning.run;
-    char options[48];
+    char options[80];
     cl_mem memory;
     opencl_call call;
-    tvlm_opencl_bundle_options(bundle, run, options);
+    tvlm_opencl_bundle_options(device, bundle, run, options);
     TVLM_TRY(tvlm_opencl_upload_refs(device, refs, out->layers, &memory));
     TVLM_TRY(tvlm_opencl_call_begin(device, "sample.cl", "pack", out->format, options, &call));
     tvlm_opencl_call_bundle(&call, bundle);

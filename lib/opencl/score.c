@@ -145,8 +145,8 @@ static tvlm_status take_ranges(opencl_device *device, score_scratch *scratch) {
 static tvlm_status begin(opencl_device *device, const tvlm_bundle *bundle, const char *name,
                          opencl_call *call) {
     const tvlm_format format = bundle->count > 0 ? bundle->textures[0]->format : TVLM_FORMAT_F32;
-    char bundle_options[48], options[112];
-    tvlm_opencl_bundle_options(bundle, device->tuning.run, bundle_options);
+    char bundle_options[80], options[144];
+    tvlm_opencl_bundle_options(device, bundle, device->tuning.run, bundle_options);
     snprintf(options, sizeof options, "%s -DSCORE_GROUP=%d -DTOPK_GROUP=%d", bundle_options,
              (int)device->tuning.score_group, (int)device->tuning.topk_group);
     return tvlm_opencl_call_begin(device, "score.cl", name, format, options, call);

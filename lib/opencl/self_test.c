@@ -93,47 +93,53 @@ static tvlm_status begin(opencl_device *device, const char *name, bool images, o
 
 /* Enqueues the kernels of a kind. Its answers begin at the `first` one of `answers`. */
 static tvlm_status ask(opencl_device *device, const tested_kind *kind, bool images, int32_t first,
-                       tvlm_texture *texture, const tvlm_buffer *answers) {
+                       tvlm_texture *const textures[2], const tvlm_buffer *answers) {
     const size_t texels[3] = {WIDTH, HEIGHT, SLICES + 1}, questions = ANSWERS;
     opencl_call call;
     TVLM_TRY(begin(device, kind->write, images, &call));
-    tvlm_opencl_call_output(&call, texture);
+    tvlm_opencl_call_output(&call, textures[0]);
     tvlm_opencl_call_bytes(&call, sizeof between, &between);
+    if (textures[1] != NULL) tvlm_opencl_call_scalar(&call, textures[1]);
     TVLM_TRY(tvlm_opencl_call_run(&call, 3, texels, NULL));
     TVLM_TRY(begin(device, kind->read, images, &call));
-    tvlm_opencl_call_input(&call, texture);
+    tvlm_opencl_call_input(&call, textures[0]);
     tvlm_opencl_call_int(&call, first == 0 ? TURNS : 0);
     tvlm_opencl_call_float4(&call, FACTOR, FACTOR, LESS_SQUARE, 0.0f);
     tvlm_opencl_call_int(&call, first);
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)answers)->memory);
+    if (textures[1] != NULL) tvlm_opencl_call_input(&call, textures[1]);
     return tvlm_opencl_call_run(&call, 1, &questions, NULL);
 }
 
-/* Makes a texture of a kind, and enqueues its kernels. */
+/* Makes a texture of a kind, and of images a scalar one too, and enqueues the kind's kernels. */
 static tvlm_status make_and_ask(opencl_device *device, const tested_kind *kind, bool images, int32_t first,
-                                tvlm_texture **texture, const tvlm_buffer *answers) {
+                                tvlm_texture *textures[2], const tvlm_buffer *answers) {
     const tvlm_texture shape = shape_of(kind->format, SLICES + 1, 1);
+    tvlm_texture scalar = shape;
+    scalar.scalar = true;
     device->base.info.storage = kind->storage;
     device->cl_std = tvlm_opencl_language(device, kind->storage);
     /* An image's kernels take a second one, which those of one level do not have. */
     if (kind->storage == TVLM_STORAGE_IMAGE && device->empty == NULL)
         TVLM_TRY(tvlm_opencl_empty_create(device));
-    TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, texture));
-    return ask(device, kind, images, first, *texture, answers);
+    TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &textures[0]));
+    if (kind->storage == TVLM_STORAGE_IMAGE)
+        TVLM_TRY(tvlm_opencl_texture_create(&device->base, &scalar, &textures[1]));
+    return ask(device, kind, images, first, textures, answers);
 }
 
 /* Asks about `count` kinds from the `first` on, ANSWERS for each, and waits once for all of them. */
 static tvlm_status ask_all(opencl_device *device, int first, int count, cl_float4 *results) {
     const size_t bytes = (size_t)count * ANSWERS * sizeof *results;
     const bool images = kinds[first + count - 1].storage == TVLM_STORAGE_IMAGE;
-    tvlm_texture *textures[TOGETHER] = {NULL};
+    tvlm_texture *textures[TOGETHER][2] = {{NULL}};
     tvlm_buffer *answers = NULL;
     memset(results, 0xff, bytes);
     tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &answers);
     for (int i = 0; i < count && status == TVLM_OK; ++i)
-        status = make_and_ask(device, &kinds[first + i], images, i * ANSWERS, &textures[i], answers);
+        status = make_and_ask(device, &kinds[first + i], images, i * ANSWERS, textures[i], answers);
     if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, answers, 0, bytes, results);
-    for (int i = 0; i < count; ++i) tvlm_opencl_texture_destroy(&device->base, &textures[i]);
+    for (int i = 0; i < 2 * count; ++i) tvlm_opencl_texture_destroy(&device->base, &textures[i / 2][i % 2]);
     tvlm_opencl_buffer_destroy(&device->base, &answers);
     return status;
 }
@@ -300,6 +306,20 @@ static void test_contraction(opencl_device *device, const cl_float4 *answer) {
            (double)got);
 }
 
+/* Tests images of one component. They are not used where they fail, and images of four take their place. */
+static void test_scalar(opencl_device *device, const tested_kind *kind, const cl_float4 *answer) {
+    bool *const has = &device->scalar_images[kind->format];
+    const float wrong = answer->s[3];
+    char name[32];
+    if (!*has) return;
+    *has = wrong == 0.0f;
+    snprintf(name, sizeof name, "scalar_%s", tvlm_format_name(kind->format));
+    report(device, name, *has,
+           *has ? "images of one component"
+                : "%.0f reads of images of one component wrong: four take their place",
+           (double)wrong);
+}
+
 /* Looks at the answers about both kinds of a storage, the `first` and the one after it. */
 static void judge(opencl_device *device, int first, const cl_float4 *answers, opencl_ability *ability) {
     *ability = (opencl_ability){.works = true};
@@ -310,6 +330,7 @@ static void judge(opencl_device *device, int first, const cl_float4 *answers, op
         if (kinds[i].format == TVLM_FORMAT_F16 &&
             !test_half(device, &kinds[i], answers + TEXELS, &ability->rounds))
             ability->works = false;
+        if (kinds[i].storage == TVLM_STORAGE_IMAGE) test_scalar(device, &kinds[i], answers + ANSWERS - 1);
         if (i != BUFFERS) continue;
         test_loops(device, answers + ANSWERS - 1);
         test_contraction(device, answers + ANSWERS - 1);
@@ -378,6 +399,8 @@ static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[])
 
 static tvlm_status probe_once(opencl_device *device, int first, int count, opencl_ability abilities[],
                               bool *works) {
+    *works = false;
+    if (kinds[first + count - 1].storage == TVLM_STORAGE_IMAGE) TVLM_TRY(tvlm_opencl_scalar_formats(device));
     const tvlm_status status = count > 2 ? probe_both(device, abilities)
                                          : probe_alone(device, first, &abilities[kinds[first].storage]);
     /* What comes next builds programs of its own. */

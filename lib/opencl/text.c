@@ -127,7 +127,7 @@ tvlm_status tvlm_opencl_text_combine(const opencl_text *text, cl_mem grown, cons
     tvlm_opencl_call_size(&call, text->source);
     tvlm_opencl_call_int(&call, text->blocks);
     tvlm_opencl_call_int(&call, text->levels);
-    tvlm_opencl_call_output(&call, out);
+    tvlm_opencl_call_scalar(&call, out);
     if (text->tiles != NULL) return tvlm_opencl_call_run_rows(&call, run_of(text));
     return run_rows(text, &call, out->width, out->height, out->images);
 }

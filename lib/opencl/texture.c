@@ -18,8 +18,37 @@
 /* Whether an image has mip levels of its own. */
 #define MIP_LEVELS_ARE_NATIVE(device) ((device)->base.info.storage == TVLM_STORAGE_MIPMAPPED)
 
+tvlm_status tvlm_opencl_scalar_formats(opencl_device *device) {
+    enum { FORMATS = 256 };
+    cl_image_format *const formats = tvlm_allocate(FORMATS, sizeof *formats);
+    cl_uint count = 0;
+    if (formats == NULL) return tvlm_fail(&device->base.log, TVLM_ERROR_MEMORY, "out of memory for formats");
+    const cl_int error = clGetSupportedImageFormats(device->context, CL_MEM_READ_WRITE,
+                                                    CL_MEM_OBJECT_IMAGE2D_ARRAY, FORMATS, formats, &count);
+    memset(device->scalar_images, 0, sizeof device->scalar_images);
+    for (cl_uint i = 0; error == CL_SUCCESS && i < count && i < FORMATS; ++i) {
+        if (formats[i].image_channel_order != CL_R) continue;
+        if (formats[i].image_channel_data_type == CL_FLOAT) device->scalar_images[TVLM_FORMAT_F32] = true;
+        if (formats[i].image_channel_data_type == CL_HALF_FLOAT)
+            device->scalar_images[TVLM_FORMAT_F16] = true;
+    }
+    free(formats);
+    return error == CL_SUCCESS ? TVLM_OK
+                               : tvlm_opencl_fail(&device->base, error, "clGetSupportedImageFormats");
+}
+
+/* Nobody can ask whether an image of one component may have levels. */
+bool tvlm_opencl_stores_scalar(const opencl_device *device, tvlm_format format) {
+    const tvlm_storage storage = device->base.info.storage;
+    return storage == TVLM_STORAGE_BUFFER || (storage == TVLM_STORAGE_IMAGE && device->scalar_images[format]);
+}
+
+static size_t component_bytes(const tvlm_texture *texture) {
+    return texture->format == TVLM_FORMAT_F16 ? sizeof(uint16_t) : sizeof(float);
+}
+
 size_t tvlm_opencl_texel_bytes(const tvlm_texture *texture) {
-    return texture->format == TVLM_FORMAT_F16 ? 8 : 16;
+    return component_bytes(texture) * (size_t)((const opencl_texture *)texture)->components;
 }
 
 size_t tvlm_opencl_level_offset(const tvlm_texture *texture, int32_t level) {
@@ -45,9 +74,11 @@ static void rest_size(opencl_texture *texture) {
                           (texture->base.levels > 2 ? tvlm_level_side(texture->base.width, 2) : 0);
 }
 
-static tvlm_status image_create(opencl_device *device, const tvlm_texture *shape, int32_t width,
+static tvlm_status image_create(opencl_device *device, const opencl_texture *texture, int32_t width,
                                 int32_t height, cl_uint levels, cl_mem *image) {
-    const cl_image_format format = {CL_RGBA, shape->format == TVLM_FORMAT_F16 ? CL_HALF_FLOAT : CL_FLOAT};
+    const tvlm_texture *shape = &texture->base;
+    const cl_image_format format = {texture->components == 1 ? CL_R : CL_RGBA,
+                                    shape->format == TVLM_FORMAT_F16 ? CL_HALF_FLOAT : CL_FLOAT};
     cl_image_desc desc;
     cl_int error = CL_SUCCESS;
     memset(&desc, 0, sizeof desc);
@@ -91,12 +122,12 @@ static tvlm_status images_create(opencl_device *device, opencl_texture *texture)
     const tvlm_texture *shape = &texture->base;
     const bool native = MIP_LEVELS_ARE_NATIVE(device);
     TVLM_TRY(check_limits(device, shape));
-    TVLM_TRY(image_create(device, shape, shape->width, shape->height, native ? (cl_uint)shape->levels : 1,
+    TVLM_TRY(image_create(device, texture, shape->width, shape->height, native ? (cl_uint)shape->levels : 1,
                           &texture->level0));
     if (shape->levels == 1 || native) return TVLM_OK;
     rest_size(texture);
     tvlm_status status =
-        image_create(device, shape, texture->rest_width, texture->rest_height, 1, &texture->rest);
+        image_create(device, texture, texture->rest_width, texture->rest_height, 1, &texture->rest);
     if (status == TVLM_OK) {
         status = clear_rest(device, texture);
         if (status != TVLM_OK) clReleaseMemObject(texture->rest);
@@ -121,8 +152,9 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     opencl_texture *made = tvlm_allocate(1, sizeof *made);
     if (made == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory for a texture");
     made->base = *shape;
+    made->components = shape->scalar && tvlm_opencl_stores_scalar(device, shape->format) ? 1 : 4;
     made->base.bytes = tvlm_opencl_level_offset(shape, shape->levels) * tvlm_opencl_slices(shape) *
-                       tvlm_opencl_texel_bytes(shape);
+                       tvlm_opencl_texel_bytes(&made->base);
     const tvlm_status status =
         base->info.storage == TVLM_STORAGE_BUFFER ? memory_create(device, made) : images_create(device, made);
     if (status != TVLM_OK) {
@@ -132,7 +164,7 @@ tvlm_status tvlm_opencl_texture_create(tvlm_device *base, const tvlm_texture *sh
     if (made->rest != NULL)
         made->base.bytes = ((size_t)shape->width * (size_t)shape->height +
                             (size_t)made->rest_width * (size_t)made->rest_height) *
-                           tvlm_opencl_slices(shape) * tvlm_opencl_texel_bytes(shape);
+                           tvlm_opencl_slices(shape) * tvlm_opencl_texel_bytes(&made->base);
     tvlm_device_takes(base, made->base.bytes);
     *texture = &made->base;
     return TVLM_OK;
@@ -192,16 +224,48 @@ static cl_int transfer_out(const opencl_device *device, const slice_place *place
                                texels, 0, NULL, NULL);
 }
 
+/* Texels are stored as the caller has them. */
+static bool is_plain(const opencl_texture *texture) {
+    return texture->base.format != TVLM_FORMAT_F16 && !texture->base.scalar;
+}
+
+/* Turns `count` stored components into texels of four floats; what a scalar texture does not keep is 0. Texels of one
+ * component are spread from the last one on, since both begin at the same place. */
+static void to_rgba(const opencl_texture *texture, const void *stored, size_t count, float *rgba) {
+    const size_t components = (size_t)texture->components;
+    if (texture->base.format == TVLM_FORMAT_F16)
+        tvlm_half_to_floats(stored, rgba, count);
+    else
+        memcpy(rgba, stored, count * sizeof *rgba);
+    if (!texture->base.scalar) return;
+    for (size_t i = count / components; i-- > 0;) {
+        rgba[4 * i] = rgba[components * i];
+        rgba[4 * i + 1] = rgba[4 * i + 2] = rgba[4 * i + 3] = 0.0f;
+    }
+}
+
+/* Turns texels of four floats into `count` components as they are stored. */
+static void from_rgba(const opencl_texture *texture, const float *rgba, size_t count, void *stored) {
+    const size_t step = texture->components == 1 ? 4 : 1;
+    if (texture->base.format != TVLM_FORMAT_F16)
+        for (size_t i = 0; i < count; ++i) ((float *)stored)[i] = rgba[step * i];
+    else if (step == 1)
+        tvlm_half_from_floats(rgba, stored, count);
+    else
+        for (size_t i = 0; i < count; ++i) ((uint16_t *)stored)[i] = tvlm_half_from_float(rgba[step * i]);
+}
+
 tvlm_status tvlm_opencl_texture_read(tvlm_device *base, tvlm_texture *texture, int32_t level, int32_t slice,
                                      float *rgba) {
     opencl_device *device = (opencl_device *)base;
-    const slice_place place = place_of(device, (opencl_texture *)texture, level, slice);
-    const bool half = texture->format == TVLM_FORMAT_F16;
-    void *texels = half ? tvlm_allocate(place.bytes, 1) : rgba;
+    const opencl_texture *from = (const opencl_texture *)texture;
+    const slice_place place = place_of(device, from, level, slice);
+    const bool plain = is_plain(from);
+    void *texels = plain ? rgba : tvlm_allocate(place.bytes, 1);
     if (texels == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory to read a texture");
     const cl_int error = transfer_in(device, &place, texels);
-    if (half) {
-        if (error == CL_SUCCESS) tvlm_half_to_floats(texels, rgba, place.bytes / 2);
+    if (!plain) {
+        if (error == CL_SUCCESS) to_rgba(from, texels, place.bytes / component_bytes(texture), rgba);
         free(texels);
     }
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "reading a texture");
@@ -210,15 +274,16 @@ tvlm_status tvlm_opencl_texture_read(tvlm_device *base, tvlm_texture *texture, i
 tvlm_status tvlm_opencl_texture_write(tvlm_device *base, tvlm_texture *texture, int32_t slice,
                                       const float *rgba) {
     opencl_device *device = (opencl_device *)base;
-    const slice_place place = place_of(device, (opencl_texture *)texture, 0, slice);
-    ((opencl_texture *)texture)->levels_there = 0;
-    if (texture->format != TVLM_FORMAT_F16) {
+    opencl_texture *to = (opencl_texture *)texture;
+    const slice_place place = place_of(device, to, 0, slice);
+    to->levels_there = 0;
+    if (is_plain(to)) {
         const cl_int error = transfer_out(device, &place, rgba);
         return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "writing a texture");
     }
-    uint16_t *texels = tvlm_allocate(place.bytes, 1);
+    void *texels = tvlm_allocate(place.bytes, 1);
     if (texels == NULL) return tvlm_fail(&base->log, TVLM_ERROR_MEMORY, "out of memory to write a texture");
-    tvlm_half_from_floats(rgba, texels, place.bytes / 2);
+    from_rgba(to, rgba, place.bytes / component_bytes(texture), texels);
     const cl_int error = transfer_out(device, &place, texels);
     free(texels);
     return error == CL_SUCCESS ? TVLM_OK : tvlm_opencl_fail(base, error, "writing a texture");

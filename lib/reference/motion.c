@@ -23,7 +23,7 @@ tvlm_status tvlm_reference_motion(tvlm_device *device, const tvlm_generate_args 
             for (int32_t x = 0; x < out->width; ++x) {
                 const float *last = previous != NULL ? tvlm_reference_fetch(previous, 0, image, x, y) : NULL;
                 double value[4] = {0, 0, 0, 0};
-                if (last != NULL && last[1] > 0)
+                if (last != NULL && last[0] >= 0.0f)
                     value[0] = fabs(half_luma(source, image, x, y) - (double)last[0]);
                 tvlm_reference_store(out, 0, image, x, y, value);
             }
@@ -35,7 +35,7 @@ tvlm_status tvlm_reference_remember_luma(tvlm_device *device, const tvlm_texture
     (void)device;
     for (int32_t y = 0; y < out->height; ++y)
         for (int32_t x = 0; x < out->width; ++x) {
-            const double value[4] = {half_luma(source, image, x, y), 1, 0, 0};
+            const double value[4] = {half_luma(source, image, x, y), 0, 0, 0};
             tvlm_reference_store(out, 0, image, x, y, value);
         }
     return TVLM_OK;

@@ -108,7 +108,8 @@ tvlm_status tvlm_reference_texture_write(tvlm_device *device, tvlm_texture *text
     (void)device;
     for (int32_t y = 0; y < texture->height; ++y) {
         for (int32_t x = 0; x < texture->width; ++x, rgba += 4) {
-            const double value[4] = {rgba[0], rgba[1], rgba[2], rgba[3]};
+            double value[4] = {rgba[0], 0.0, 0.0, 0.0};
+            for (int c = 1; c < 4 && !texture->scalar; ++c) value[c] = rgba[c];
             tvlm_reference_store(texture, 0, slice, x, y, value);
         }
     }

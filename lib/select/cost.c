@@ -25,16 +25,12 @@ static bool counted_before(const tvlm_stack *stack, const tvlm_score_program *p,
     return false;
 }
 
-static size_t texel_bytes(const tvlm_texture *texture) {
-    return texture->format == TVLM_FORMAT_F16 ? 8 : 16;
-}
-
 /* A sample reads four texels of a level, and those of two levels where it lies between them. */
-static size_t sample_bytes(const tvlm_texture *texture, float level) {
+static size_t sample_bytes(const tvlm_device *device, const tvlm_texture *texture, float level) {
     const float bias = fmaxf(log2f(texture->extent_x / (float)texture->width),
                              log2f(texture->extent_y / (float)texture->height));
     const float own = fminf(fmaxf(level - fmaxf(bias, 0.0f), 0.0f), (float)(texture->levels - 1));
-    return 4 * texel_bytes(texture) * (own > floorf(own) ? 2 : 1);
+    return 4 * tvlm_texel_bytes(device, texture) * (own > floorf(own) ? 2 : 1);
 }
 
 size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm_score_program *program,
@@ -48,13 +44,16 @@ size_t tvlm_cost_of_candidate(const tvlm_stack *stack, int32_t index, const tvlm
         if (texture == NULL) continue;
         const size_t taps = (size_t)program->groups[i / 4].taps;
         const size_t layers = tvlm_grid_is_unit(place.grid) ? (size_t)texture->layers : 1;
-        if (!counted_before(stack, program, i)) bytes += taps * layers * sample_bytes(texture, level);
+        if (!counted_before(stack, program, i))
+            bytes += taps * layers * sample_bytes(tvlm_stack_device(stack), texture, level);
     }
     return bytes;
 }
 
+/* Vectors are never scalar. */
 size_t tvlm_cost_of_vector(const tvlm_features *features) {
-    return (size_t)features->texture->layers * texel_bytes(features->texture) + sizeof(float);
+    const size_t texel = features->texture->format == TVLM_FORMAT_F16 ? 8 : 16;
+    return (size_t)features->texture->layers * texel + sizeof(float);
 }
 
 /* One query reads all vectors once; several read the matrix of floats, once for all of them. */

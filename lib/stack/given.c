@@ -140,6 +140,7 @@ static tvlm_status pack_replaced(tvlm_stack *stack, const tvlm_chunk *chunk, tvl
     const int32_t count = tvlm_grid_get_replaced(grid, &first);
     const tvlm_channel_place place = tvlm_channel_get_place(first);
     tvlm_texture shape = tvlm_stack_grid_shape(stack, grid, chunk->images);
+    shape.scalar = false; /* pack writes all components */
     tvlm_bundle bundle = tvlm_stack_bundle_view(stack);
     if (count == 0 || place.grid >= TVLM_GRID_COUNT || (chunk->valid & TVLM_GRID_BIT(place.grid)) == 0)
         return TVLM_OK;

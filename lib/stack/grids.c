@@ -66,6 +66,7 @@ tvlm_texture tvlm_stack_grid_shape(const tvlm_stack *stack, tvlm_grid grid, int3
     shape.levels = tvlm_level_count(shape.width, shape.height);
     for (int c = 0; c < 4; ++c)
         shape.reduce[c] = info->reduce[c] == TVLM_REDUCE_MEAN ? stack->mean_rule : info->reduce[c];
+    shape.scalar = tvlm_grid_is_scalar(stack->device, info);
     if (grid >= TVLM_GRID_USER_0 && grid <= TVLM_GRID_USER_LAST)
         memset(shape.reduce, stack->users[grid - TVLM_GRID_USER_0].reduce, sizeof shape.reduce);
     return shape;

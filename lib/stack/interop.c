@@ -30,7 +30,8 @@ static tvlm_status describe(tvlm_device *device, tvlm_texture *found, tvlm_openc
                                      .height = found->height,
                                      .levels = found->levels,
                                      .layers = found->layers,
-                                     .images = found->images};
+                                     .images = found->images,
+                                     .components = (int32_t)tvlm_texel_components(device, found)};
     return TVLM_OK;
 }
 

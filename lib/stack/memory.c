@@ -69,6 +69,12 @@ static double texel_bytes(const tvlm_stack_demand *demand) {
     return half ? 8.0 : 16.0;
 }
 
+/* What share of four components the texels of a grid have. */
+static double components_share(const tvlm_stack_demand *demand, const tvlm_grid_info *info) {
+    const bool scalar = tvlm_grid_is_scalar(demand->device, info);
+    return scalar && demand->device->stores_scalar[demand->format] ? 0.25 : 1.0;
+}
+
 /* The texels of one layer of a grid with its levels. The second array of images is wider than what it holds:
  * the levels from 2 on stand in a column. */
 static double texels_of(const tvlm_stack_demand *demand, int32_t width, int32_t height) {
@@ -94,7 +100,8 @@ static double textures_bytes(const tvlm_stack_demand *demand, int32_t width, int
         int32_t columns = width, rows = height;
         sides_of(info, &columns, &rows);
         if (columns == 0) continue;
-        texels += texels_of(demand, columns, rows) * info->layers;
+        const double share = components_share(demand, info);
+        texels += texels_of(demand, columns, rows) * info->layers * share;
         work += pixels * (double)info->work * (reference ? REFERENCE_WORK : 1.0) + WORK_FIXED;
         /* Where textures are images, levels are made in one scratch buffer for all grids. It holds most of them
          * for small grids alone, and then for several at once (lib/opencl/mips.c). */

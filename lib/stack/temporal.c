@@ -28,27 +28,30 @@
 
 /* ---- Making and clearing what is remembered ---- */
 
-static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_texture *texture, int32_t slice) {
-    float *zeros = tvlm_allocate((size_t)texture->width * (size_t)texture->height, 4 * sizeof *zeros);
-    if (zeros == NULL) return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to clear a frame");
-    const tvlm_status status = stack->device->backend->texture_write(stack->device, texture, slice, zeros);
-    free(zeros);
+/* Luma of -1 says that there was no frame. */
+static tvlm_status clear_slice(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which,
+                               int32_t slice) {
+    tvlm_texture *texture = chunk->previous[which];
+    const size_t count = (size_t)texture->width * (size_t)texture->height;
+    float *texels = tvlm_allocate(count, 4 * sizeof *texels);
+    if (texels == NULL)
+        return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory to clear a frame");
+    for (size_t i = 0; which == TVLM_PREVIOUS_LUMA && i < count; ++i) texels[4 * i] = -1.0f;
+    const tvlm_status status = stack->device->backend->texture_write(stack->device, texture, slice, texels);
+    free(texels);
     return status;
 }
 
 /* Makes the texture if there is none. A new one has no frame in it. */
 static tvlm_status previous_texture(const tvlm_stack *stack, tvlm_chunk *chunk, tvlm_previous which) {
-    tvlm_texture **held = &chunk->previous[which], *made = NULL;
+    tvlm_texture **held = &chunk->previous[which];
     if (*held != NULL) return TVLM_OK;
     tvlm_texture shape = tvlm_stack_grid_shape(stack, tvlm_grid_of_previous(which), chunk->images);
     shape.levels = 1;
-    TVLM_TRY(stack->device->backend->texture_create(stack->device, &shape, &made));
-    tvlm_status status = TVLM_OK;
-    for (int32_t i = 0; status == TVLM_OK && i < chunk->images; ++i) status = clear_slice(stack, made, i);
-    if (status != TVLM_OK)
-        stack->device->backend->texture_destroy(stack->device, &made);
-    else
-        *held = made;
+    tvlm_status status = stack->device->backend->texture_create(stack->device, &shape, held);
+    for (int32_t i = 0; status == TVLM_OK && i < chunk->images; ++i)
+        status = clear_slice(stack, chunk, which, i);
+    if (status != TVLM_OK) stack->device->backend->texture_destroy(stack->device, held);
     return status;
 }
 
@@ -240,7 +243,7 @@ tvlm_status tvlm_stack_forget(tvlm_stack *stack, int32_t index) {
     for (int i = 0; i < TVLM_PREVIOUS_COUNT; ++i) {
         stack->originals[index].remembered[i] = false;
         if (chunk->previous[i] != NULL)
-            TVLM_TRY(clear_slice(stack, chunk->previous[i], index - chunk->first));
+            TVLM_TRY(clear_slice(stack, chunk, (tvlm_previous)i, index - chunk->first));
     }
     drop_made(stack, chunk);
     return TVLM_OK;

@@ -222,6 +222,10 @@ CALL(clGetProgramBuildInfo, OBJECT(program),
 CALL(clGetProgramInfo, OBJECT(program),
      (cl_program program, cl_program_info what, size_t size, void *value, size_t *needed),
      (program, what, size, value, needed))
+CALL(clGetSupportedImageFormats, OBJECT(context),
+     (cl_context context, cl_mem_flags flags, cl_mem_object_type type, cl_uint count,
+      cl_image_format *formats, cl_uint *found),
+     (context, flags, type, count, formats, found))
 HOLD(-1, clReleaseCommandQueue, (cl_command_queue queue), (queue))
 HOLD(-1, clReleaseContext, (cl_context context), (context))
 HOLD(-1, clReleaseEvent, (cl_event event), (event))
