@@ -4,9 +4,9 @@
  * sampling texels, rounding to half, running loops, and rounding products. lib/opencl/self_test.c runs them and
  * knows the answers.
  *
- * One program has them for all kinds of textures that are tested together, since each program costs a device a
- * build: buffers of float and of half, and with SELF_TEST_IMAGES images, whose format kernels do not see. The
- * mipmapped storage needs another language, and therefore a program of its own.
+ * One program has them for all storages that are tested together, and one kernel asks about textures of float and
+ * of half, since each program and each kernel costs a device a build: buffers, and with SELF_TEST_IMAGES images, whose
+ * format kernels do not see. The mipmapped storage needs another language, and therefore a program of its own.
  */
 // check-kernels: -DSELF_TEST_IMAGES=0
 // check-kernels: -DSELF_TEST_IMAGES=1
@@ -15,11 +15,39 @@
 #define SELF_TEST_SLICES 8
 #define SELF_TEST_POINTS 64
 
+#include "helper.clh"
+
+/*
+ * Answers the question about numbers, which the last work-item asks of one storage: what `turns` turns of a loop give,
+ * and what product_sum.x * product_sum.y + product_sum.z is. The host picks the numbers, so that no compiler shortens
+ * the loop: it makes the n-th number of a linear congruential generator, whose halves are given apart.
+ */
+HELPER float4 number_answer(int turns, float4 product_sum) {
+#pragma OPENCL FP_CONTRACT OFF
+    uint number = 1;
+    for (int turn = 0; turn < turns; ++turn) number = number * 1664525u + 1013904223u;
+    return (float4)(number >> 16, number & 0xffff, product_sum.x * product_sum.y + product_sum.z, 0.0f);
+}
+
 #if TVLM_STORAGE == 2
 #define KIND      mipmapped
 #define STORED_AS 2
 #define HALVES    0
 #include "self_test.clh"
+
+kernel void self_test_write_mipmapped(TEXTURE_OUT(f32), TEXTURE_OUT(f16), const float8 between) {
+    pattern_write_mipmapped(OUTPUT(f32), between);
+    pattern_write_mipmapped(OUTPUT(f16), between);
+}
+
+/* Writes from the `first` answer on those about both textures, one after the other. */
+kernel void self_test_read_mipmapped(TEXTURE_IN(f32), TEXTURE_IN(f16), global float4 *restrict all_answers,
+                                     const int first) {
+    const int i = get_global_id(0);
+    global float4 *const answers = all_answers + first;
+    answers[i] = answer_mipmapped(TEXTURE(f32));
+    answers[get_global_size(0) + i] = answer_mipmapped(TEXTURE(f16));
+}
 
 /* Writes out[i] = the sample at points[i] = (x, y, slice, level), x and y in pixels of the image. */
 kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict points,
@@ -37,6 +65,22 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
 #define KIND   buffer_f16
 #define HALVES 1
 #include "self_test.clh"
+
+kernel void self_test_write_buffer(BUFFER_OUT(float4, f32), BUFFER_OUT(half, f16), const float8 between) {
+    pattern_write_buffer_f32(OUTPUT(f32), between);
+    pattern_write_buffer_f16(OUTPUT(f16), between);
+}
+
+/* Writes from the `first` answer on those about both textures, one after the other; the last of the first ones is about numbers. */
+kernel void self_test_read_buffer(BUFFER_IN(float4, f32), BUFFER_IN(half, f16),
+                                  global float4 *restrict all_answers, const int first, const int turns,
+                                  const float4 product_sum) {
+    const int i = get_global_id(0), count = get_global_size(0);
+    global float4 *const answers = all_answers + first;
+    answers[i] = i == count - 1 ? number_answer(turns, product_sum) : answer_buffer_f32(TEXTURE(f32));
+    answers[count + i] = answer_buffer_f16(TEXTURE(f16));
+}
+
 #if SELF_TEST_IMAGES
 #undef KIND
 #undef STORED_AS
@@ -45,5 +89,50 @@ kernel void self_test_sample(TEXTURE_IN(source), global const float4 *restrict p
 #define STORED_AS 0
 #define HALVES    0
 #include "self_test.clh"
+
+/* What images of one component hold is linear in x and y, and exact in half. */
+HELPER float scalar_pattern(float x, float y, int slice) {
+    return 2.0f * x + 16.0f * y + 64.0f * slice;
+}
+
+/* How many reads of an image of one component are wrong. Weights of 8 fractional bits are off by at most 1/256 of a
+ * step of 16. */
+HELPER int scalar_wrong(TEXTURE_IN(scalar)) {
+    const int row = scalar_size.x, slice = row * scalar_size.y;
+    int wrong = 0;
+    for (int n = 0; n < slice * SELF_TEST_SLICES; ++n) {
+        const int x = n % row, y = n / row % scalar_size.y, z = n / slice;
+        const float between = texel_bilinear(scalar, x + 0.75f, y + 0.75f, z, 0).x;
+        const float at_x = min(x + 0.25f, row - 1.0f), at_y = min(y + 0.25f, scalar_size.y - 1.0f);
+        wrong += texel_scalar(scalar, x, y, z, 0) != scalar_pattern(x, y, z);
+        wrong += !(fabs(between - scalar_pattern(at_x, at_y, z)) <= 18.0f / 250.0f);
+    }
+    return wrong;
+}
+
+/* Images of one component are tested with those of four. */
+kernel void self_test_write_image(TEXTURE_OUT(f32), TEXTURE_OUT(f16), const float8 between,
+                                  TEXTURE_OUT(scalar_f32), TEXTURE_OUT(scalar_f16)) {
+    const int x = get_global_id(0), y = get_global_id(1), slice = get_global_id(2);
+    pattern_write_image(OUTPUT(f32), between);
+    pattern_write_image(OUTPUT(f16), between);
+    texel_store_scalar(scalar_f32, x, y, slice, scalar_pattern(x, y, slice));
+    texel_store_scalar(scalar_f16, x, y, slice, scalar_pattern(x, y, slice));
+}
+
+/* Writes from the `first` answer on those about both textures, one after the other; the last of each is how many reads of its image of one
+ * component are wrong. */
+kernel void self_test_read_image(TEXTURE_IN(f32), TEXTURE_IN(f16), global float4 *restrict all_answers,
+                                 const int first, TEXTURE_IN(scalar_f32), TEXTURE_IN(scalar_f16)) {
+    const int i = get_global_id(0), count = get_global_size(0);
+    global float4 *const answers = all_answers + first;
+    float4 of_f32 = answer_image(TEXTURE(f32)), of_f16 = answer_image(TEXTURE(f16));
+    if (i == count - 1) {
+        of_f32.w = scalar_wrong(TEXTURE(scalar_f32));
+        of_f16.w = scalar_wrong(TEXTURE(scalar_f16));
+    }
+    answers[i] = of_f32;
+    answers[count + i] = of_f16;
+}
 #endif
 #endif

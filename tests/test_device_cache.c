@@ -181,7 +181,7 @@ static void store_self_test(const test_target *target, char *folder, char *kerne
     device.kernel_dir = kernels;
     const tvlm_device_info *info = &target->device->info;
     const bool images = info->type == TVLM_DEVICE_GPU && info->images;
-    assert_int_equal(tvlm_opencl_call_begin(&device, "self_test.cl", "self_test_write_buffer_f32",
+    assert_int_equal(tvlm_opencl_call_begin(&device, "self_test.cl", "self_test_write_buffer",
                                             TVLM_FORMAT_F32,
                                             images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", &call),
                      TVLM_OK);

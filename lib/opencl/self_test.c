@@ -17,32 +17,28 @@ enum {
     /* As in cl/self_test.cl. */
     SLICES = 8,
     POINTS = 64,
-    /* What self_test_read answers: the texels of the pattern and those of the slice behind it, the points, and
+    /* What is answered about a texture: the texels of the pattern and those of the slice behind it, the points, and
      * one more about numbers. */
     TEXELS = WIDTH * HEIGHT * SLICES,
     ALL_TEXELS = WIDTH * HEIGHT * (SLICES + 1),
     ANSWERS = ALL_TEXELS + POINTS + 1,
-    /* The most kinds that are tested together. */
-    TOGETHER = 4
+    /* The formats, in the order in which kernels take them, and the most storages that are tested together. */
+    FORMATS = 2,
+    TOGETHER = 2
 };
+static const tvlm_format formats[FORMATS] = {TVLM_FORMAT_F32, TVLM_FORMAT_F16};
 
-/* A kind of texture, and its kernels. */
-typedef struct tested_kind {
+/* A storage, whose textures of float and of half have the same kernels. */
+typedef struct tested_storage {
     tvlm_storage storage;
-    tvlm_format format;
     const char *write, *read;
-} tested_kind;
+} tested_storage;
 
-/* Each storage has two, one after the other. */
-static const tested_kind kinds[] = {
-    {TVLM_STORAGE_BUFFER, TVLM_FORMAT_F32, "self_test_write_buffer_f32", "self_test_read_buffer_f32"},
-    {TVLM_STORAGE_BUFFER, TVLM_FORMAT_F16, "self_test_write_buffer_f16", "self_test_read_buffer_f16"},
-    {TVLM_STORAGE_IMAGE, TVLM_FORMAT_F32, "self_test_write_image", "self_test_read_image"},
-    {TVLM_STORAGE_IMAGE, TVLM_FORMAT_F16, "self_test_write_image", "self_test_read_image"},
-    {TVLM_STORAGE_MIPMAPPED, TVLM_FORMAT_F32, "self_test_write_mipmapped", "self_test_read_mipmapped"},
-    {TVLM_STORAGE_MIPMAPPED, TVLM_FORMAT_F16, "self_test_write_mipmapped", "self_test_read_mipmapped"},
-};
-enum { BUFFERS = 0, IMAGES = 2, MIPMAPPED = 4 };
+static const tested_storage buffers = {TVLM_STORAGE_BUFFER, "self_test_write_buffer",
+                                       "self_test_read_buffer"};
+static const tested_storage images = {TVLM_STORAGE_IMAGE, "self_test_write_image", "self_test_read_image"};
+static const tested_storage mipmapped = {TVLM_STORAGE_MIPMAPPED, "self_test_write_mipmapped",
+                                         "self_test_read_mipmapped"};
 
 /* Values that lie between two halves, of which a row of texels has the first five. */
 static const cl_float8 between = {{0.1f, 1.00048828125f, 1.00146484375f, 0.7777f, 0.3333333f}};
@@ -85,72 +81,96 @@ static tvlm_texture shape_of(tvlm_format format, int32_t slices, int32_t levels)
     return shape;
 }
 
-/* Begins a kernel of the program for all kinds of a run. The format is the texture's alone. */
-static tvlm_status begin(opencl_device *device, const char *name, bool images, opencl_call *call) {
+/* Begins a kernel of the program of all storages that are tested together. The format is the texture's alone. */
+static tvlm_status begin(opencl_device *device, const char *name, bool with_images, opencl_call *call) {
     return tvlm_opencl_call_begin(device, "self_test.cl", name, TVLM_FORMAT_F32,
-                                  images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", call);
+                                  with_images ? "-DSELF_TEST_IMAGES=1" : "-DSELF_TEST_IMAGES=0", call);
 }
 
-/* Enqueues the kernels of a kind. Its answers begin at the `first` one of `answers`. */
-static tvlm_status ask(opencl_device *device, const tested_kind *kind, bool images, int32_t first,
-                       tvlm_texture *const textures[2], const tvlm_buffer *answers) {
+/* What a storage is tested with: a texture of each format, and of images scalar ones, too. */
+typedef struct tested_textures {
+    tvlm_texture *texels[FORMATS], *scalars[FORMATS];
+} tested_textures;
+
+static tvlm_status make(opencl_device *device, const tested_storage *tested, tested_textures *made) {
+    device->base.info.storage = tested->storage;
+    device->cl_std = tvlm_opencl_language(device, tested->storage);
+    /* An image's kernels take a second one, which those of one level do not have. */
+    if (tested->storage == TVLM_STORAGE_IMAGE && device->empty == NULL)
+        TVLM_TRY(tvlm_opencl_empty_create(device));
+    for (int i = 0; i < FORMATS; ++i) {
+        tvlm_texture shape = shape_of(formats[i], SLICES + 1, 1);
+        TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &made->texels[i]));
+        shape.scalar = true;
+        if (tested->storage == TVLM_STORAGE_IMAGE)
+            TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &made->scalars[i]));
+    }
+    return TVLM_OK;
+}
+
+static void destroy(opencl_device *device, tested_textures *made) {
+    for (int i = 0; i < FORMATS; ++i) {
+        tvlm_opencl_texture_destroy(&device->base, &made->texels[i]);
+        tvlm_opencl_texture_destroy(&device->base, &made->scalars[i]);
+    }
+}
+
+/* Enqueues the kernels of a storage. Its answers begin at the `first` one of `answers`. */
+static tvlm_status ask(opencl_device *device, const tested_storage *tested, bool with_images,
+                       const tested_textures *made, const tvlm_buffer *answers, int32_t first) {
     const size_t texels[3] = {WIDTH, HEIGHT, SLICES + 1}, questions = ANSWERS;
     opencl_call call;
-    TVLM_TRY(begin(device, kind->write, images, &call));
-    tvlm_opencl_call_output(&call, textures[0]);
+    TVLM_TRY(begin(device, tested->write, with_images, &call));
+    for (int i = 0; i < FORMATS; ++i) tvlm_opencl_call_output(&call, made->texels[i]);
     tvlm_opencl_call_bytes(&call, sizeof between, &between);
-    if (textures[1] != NULL) tvlm_opencl_call_scalar(&call, textures[1]);
+    for (int i = 0; i < FORMATS && made->scalars[i] != NULL; ++i)
+        tvlm_opencl_call_scalar(&call, made->scalars[i]);
     TVLM_TRY(tvlm_opencl_call_run(&call, 3, texels, NULL));
-    TVLM_TRY(begin(device, kind->read, images, &call));
-    tvlm_opencl_call_input(&call, textures[0]);
-    tvlm_opencl_call_int(&call, first == 0 ? TURNS : 0);
-    tvlm_opencl_call_float4(&call, FACTOR, FACTOR, LESS_SQUARE, 0.0f);
-    tvlm_opencl_call_int(&call, first);
+    TVLM_TRY(begin(device, tested->read, with_images, &call));
+    for (int i = 0; i < FORMATS; ++i) tvlm_opencl_call_input(&call, made->texels[i]);
     tvlm_opencl_call_memory(&call, ((const opencl_buffer *)answers)->memory);
-    if (textures[1] != NULL) tvlm_opencl_call_input(&call, textures[1]);
+    tvlm_opencl_call_int(&call, first);
+    for (int i = 0; i < FORMATS && made->scalars[i] != NULL; ++i)
+        tvlm_opencl_call_input(&call, made->scalars[i]);
+    if (tested == &buffers) {
+        tvlm_opencl_call_int(&call, TURNS);
+        tvlm_opencl_call_float4(&call, FACTOR, FACTOR, LESS_SQUARE, 0.0f);
+    }
     return tvlm_opencl_call_run(&call, 1, &questions, NULL);
 }
 
-/* Makes a texture of a kind, and of images a scalar one too, and enqueues the kind's kernels. */
-static tvlm_status make_and_ask(opencl_device *device, const tested_kind *kind, bool images, int32_t first,
-                                tvlm_texture *textures[2], const tvlm_buffer *answers) {
-    const tvlm_texture shape = shape_of(kind->format, SLICES + 1, 1);
-    tvlm_texture scalar = shape;
-    scalar.scalar = true;
-    device->base.info.storage = kind->storage;
-    device->cl_std = tvlm_opencl_language(device, kind->storage);
-    /* An image's kernels take a second one, which those of one level do not have. */
-    if (kind->storage == TVLM_STORAGE_IMAGE && device->empty == NULL)
-        TVLM_TRY(tvlm_opencl_empty_create(device));
-    TVLM_TRY(tvlm_opencl_texture_create(&device->base, &shape, &textures[0]));
-    if (kind->storage == TVLM_STORAGE_IMAGE)
-        TVLM_TRY(tvlm_opencl_texture_create(&device->base, &scalar, &textures[1]));
-    return ask(device, kind, images, first, textures, answers);
-}
-
-/* Asks about `count` kinds from the `first` on, ANSWERS for each, and waits once for all of them. */
-static tvlm_status ask_all(opencl_device *device, int first, int count, cl_float4 *results) {
-    const size_t bytes = (size_t)count * ANSWERS * sizeof *results;
-    const bool images = kinds[first + count - 1].storage == TVLM_STORAGE_IMAGE;
-    tvlm_texture *textures[TOGETHER][2] = {{NULL}};
+/* Asks about a storage, or about two, FORMATS * ANSWERS of each, and waits once for all of them. */
+static tvlm_status ask_all(opencl_device *device, const tested_storage *const all[], int count,
+                           cl_float4 *results) {
+    const int each = FORMATS * ANSWERS;
+    const size_t bytes = (size_t)(count * each) * sizeof *results;
+    const bool with_images = all[count - 1] == &images;
+    tested_textures made[TOGETHER] = {0};
     tvlm_buffer *answers = NULL;
     memset(results, 0xff, bytes);
     tvlm_status status = tvlm_opencl_buffer_create(&device->base, bytes, &answers);
-    for (int i = 0; i < count && status == TVLM_OK; ++i)
-        status = make_and_ask(device, &kinds[first + i], images, i * ANSWERS, textures[i], answers);
+    for (int i = 0; i < count && status == TVLM_OK; ++i) {
+        status = make(device, all[i], &made[i]);
+        if (status == TVLM_OK) status = ask(device, all[i], with_images, &made[i], answers, i * each);
+    }
     if (status == TVLM_OK) status = tvlm_opencl_buffer_read(&device->base, answers, 0, bytes, results);
-    for (int i = 0; i < 2 * count; ++i) tvlm_opencl_texture_destroy(&device->base, &textures[i / 2][i % 2]);
+    for (int i = 0; i < count; ++i) destroy(device, &made[i]);
     tvlm_opencl_buffer_destroy(&device->base, &answers);
     return status;
 }
 
-/* What a kind's tests are called: its storage, what is tested, its format. */
+/* What is looked at: a storage with textures of a format, whose tests have its name. */
+typedef struct tested_kind {
+    tvlm_storage storage;
+    tvlm_format format;
+} tested_kind;
+
 static void report_of(opencl_device *device, const tested_kind *kind, const char *what, bool passed,
-                      const char *format, double value) {
+                      const char *detail, double value) {
     char name[32];
     snprintf(name, sizeof name, "%s_%s_%s", tvlm_storage_name(kind->storage), what,
              tvlm_format_name(kind->format));
-    report(device, name, passed, format, value);
+    report(device, name, passed, detail, value);
 }
 
 /* Tests that every texel of every slice comes back as it was written. */
@@ -320,21 +340,23 @@ static void test_scalar(opencl_device *device, const tested_kind *kind, const cl
            (double)wrong);
 }
 
-/* Looks at the answers about both kinds of a storage, the `first` and the one after it. */
-static void judge(opencl_device *device, int first, const cl_float4 *answers, opencl_ability *ability) {
+/* Looks at the answers about a storage. */
+static void judge(opencl_device *device, const tested_storage *tested, const cl_float4 *answers,
+                  opencl_ability *ability) {
+    const cl_float4 *const numbers = answers + ANSWERS - 1;
     *ability = (opencl_ability){.works = true};
-    for (int i = first; i < first + 2; ++i, answers += ANSWERS) {
-        const bool slices = test_slices(device, &kinds[i], answers);
-        const bool bilinear = test_bilinear(device, &kinds[i], answers + ALL_TEXELS);
+    for (int i = 0; i < FORMATS; ++i, answers += ANSWERS) {
+        const tested_kind kind = {tested->storage, formats[i]};
+        const bool slices = test_slices(device, &kind, answers);
+        const bool bilinear = test_bilinear(device, &kind, answers + ALL_TEXELS);
         ability->works = ability->works && slices && bilinear;
-        if (kinds[i].format == TVLM_FORMAT_F16 &&
-            !test_half(device, &kinds[i], answers + TEXELS, &ability->rounds))
+        if (kind.format == TVLM_FORMAT_F16 && !test_half(device, &kind, answers + TEXELS, &ability->rounds))
             ability->works = false;
-        if (kinds[i].storage == TVLM_STORAGE_IMAGE) test_scalar(device, &kinds[i], answers + ANSWERS - 1);
-        if (i != BUFFERS) continue;
-        test_loops(device, answers + ANSWERS - 1);
-        test_contraction(device, answers + ANSWERS - 1);
+        if (tested == &images) test_scalar(device, &kind, answers + ANSWERS - 1);
     }
+    if (tested != &buffers) return;
+    test_loops(device, numbers);
+    test_contraction(device, numbers);
 }
 
 static tvlm_status fail_lost(const opencl_device *device, const tvlm_log *log) {
@@ -343,26 +365,26 @@ static tvlm_status fail_lost(const opencl_device *device, const tvlm_log *log) {
 }
 
 /*
- * Tests a storage alone, whose kinds begin at `first`.
+ * Tests a storage alone.
  *
  * A driver that refuses a step of a test fails that test, which is no reason not to open the device. But every
  * device has buffers. If kernels come from a folder, or memory is short, what goes wrong with buffers is not the
  * driver's doing, and it is reported.
  */
-static tvlm_status probe_alone(opencl_device *device, int first, opencl_ability *ability) {
-    const bool buffers = first == BUFFERS;
-    const char *const name = tvlm_storage_name(kinds[first].storage);
+static tvlm_status probe_alone(opencl_device *device, const tested_storage *tested, opencl_ability *ability) {
+    const bool is_buffers = tested == &buffers;
+    const char *const name = tvlm_storage_name(tested->storage);
     const tvlm_log log = device->base.log;
-    cl_float4 answers[2 * ANSWERS];
+    cl_float4 answers[FORMATS * ANSWERS];
     *ability = (opencl_ability){.works = false};
-    if (!buffers || device->kernel_dir == NULL) device->base.log = (tvlm_log){NULL, NULL};
-    tvlm_status status = ask_all(device, first, 2, answers);
-    if (status == TVLM_OK) judge(device, first, answers, ability);
-    if (status == TVLM_OK && first == MIPMAPPED) status = test_levels(device, &ability->works);
+    if (!is_buffers || device->kernel_dir == NULL) device->base.log = (tvlm_log){NULL, NULL};
+    tvlm_status status = ask_all(device, &tested, 1, answers);
+    if (status == TVLM_OK) judge(device, tested, answers, ability);
+    if (status == TVLM_OK && tested == &mipmapped) status = test_levels(device, &ability->works);
     device->base.log = log;
-    if (status == TVLM_OK || (buffers && device->kernel_dir != NULL)) return status;
+    if (status == TVLM_OK || (is_buffers && device->kernel_dir != NULL)) return status;
     if (status == TVLM_ERROR_LOST) return fail_lost(device, &log);
-    if (status == TVLM_ERROR_MEMORY || (buffers && status == TVLM_ERROR_DEVICE_MEMORY))
+    if (status == TVLM_ERROR_MEMORY || (is_buffers && status == TVLM_ERROR_DEVICE_MEMORY))
         return tvlm_fail(&log, status, "%s: out of memory in the self-test", device->base.info.name);
     ability->works = false;
     if (status == TVLM_ERROR_DEVICE_MEMORY) {
@@ -381,49 +403,52 @@ static tvlm_status probe_alone(opencl_device *device, int first, opencl_ability 
  * which shows whose fault it is. */
 static tvlm_status probe_both(opencl_device *device, opencl_ability abilities[]) {
     const tvlm_log log = device->base.log;
-    cl_float4 answers[TOGETHER * ANSWERS];
+    const tested_storage *const both[TOGETHER] = {&buffers, &images};
+    cl_float4 answers[TOGETHER * FORMATS * ANSWERS];
     device->base.log = (tvlm_log){NULL, NULL};
-    const tvlm_status status = ask_all(device, BUFFERS, TOGETHER, answers);
+    const tvlm_status status = ask_all(device, both, TOGETHER, answers);
     device->base.log = log;
     if (status == TVLM_ERROR_LOST) return fail_lost(device, &log);
     if (status == TVLM_OK) {
-        judge(device, BUFFERS, answers, &abilities[TVLM_STORAGE_BUFFER]);
-        judge(device, IMAGES, answers + IMAGES * ANSWERS, &abilities[TVLM_STORAGE_IMAGE]);
+        judge(device, &buffers, answers, &abilities[TVLM_STORAGE_BUFFER]);
+        judge(device, &images, answers + FORMATS * ANSWERS, &abilities[TVLM_STORAGE_IMAGE]);
         return TVLM_OK;
     }
     tvlm_opencl_programs_destroy(device);
-    TVLM_TRY(probe_alone(device, BUFFERS, &abilities[TVLM_STORAGE_BUFFER]));
+    TVLM_TRY(probe_alone(device, &buffers, &abilities[TVLM_STORAGE_BUFFER]));
     tvlm_opencl_programs_destroy(device);
-    return probe_alone(device, IMAGES, &abilities[TVLM_STORAGE_IMAGE]);
+    return probe_alone(device, &images, &abilities[TVLM_STORAGE_IMAGE]);
 }
 
-static tvlm_status probe_once(opencl_device *device, int first, int count, opencl_ability abilities[],
-                              bool *works) {
+/* Tests a storage, or buffers and the images with them where `with` is not NULL. */
+static tvlm_status probe_once(opencl_device *device, const tested_storage *tested, const tested_storage *with,
+                              opencl_ability abilities[], bool *works) {
     *works = false;
-    if (kinds[first + count - 1].storage == TVLM_STORAGE_IMAGE) TVLM_TRY(tvlm_opencl_scalar_formats(device));
-    const tvlm_status status = count > 2 ? probe_both(device, abilities)
-                                         : probe_alone(device, first, &abilities[kinds[first].storage]);
+    if (tested == &images || with == &images) TVLM_TRY(tvlm_opencl_scalar_formats(device));
+    const tvlm_status status = with != NULL ? probe_both(device, abilities)
+                                            : probe_alone(device, tested, &abilities[tested->storage]);
     /* What comes next builds programs of its own. */
     tvlm_opencl_programs_destroy(device);
-    *works = status == TVLM_OK;
-    for (int i = first; i < first + count; ++i) *works = *works && abilities[kinds[i].storage].works;
+    *works = status == TVLM_OK && abilities[tested->storage].works &&
+             (with == NULL || abilities[with->storage].works);
     return status;
 }
 
 /*
- * Tests `count` kinds from the `first` on. A program from the cache on disk may be why a test fails: then it is
- * run again with programs that are built anew, and take the place of those. If that helps, all other programs of
- * the device are built anew, too.
+ * Tests as probe_once() does. A program from the cache on disk may be why a test fails: then it is run again with
+ * programs that are built anew, and take the place of those. If that helps, all other programs of the device are built
+ * anew, too.
  */
-static tvlm_status probe(opencl_device *device, int first, int count, opencl_ability abilities[]) {
+static tvlm_status probe(opencl_device *device, const tested_storage *tested, const tested_storage *with,
+                         opencl_ability abilities[]) {
     const int32_t before = device->base.info.self_test_count;
     bool works;
     device->cache_used = false;
-    const tvlm_status once = probe_once(device, first, count, abilities, &works);
+    const tvlm_status once = probe_once(device, tested, with, abilities, &works);
     if (works || once == TVLM_ERROR_LOST || !device->cache_used) return once;
     device->base.info.self_test_count = before;
     device->cache_distrusted = true;
-    const tvlm_status again = probe_once(device, first, count, abilities, &works);
+    const tvlm_status again = probe_once(device, tested, with, abilities, &works);
     device->cache_distrusted = works;
     return again;
 }
@@ -432,11 +457,11 @@ tvlm_status tvlm_opencl_self_test(opencl_device *device, bool images_matter, ope
     const tvlm_device_info *info = &device->base.info;
     const bool has_images = info->images && info->image_slices_max > SLICES;
     for (int i = 0; i <= TVLM_STORAGE_MIPMAPPED; ++i) abilities[i] = (opencl_ability){.works = false};
-    TVLM_TRY(probe(device, BUFFERS, images_matter && has_images ? TOGETHER : 2, abilities));
+    TVLM_TRY(probe(device, &buffers, images_matter && has_images ? &images : NULL, abilities));
     if (!images_matter && has_images && !abilities[TVLM_STORAGE_BUFFER].works)
-        TVLM_TRY(probe(device, IMAGES, 2, abilities));
+        TVLM_TRY(probe(device, &images, NULL, abilities));
     /* Mip levels are never tried without the extension, since PoCL 3.1 aborts the process on them. */
     if (abilities[TVLM_STORAGE_IMAGE].works && info->mipmap_extension && device->mip_sampler != NULL)
-        TVLM_TRY(probe(device, MIPMAPPED, 2, abilities));
+        TVLM_TRY(probe(device, &mipmapped, NULL, abilities));
     return TVLM_OK;
 }
