@@ -29,6 +29,7 @@
 /* Where a level of the copied luma begins. */
 HELPER int luma_offset(int width, int height, int level) {
     int offset = 0;
+    SHORT_LOOP
     for (int n = 0; n < level; ++n) offset += TVLM_BUDGET_LINE(level_side(width, n)) * level_side(height, n);
     return offset;
 }
@@ -38,6 +39,7 @@ HELPER int luma_offset(int width, int height, int level) {
 kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, global float *restrict luma) {
     const int x = get_global_id(0) * RUN;
     int y = get_global_id(1), level = 0, offset = 0;
+    SHORT_LOOP
     while (level < levels && y >= level_side(source_size.y, level)) {
         offset += TVLM_BUDGET_LINE(level_side(source_size.x, level)) * level_side(source_size.y, level);
         y -= level_side(source_size.y, level++);
@@ -50,6 +52,7 @@ kernel void losses_luma(TEXTURE_IN(source), const int slice, const int levels, g
     for (; i + 16 <= min(x + RUN, place.x); i += 16)
         vstore16(texels_w_16_(TEXTURE(source), place, slice, level, i, y), 0, to + i);
 #endif
+    SHORT_LOOP
     for (; i < min(x + RUN, place.x); ++i)
         to[i] = texel_inside_(TEXTURE(source), place, slice, level, i, y).w;
 }
