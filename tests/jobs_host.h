@@ -42,17 +42,22 @@ static tvlm_status process(objects *o, results *r) {
         tvlm_export_params(.model = TVLM_EXPORT_LLAVA_ONEVISION, .budget = 8, .side = 16, .patch = 8));
 }
 
-/* A budget of patches of 8 pixels. */
+/* A budget of patches of 8 pixels, and what a cell of its thumbnail shows. */
 static tvlm_status spend(objects *o, struct tvlm_select_params params) {
+    static const int32_t green = TVLM_CHANNEL_G;
+    static float cut_out[WIDTH * HEIGHT];
     tvlm_selection *selection = NULL;
     int32_t count = 0;
     params.strategy = TVLM_STRATEGY_BUDGET;
     params.patch = 8.0f;
     TVLM_TRY(tvlm_select(o->stack, NULL, &params, &selection));
-    (void)tvlm_selection_positions(selection, &count);
+    const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
+    const tvlm_status status = tvlm_patches_extract(
+        o->stack, positions, count, tvlm_patches_params(.side = 4, .channels = &green, .channel_count = 1),
+        sizeof cut_out, cut_out);
     tvlm_selection_destroy(&selection);
     assert_true(count > 0);
-    return TVLM_OK;
+    return status;
 }
 
 /* Squares that cover the image, and a patch of each. */

@@ -214,6 +214,48 @@ static void check_remembered(tvlm_device *device, tvlm_format format) {
 
 /* ---- Patches ---- */
 
+/* A thumbnail that is named is found among positions on the device, too; and into a buffer as well as to the host. */
+static void check_thumbnail(tvlm_device *device, tvlm_format format) {
+    enum { K = 12, SIDE = 8, BYTES = K * 3 * SIDE * SIDE * 4 };
+    static unsigned char expected[BYTES], got[2][BYTES];
+    struct tvlm_patches_params params = {.side = SIDE};
+    tvlm_stack *stack = random_stack(device, format, WIDTH, HEIGHT, 54);
+    tvlm_selection *selection = NULL;
+    tvlm_selection_info info;
+    assert_int_equal(
+        tvlm_select(stack, NULL, tvlm_select_params(.strategy = TVLM_STRATEGY_BUDGET, .k = K), &selection),
+        TVLM_OK);
+    assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
+    const tvlm_position *const positions = tvlm_selection_positions(selection, NULL);
+    tvlm_position some[K];
+    memcpy(some, positions, sizeof some);
+    assert_int_equal(tvlm_patches_extract(stack, positions, K, &params, BYTES, expected), TVLM_OK);
+    tvlm_buffer *at = behind_offset(device, sizeof some, some);
+    for (int way = 0; way < 2; ++way) {
+        tvlm_buffer *out = behind_offset(device, BYTES, NULL);
+        const struct tvlm_memory there = {.memory = handle_of(device, at), .byte_offset = OFFSET};
+        cl_mem to = handle_of(device, out);
+        if (way == 1) {
+            params.thumbnail_columns = info.thumbnail_columns;
+            params.thumbnail_rows = info.thumbnail_rows;
+        }
+        assert_int_equal(way == 0 ? tvlm_patches_extract_opencl(stack, positions, K, &params, to, OFFSET)
+                                  : tvlm_patches_extract_at_opencl(stack, &there, K, &params, to, OFFSET),
+                         TVLM_OK);
+        take(device, &out, OFFSET, BYTES, got[way]);
+    }
+    assert_memory_equal(got[0], expected, BYTES);
+    for (size_t i = 0; i < BYTES; i += sizeof(float)) { /* places are worked out in float there */
+        float values[2];
+        memcpy(&values[0], got[1] + i, sizeof(float));
+        memcpy(&values[1], expected + i, sizeof(float));
+        assert_float_equal(values[0], values[1], 1e-3f);
+    }
+    device->backend->buffer_destroy(device, &at);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
 static void check_patches(tvlm_device *device, tvlm_format format) {
     enum { K = 17, SIDE = 14, BYTES = K * 3 * SIDE * SIDE * 4 };
     static unsigned char expected[BYTES], got[BYTES];
@@ -451,8 +493,9 @@ static void check_pointless(tvlm_device *device, tvlm_format format) {
 }
 
 static void all_of_it(const test_target *target, tvlm_device *reference) {
-    static device_check *const checks[] = {check_scores,  check_ranking,   check_selections, check_remembered,
-                                           check_patches, check_questions, check_export,     check_pointless};
+    static device_check *const checks[] = {check_scores,     check_ranking,   check_selections,
+                                           check_remembered, check_thumbnail, check_patches,
+                                           check_questions,  check_export,    check_pointless};
     (void)reference;
     for (size_t i = 0; i < sizeof checks / sizeof *checks; ++i) checks[i](target->device, target->format);
 }

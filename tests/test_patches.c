@@ -216,6 +216,96 @@ static void check_scaled(tvlm_device *device, tvlm_format format) {
     tvlm_stack_destroy(&large);
 }
 
+/* ---- The cells of a thumbnail ---- */
+
+/* Lanczos' filter of three lobes, as the book has it. */
+static double lanczos(double x) {
+    const double pi = 3.14159265358979323846;
+    if (x == 0.0) return 1.0;
+    return fabs(x) < 3.0 ? 3.0 * sin(pi * x) * sin(pi * x / 3.0) / (pi * pi * x * x) : 0.0;
+}
+
+/* Texel `to` of `count` that a side of `from` pixels is reduced to: the weight of pixel `at`, not normalised. */
+static double weight_of(int32_t from, int32_t count, int32_t to, int32_t at) {
+    const double scale = (double)from / count;
+    return lanczos((at + 0.5 - (to + 0.5) * scale) / scale);
+}
+
+static double reduced(const float *plane, int32_t columns, int32_t rows, int32_t x, int32_t y) {
+    double sum = 0.0, weights = 0.0;
+    for (int32_t j = 0; j < HEIGHT; ++j)
+        for (int32_t i = 0; i < WIDTH; ++i) {
+            const double weight = weight_of(WIDTH, columns, x, i) * weight_of(HEIGHT, rows, y, j);
+            sum += weight * (double)plane[j * WIDTH + i];
+            weights += weight;
+        }
+    return fmin(fmax(sum / weights, 0.0), 1.0);
+}
+
+/* 2 x 2 cells that cover the image, and a tile behind them, which is cut out of the image itself. */
+static const tvlm_position cells[5] = {{.x = 16, .y = 12, .size = 32, .height = 24},
+                                       {.x = 48, .y = 12, .size = 32, .height = 24},
+                                       {.x = 16, .y = 36, .size = 32, .height = 24},
+                                       {.x = 48, .y = 36, .size = 32, .height = 24},
+                                       {.x = 24, .y = 24, .size = 16}};
+
+static void check_thumbnail(tvlm_device *device, tvlm_format format) {
+    static float planes[3][AREA], out[5 * 3 * 256], alone[3 * 256];
+    const double tolerance = format == TVLM_FORMAT_F16 ? 1e-3 : 1e-5;
+    tvlm_stack *stack = picture(device, format, planes);
+    assert_int_equal(tvlm_patches_extract(stack, cells, 5, NULL, sizeof out, out), TVLM_OK);
+    for (int32_t i = 0; i < 4 * 3 * 256; ++i) {
+        const int32_t cell = i / 768, x = cell % 2 * 16 + i % 16, y = cell / 2 * 16 + i / 16 % 16;
+        assert_true(fabs((double)out[i] - reduced(planes[i / 256 % 3], 32, 32, x, y)) < tolerance);
+    }
+    for (int32_t i = 0; i < 3 * 256; ++i)
+        assert_true(out[4 * 768 + i] == planes[i / 256][(16 + i / 16 % 16) * WIDTH + 16 + i % 16]);
+    /* Without the other three it is a rectangle as any other is. */
+    assert_int_equal(tvlm_patches_extract(stack, cells, 1, NULL, sizeof alone, alone), TVLM_OK);
+    assert_true(memcmp(alone, out, sizeof alone) != 0);
+    tvlm_stack_destroy(&stack);
+}
+
+/* One of several images, by a selection; channels that are not the source's are what they were; a thumbnail that is
+ * given is taken. */
+static void check_selected(tvlm_device *device, tvlm_format format) {
+    enum { K = 9, SIDE = 8, VALUES = K * SIDE * SIDE };
+    static const int32_t both[] = {TVLM_CHANNEL_G, TVLM_CHANNEL_EDGES};
+    static float planes[3][AREA], two[2 * VALUES], alone[VALUES], given[VALUES];
+    tvlm_stack *stack = picture(device, format, planes);
+    tvlm_selection *selection = NULL;
+    tvlm_selection_info info;
+    assert_int_equal(
+        tvlm_select(stack, NULL, tvlm_select_params(.k = K, .strategy = TVLM_STRATEGY_BUDGET), &selection),
+        TVLM_OK);
+    assert_int_equal(tvlm_selection_get_info(selection, &info), TVLM_OK);
+    const tvlm_position *const at = tvlm_selection_positions(selection, NULL);
+    assert_int_equal(
+        tvlm_patches_extract(stack, at, K,
+                             tvlm_patches_params(.side = SIDE, .channels = both, .channel_count = 2),
+                             sizeof two, two),
+        TVLM_OK);
+    for (int c = 0; c < 2; ++c) {
+        assert_int_equal(
+            tvlm_patches_extract(stack, at, K,
+                                 tvlm_patches_params(.side = SIDE, .channels = &both[c], .channel_count = 1),
+                                 sizeof alone, alone),
+            TVLM_OK);
+        for (int i = 0; i < VALUES; ++i)
+            assert_float_equal(alone[i], two[(2 * (i / 64) + c) * 64 + i % 64], 1e-6f);
+    }
+    assert_int_equal(
+        tvlm_patches_extract(stack, at, K,
+                             tvlm_patches_params(.side = SIDE, .channels = both, .channel_count = 1,
+                                                 .thumbnail_columns = info.thumbnail_columns,
+                                                 .thumbnail_rows = info.thumbnail_rows),
+                             sizeof given, given),
+        TVLM_OK);
+    for (int i = 0; i < VALUES; ++i) assert_float_equal(given[i], two[2 * (i / 64) * 64 + i % 64], 1e-6f);
+    tvlm_selection_destroy(&selection);
+    tvlm_stack_destroy(&stack);
+}
+
 /* Channels of more textures than a bundle holds are put together. */
 static void check_many(tvlm_device *device, tvlm_format format) {
     static const int32_t channels[] = {TVLM_CHANNEL_R, TVLM_CHANNEL_SALIENCY, TVLM_CHANNEL_ENTROPY,
@@ -260,6 +350,9 @@ static void test_refusals(void **state) {
     REFUSE("mean 1", .mean = bad);
     REFUSE("deviation 2 of patches is 0", .deviation = zero);
     REFUSE("no border 2", .border = (tvlm_border)2);
+    REFUSE("a thumbnail of 2 x 1 cells among 1 positions", .thumbnail_columns = 2, .thumbnail_rows = 1);
+    REFUSE("a thumbnail of 1 x 0 cells", .thumbnail_columns = 1);
+    REFUSE("a thumbnail of -1 x -1 cells", .thumbnail_columns = -1, .thumbnail_rows = -1);
     REFUSE("9999", .channels = none, .channel_count = 2);
     REFUSE("1 patches of 0 channels", .channels = none, .channel_count = 0);
     at.size = 0;
@@ -274,7 +367,8 @@ static void test_refusals(void **state) {
     tvlm_device_destroy(&device);
 }
 
-DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_many)
+DEVICE_CHECKS(check_grid, check_borders, check_levels, check_scaled, check_thumbnail, check_selected,
+              check_many)
 
 int main(void) {
     const struct CMUnitTest tests[] = {

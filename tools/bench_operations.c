@@ -24,6 +24,7 @@ struct bench_operations {
     tvlm_buffer *halved;       /* the picture in half its size, RGB floats */
     tvlm_buffer *zeros;        /* a ranking of BENCH_K candidates, all of which are the first */
     tvlm_buffer *some, *native, *losses;
+    tvlm_texture *thumbnail;
     tvlm_budget_plan plan; /* of pictures of the source */
     float *rgba;
     int32_t *changed; /* one for each tile */
@@ -100,6 +101,11 @@ static tvlm_status make_plan(struct bench *bench, struct bench_operations *o) {
         sizes[i] = (tvlm_budget_size){(source->width + 3) / 4, (source->height + 3) / 4};
     if (!tvlm_budget_plan_make(source, 0, 16, sizes, THUMBNAILS, &o->plan))
         return tvlm_fail(&bench->device->log, TVLM_ERROR_MEMORY, "no memory for a plan");
+    tvlm_texture shape = *source;
+    shape.width = sizes[0].width;
+    shape.height = sizes[0].height;
+    shape.levels = 1;
+    TVLM_TRY(bench->device->backend->texture_create(bench->device, &shape, &o->thumbnail));
     return bench->device->backend->buffer_create(bench->device,
                                                  2 * sizeof(float) * (size_t)o->plan.count *
                                                      (size_t)o->plan.columns * (size_t)o->plan.rows,
@@ -120,7 +126,8 @@ void bench_operations_release(struct bench *bench) {
     if (o == NULL) return;
     tvlm_buffer **const buffers[] = {&o->floats, &o->paths[0], &o->paths[1], &o->places, &o->zeros,
                                      &o->halved, &o->some,     &o->native,   &o->losses};
-    tvlm_texture **const textures[] = {&o->like_source, &o->plane, &o->cells[0], &o->cells[1], &o->cells[2]};
+    tvlm_texture **const textures[] = {&o->like_source, &o->plane,    &o->cells[0],
+                                       &o->cells[1],    &o->cells[2], &o->thumbnail};
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; ++i)
         bench->device->backend->buffer_destroy(bench->device, buffers[i]);
     for (size_t i = 0; i < sizeof textures / sizeof *textures; ++i)
@@ -324,6 +331,13 @@ static tvlm_status run_losses(struct bench *bench, int32_t unused) {
                                           o->losses, 0);
 }
 
+static tvlm_status run_thumbnail(struct bench *bench, int32_t unused) {
+    struct bench_operations *const o = bench->operations;
+    (void)unused;
+    return bench->device->backend->thumbnail(bench->device, bench->chunk->grids[TVLM_GRID_SOURCE], &o->plan,
+                                             o->thumbnail);
+}
+
 /* ---- From frame to frame ---- */
 
 static tvlm_status run_warp(struct bench *bench, int32_t unused) {
@@ -391,6 +405,8 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
     bench_add(stages, count, "score add", "", run_score_add, 0, 12.0 * CELLS);
     bench_add(stages, count, "losses of pictures", "", run_losses, 0,
               texels * (texel + 4.0 * (THUMBNAILS + 1)));
+    /* Columns are read from the image itself, of which a quarter goes between the passes. */
+    bench_add(stages, count, "a thumbnail", "", run_thumbnail, 0, texels * (texel + 8.0));
     bench_add(stages, count, "warp", "", run_warp, 0, 2.0 * cells + 36.0 * CELLS);
     bench_add(stages, count, "blend", "", run_blend, 0, 3.0 * cells + 4.0 * CELLS);
     bench_add(stages, count, "follow 273", "", run_follow, 0, BENCH_K * (24.0 + 3.0 * 4.0 * texel));

@@ -20,7 +20,8 @@ typedef struct crops {
     const char *folder;
     char stem[512];
     const tvlm_image *image;
-    float *pixels; /* of the whole image, RGB */
+    float *pixels;      /* of the whole image, RGB */
+    const float *cells; /* of the thumbnail, RGB in planes, 0 to 1 */
     json_writer json;
     int32_t written;
 } crops;
@@ -30,44 +31,94 @@ static int path_of(const crops *c, const char *ending, char *path) {
     return length < PATH_BYTES ? TOOL_DONE : tool_fail(c->tool, "%.64s...: the path is too long", c->folder);
 }
 
-/* Copies an area of the image, resampled by area to width x height. */
-static bool resample(const crops *c, rect area, int32_t width, int32_t height, uint8_t *rgb) {
-    const size_t wide = (size_t)(area.x1 - area.x0), high = (size_t)(area.y1 - area.y0);
-    const size_t values = 3 * (size_t)width * (size_t)height;
+static uint8_t to_byte(float value) {
+    return (uint8_t)(fminf(fmaxf(value, 0.0f), 255.0f) + 0.5f);
+}
+
+/* A picture on its way to a file. */
+typedef struct crop {
+    rect area; /* of the image */
+    int32_t width, height;
+    uint8_t *rgb;
+} crop;
+
+/* Copies an area of the image, resampled by area. */
+static bool resample(const crops *c, const crop *to) {
+    const size_t wide = (size_t)(to->area.x1 - to->area.x0), high = (size_t)(to->area.y1 - to->area.y0);
+    const size_t values = 3 * (size_t)to->width * (size_t)to->height;
     float *const part = calloc(3 * wide * high, sizeof *part), *const scaled = calloc(values, sizeof *scaled);
     bool done = part != NULL && scaled != NULL;
     for (size_t y = 0; done && y < high; ++y)
         memcpy(part + 3 * wide * y,
-               c->pixels + 3 * (((size_t)area.y0 + y) * (size_t)c->image->width + (size_t)area.x0),
+               c->pixels + 3 * (((size_t)to->area.y0 + y) * (size_t)c->image->width + (size_t)to->area.x0),
                3 * wide * sizeof *part);
-    done = done && resize_floats(part, (int32_t)wide, (int32_t)high, 3, scaled, width, height);
-    for (size_t i = 0; done && i < values; ++i)
-        rgb[i] = (uint8_t)(fminf(fmaxf(scaled[i], 0.0f), 255.0f) + 0.5f);
+    done = done && resize_floats(part, (int32_t)wide, (int32_t)high, 3, scaled, to->width, to->height);
+    for (size_t i = 0; done && i < values; ++i) to->rgb[i] = to_byte(scaled[i]);
     free(part);
     free(scaled);
     return done;
 }
 
-/* Writes an area as a picture, and its entry. */
-static int write_area(crops *c, const char *key, const char *ending, rect area, int32_t width, int32_t height,
-                      int32_t level) {
+/* Puts the cells of the thumbnail beside each other, of which it has `columns` in a row. */
+static void join_cells(const crops *c, int32_t columns, int32_t patch, const crop *to) {
+    const size_t plane = (size_t)patch * (size_t)patch;
+    for (int32_t y = 0; y < to->height; ++y)
+        for (int32_t x = 0; x < to->width; ++x) {
+            const size_t cell = (size_t)(y / patch) * (size_t)columns + (size_t)(x / patch);
+            const float *const from = c->cells + 3 * plane * cell + (size_t)(y % patch * patch + x % patch);
+            uint8_t *const rgb = to->rgb + 3 * ((size_t)y * (size_t)to->width + (size_t)x);
+            for (size_t i = 0; i < 3; ++i) rgb[i] = to_byte(255.0f * from[plane * i]);
+        }
+}
+
+/* Makes room for a picture. Its owner frees rgb. */
+static int begin_crop(const crops *c, rect area, int32_t width, int32_t height, crop *made) {
+    *made = (crop){area, width, height, malloc(3 * (size_t)width * (size_t)height)};
+    if (made->rgb != NULL) return TOOL_DONE;
+    return tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
+}
+
+/* Writes a picture, and its entry; level -1: it has none. */
+static int write_crop(crops *c, const char *key, const char *ending, const crop *made, int32_t level) {
     char path[PATH_BYTES];
-    uint8_t *const rgb = malloc(3 * (size_t)width * (size_t)height);
     int code = path_of(c, ending, path);
-    if (code == TOOL_DONE && (rgb == NULL || !resample(c, area, width, height, rgb)))
-        code = tool_fail(c->tool, "no memory for a crop of %d x %d", (int)width, (int)height);
     if (code == TOOL_DONE) code = files_output(c->tool, "--crops", path);
     if (code == TOOL_DONE)
-        code = tool_status(c->tool, tvlm_png_write(path, width, height, 3, rgb, &c->tool->log));
-    free(rgb);
+        code = tool_status(c->tool,
+                           tvlm_png_write(path, made->width, made->height, 3, made->rgb, &c->tool->log));
     json_open_object(&c->json, key, true);
     json_string(&c->json, "file", strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path);
-    json_integer(&c->json, "x", area.x0);
-    json_integer(&c->json, "y", area.y0);
-    json_integer(&c->json, "width", area.x1 - area.x0);
-    json_integer(&c->json, "height", area.y1 - area.y0);
+    json_integer(&c->json, "x", made->area.x0);
+    json_integer(&c->json, "y", made->area.y0);
+    json_integer(&c->json, "width", made->area.x1 - made->area.x0);
+    json_integer(&c->json, "height", made->area.y1 - made->area.y0);
     if (level >= 0) json_integer(&c->json, "level", level);
     json_close(&c->json);
+    return code;
+}
+
+static int write_thumbnail(crops *c, const tvlm_selection_info *info, int32_t patch) {
+    const rect all = {0, 0, c->image->width, c->image->height};
+    crop made;
+    int code = begin_crop(c, all, info->thumbnail_columns * patch, info->thumbnail_rows * patch, &made);
+    if (code != TOOL_DONE) return code;
+    join_cells(c, info->thumbnail_columns, patch, &made);
+    code = write_crop(c, "thumbnail", "-thumbnail.png", &made, -1);
+    free(made.rgb);
+    return code;
+}
+
+/* Writes an area at the scale of its level. */
+static int write_area(crops *c, const char *ending, rect area, int32_t level) {
+    const int32_t scale = 1 << level;
+    crop made;
+    int code = begin_crop(c, area, (area.x1 - area.x0 + scale - 1) / scale,
+                          (area.y1 - area.y0 + scale - 1) / scale, &made);
+    if (code != TOOL_DONE) return code;
+    if (!resample(c, &made))
+        code = tool_fail(c->tool, "no memory for a crop of %d x %d", (int)made.width, (int)made.height);
+    if (code == TOOL_DONE) code = write_crop(c, NULL, ending, &made, level);
+    free(made.rgb);
     return code;
 }
 
@@ -108,9 +159,7 @@ static int write_level(crops *c, tiles *t, int32_t level) {
         area.x1 = smaller(area.x1, c->image->width);
         area.y1 = smaller(area.y1, c->image->height);
         snprintf(ending, sizeof ending, "-%d.png", (int)c->written++);
-        const int32_t scale = 1 << level;
-        code = write_area(c, NULL, ending, area, (area.x1 - area.x0 + scale - 1) / scale,
-                          (area.y1 - area.y0 + scale - 1) / scale, level);
+        code = write_area(c, ending, area, level);
     }
     return code;
 }
@@ -142,17 +191,13 @@ static int write_all(crops *c, const tvlm_selection *selection, int32_t patch) {
     tvlm_selection_info info;
     int32_t count;
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
-    const rect all = {0, 0, c->image->width, c->image->height};
     char path[PATH_BYTES];
     int code = tool_status(c->tool, tvlm_selection_get_info(selection, &info));
     const int32_t cells = info.thumbnail_columns * info.thumbnail_rows;
     json_open_object(&c->json, NULL, false);
     json_integer(&c->json, "width", c->image->width);
     json_integer(&c->json, "height", c->image->height);
-    if (code == TOOL_DONE && cells > 0)
-        code = write_area(c, "thumbnail", "-thumbnail.png", all,
-                          smaller(info.thumbnail_columns * patch, c->image->width),
-                          smaller(info.thumbnail_rows * patch, c->image->height), -1);
+    if (code == TOOL_DONE && cells > 0) code = write_thumbnail(c, &info, patch);
     if (code == TOOL_DONE) code = write_tiles(c, positions + cells, count - cells, patch);
     json_close(&c->json);
     if (code == TOOL_DONE) code = path_of(c, ".json", path);
@@ -165,8 +210,8 @@ static int write_all(crops *c, const tvlm_selection *selection, int32_t patch) {
 }
 
 int budget_write_crops(struct tool *tool, const char *folder, const char *path, const tvlm_image *image,
-                       const tvlm_selection *selection, int32_t patch) {
-    crops c = {.tool = tool, .folder = folder, .image = image};
+                       const tvlm_selection *selection, const float *cells, int32_t patch) {
+    crops c = {.tool = tool, .folder = folder, .image = image, .cells = cells};
     struct canvas canvas;
     const size_t values = 3 * (size_t)image->width * (size_t)image->height;
     tool_stem(path, c.stem, sizeof c.stem);

@@ -180,8 +180,9 @@ TVLM_API tvlm_status tvlm_stream_set_features_opencl(tvlm_stream *stream, int32_
 /*
  * As tvlm_patches_extract (patches.h), into a buffer on the device, from byte_offset (a whole number of
  * elements) on: the kernels that write it have been enqueued when it returns. One launch writes it in place
- * where byte_offset is 0, the channels lie in at most 16 textures and the result has at most 64 MiB;
- * otherwise it is copied on the device. Errors: as there; ARGUMENT for a buffer that is too small.
+ * where byte_offset is 0, the channels lie in at most 16 textures, the result has at most 64 MiB, and no position
+ * is a thumbnail's cell; otherwise it is copied on the device. Errors: as there; ARGUMENT for a buffer that is
+ * too small.
  */
 TVLM_API tvlm_status tvlm_patches_extract_opencl(tvlm_stack *stack, const tvlm_position *positions,
                                                  int32_t count, const struct tvlm_patches_params *params,
@@ -230,7 +231,8 @@ TVLM_API tvlm_status tvlm_select_opencl(tvlm_stack *stack, const struct tvlm_que
 
 /*
  * As tvlm_patches_extract_opencl, at positions in a buffer on the device, which lie there as
- * tvlm_select_opencl writes them; of each only x, y, size and height are read. It waits for their check, unless
+ * tvlm_select_opencl writes them; of each only x, y, size and height are read. A thumbnail's cells are known by
+ * params->thumbnail_columns and rows alone. It waits for their check, unless
  * they are `unchecked`: what is no position is then cut out at the upper left corner.
  */
 TVLM_API tvlm_status tvlm_patches_extract_at_opencl(tvlm_stack *stack, const struct tvlm_memory *positions,

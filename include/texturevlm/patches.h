@@ -38,7 +38,10 @@ struct tvlm_patches_params {
     /* Of the result: F32, which AUTO means too, or F16. */
     tvlm_format format;
     tvlm_border border;
-    uint64_t reserved[4];
+    /* The cells of a thumbnail, as tvlm_selection_info says them: the first columns * rows positions are these.
+     * 0: they are found among positions on the host; those on a device (opencl.h) are not looked at. */
+    int32_t thumbnail_columns, thumbnail_rows;
+    uint64_t reserved[3];
 };
 #define tvlm_patches_params(...) TVLM_PARAMS(tvlm_patches_params, __VA_ARGS__)
 
@@ -57,8 +60,12 @@ TVLM_API tvlm_status tvlm_patches_size(const struct tvlm_patches_params *params,
  * nearest texel. Where texels of a patch are pixels of the image (size = side, on the grid of pixels), they
  * are copied to the bit.
  *
+ * The cells of a budget's thumbnail, where they come first and all are there, are cut out of that picture as the budget
+ * prices it: r, g and b are then read by Lanczos' filter of three lobes, from the coarsest level that has at least
+ * three times its texels, and are clamped to [0, 1]. All else is read as any other position is.
+ *
  * Errors: ARGUMENT (a position or a size that is not finite, size <= 0, a deviation that is 0 or not finite,
- * a capacity that is too small), MEMORY, DEVICE_MEMORY.
+ * a thumbnail of more cells than positions, a capacity that is too small), MEMORY, DEVICE_MEMORY.
  */
 TVLM_API tvlm_status tvlm_patches_extract(tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                                           const struct tvlm_patches_params *params, size_t capacity,

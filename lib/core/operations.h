@@ -255,6 +255,11 @@ typedef tvlm_status tvlm_keep_pass_operation(tvlm_device *device, tvlm_buffer *s
 typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_texture *source,
                                           const tvlm_budget_plan *plan, tvlm_buffer *losses, size_t offset);
 
+/* Makes the first picture of the plan, of all components of the source and not enlarged: level 0 of image plan->image
+ * of `out`, which has the picture's size, and a layer and the format of the source. */
+typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_texture *source,
+                                             const tvlm_budget_plan *plan, tvlm_texture *out);
+
 /* ---- The encoder's vectors ---- */
 
 /* The product of two matrices: tvlm_gemm says which. */
@@ -380,6 +385,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(patch_places, "test_positions", "patch places 273")                                                    \
     X(keep_pass, "test_similarity", "keep pass")                                                             \
     X(losses, "test_losses", "losses of pictures")                                                           \
+    X(thumbnail, "test_thumbnail", "a thumbnail")                                                            \
     X(gemm, "test_gemm", "100 queries")                                                                      \
     X(unit_vectors, "test_similarity", "unit vectors")                                                       \
     X(feature_lengths, "test_similarity", "features lengths")                                                \

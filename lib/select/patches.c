@@ -13,6 +13,7 @@
 #include "core/owner.h"
 #include "core/try.h"
 #include "select/patches.h"
+#include "select/thumbnail.h"
 #include "stack/bundle.h"
 #include "stack/grids.h"
 #include "stack/make.h"
@@ -41,6 +42,9 @@ typedef struct cutting {
     tvlm_buffer *there;
     size_t offset;
     int32_t batch; /* how many patches one launch cuts */
+    /* The first patches, which are cut out of `thumbnail` where that takes the place of the source. */
+    int32_t cells;
+    tvlm_texture *thumbnail;
     /* [channel_count, rounded up to 4] of each. */
     int32_t *refs;
     float *mean, *deviation;
@@ -87,6 +91,15 @@ static tvlm_status check_norms(const tvlm_log *log, const struct tvlm_patches_pa
     return TVLM_OK;
 }
 
+static tvlm_status check_thumbnail(const tvlm_log *log, const struct tvlm_patches_params *params,
+                                   int32_t count) {
+    const int32_t columns = params->thumbnail_columns, rows = params->thumbnail_rows;
+    if ((columns == 0 && rows == 0) || (columns > 0 && rows > 0 && (int64_t)columns * rows <= count))
+        return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a thumbnail of %d x %d cells among %d positions",
+                     (int)columns, (int)rows, (int)count);
+}
+
 /* `positions` NULL: they are on the device, and checked there. */
 static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions, int32_t count,
                          const struct tvlm_patches_params *params, size_t capacity) {
@@ -111,6 +124,7 @@ static tvlm_status check(const tvlm_stack *stack, const tvlm_position *positions
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "room for %zu bytes of patches; there are %zu", capacity,
                          bytes);
     TVLM_TRY(check_norms(log, params));
+    TVLM_TRY(check_thumbnail(log, params, count));
     for (int32_t c = 0; params->channels != NULL && c < params->channel_count; ++c)
         TVLM_TRY(tvlm_stack_check_channel(stack, params->channels[c]));
     for (int32_t i = 0; positions != NULL && i < count; ++i) {
@@ -230,10 +244,20 @@ static tvlm_status launch(const cutting *c, const tvlm_bundle *bundle, int32_t f
     return hand_over(c, results, row * (size_t)first + plane * (size_t)first_channel, row, part, count);
 }
 
+static int32_t smaller(int32_t a, int32_t b) {
+    return a < b ? a : b;
+}
+
+/* Lets a bundle read the thumbnail where it reads the source. */
+static void read_thumbnail(const cutting *c, int32_t image, tvlm_bundle *bundle) {
+    const tvlm_texture *const source = tvlm_stack_made(c->stack, image, TVLM_GRID_SOURCE);
+    for (int32_t i = 0; i < bundle->count; ++i)
+        if (bundle->textures[i] == source) bundle->textures[i] = c->thumbnail;
+}
+
 static tvlm_status cut_all(const cutting *c, int32_t image) {
-    TVLM_TRY(tvlm_stack_make(c->stack, image, tvlm_stack_grids_of(c->stack, c->channels, c->channel_count)));
-    for (int32_t first = 0; first < c->count; first += c->batch) {
-        const int32_t count = c->count - first < c->batch ? c->count - first : c->batch;
+    for (int32_t first = 0, count = 0; first < c->count; first += count) {
+        count = smaller((first < c->cells ? c->cells : c->count) - first, c->batch);
         const size_t bytes = (size_t)count * sizeof *c->places;
         tvlm_buffer *places;
         TVLM_TRY(tvlm_stack_scratch(c->stack, TVLM_SCRATCH_POINTS, bytes, &places));
@@ -245,10 +269,27 @@ static tvlm_status cut_all(const cutting *c, int32_t image) {
             tvlm_bundle bundle;
             tvlm_stack_bundle(c->stack, image, c->channels + channel, c->channel_count - channel, &bundle,
                               c->refs, &taken);
+            if (first < c->cells) read_thumbnail(c, image, &bundle);
             TVLM_TRY(launch(c, &bundle, channel, taken, first, count, places));
         }
     }
     return TVLM_OK;
+}
+
+/* Makes the grids that are read, and the thumbnail whose cells the first positions are, where it is smaller than the
+ * image and one of the channels is the source's. */
+static tvlm_status make_grids(cutting *c, const struct tvlm_patches_params *params) {
+    const tvlm_grid_mask grids = tvlm_stack_grids_of(c->stack, c->channels, c->channel_count);
+    const int32_t width = tvlm_stack_width(c->stack), height = tvlm_stack_height(c->stack);
+    tvlm_thumbnail thumbnail = {params->thumbnail_columns, params->thumbnail_rows};
+    TVLM_TRY(tvlm_stack_make(c->stack, params->index, grids));
+    if ((grids & TVLM_GRID_BIT(TVLM_GRID_SOURCE)) == 0) return TVLM_OK;
+    if (thumbnail.columns == 0 && c->positions != NULL)
+        thumbnail = tvlm_thumbnail_of(c->stack, params->index, c->positions, c->count);
+    const tvlm_budget_size size = tvlm_thumbnail_size(width, height, &thumbnail, c->side);
+    if (thumbnail.columns == 0 || (size.width == width && size.height == height)) return TVLM_OK;
+    c->cells = thumbnail.columns * thumbnail.rows;
+    return tvlm_thumbnail_make(c->stack, params->index, &thumbnail, c->side, &c->thumbnail);
 }
 
 static tvlm_status reserve(cutting *c) {
@@ -300,7 +341,10 @@ static tvlm_status extract(tvlm_stack *stack, const tvlm_patches_at *at, int32_t
                  .there = there,
                  .offset = offset};
     tvlm_status status = reserve(&c);
+    if (status == TVLM_OK) status = make_grids(&c, params);
     if (status == TVLM_OK) status = cut_all(&c, params->index);
+    if (c.thumbnail != NULL)
+        tvlm_stack_device(stack)->backend->texture_destroy(tvlm_stack_device(stack), &c.thumbnail);
     free(c.refs);
     free(c.mean);
     free(c.deviation);

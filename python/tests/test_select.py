@@ -135,3 +135,27 @@ def test_a_plain_call_takes_the_default(photo):
 def test_stages_say_what_was_looked_at(photo):
     stages = tv.select(photo, 10, strategy="cascade").stages
     assert [stage["name"] for stage in stages] == ["regions", "cells"] and stages[1]["kept"] == 10
+
+
+def joined(cells, columns, rows):
+    """The cells of a thumbnail, [n, 3, side, side], as a picture."""
+    side = cells.shape[-1]
+    return cells.reshape(rows, columns, 3, side, side).transpose(0, 3, 1, 4, 2).reshape(rows * side, columns * side, 3)
+
+
+def test_a_thumbnail_is_handed_out_as_it_is_priced(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    random = np.random.default_rng(4)
+    pixels = random.integers(0, 256, (208, 320, 3)).astype(np.uint8)
+    pixels[:, :200] //= 8  # as dark as that, the filter would fall below black
+    path = tmp_path / "noise.png"
+    image.fromarray(pixels).save(path)
+    selection = tv.select(pixels, share=0.25)
+    columns, rows = selection.thumbnail
+    picture = joined(tv.patches(pixels, selection)[:columns * rows], columns, rows)
+    planes = [image.fromarray((pixels[..., c] / 255).astype(np.float32)).resize((columns * 16, rows * 16), image.LANCZOS) for c in range(3)]
+    np.testing.assert_allclose(picture, np.clip(np.stack(planes, -1), 0, 1), atol=1e-3)
+    found = subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), "--share", "0.25", "--crops", str(tmp_path)],
+                           capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    np.testing.assert_array_equal(np.asarray(image.open(tmp_path / "noise-thumbnail.png")), np.uint8(picture * 255 + 0.5))

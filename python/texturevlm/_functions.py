@@ -123,7 +123,8 @@ def patches(image: Any, positions: Any, *, side: int = 16, channels: Any = None,
 
     Parameters:
         image: as in `select`.
-        positions: a `Selection` of the image, or float [n, 3]: x, y and size of each, in the image's pixels.
+        positions: a `Selection` of the image, or float [n, 3]: x, y and size of each, in the image's pixels. A budget's
+            thumbnail is reduced by Lanczos' filter, as it is priced.
         side: texels, 1 .. 1024. Where a position's size is `side`, they are the image's pixels to the bit.
         channels: None: r, g, b, 0 .. 1. mean, deviation: [C], taken off, and divided by.
         dtype: float32 or float16. border: ``"clamp"`` or ``"reflect"``, beyond the image.

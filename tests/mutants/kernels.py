@@ -152,6 +152,10 @@ KERNELS = [
     ("losses.cl", "losses", "buffer", "the squared error is of the first rows of blocks", "add_columns(a, left, y[j], yy[j], xy[j], error);",
      "add_columns(a, left, y[j], yy[j], xy[j], j > 0 ? xy[0] : error);"),
     ("losses.cl", "losses", "buffer", "a tile at the border has the error of its last block", "error += sum.w;", "error = sum.w;"),
+    ("thumbnail.cl", "thumbnail", "buffer", "the last weight along columns is left out", "for (int n = 0; n < count; ++n)\n        sum +=", "for (int n = 0; n < count - 1; ++n)\n        sum +="),
+    ("thumbnail.cl", "thumbnail", "image", "rows begin at the first texel", "(size_t)y * width + (int)entry[0];", "(size_t)y * width;"),
+    ("thumbnail.cl", "thumbnail", "buffer", "texels are not kept between black and white", "clamp(sum, 0.0f, 1.0f)", "sum"),
+    ("thumbnail.cl", "thumbnail", "buffer", "of several images the first is written", "image * result_size.z", "0"),
     # ---- Inputs and exports ----
     ("scene.cl", "scene", "buffer", "planes have steps", "one + other - 2.0f", "one + other - 1.0f"),
     ("scene.cl", "scene", "buffer", "normals lean the other way", "const float a = step.y * dx,", "const float a = -step.y * dx,"),

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * select/thumbnail.h: a budget's thumbnail as a picture, by the filter that the budget prices it with.
+ */
+#ifndef TVLM_SELECT_THUMBNAIL_H
+#define TVLM_SELECT_THUMBNAIL_H
+
+#include "select/budget_plan.h"
+#include "stack/stack.h"
+#include "texturevlm/select.h"
+
+/* The columns and rows of a thumbnail; both are 0 where there is none. */
+typedef struct tvlm_thumbnail {
+    int32_t columns, rows;
+} tvlm_thumbnail;
+
+/* Finds the thumbnail that the first positions are the cells of: rectangles of one size that cover image `index`, row
+ * after row. */
+tvlm_thumbnail tvlm_thumbnail_of(const tvlm_stack *stack, int32_t index, const tvlm_position *positions,
+                                 int32_t count);
+
+/* Finds the size of a picture of image of width x height pixels with side x side texels a cell, which is at most that
+ * of the image. */
+tvlm_budget_size tvlm_thumbnail_size(int32_t width, int32_t height, const tvlm_thumbnail *thumbnail,
+                                     int32_t side);
+
+/* Makes the picture of image `index` in a texture of as many images as the image's source, which has been made. The
+ * caller destroys it. */
+tvlm_status tvlm_thumbnail_make(tvlm_stack *stack, int32_t index, const tvlm_thumbnail *thumbnail,
+                                int32_t side, tvlm_texture **made);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * test_thumbnail.c: pictures of the source: what is known of them, and every device against the reference.
+ */
+#include <stdio.h>
+
+#include "select/budget_plan.h"
+#include "support_stage.h"
+
+static const char *const names[4] = {"r", "g", "b", "luma"};
+
+/* Sums of floats in [0, 1], with weights whose absolute values add up to less than 2. */
+static const test_tolerance tolerances[4] = {{1e-5f, 1e-6f, TEST_HALF_ULP},
+                                             {1e-5f, 1e-6f, TEST_HALF_ULP},
+                                             {1e-5f, 1e-6f, TEST_HALF_ULP},
+                                             {1e-5f, 1e-6f, TEST_HALF_ULP}};
+
+/* The picture of the last image on both; the other images of the textures are not written. */
+static test_pair pictures(const test_pair *source, test_size size) {
+    const tvlm_budget_size wanted = {size.width, size.height};
+    const int32_t image = source->got->images - 1;
+    tvlm_texture shape = *source->got;
+    tvlm_budget_plan plan;
+    test_pair made = {.device = source->device, .reference = source->reference};
+    shape.width = size.width;
+    shape.height = size.height;
+    shape.levels = 1;
+    made.got = test_texture(made.device, &shape);
+    made.expected = test_texture(made.reference, &shape);
+    const size_t values = 4 * test_texels(&shape, 0);
+    float *const gray = malloc(values * sizeof *gray);
+    assert_non_null(gray);
+    for (size_t i = 0; i < values; ++i) gray[i] = 0.25f;
+    for (int32_t slice = 0; slice < image; ++slice) test_pair_write(&made, slice, gray);
+    free(gray);
+    assert_true(tvlm_budget_plan_make(source->got, image, 16, &wanted, 1, &plan));
+    assert_int_equal(made.device->backend->thumbnail(made.device, source->got, &plan, made.got), TVLM_OK);
+    assert_int_equal(
+        made.reference->backend->thumbnail(made.reference, source->expected, &plan, made.expected), TVLM_OK);
+    tvlm_budget_plan_free(&plan);
+    return made;
+}
+
+static void compare(const test_target *target, tvlm_device *reference, test_size size, test_picture picture,
+                    uint64_t *random) {
+    test_pair source = test_source(target, reference, size, 2, picture, random);
+    const test_size sizes[] = {
+        {1, 1}, {(size.width + 1) / 2, (size.height + 2) / 3}, {size.width, 1 + size.height / 5}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; ++i) {
+        char what[96];
+        test_pair made = pictures(&source, sizes[i]);
+        snprintf(what, sizeof what, "%dx%d of %dx%d", (int)sizes[i].width, (int)sizes[i].height,
+                 (int)size.width, (int)size.height);
+        test_pair_compare(what, &made, names, tolerances);
+        test_pair_destroy(&made);
+    }
+    test_pair_destroy(&source);
+}
+
+static void thumbnails(const test_target *target, tvlm_device *reference) {
+    size_t count;
+    const test_size *const sizes = test_sizes(&count);
+    uint64_t random = 131;
+    for (size_t i = 0; i < count; ++i)
+        compare(target, reference, sizes[i], (test_picture)(i % TEST_PICTURES), &random);
+}
+
+static void as_the_reference(void **state) {
+    (void)state;
+    test_on_targets(thumbnails);
+}
+
+/* One texel of an image whose left half is black and whose right half is white is gray, whatever the filter, since
+ * weights are symmetrical; and a picture of the image's own size is the image. */
+static void test_known(void **state) {
+    enum { SIDE = 24 };
+    static float rgba[SIDE * SIDE * 4];
+    const tvlm_texture shape = test_shape((test_size){SIDE, SIDE}, 1, 1, TVLM_FORMAT_F32);
+    tvlm_device *device = NULL;
+    (void)state;
+    assert_int_equal(tvlm_device_open(tvlm_device_params(.name = "reference", .log = &test_log), &device),
+                     TVLM_OK);
+    for (int i = 0; i < SIDE * SIDE * 4; ++i) rgba[i] = i / 4 % SIDE < SIDE / 2 ? 0.0f : 1.0f;
+    test_pair source = {device, device, test_texture(device, &shape), test_texture(device, &shape)};
+    test_pair_write(&source, 0, rgba);
+    test_pair_mips(&source);
+    test_pair one = pictures(&source, (test_size){1, 1}), all = pictures(&source, (test_size){SIDE, SIDE});
+    float *const gray = test_read(device, one.got, 0, 0), *const same = test_read(device, all.got, 0, 0);
+    for (int c = 0; c < 4; ++c) assert_float_equal(gray[c], 0.5f, 1e-6f);
+    assert_memory_equal(same, rgba, sizeof rgba);
+    free(gray);
+    free(same);
+    test_pair_destroy(&one);
+    test_pair_destroy(&all);
+    test_pair_destroy(&source);
+    tvlm_device_destroy(&device);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_known), cmocka_unit_test(as_the_reference)};
+    return test_exit(cmocka_run_group_tests(tests, NULL, NULL));
+}
