@@ -28,21 +28,25 @@ kernel void sample(BUNDLE_IN, global const int4 *restrict refs, const int count4
     out[i * count4 + group] = values[0];
 }
 
+/* The middle of what an image of `side` pixels leaves of texel i, each of which covers `step` pixels. */
+HELPER float texel_centre(int i, float step, float side) {
+    return 0.5f * (i * step + min((i + 1) * step, side));
+}
+
 /*
  * Makes a texture of chosen channels at one level of the image: layer n of the result has the four channels
- * refs[n]. Image i of the bundle becomes image to + i of the result. Work-item (n, y, slice) makes RUN texels
- * of row y; slice counts from image `to` on.
+ * refs[n], and each texel covers step.x x step.y pixels. Image images.x + i of the bundle becomes image images.y + i of the
+ * result. Work-item (n, y, slice) makes RUN texels of row y; slice counts from the first of these images on.
  */
-kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int to,
-                 TEXTURE_OUT(result)) {
+kernel void pack(BUNDLE_IN, global const int4 *restrict refs, const float level, const int2 images,
+                 const float2 step, TEXTURE_OUT(result)) {
     const int first = get_global_id(0) * RUN, y = get_global_id(1), slice = get_global_id(2);
     if (first >= result_size.x || y >= result_size.y) return;
-    const float step_x = view.x / result_size.x, step_y = view.y / result_size.y;
     float x[RUN];
     float4 values[RUN];
-    for (int i = 0; i < RUN; ++i) x[i] = (first + i + 0.5f) * step_x;
-    bundle_gather(BUNDLE, refs[slice % result_size.z], x, (y + 0.5f) * step_y, level, slice / result_size.z,
-                  values);
+    for (int i = 0; i < RUN; ++i) x[i] = texel_centre(first + i, step.x, view.x);
+    bundle_gather(BUNDLE, refs[slice % result_size.z], x, texel_centre(y, step.y, view.y), level,
+                  images.x + slice / result_size.z, values);
     for (int i = 0; i < min(RUN, result_size.x - first); ++i)
-        texel_store(result, first + i, y, to * result_size.z + slice, values[i]);
+        texel_store(result, first + i, y, images.y * result_size.z + slice, values[i]);
 }

@@ -6,6 +6,7 @@
 #define TVLM_TESTS_NETWORK_HELPER_H
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -111,7 +111,6 @@ static void refuses_other_metadata(void **state) {
     WITH(inputs, NULL, "its metadata lacks 'inputs'");
     WITH(inputs, "r,edges,blue", "there is no channel 'blue'");
     WITH(inputs, "r,g,r", "the channel 'r' stands twice");
-    WITH(inputs, "r,g,learned_2", "'learned_2' cannot be one");
     WITH(inputs, "r,g", "reads 3 channels, but there are 2");
     WITH(
         inputs,

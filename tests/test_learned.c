@@ -66,6 +66,30 @@ static void make(tvlm_device *device, const tvlm_network *network, tvlm_texture 
         fail_msg("learned: %s", test_last_log());
 }
 
+/* The outputs as planes of floats. */
+static float *make_planes(tvlm_device *device, const tvlm_network *network, const tvlm_texture *inputs,
+                          size_t count) {
+    float *const planes = malloc(count * sizeof *planes);
+    tvlm_buffer *buffer = NULL;
+    assert_non_null(planes);
+    assert_int_equal(device->backend->buffer_create(device, count * sizeof *planes, &buffer), TVLM_OK);
+    assert_int_equal(device->backend->network(device, network, inputs, buffer), TVLM_OK);
+    assert_int_equal(device->backend->buffer_read(device, buffer, 0, count * sizeof *planes, planes), TVLM_OK);
+    device->backend->buffer_destroy(device, &buffer);
+    return planes;
+}
+
+static void compare_planes(const char *what, const test_pair *inputs, const tvlm_network *network,
+                           const tvlm_texture *shape) {
+    const size_t count =
+        (size_t)network->output_count * (size_t)shape->width * (size_t)shape->height;
+    float *const got = make_planes(inputs->device, network, inputs->got, count),
+                 *const expected = make_planes(inputs->reference, network, inputs->expected, count);
+    test_compare(what, got, expected, count, tolerances[0].maximum, tolerances[0].mean);
+    free(got);
+    free(expected);
+}
+
 static void compare(const test_target *target, tvlm_device *reference, const network_case *c, test_size size,
                     int32_t images, uint64_t *random) {
     test_network made;
@@ -86,6 +110,7 @@ static void compare(const test_target *target, tvlm_device *reference, const net
     snprintf(what, sizeof what, "%d layers from %d inputs to %d outputs, %dx%d", (int)network->layer_count,
              (int)c->inputs, (int)network->output_count, (int)size.width, (int)size.height);
     test_pair_compare(what, &out, names, tolerances);
+    if (images == 1) compare_planes(what, &inputs, network, &shape);
     test_pair_destroy(&inputs);
     test_pair_destroy(&out);
     test_network_release(&made);
@@ -477,6 +502,21 @@ static void refuse(test_network *made, const char *line) {
     refused(tvlm_network_check(&made->network, &test_log), TVLM_ERROR_ARGUMENT, line);
 }
 
+/* A scorer may read them: it comes after the family. */
+static void refuse_in_stack(test_network *made, const char *line) {
+    tvlm_device *device = open_reference();
+    tvlm_stack *stack = NULL;
+    made->network.inputs = made->inputs;
+    made->network.outputs = made->outputs;
+    made->network.layers = made->layers;
+    assert_int_equal(tvlm_network_check(&made->network, &test_log), TVLM_OK);
+    refused(tvlm_stack_create(
+                device, tvlm_stack_params(.layout = "r", .width = 8, .height = 8, .network = &made->network), &stack),
+            TVLM_ERROR_ARGUMENT, line);
+    assert_null(stack);
+    tvlm_device_destroy(&device);
+}
+
 static void refusals(void **state) {
     test_network m, fresh;
     uint64_t random = 13;
@@ -497,8 +537,6 @@ static void refusals(void **state) {
     WITH(m.network.input_count = 65, "a network of 65 inputs");
     WITH(m.network.inputs = NULL, "NULL");
     WITH(m.inputs[1] = 7777, "input 1 of the network: there is no channel 7777");
-    WITH(m.inputs[1] = TVLM_CHANNEL_LEARNED_0, "'learned_0' cannot be one");
-    WITH(m.inputs[2] = TVLM_CHANNEL_QUERY_SIMILARITY, "'query_similarity' cannot be one");
     WITH(m.inputs[2] = 0, "'r' stands twice");
     WITH(m.network.output_count = 33, "a network of 33 outputs; 1 to 32");
     WITH(m.network.output_count = 0, "a network of 0 outputs");
@@ -527,6 +565,10 @@ static void refusals(void **state) {
     WITH(m.values[1][6 * 8 + 2] = -INFINITY, "layer 1 of the network: number 2 of its bias is not finite");
     fresh.values[1][6 * 8 + 2] = 0.0f;
     refused(tvlm_network_check(NULL, &test_log), TVLM_ERROR_ARGUMENT, "NULL");
+    fresh.inputs[1] = TVLM_CHANNEL_LEARNED_0;
+    refuse_in_stack(&fresh, "input 1 of the network: 'learned_0' cannot be one");
+    fresh.inputs[1] = TVLM_CHANNEL_QUERY_SIMILARITY;
+    refuse_in_stack(&fresh, "'query_similarity' cannot be one");
     assert_int_equal(tvlm_network_check(&fresh.network, &test_log), TVLM_OK);
     fresh.network.level = 16;
     tvlm_device *device = open_reference();

@@ -118,7 +118,7 @@ static void test_refusals(void **state) {
     scorer.dimension = 0;
     refuse(stack, &scorer, query, "vectors of 0 dimensions");
     scorer = scorer_of(3, base);
-    refuse(stack, &scorer, query, "without channels or weights");
+    refuse(stack, &scorer, query, "a scorer of 3 taps");
     tvlm_stack_destroy(&stack);
     tvlm_device_destroy(&device);
 }

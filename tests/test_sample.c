@@ -159,19 +159,24 @@ static void at_points(const test_target *target, const test_bundle *bundle, int3
 
 /* ---- At every texel ---- */
 
+/* The middle of what the image leaves of a texel. */
+static double centre(size_t i, int32_t side, float extent, float image) {
+    const double step = (double)extent / side;
+    return ((double)i * step + fmin(((double)i + 1.0) * step, (double)image)) / 2.0;
+}
+
 static void compare_packed(const test_target *target, const test_bundle *bundle, const int32_t *refs,
                            float level, tvlm_texture *out) {
     const size_t texels = test_texels(out, 0);
-    const double width = (double)bundle->got.width, height = (double)bundle->got.height;
     comparison c = begin_comparison(&bundle->expected, out->format == TVLM_FORMAT_F16,
                                     4 * texels * (size_t)test_slices(out));
     for (int32_t slice = 0; slice < test_slices(out); ++slice) {
         float *got = test_read(target->device, out, 0, slice);
         for (size_t i = 0; i < 4 * texels; ++i) {
             const size_t texel = i / 4, row = texel / (size_t)out->width;
-            const reference_point at = {((double)(texel % (size_t)out->width) + 0.5) * width / out->width,
-                                        ((double)row + 0.5) * height / out->height, level,
-                                        slice / out->layers};
+            const reference_point at = {
+                centre(texel % (size_t)out->width, out->width, out->extent_x, bundle->got.width),
+                centre(row, out->height, out->extent_y, bundle->got.height), level, slice / out->layers};
             compare_value(&c, refs[4 * (slice % out->layers) + (int32_t)(i % 4)], &at, got[i]);
         }
         free(got);
@@ -187,6 +192,13 @@ static void at_texels(const test_target *target, const test_bundle *bundle, test
     tvlm_texture shape = test_shape(size, layers, 3, target->format);
     int32_t refs[16];
     shape.levels = 1;
+    /* Of every other size the texels cover the image, and of the others the last ones reach beyond it. */
+    shape.extent_x = bundle->got.width;
+    shape.extent_y = bundle->got.height;
+    if (size.width % 4 == 1) {
+        shape.extent_x = ceilf(shape.extent_x / (float)size.width) * (float)size.width;
+        shape.extent_y = ceilf(shape.extent_y / (float)size.height) * (float)size.height;
+    }
     tvlm_texture *out = test_texture(target->device, &shape);
     random_refs(&bundle->got, refs, 4 * layers, random);
     test_poison(target->device, out);

@@ -43,6 +43,10 @@ extern "C" {
  */
 TVLM_API tvlm_status tvlm_network_load(const char *path, const tvlm_log *log, tvlm_network **network);
 
+/* Writes a network. Its tensors have the names "0.weight", "2.weight" and so on, which they would have in an
+ * nn.Sequential. What tvlm_network_check finds is TVLM_ERROR_ARGUMENT. The file appears whole or not at all. */
+TVLM_API tvlm_status tvlm_network_save(const char *path, const tvlm_network *network, const tvlm_log *log);
+
 /* Releases what tvlm_network_load made, and no other network, and sets *network to NULL. NULL and a NULL
  * *network are fine. */
 TVLM_API void tvlm_network_destroy(tvlm_network **network);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * network.h: small convolutional networks, whose outputs are the channels of the family `learned`.
+ * network.h: small convolutional networks, whose outputs are the channels of the family `learned`, or, where a network is a
+ * scorer (score.h), scores.
  *
  *     tvlm_network *network = NULL;
  *     tvlm_network_load("saliency.safetensors", log, &network); // io_network.h
@@ -60,7 +61,8 @@ typedef struct tvlm_network_layer {
 
 typedef struct tvlm_network {
     /* [input_count]: the channels that the first layer reads, in its order: 1 to TVLM_NETWORK_INPUTS_MAX of
-     * them. Any but the outputs of networks, query_similarity, and the application's own planes. */
+     * them. Any but the application's own planes; and for the family `learned`, which is made before them, any but its
+     * own outputs and query_similarity. */
     const int32_t *inputs;
     int32_t input_count;
     /* The level of the image at which they are read, 0 to TVLM_NETWORK_LEVEL_MAX. An image of fewer levels is
@@ -77,7 +79,8 @@ typedef struct tvlm_network {
 } tvlm_network;
 
 /*
- * Finds what is wrong with a network, if anything, and says it in one line. tvlm_stack_create asks for itself.
+ * Finds what is wrong with a network, if anything, and says it in one line. tvlm_stack_create and scores ask for
+ * themselves.
  * Errors: ARGUMENT, for
  *   - a number that is not in its range; an input that is not allowed or stands twice;
  *   - a name that is not allowed, or stands twice;

@@ -12,11 +12,12 @@
  *
  * What is looked for can be said in three ways, from the simplest on: a query, which asks for what is like a
  * text or like another image; weights of the three parts that the default score consists of; and a scorer,
- * which weighs any channels.
+ * which weighs any channels, or is a network that reads them.
  */
 #ifndef TEXTUREVLM_SCORE_H
 #define TEXTUREVLM_SCORE_H
 
+#include "network.h"
 #include "stack.h"
 
 #ifdef __cplusplus
@@ -95,7 +96,7 @@ struct tvlm_query {
     { 0.1f, 0.1f, 0.8f }
 #define TVLM_STRIDE_DEFAULT 16.0f
 
-/* A weight for each of any channels: see below. */
+/* Weights of any channels, or a network of them: see below. */
 typedef struct tvlm_scorer tvlm_scorer;
 
 /* All zero means the defaults: cells of 16 x 16 pixels of the first image, scored by the three parts. */
@@ -151,10 +152,20 @@ TVLM_API tvlm_status tvlm_score(tvlm_stack *stack, const struct tvlm_query *quer
 /* ---- Scorers ---- */
 
 /*
- * A linear scorer: score = bias + sum over channels and taps of weight * value + similarity_weight * s, where
- * s is the query's similarity, or 0 without a query. The score is not brought to any range. fit.h learns
- * scorers, and io_scorer.h reads and writes them. The caller owns the arrays; they are read during calls
- * only.
+ * A scorer is linear, or a network. fit.h learns scorers, and io_scorer.h reads and writes them. The caller owns the
+ * arrays; they are read during calls only. The score is not brought to any range.
+ *
+ * *Linear:* output o = sum over channels and taps of weight[o] * value, with the values at the border of the image repeated
+ * beyond it. The score is output 0 + bias + similarity_weight * s, where s is the query's similarity, or 0 without a
+ * query. Where the query changes the weights (query_weights), this is attention over the texture: a convolution whose
+ * kernel the query gives.
+ *
+ * *A network:* its inputs are read at each candidate, and its layers run over the grid of candidates; beyond that there
+ * are zeros, as in nn.Conv2d.
+ *
+ * *Outputs.* The score is output 0. The others become planes of the image (input.h): output n is the channel
+ * "output_n", of one texel a candidate, until the next scores by a scorer of several outputs, or until the image is
+ * replaced.
  */
 struct tvlm_scorer {
     int32_t channel_count;
@@ -163,7 +174,7 @@ struct tvlm_scorer {
     /* 1, which 0 means too, reads the candidate itself; 9 reads its 3 x 3 neighbourhood, row-major, one
      * candidate's step apart. */
     int32_t taps;
-    /* [channel_count * taps], finite. A channel whose weights are all 0 is not read. One that counts, and that
+    /* [outputs * channel_count * taps], finite. A channel whose weights are all 0 is not read. One that counts, and that
      * the image has no input for (tvlm_stack_has_channel), is refused by its name with ARGUMENT. In a stream
      * (stream.h) it is 0, since another frame may bring it, and so is previous_pass in the first pass. */
     const float *weights;
@@ -172,15 +183,25 @@ struct tvlm_scorer {
     float similarity_weight;
 
     /*
-     * What is asked may change what matters. With this matrix M, [dimension * channel_count], row-major and
-     * finite, the weight of each channel (with 9 taps: of the candidate itself) is weights + M^T q. There q
-     * is the query's vector, less its mean and of length 1; of several vectors it is the mean of theirs.
+     * What is asked may change what matters. With this matrix M, row-major and finite, the weights are weights + M q.
+     * There q is the query's vector, less its mean and of length 1; of several vectors it is the mean of theirs.
      * Without a query, or with a map of similarities instead of vectors, the weights stay as they are. A
      * query of another dimension is refused. NULL: there is no matrix.
+     *
+     * Its shape is [outputs * channel_count * taps][dimension] where `query_taps` is `taps`. Where that is 0, it is
+     * [dimension][channel_count], for the only output, and with 9 taps for the candidate itself.
      */
     const float *query_weights;
-    /* The rows of query_weights, 1 .. 4096. */
+    /* The numbers of a query, 1 .. 4096. */
     int32_t dimension;
+    int32_t query_taps;
+
+    /* How many outputs there are, 1 to 1 + TVLM_USER_PLANES_MAX; 0 means 1. */
+    int32_t outputs;
+
+    /* A network in place of all above, which must be 0 then. Its strides are 1, and it has as many outputs as a scorer
+     * may have. Candidates are read at their own level, not at the network's. */
+    const struct tvlm_network *network;
 
     /*
      * [channel_count]: the level of the image at which each channel is read, so that one counts from far away and another
@@ -188,7 +209,7 @@ struct tvlm_scorer {
      * level of the candidates, at which all channels are read where this is NULL.
      */
     const float *levels;
-    uint64_t reserved[3];
+    uint64_t reserved[1];
 };
 
 /* ---- The largest of many ---- */

@@ -28,11 +28,6 @@ static tvlm_status check_inputs(const tvlm_network *network, const tvlm_log *log
         if (tvlm_channel_get_info(network->inputs[i], &info) != TVLM_OK)
             return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "input %d of the network: there is no channel %d",
                              (int)i, (int)network->inputs[i]);
-        const tvlm_grid grid = tvlm_channel_get_place(network->inputs[i]).grid;
-        if (grid == TVLM_GRID_LEARNED || grid == TVLM_GRID_QUERY)
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                             "input %d of the network: '%s' cannot be one, since it comes after the network",
-                             (int)i, info.name);
         for (int32_t j = 0; j < i; ++j)
             if (network->inputs[i] == network->inputs[j])
                 return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "inputs of the network: '%s' stands twice",

@@ -195,13 +195,14 @@ typedef tvlm_status tvlm_patches_operation(tvlm_device *device, const tvlm_bundl
                                            const tvlm_patch_plan *plan, tvlm_buffer *places, int32_t count,
                                            tvlm_buffer *out);
 
-/* Samples at every texel of level 0 of `out`, for all its images; refs[4 * out->layers]. */
+/* Samples in the middle of what the bundle's image leaves of every texel of level 0 of `out`, for all its images;
+ * refs[4 * out->layers]. */
 typedef tvlm_status tvlm_pack_operation(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
                                         float level, tvlm_texture *out);
 
-/* Does the same with a bundle of one image, into image `slot` of `out` alone. */
+/* Does the same with image `from` of the bundle, into image `to` of `out` alone. */
 typedef tvlm_status tvlm_pack_slot_operation(tvlm_device *device, const tvlm_bundle *bundle,
-                                             const int32_t *refs, float level, int32_t slot,
+                                             const int32_t *refs, float level, int32_t from, int32_t to,
                                              tvlm_texture *out);
 
 /* Copies level 0 of one component of a slice, exactly, to component 0 of slice 0 of `out`, which has its
@@ -259,6 +260,11 @@ typedef tvlm_status tvlm_losses_operation(tvlm_device *device, const tvlm_textur
  * of `out`, which has the picture's size, and a layer and the format of the source. */
 typedef tvlm_status tvlm_thumbnail_operation(tvlm_device *device, const tvlm_texture *source,
                                              const tvlm_budget_plan *plan, tvlm_texture *out);
+
+/* Runs a network on the only image of a texture, whose channels it reads in order: planes[output][row][column], floats, of
+ * the size of the last layer (core/network.h). */
+typedef tvlm_status tvlm_network_operation(tvlm_device *device, const tvlm_network *network,
+                                           const tvlm_texture *inputs, tvlm_buffer *planes);
 
 /* ---- The encoder's vectors ---- */
 
@@ -384,6 +390,7 @@ typedef tvlm_status tvlm_patchify_operation(tvlm_device *device, tvlm_buffer *pi
     X(place, "test_positions", "place 273")                                                                  \
     X(patch_places, "test_positions", "patch places 273")                                                    \
     X(keep_pass, "test_similarity", "keep pass")                                                             \
+    X(network, "test_learned", "score by a network")                                                         \
     X(losses, "test_losses", "losses of pictures")                                                           \
     X(thumbnail, "test_thumbnail", "a thumbnail")                                                            \
     X(gemm, "test_gemm", "100 queries")                                                                      \

@@ -251,3 +251,80 @@ void tvlm_network_destroy(tvlm_network **network) {
     free(made);
     *network = NULL;
 }
+
+/* ---- Writing ---- */
+
+/* A network on its way into a file. */
+typedef struct writing {
+    const tvlm_network *network;
+    tvlm_tensor tensors[2 * TVLM_NETWORK_LAYERS_MAX];
+    int32_t count;
+    char names[2 * TVLM_NETWORK_LAYERS_MAX][24]; /* those of the tensors */
+    char *inputs;
+    char outputs[TVLM_NETWORK_OUTPUTS_MAX * TVLM_CHANNEL_NAME_SIZE];
+    char level[16];
+    char layers[TVLM_NETWORK_LAYERS_MAX * 96];
+} writing;
+
+static void add_tensor(writing *w, int32_t item, const char *own, int32_t rank, const tvlm_network_layer *layer,
+                       const float *data) {
+    char *const name = w->names[w->count];
+    snprintf(name, sizeof w->names[0], "%d.%s", (int)item, own);
+    w->tensors[w->count++] = (tvlm_tensor){.name = name,
+                                           .type = TVLM_ELEMENT_F32,
+                                           .rank = rank,
+                                           .shape = {layer->outputs, layer->inputs, layer->side, layer->side},
+                                           .data = data};
+}
+
+static void add_layers(writing *w) {
+    static const char *const activations[] = {"", ", {\"type\": \"relu\"}", ", {\"type\": \"sigmoid\"}"};
+    size_t length = 0;
+    for (int32_t i = 0, item = 0; i < w->network->layer_count; ++i) {
+        const tvlm_network_layer *const layer = &w->network->layers[i];
+        add_tensor(w, item, "weight", 4, layer, layer->weights);
+        if (layer->bias != NULL) add_tensor(w, item, "bias", 1, layer, layer->bias);
+        length += (size_t)snprintf(
+            w->layers + length, sizeof w->layers - length,
+            "%s{\"type\": \"conv\", \"name\": \"%d\", \"stride\": %d, \"padding\": %d}%s", i > 0 ? ", " : "[",
+            (int)item, (int)layer->stride, (int)(layer->side / 2), activations[layer->activation]);
+        item += layer->activation == TVLM_ACTIVATION_NONE ? 1 : 2;
+    }
+    snprintf(w->layers + length, sizeof w->layers - length, "]");
+}
+
+static void join_outputs(writing *w) {
+    size_t length = 0;
+    for (int32_t i = 0; i < w->network->output_count; ++i)
+        length += (size_t)snprintf(w->outputs + length, sizeof w->outputs - length, "%s%s", i > 0 ? "," : "",
+                                   w->network->outputs[i]);
+}
+
+static tvlm_status write_network(const source *to, writing *w) {
+    const tvlm_network *const network = w->network;
+    TVLM_TRY(tvlm_io_join_names(to->path, to->log, network->inputs, network->input_count, &w->inputs));
+    join_outputs(w);
+    add_layers(w);
+    snprintf(w->level, sizeof w->level, "%d", (int)network->level);
+    const tvlm_metadata metadata[] = {{"format", FORMAT_NAME},
+                                      {"inputs", w->inputs},
+                                      {"outputs", w->outputs},
+                                      {"level", w->level},
+                                      {"layers", w->layers}};
+    return tvlm_safetensors_write(to->path, w->tensors, w->count, metadata, 5, to->log);
+}
+
+tvlm_status tvlm_network_save(const char *path, const tvlm_network *network, const tvlm_log *log) {
+    source to = {path, log};
+    const tvlm_log named = {with_path, &to};
+    if (path == NULL || network == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_network_save: path or network is NULL");
+    TVLM_TRY(tvlm_network_check(network, &named));
+    writing *const w = tvlm_allocate(1, sizeof *w);
+    if (w == NULL) return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory to write a network", path);
+    w->network = network;
+    const tvlm_status status = write_network(&to, w);
+    free(w->inputs);
+    free(w);
+    return status;
+}

@@ -8,11 +8,15 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/try.h"
 #include "io/names.h"
 #include "texturevlm/io.h"
+#include "texturevlm/io_network.h"
 #include "texturevlm/layout.h"
 
-#define FORMAT_NAME "texturevlm.scorer"
+#define FORMAT_NAME  "texturevlm.scorer"
+#define NETWORK_NAME "texturevlm.network"
+#define OUTPUTS_MAX  (1 + TVLM_USER_PLANES_MAX)
 
 /* ---- Reading ---- */
 
@@ -25,19 +29,44 @@ static tvlm_status check_finite(const char *path, const tvlm_log *log, const cha
     return TVLM_OK;
 }
 
+/* What the shapes of the tensors say. */
+typedef struct shape {
+    int64_t outputs, channels, taps;
+} shape;
+
+/* Whether the last two sides are those of 1 or 3 x 3 taps. */
+static bool are_taps(const int64_t sides[2]) {
+    return sides[0] == sides[1] && (sides[0] == 1 || sides[0] == 3);
+}
+
+/* Reads what the shape of the weights says; false where it is none. */
+static bool shape_of(const tvlm_tensor *weights, shape *of) {
+    const int64_t *const sides = weights->shape;
+    *of = (shape){1, sides[0], 1};
+    if (weights->rank == 1) return true;
+    if (weights->rank == 3) {
+        of->taps = 9;
+        return sides[1] == 3 && sides[2] == 3;
+    }
+    if (weights->rank != 4 || !are_taps(sides + 2)) return false;
+    *of = (shape){sides[0], sides[1], sides[2] * sides[3]};
+    return true;
+}
+
 static tvlm_status find_weights(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
-                                const tvlm_tensor **weights) {
+                                const tvlm_tensor **weights, shape *of) {
     *weights = tvlm_safetensors_find(file, "weights");
     if (*weights == NULL) return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: there is no tensor 'weights'", path);
-    const tvlm_tensor *const tensor = *weights;
-    const bool line = tensor->rank == 1,
-               square = tensor->rank == 3 && tensor->shape[1] == 3 && tensor->shape[2] == 3;
-    if (tensor->type != TVLM_ELEMENT_F32 || (!line && !square))
-        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is not float32 of shape [C] or [C, 3, 3]",
+    if ((*weights)->type != TVLM_ELEMENT_F32 || !shape_of(*weights, of))
+        return tvlm_fail(log, TVLM_ERROR_FORMAT,
+                         "%s: 'weights' is not float32 of shape [C], [C, 3, 3], [O, C, 1, 1] or [O, C, 3, 3]",
                          path);
-    if (tensor->shape[0] < 1 || tensor->shape[0] > TVLM_LAYOUT_CHANNELS_MAX)
+    if (of->channels < 1 || of->channels > TVLM_LAYOUT_CHANNELS_MAX)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is for %lld channels, not for 1 to %d", path,
-                         (long long)tensor->shape[0], TVLM_LAYOUT_CHANNELS_MAX);
+                         (long long)of->channels, TVLM_LAYOUT_CHANNELS_MAX);
+    if (of->outputs < 1 || of->outputs > OUTPUTS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'weights' is for %lld outputs, not for 1 to %d", path,
+                         (long long)of->outputs, OUTPUTS_MAX);
     return TVLM_OK;
 }
 
@@ -53,18 +82,36 @@ static tvlm_status read_number(const char *path, const tvlm_log *log, const tvlm
     return check_finite(path, log, name, number, 1);
 }
 
+/* Whether the query weights are of as many outputs, channels and taps as the weights. *dimension becomes theirs, and *all
+ * whether they are those of all taps. */
+static bool fits(const tvlm_tensor *query, const shape *of, int64_t *dimension, bool *all) {
+    const int64_t *const sides = query->shape;
+    *all = query->rank == 5;
+    *dimension = sides[*all ? 4 : 0];
+    if (*all)
+        return sides[0] == of->outputs && sides[1] == of->channels && are_taps(sides + 2) &&
+               sides[2] * sides[3] == of->taps;
+    return query->rank == 2 && sides[1] == of->channels && of->outputs == 1;
+}
+
 /* Sets *found to the query weights, or to NULL where there are none. */
 static tvlm_status find_query_weights(const char *path, const tvlm_log *log, const tvlm_safetensors *file,
-                                      int64_t channels, const tvlm_tensor **found) {
+                                      const shape *of, const tvlm_tensor **found, int64_t *dimension,
+                                      bool *all) {
     const tvlm_tensor *const tensor = *found = tvlm_safetensors_find(file, "query_weights");
+    const int side = of->taps == 9 ? 3 : 1;
+    *dimension = 0;
+    *all = false;
     if (tensor == NULL) return TVLM_OK;
-    if (tensor->type != TVLM_ELEMENT_F32 || tensor->rank != 2 || tensor->shape[1] != channels)
-        return tvlm_fail(log, TVLM_ERROR_FORMAT,
-                         "%s: 'query_weights' is not float32 of shape [D, %lld], a column for each channel",
-                         path, (long long)channels);
-    if (tensor->shape[0] < 1 || tensor->shape[0] > TVLM_FEATURES_MAX)
+    if (tensor->type != TVLM_ELEMENT_F32 || !fits(tensor, of, dimension, all))
+        return tvlm_fail(
+            log, TVLM_ERROR_FORMAT,
+            "%s: 'query_weights' is not float32 of shape [D, %lld], of one output, or [%lld, %lld, "
+            "%d, %d, D]",
+            path, (long long)of->channels, (long long)of->outputs, (long long)of->channels, side, side);
+    if (*dimension < 1 || *dimension > TVLM_FEATURES_MAX)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: 'query_weights' is for queries of %lld, not of 1 to %d",
-                         path, (long long)tensor->shape[0], TVLM_FEATURES_MAX);
+                         path, (long long)*dimension, TVLM_FEATURES_MAX);
     return check_finite(path, log, "query_weights", tensor->data, tensor->size / sizeof(float));
 }
 
@@ -99,67 +146,92 @@ typedef struct scorer_arrays {
     int32_t *channels;
 } scorer_arrays;
 
-/* Allocates a scorer with its weights, `dimension` rows of query weights, its channels, and perhaps their levels. */
-static tvlm_scorer *allocate_scorer(int32_t channels, int32_t taps, int32_t dimension, bool levels,
+/* Allocates one block for the scorer, `weights` and `query_weights` floats, its channels, and their levels. */
+static tvlm_scorer *allocate_scorer(size_t weights, size_t query_weights, int64_t channels,
                                     scorer_arrays *arrays) {
-    const size_t weight_count = (size_t)channels * (size_t)taps; /* all of these are small */
-    const size_t query_count = (size_t)channels * (size_t)dimension;
-    tvlm_scorer *const scorer =
-        tvlm_allocate(1, sizeof *scorer + (weight_count + query_count + (size_t)channels) * sizeof(float) +
-                             (size_t)channels * sizeof(int32_t));
+    tvlm_scorer *const scorer = tvlm_allocate(
+        1, sizeof *scorer + (weights + query_weights) * sizeof(float) +
+               (size_t)channels * (sizeof(float) + sizeof(int32_t))); /* the file holds the floats */
     if (scorer == NULL) return NULL;
     arrays->weights = (float *)(scorer + 1);
-    arrays->query_weights = arrays->weights + weight_count;
-    arrays->levels = arrays->query_weights + query_count;
+    arrays->query_weights = arrays->weights + weights;
+    arrays->levels = arrays->query_weights + query_weights;
     arrays->channels = (int32_t *)(arrays->levels + channels);
-    *scorer = (tvlm_scorer){.channel_count = channels,
-                            .channels = arrays->channels,
-                            .taps = taps,
-                            .weights = arrays->weights,
-                            .query_weights = dimension > 0 ? arrays->query_weights : NULL,
-                            .dimension = dimension,
-                            .levels = levels ? arrays->levels : NULL};
     return scorer;
+}
+
+/* The tensors of a scorer; NULL where there is none. */
+typedef struct scorer_tensors {
+    const tvlm_tensor *weights, *query, *levels;
+} scorer_tensors;
+
+/* Fills in a scorer of the tensors and channels. */
+static tvlm_status make_scorer(const char *path, const tvlm_stack *stack, const tvlm_log *log,
+                               const char *names, const shape *of, const scorer_tensors *from,
+                               tvlm_scorer **scorer) {
+    const size_t count = from->weights->size / sizeof(float);
+    const size_t query_bytes = from->query != NULL ? from->query->size : 0;
+    scorer_arrays to;
+    tvlm_scorer *const made = allocate_scorer(count, query_bytes / sizeof(float), of->channels, &to);
+    if (made == NULL)
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for a scorer of %lld channels", path,
+                         (long long)of->channels);
+    memcpy(to.weights, from->weights->data, from->weights->size);
+    if (from->query != NULL) memcpy(to.query_weights, from->query->data, query_bytes);
+    if (from->levels != NULL) memcpy(to.levels, from->levels->data, from->levels->size);
+    *made = (tvlm_scorer){.channel_count = (int32_t)of->channels,
+                          .channels = to.channels,
+                          .taps = (int32_t)of->taps,
+                          .weights = to.weights,
+                          .query_weights = from->query != NULL ? to.query_weights : NULL,
+                          .outputs = (int32_t)of->outputs,
+                          .levels = from->levels != NULL ? to.levels : NULL};
+    tvlm_status status = tvlm_io_read_names(path, stack, log, names, to.channels);
+    if (status == TVLM_OK) status = check_finite(path, log, "weights", to.weights, count);
+    if (status == TVLM_OK)
+        *scorer = made;
+    else
+        free(made);
+    return status;
 }
 
 static tvlm_status parse(const char *path, const tvlm_stack *stack, const tvlm_log *log,
                          const tvlm_safetensors *file, tvlm_scorer **scorer) {
-    const char *const format = tvlm_safetensors_metadata(file, "format");
     const char *const names = tvlm_safetensors_metadata(file, "channels");
-    const tvlm_tensor *tensor, *query, *levels;
+    scorer_tensors from;
     float bias, similarity;
-    scorer_arrays arrays;
-    if (format == NULL || strcmp(format, FORMAT_NAME) != 0)
-        return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)", path,
-                         FORMAT_NAME);
+    int64_t dimension;
+    bool all;
+    shape of;
+    tvlm_scorer *made = NULL;
     if (names == NULL)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: its metadata does not name the channels", path);
-    tvlm_status status;
-    if ((status = find_weights(path, log, file, &tensor)) != TVLM_OK ||
-        (status = read_number(path, log, file, "bias", &bias)) != TVLM_OK ||
-        (status = read_number(path, log, file, "similarity", &similarity)) != TVLM_OK ||
-        (status = find_query_weights(path, log, file, tensor->shape[0], &query)) != TVLM_OK ||
-        (status = find_levels(path, log, file, tensor->shape[0], &levels)) != TVLM_OK)
-        return status;
-    const int32_t count = (int32_t)tensor->shape[0], taps = tensor->rank == 3 ? 9 : 1;
-    if (tvlm_io_count_names(names) != count)
+    TVLM_TRY(find_weights(path, log, file, &from.weights, &of));
+    TVLM_TRY(read_number(path, log, file, "bias", &bias));
+    TVLM_TRY(read_number(path, log, file, "similarity", &similarity));
+    TVLM_TRY(find_query_weights(path, log, file, &of, &from.query, &dimension, &all));
+    TVLM_TRY(find_levels(path, log, file, of.channels, &from.levels));
+    if (tvlm_io_count_names(names) != of.channels)
         return tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: %d channels are named, 'weights' has %d", path,
-                         tvlm_io_count_names(names), count);
-    const int32_t dimension = query != NULL ? (int32_t)query->shape[0] : 0;
-    tvlm_scorer *const made = allocate_scorer(count, taps, dimension, levels != NULL, &arrays);
-    if (made == NULL)
-        return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for %d weights", path, count * taps);
+                         (int)tvlm_io_count_names(names), (int)of.channels);
+    TVLM_TRY(make_scorer(path, stack, log, names, &of, &from, &made));
     made->bias = bias;
     made->similarity_weight = similarity;
-    memcpy(arrays.weights, tensor->data, tensor->size);
-    if (query != NULL) memcpy(arrays.query_weights, query->data, query->size);
-    if (levels != NULL) memcpy(arrays.levels, levels->data, levels->size);
-    if ((status = tvlm_io_read_names(path, stack, log, names, arrays.channels)) != TVLM_OK ||
-        (status = check_finite(path, log, "weights", arrays.weights, (size_t)count * (size_t)taps)) !=
-            TVLM_OK) {
-        free(made);
-        return status;
+    made->dimension = (int32_t)dimension;
+    made->query_taps = all ? made->taps : 0;
+    *scorer = made;
+    return TVLM_OK;
+}
+
+static tvlm_status load_network(const char *path, const tvlm_log *log, tvlm_scorer **scorer) {
+    tvlm_network *network = NULL;
+    TVLM_TRY(tvlm_network_load(path, log, &network));
+    tvlm_scorer *const made = tvlm_allocate(1, sizeof *made);
+    if (made == NULL) {
+        tvlm_network_destroy(&network);
+        return tvlm_fail(log, TVLM_ERROR_MEMORY, "%s: no memory for a scorer", path);
     }
+    made->network = network;
     *scorer = made;
     return TVLM_OK;
 }
@@ -169,10 +241,17 @@ tvlm_status tvlm_scorer_load_for(const char *path, const tvlm_stack *stack, cons
     tvlm_safetensors *file = NULL;
     if (path == NULL || scorer == NULL)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_load: path or scorer is NULL");
-    tvlm_status status = tvlm_safetensors_read(path, log, &file);
-    if (status == TVLM_OK) status = parse(path, stack, log, file, scorer);
+    TVLM_TRY(tvlm_safetensors_read(path, log, &file));
+    const char *const format = tvlm_safetensors_metadata(file, "format");
+    const bool is_network = format != NULL && strcmp(format, NETWORK_NAME) == 0;
+    tvlm_status status = TVLM_OK;
+    if (format == NULL || (!is_network && strcmp(format, FORMAT_NAME) != 0))
+        status = tvlm_fail(log, TVLM_ERROR_FORMAT, "%s: is not a scorer (its metadata lacks format = %s)",
+                           path, FORMAT_NAME);
+    else if (!is_network)
+        status = parse(path, stack, log, file, scorer);
     tvlm_safetensors_destroy(&file);
-    return status;
+    return status == TVLM_OK && is_network ? load_network(path, log, scorer) : status;
 }
 
 tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer **scorer) {
@@ -180,32 +259,58 @@ tvlm_status tvlm_scorer_load(const char *path, const tvlm_log *log, tvlm_scorer 
 }
 
 void tvlm_scorer_destroy(tvlm_scorer **scorer) {
-    if (scorer == NULL) return;
+    if (scorer == NULL || *scorer == NULL) return;
+    /* Only this file made it, and the network is not shared. */
+    tvlm_network *network = (tvlm_network *)(*scorer)->network;
+    tvlm_network_destroy(&network);
     free(*scorer);
     *scorer = NULL;
 }
 
 /* ---- Writing ---- */
 
-static int32_t taps_of(const tvlm_scorer *scorer) {
-    return scorer->taps == 0 ? 1 : scorer->taps;
+/* The scorer with no number left at its default. */
+static tvlm_scorer resolved(const tvlm_scorer *scorer) {
+    tvlm_scorer all = *scorer;
+    if (all.taps == 0) all.taps = 1;
+    if (all.outputs == 0) all.outputs = 1;
+    return all;
+}
+
+static size_t weight_count(const tvlm_scorer *scorer) {
+    return (size_t)scorer->outputs * (size_t)scorer->channel_count * (size_t)scorer->taps;
+}
+
+static size_t query_count(const tvlm_scorer *scorer) {
+    const size_t rows =
+        scorer->query_taps != 0 ? weight_count(scorer) : (size_t)scorer->channel_count; /* of one output */
+    return scorer->query_weights != NULL ? rows * (size_t)scorer->dimension : 0;
+}
+
+static tvlm_status check_numbers(const char *path, const tvlm_log *log, const tvlm_scorer *scorer) {
+    if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
+        scorer->channels == NULL || scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != 9))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each",
+                         path);
+    if (scorer->outputs < 1 || scorer->outputs > OUTPUTS_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer of %d outputs; 1 to %d are possible", path,
+                         (int)scorer->outputs, OUTPUTS_MAX);
+    if (scorer->query_weights == NULL) return TVLM_OK;
+    if (scorer->dimension < 1 || scorer->dimension > TVLM_FEATURES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: query weights for vectors of %d dimensions", path,
+                         (int)scorer->dimension);
+    if (scorer->query_taps != scorer->taps && (scorer->query_taps != 0 || scorer->outputs != 1))
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "%s: query weights of %d taps for a scorer of %d outputs and %d taps", path,
+                         (int)scorer->query_taps, (int)scorer->outputs, (int)scorer->taps);
+    return TVLM_OK;
 }
 
 static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvlm_scorer *scorer) {
-    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
-    if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
-        scorer->channels == NULL || scorer->weights == NULL || (taps_of(scorer) != 1 && taps_of(scorer) != 9))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a scorer has channels, and 1 or 9 weights for each",
-                         path);
-    if (scorer->query_weights != NULL && (scorer->dimension < 1 || scorer->dimension > TVLM_FEATURES_MAX))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: query weights for vectors of %d dimensions", path,
-                         (int)scorer->dimension);
-    const size_t count = (size_t)scorer->channel_count * (size_t)taps_of(scorer);
-    const size_t query_count =
-        scorer->query_weights != NULL ? (size_t)scorer->channel_count * (size_t)scorer->dimension : 0;
+    TVLM_TRY(check_numbers(path, log, scorer));
     bool finite = isfinite(scorer->bias) && isfinite(scorer->similarity_weight);
-    for (size_t i = 0; i < count; ++i) finite = finite && isfinite(scorer->weights[i]);
-    for (size_t i = 0; i < query_count; ++i) finite = finite && isfinite(scorer->query_weights[i]);
+    for (size_t i = 0; i < weight_count(scorer); ++i) finite = finite && isfinite(scorer->weights[i]);
+    for (size_t i = 0; i < query_count(scorer); ++i) finite = finite && isfinite(scorer->query_weights[i]);
     if (!finite) return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: a weight of the scorer is not finite", path);
     for (int32_t i = 0; scorer->levels != NULL && i < scorer->channel_count; ++i)
         if (is_wrong_level(scorer->levels[i]))
@@ -222,43 +327,72 @@ static tvlm_status check_scorer(const char *path, const tvlm_log *log, const tvl
     return TVLM_OK;
 }
 
-tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const tvlm_log *log) {
-    if (path == NULL || scorer == NULL)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_save: path or scorer is NULL");
-    tvlm_status status = check_scorer(path, log, scorer);
-    if (status != TVLM_OK) return status;
+/* A scorer of one output is written as it always was. */
+static tvlm_tensor weights_tensor(const tvlm_scorer *scorer) {
+    const int64_t side = scorer->taps == 9 ? 3 : 1;
+    tvlm_tensor tensor = {.name = "weights", .type = TVLM_ELEMENT_F32, .data = scorer->weights};
+    if (scorer->outputs > 1) {
+        tensor.rank = 4;
+        tensor.shape[0] = scorer->outputs;
+        tensor.shape[1] = scorer->channel_count;
+        tensor.shape[2] = tensor.shape[3] = side;
+    } else {
+        tensor.rank = side == 3 ? 3 : 1;
+        tensor.shape[0] = scorer->channel_count;
+        tensor.shape[1] = tensor.shape[2] = side;
+    }
+    return tensor;
+}
+
+static tvlm_tensor query_tensor(const tvlm_scorer *scorer) {
+    const int64_t side = scorer->taps == 9 ? 3 : 1;
+    if (scorer->query_taps == 0)
+        return (tvlm_tensor){.name = "query_weights",
+                             .type = TVLM_ELEMENT_F32,
+                             .rank = 2,
+                             .shape = {scorer->dimension, scorer->channel_count},
+                             .data = scorer->query_weights};
+    return (tvlm_tensor){.name = "query_weights",
+                         .type = TVLM_ELEMENT_F32,
+                         .rank = 5,
+                         .shape = {scorer->outputs, scorer->channel_count, side, side, scorer->dimension},
+                         .data = scorer->query_weights};
+}
+
+static tvlm_status write_scorer(const char *path, const tvlm_scorer *scorer, const tvlm_log *log) {
     char *names = NULL;
-    status = tvlm_io_join_names(path, log, scorer->channels, scorer->channel_count, &names);
+    tvlm_tensor tensors[5] = {
+        weights_tensor(scorer),
+        {.name = "bias", .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {1}, .data = &scorer->bias},
+        {.name = "similarity",
+         .type = TVLM_ELEMENT_F32,
+         .rank = 1,
+         .shape = {1},
+         .data = &scorer->similarity_weight},
+    };
+    int32_t count = 3;
+    if (scorer->query_weights != NULL) tensors[count++] = query_tensor(scorer);
+    if (scorer->levels != NULL)
+        tensors[count++] = (tvlm_tensor){.name = "levels",
+                                         .type = TVLM_ELEMENT_F32,
+                                         .rank = 1,
+                                         .shape = {scorer->channel_count},
+                                         .data = scorer->levels};
+    tvlm_status status = tvlm_io_join_names(path, log, scorer->channels, scorer->channel_count, &names);
     if (status == TVLM_OK) {
-        tvlm_tensor tensors[5] = {
-            {.name = "weights",
-             .type = TVLM_ELEMENT_F32,
-             .rank = scorer->taps == 9 ? 3 : 1,
-             .shape = {scorer->channel_count, 3, 3},
-             .data = scorer->weights},
-            {.name = "bias", .type = TVLM_ELEMENT_F32, .rank = 1, .shape = {1}, .data = &scorer->bias},
-            {.name = "similarity",
-             .type = TVLM_ELEMENT_F32,
-             .rank = 1,
-             .shape = {1},
-             .data = &scorer->similarity_weight},
-        };
         const tvlm_metadata metadata[] = {{"format", FORMAT_NAME}, {"channels", names}};
-        int32_t count = 3;
-        if (scorer->query_weights != NULL)
-            tensors[count++] = (tvlm_tensor){.name = "query_weights",
-                                             .type = TVLM_ELEMENT_F32,
-                                             .rank = 2,
-                                             .shape = {scorer->dimension, scorer->channel_count},
-                                             .data = scorer->query_weights};
-        if (scorer->levels != NULL)
-            tensors[count++] = (tvlm_tensor){.name = "levels",
-                                             .type = TVLM_ELEMENT_F32,
-                                             .rank = 1,
-                                             .shape = {scorer->channel_count},
-                                             .data = scorer->levels};
         status = tvlm_safetensors_write(path, tensors, count, metadata, 2, log);
     }
     free(names);
     return status;
+}
+
+tvlm_status tvlm_scorer_save(const char *path, const tvlm_scorer *scorer, const tvlm_log *log) {
+    if (path == NULL || scorer == NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "tvlm_scorer_save: path or scorer is NULL");
+    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
+    if (scorer->network != NULL) return tvlm_network_save(path, scorer->network, log);
+    const tvlm_scorer all = resolved(scorer);
+    TVLM_TRY(check_scorer(path, log, &all));
+    return write_scorer(path, &all, log);
 }

@@ -42,6 +42,16 @@ typedef struct layer_run {
     double cost;
 } layer_run;
 
+/* What a network reads, and where its outputs go: to a texture, or to planes of floats, one for each output. */
+typedef struct work {
+    const tvlm_network *network;
+    const tvlm_texture *inputs;
+    const tvlm_texture *out; /* NULL: to the planes */
+    cl_mem planes;
+    int32_t images;
+    tvlm_format format;
+} work;
+
 typedef struct plan {
     const tvlm_network *network;
     tvlm_network_size size;
@@ -131,11 +141,11 @@ static void choose_runs(plan *p) {
     for (int32_t i = p->count - 1; i >= 0; --i, end = p->runs[i + 1].first) p->runs[i] = last[end];
 }
 
-static plan plan_of(const opencl_device *device, const tvlm_generate_args *args) {
-    const tvlm_network *const network = args->network;
+static plan plan_of(const opencl_device *device, const work *job) {
+    const tvlm_network *const network = job->network;
     plan p = {.network = network, .shape = shape_of(device)};
-    p.width[0] = args->inputs->width;
-    p.height[0] = args->inputs->height;
+    p.width[0] = job->inputs->width;
+    p.height[0] = job->inputs->height;
     p.channels[0] = network->input_count;
     for (int32_t i = 0; i < network->layer_count; ++i) {
         const tvlm_network_layer *const layer = &network->layers[i];
@@ -231,36 +241,42 @@ static block block_read(const plan *p, const layer_run *run, block made) {
     return made;
 }
 
+/* Whether what a run makes goes to a buffer: run r writes that of number (r + 1) % 2. */
+static bool goes_to_buffer(const plan *p, const work *job, int32_t r) {
+    return r + 1 < p->count || job->out == NULL;
+}
+
 /* What each run makes for a block of the network's output; bytes[] are those of the two buffers that take turns. */
-static void follow_back(const plan *p, int32_t images, block whole, block made[LAYERS], size_t bytes[2]) {
+static void follow_back(const plan *p, const work *job, block whole, block made[LAYERS], size_t bytes[2]) {
     bytes[0] = bytes[1] = 0;
     made[p->count - 1] = whole;
-    for (int32_t r = p->count - 1; r > 0; --r) {
-        made[r - 1] = block_read(p, &p->runs[r], made[r]);
-        const size_t needed = (size_t)images * (size_t)made[r - 1].width * (size_t)made[r - 1].height *
-                              (size_t)p->channels[p->runs[r].first] * sizeof(float);
-        if (needed > bytes[r % 2]) bytes[r % 2] = needed;
+    for (int32_t r = p->count - 1; r >= 0; --r) {
+        const layer_run *const run = &p->runs[r];
+        const size_t needed = (size_t)job->images * (size_t)made[r].width * (size_t)made[r].height *
+                              (size_t)p->channels[run->first + run->count] * sizeof(float);
+        if (goes_to_buffer(p, job, r) && needed > bytes[(r + 1) % 2]) bytes[(r + 1) % 2] = needed;
+        if (r > 0) made[r - 1] = block_read(p, run, made[r]);
     }
 }
 
-static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const tvlm_generate_args *args,
-                          cl_mem network, const cl_mem between[2], const block made[LAYERS]) {
+static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const work *job, cl_mem network,
+                          const cl_mem between[2], const block made[LAYERS]) {
     const layer_run *const run = &p->runs[r];
     const tiles t = tiles_of(p, run->first, run->count, run->tile);
-    const bool from_buffer = r > 0, to_buffer = r + 1 < p->count;
+    const bool from_buffer = r > 0, to_buffer = goes_to_buffer(p, job, r);
     char options[128];
     opencl_call call;
     snprintf(options, sizeof options, "-DFROM_BUFFER=%d -DTO_BUFFER=%d -DGROUP=%d -DVECTOR=%d -DPLACES=%d",
              from_buffer, to_buffer, (int)p->shape.group, (int)p->shape.vector, (int)p->shape.places);
-    TVLM_TRY(tvlm_opencl_call_begin(device, "learned.cl", "learned", args->out->format, options, &call));
+    TVLM_TRY(tvlm_opencl_call_begin(device, "learned.cl", "learned", job->format, options, &call));
     if (from_buffer)
         tvlm_opencl_call_memory(&call, between[r % 2]);
     else
-        tvlm_opencl_call_input(&call, args->inputs);
+        tvlm_opencl_call_input(&call, job->inputs);
     if (to_buffer)
         tvlm_opencl_call_memory(&call, between[(r + 1) % 2]);
     else
-        tvlm_opencl_call_output(&call, args->out);
+        tvlm_opencl_call_output(&call, job->out);
     tvlm_opencl_call_memory(&call, network);
     tvlm_opencl_call_memory(&call, network);
     tvlm_opencl_call_int(&call, run->first);
@@ -272,22 +288,22 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     tvlm_opencl_call_int4(&call, t.side[0], t.scale[0], t.offset[0], p->channels[run->first]);
     tvlm_opencl_call_int4(&call, made[r].x, made[r].y, made[r].width, made[r].height);
     tvlm_opencl_call_int(&call, p->network->output_count);
-    tvlm_opencl_call_float(&call, tvlm_network_limit(args->out->format));
+    tvlm_opencl_call_float(&call, tvlm_network_limit(job->format));
     tvlm_opencl_call_bytes(&call, t.local[0], NULL);
     tvlm_opencl_call_bytes(&call, t.local[1], NULL);
     const size_t group[3] = {(size_t)p->shape.group, 1, 1};
     const size_t size[3] = {(size_t)((made[r].width + run->tile - 1) / run->tile) * group[0],
                             (size_t)((made[r].height + run->tile - 1) / run->tile),
-                            (size_t)args->out->images};
+                            (size_t)job->images};
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 
 /* The sides of blocks for which little enough lies between runs. */
-static block block_side(const plan *p, int32_t images) {
+static block block_side(const plan *p, const work *job) {
     block made[LAYERS], side = {0, 0, p->width[p->network->layer_count], p->height[p->network->layer_count]};
     for (;;) {
         size_t bytes[2];
-        follow_back(p, images, side, made, bytes);
+        follow_back(p, job, side, made, bytes);
         if (bytes[0] + bytes[1] <= TVLM_NETWORK_WORK || (side.width <= BLOCK_MIN && side.height <= BLOCK_MIN))
             return side;
         if (side.height >= side.width)
@@ -297,30 +313,64 @@ static block block_side(const plan *p, int32_t images) {
     }
 }
 
-static tvlm_status make_block(opencl_device *device, const plan *p, const tvlm_generate_args *args,
-                              cl_mem network, block whole) {
+/* Copies what the last run left in a buffer to the planes. */
+static tvlm_status write_planes(opencl_device *device, const plan *p, const work *job, cl_mem from,
+                                block made) {
+    const int32_t layers = p->network->layer_count;
+    const cl_int2 size = {{p->width[layers], p->height[layers]}};
+    opencl_call call;
+    TVLM_TRY(tvlm_opencl_call_begin(device, "learned.cl", "learned_planes", job->format,
+                                    "-DFROM_BUFFER=1 -DTO_BUFFER=1", &call));
+    tvlm_opencl_call_memory(&call, from);
+    tvlm_opencl_call_int(&call, p->channels[layers]);
+    tvlm_opencl_call_int4(&call, made.x, made.y, made.width, made.height);
+    tvlm_opencl_call_bytes(&call, sizeof size, &size);
+    tvlm_opencl_call_memory(&call, job->planes);
+    return tvlm_opencl_call_run_pixels(&call, made.width, made.height, p->network->output_count);
+}
+
+static tvlm_status make_block(opencl_device *device, const plan *p, const work *job, cl_mem network,
+                              block whole) {
     block made[LAYERS];
     cl_mem between[2] = {NULL, NULL};
     size_t bytes[2];
-    follow_back(p, args->out->images, whole, made, bytes);
+    follow_back(p, job, whole, made, bytes);
     if (bytes[0] > 0) TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_A, bytes[0], &between[0]));
     if (bytes[1] > 0) TVLM_TRY(tvlm_opencl_scratch(device, SCRATCH_B, bytes[1], &between[1]));
-    for (int32_t r = 0; r < p->count; ++r) TVLM_TRY(launch(device, p, r, args, network, between, made));
-    return TVLM_OK;
+    for (int32_t r = 0; r < p->count; ++r) TVLM_TRY(launch(device, p, r, job, network, between, made));
+    return job->out != NULL ? TVLM_OK : write_planes(device, p, job, between[p->count % 2], whole);
 }
 
-tvlm_status tvlm_opencl_learned(tvlm_device *base, const tvlm_generate_args *args) {
-    opencl_device *const device = (opencl_device *)base;
-    const plan p = plan_of(device, args);
-    const block side = block_side(&p, args->out->images);
-    const int32_t width = args->out->width, height = args->out->height;
+static tvlm_status make(opencl_device *device, const work *job) {
+    const plan p = plan_of(device, job);
+    const block side = block_side(&p, job);
+    const int32_t width = p.width[p.network->layer_count], height = p.height[p.network->layer_count];
     cl_mem network;
     TVLM_TRY(upload(device, &p, &network));
     for (int32_t y = 0; y < height; y += side.height)
         for (int32_t x = 0; x < width; x += side.width) {
             const block whole = {x, y, side.width < width - x ? side.width : width - x,
                                  side.height < height - y ? side.height : height - y};
-            TVLM_TRY(make_block(device, &p, args, network, whole));
+            TVLM_TRY(make_block(device, &p, job, network, whole));
         }
     return TVLM_OK;
+}
+
+tvlm_status tvlm_opencl_learned(tvlm_device *base, const tvlm_generate_args *args) {
+    const work job = {.network = args->network,
+                      .inputs = args->inputs,
+                      .out = args->out,
+                      .images = args->out->images,
+                      .format = args->out->format};
+    return make((opencl_device *)base, &job);
+}
+
+tvlm_status tvlm_opencl_network(tvlm_device *base, const tvlm_network *network, const tvlm_texture *inputs,
+                                tvlm_buffer *planes) {
+    const work job = {.network = network,
+                      .inputs = inputs,
+                      .planes = ((opencl_buffer *)planes)->memory,
+                      .images = 1,
+                      .format = inputs->format};
+    return make((opencl_device *)base, &job);
 }

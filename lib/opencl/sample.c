@@ -33,11 +33,13 @@ tvlm_status tvlm_opencl_sample(tvlm_device *base, const tvlm_bundle *bundle, con
     return tvlm_opencl_call_run_list(&call, (size_t)count, (size_t)count4);
 }
 
-/* Packs `count` images of the bundle into images `first` and up of `out`. */
+/* Packs `count` images of the bundle from `from` on into images `to` and up of `out`. */
 static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
-                        int32_t first, int32_t count, tvlm_texture *out) {
+                        int32_t from, int32_t to, int32_t count, tvlm_texture *out) {
     opencl_device *device = (opencl_device *)base;
     const int32_t run = device->tuning.run;
+    const cl_int2 images = {{from, to}};
+    const cl_float2 step = {{out->extent_x / (float)out->width, out->extent_y / (float)out->height}};
     char options[80];
     cl_mem memory;
     opencl_call call;
@@ -47,7 +49,8 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
     tvlm_opencl_call_bundle(&call, bundle);
     tvlm_opencl_call_memory(&call, memory);
     tvlm_opencl_call_float(&call, level);
-    tvlm_opencl_call_int(&call, first);
+    tvlm_opencl_call_bytes(&call, sizeof images, &images);
+    tvlm_opencl_call_bytes(&call, sizeof step, &step);
     tvlm_opencl_call_output(&call, out);
     return tvlm_opencl_call_run_pixels(&call, (out->width + run - 1) / run, out->height, out->layers * count);
 }
@@ -55,11 +58,11 @@ static tvlm_status pack(tvlm_device *base, const tvlm_bundle *bundle, const int3
 tvlm_status tvlm_opencl_pack(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs, float level,
                              tvlm_texture *out) {
     OPENCL_TUNED(base, TVLM_TUNED_PACK, (double)out->width * out->height * out->images);
-    return pack(base, bundle, refs, level, 0, out->images, out);
+    return pack(base, bundle, refs, level, 0, 0, out->images, out);
 }
 
 tvlm_status tvlm_opencl_pack_slot(tvlm_device *base, const tvlm_bundle *bundle, const int32_t *refs,
-                                  float level, int32_t slot, tvlm_texture *out) {
+                                  float level, int32_t from, int32_t to, tvlm_texture *out) {
     OPENCL_TUNED(base, TVLM_TUNED_PACK, (double)out->width * out->height * out->images);
-    return pack(base, bundle, refs, level, slot, 1, out);
+    return pack(base, bundle, refs, level, from, to, 1, out);
 }

@@ -88,19 +88,36 @@ static void store(const maps *between, int32_t image, tvlm_texture *out) {
             }
 }
 
-static tvlm_status run(const tvlm_device *device, const tvlm_generate_args *args, int32_t image) {
-    const tvlm_network *const network = args->network;
-    maps between = {args->inputs->width, args->inputs->height, network->input_count, NULL};
-    tvlm_status status = allocate(device, &between);
-    if (status == TVLM_OK) load(args->inputs, image, &between);
-    for (int32_t i = 0; status == TVLM_OK && i < network->layer_count; ++i)
-        status = run_layer(device, &network->layers[i], &between);
-    if (status == TVLM_OK) store(&between, image, args->out);
-    free(between.values);
-    return status;
+/* Makes *between the outputs of the network for one image; its values are the caller's to free, also after an error. */
+static tvlm_status run(const tvlm_device *device, const tvlm_network *network, const tvlm_texture *inputs,
+                       int32_t image, maps *between) {
+    *between = (maps){inputs->width, inputs->height, network->input_count, NULL};
+    TVLM_TRY(allocate(device, between));
+    load(inputs, image, between);
+    for (int32_t i = 0; i < network->layer_count; ++i)
+        TVLM_TRY(run_layer(device, &network->layers[i], between));
+    return TVLM_OK;
 }
 
 tvlm_status tvlm_reference_learned(tvlm_device *device, const tvlm_generate_args *args) {
-    for (int32_t image = 0; image < args->out->images; ++image) TVLM_TRY(run(device, args, image));
-    return TVLM_OK;
+    tvlm_status status = TVLM_OK;
+    for (int32_t image = 0; status == TVLM_OK && image < args->out->images; ++image) {
+        maps made;
+        status = run(device, args->network, args->inputs, image, &made);
+        if (status == TVLM_OK) store(&made, image, args->out);
+        free(made.values);
+    }
+    return status;
+}
+
+tvlm_status tvlm_reference_network(tvlm_device *device, const tvlm_network *network,
+                                   const tvlm_texture *inputs, tvlm_buffer *planes) {
+    float *const out = reference_data(planes);
+    maps made;
+    const tvlm_status status = run(device, network, inputs, 0, &made);
+    const size_t count =
+        status == TVLM_OK ? (size_t)made.channels * (size_t)made.height * (size_t)made.width : 0;
+    for (size_t i = 0; i < count; ++i) out[i] = (float)made.values[i];
+    free(made.values);
+    return status;
 }

@@ -114,13 +114,20 @@ static void pack_texel(const tvlm_bundle *bundle, const int32_t *refs, const ref
     }
 }
 
+/* The middle of what the image leaves of texel i of the result. */
+static double texel_centre(int32_t i, int32_t side, float extent, float image_side) {
+    const double step = (double)extent / side;
+    return 0.5 * (i * step + fmin((i + 1) * step, (double)image_side));
+}
+
 /* Packs image `from` of the bundle into image `to` of the result. */
 static void pack_image(const tvlm_bundle *bundle, const int32_t *refs, float level, int32_t from, int32_t to,
                        tvlm_texture *out) {
     for (int32_t j = 0; j < out->height; ++j)
         for (int32_t i = 0; i < out->width; ++i) {
-            const reference_point point = {(i + 0.5) * (double)bundle->width / out->width,
-                                           (j + 0.5) * (double)bundle->height / out->height, level, from};
+            const reference_point point = {texel_centre(i, out->width, out->extent_x, bundle->width),
+                                           texel_centre(j, out->height, out->extent_y, bundle->height), level,
+                                           from};
             pack_texel(bundle, refs, &point, to, i, j, out);
         }
 }
@@ -133,8 +140,8 @@ tvlm_status tvlm_reference_pack(tvlm_device *device, const tvlm_bundle *bundle, 
 }
 
 tvlm_status tvlm_reference_pack_slot(tvlm_device *device, const tvlm_bundle *bundle, const int32_t *refs,
-                                     float level, int32_t slot, tvlm_texture *out) {
+                                     float level, int32_t from, int32_t to, tvlm_texture *out) {
     (void)device;
-    pack_image(bundle, refs, level, 0, slot, out);
+    pack_image(bundle, refs, level, from, to, out);
     return TVLM_OK;
 }

@@ -69,14 +69,32 @@ static tvlm_status answer_bytes(tvlm_stack *stack, int32_t index, const struct t
     return TVLM_OK;
 }
 
+/* A program that reads what a score reads. A network reads each of its inputs once at a candidate. */
+static tvlm_status reading(const tvlm_stack *stack, const struct tvlm_query *query,
+                           const struct tvlm_score_params *params, tvlm_score_program *program) {
+    float ones[TVLM_NETWORK_INPUTS_MAX];
+    if (params->scorer == NULL || params->scorer->network == NULL)
+        return tvlm_score_program_make(stack, query, params, program);
+    const tvlm_network *const network = params->scorer->network;
+    const tvlm_scorer inputs = {.channel_count = network->input_count,
+                                .channels = network->inputs,
+                                .taps = 1,
+                                .weights = ones,
+                                .outputs = 1};
+    for (int32_t i = 0; i < network->input_count; ++i) ones[i] = 1.0f;
+    return tvlm_score_program_linear(stack, params->index, &inputs, query != NULL, program);
+}
+
 tvlm_status tvlm_cost_of_score(tvlm_stack *stack, const struct tvlm_query *query,
                                const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                                size_t *bytes) {
+    const size_t outputs =
+        params->scorer != NULL && params->scorer->outputs > 1 ? (size_t)params->scorer->outputs : 1;
     tvlm_score_program program;
-    tvlm_status status = tvlm_score_program_make(stack, query, params, &program);
+    tvlm_status status = reading(stack, query, params, &program);
     *bytes = 0;
     if (status == TVLM_OK)
-        *bytes = (size_t)tvlm_candidate_count(candidates) *
+        *bytes = outputs * (size_t)tvlm_candidate_count(candidates) *
                  tvlm_cost_of_candidate(stack, params->index, &program, candidates->level);
     if (status == TVLM_OK && query != NULL && tvlm_query_has_vectors(query))
         status = answer_bytes(stack, params->index, query, bytes);

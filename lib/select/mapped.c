@@ -10,70 +10,106 @@
 #include "core/check.h"
 #include "core/memory.h"
 #include "core/try.h"
+#include "select/scorer.h"
 #include "stack/features.h"
 #include "stack/query.h"
 
-static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer,
-                                const struct tvlm_query *query) {
-    if (scorer->channel_count < 0 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
-        scorer->weights == NULL || (scorer->taps != 1 && scorer->taps != TVLM_SCORE_TAPS))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "query weights of a scorer without channels or weights");
+static size_t weight_count(const tvlm_scorer *scorer) {
+    return (size_t)scorer->outputs * (size_t)scorer->channel_count * (size_t)scorer->taps;
+}
+
+static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer) {
     if (scorer->dimension < 1 || scorer->dimension > TVLM_FEATURES_MAX)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "query weights for vectors of %d dimensions",
                          (int)scorer->dimension);
+    if (scorer->query_taps == scorer->taps || (scorer->query_taps == 0 && scorer->outputs == 1))
+        return TVLM_OK;
+    return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                     "query weights of %d taps for a scorer of %d outputs and %d taps", (int)scorer->query_taps,
+                     (int)scorer->outputs, (int)scorer->taps);
+}
+
+/* M times the mean of the unit vectors, in double. */
+static void add_matrix(const tvlm_scorer *scorer, const double *mean, float *weights) {
+    const size_t channels = (size_t)scorer->channel_count, taps = (size_t)scorer->taps,
+                 dimension = (size_t)scorer->dimension;
+    const bool all = scorer->query_taps != 0;
+    for (size_t i = 0; i < (all ? weight_count(scorer) : channels); ++i) {
+        double sum = 0.0;
+        for (size_t d = 0; d < dimension; ++d)
+            sum += mean[d] * (double)scorer->query_weights[all ? i * dimension + d : d * channels + i];
+        weights[all ? i : i * taps + taps / 2] += (float)sum;
+    }
+}
+
+/* Finds the mean of the query's vectors, each of length 1. */
+static tvlm_status find_mean(tvlm_device *device, const struct tvlm_query *query, double *mean) {
+    const int32_t count = query->count > 0 ? query->count : 1;
+    const size_t dimension = (size_t)query->dimension;
+    const float *asked;
+    float *owned = NULL;
+    float *const vectors = tvlm_allocate((size_t)count * dimension, sizeof *vectors);
+    tvlm_status status = TVLM_OK;
+    if (vectors == NULL)
+        status = tvlm_fail(&device->log, TVLM_ERROR_MEMORY, "no memory for %d vectors", (int)count);
+    if (status == TVLM_OK) status = tvlm_query_vectors(device, query, &asked, &owned);
+    if (status == TVLM_OK)
+        status = tvlm_unit_vectors(&device->log, count > 1 ? "query" : "the query", asked, count,
+                                   query->dimension, query->mean, query->dimension, vectors);
+    for (size_t i = 0; status == TVLM_OK && i < (size_t)count * dimension; ++i)
+        mean[i % dimension] += (double)vectors[i] / count;
+    free(owned);
+    free(vectors);
+    return status;
+}
+
+/* Makes the weights that the query gives a scorer with a matrix. */
+static tvlm_status ask(tvlm_device *device, const tvlm_scorer *scorer, const struct tvlm_query *query,
+                       float **weights) {
+    const tvlm_log *const log = &device->log;
     if (query->dimension != scorer->dimension)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
                          "the query has %d dimensions; the scorer's query weights are for %d",
                          (int)query->dimension, (int)scorer->dimension);
-    return TVLM_OK;
-}
-
-/* M^T times the mean of the unit vectors, onto the centre taps. */
-static void add_matrix(const tvlm_scorer *scorer, const float *vectors, int32_t count, float *weights) {
-    const size_t channels = (size_t)scorer->channel_count, taps = (size_t)scorer->taps;
-    for (size_t c = 0; c < channels; ++c) {
-        double sum = 0.0;
-        for (int32_t v = 0; v < count; ++v)
-            for (size_t d = 0; d < (size_t)scorer->dimension; ++d)
-                sum += (double)vectors[(size_t)v * (size_t)scorer->dimension + d] *
-                       (double)scorer->query_weights[d * channels + c];
-        weights[c * taps + taps / 2] += (float)(sum / count);
-    }
-}
-
-tvlm_status tvlm_scorer_for_query(tvlm_device *device, const tvlm_scorer *scorer,
-                                  const struct tvlm_query *query, tvlm_scorer *resolved, float **weights) {
-    const tvlm_log *const log = &device->log;
-    TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
-    *resolved = *scorer;
-    if (resolved->taps == 0) resolved->taps = 1;
-    scorer = resolved;
-    *weights = NULL;
-    if (scorer->query_weights == NULL || scorer->channel_count == 0 || query == NULL ||
-        !tvlm_query_has_vectors(query))
-        return TVLM_OK;
-    TVLM_TRY(check_matrix(log, scorer, query));
-    const int32_t count = query->count > 0 ? query->count : 1;
-    const size_t all = (size_t)scorer->channel_count * (size_t)scorer->taps;
+    const size_t all = weight_count(scorer);
     float *const made = tvlm_allocate(all, sizeof *made);
-    float *const vectors = tvlm_allocate((size_t)count * (size_t)query->dimension, sizeof *vectors);
+    double *const mean = tvlm_allocate((size_t)query->dimension, sizeof *mean);
     tvlm_status status = TVLM_OK;
-    if (made == NULL || vectors == NULL)
+    if (made == NULL || mean == NULL)
         status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %zu weights", all);
-    const float *asked;
-    float *owned = NULL;
-    if (status == TVLM_OK) status = tvlm_query_vectors(device, query, &asked, &owned);
-    if (status == TVLM_OK)
-        status = tvlm_unit_vectors(log, count > 1 ? "query" : "the query", asked, count, query->dimension,
-                                   query->mean, query->dimension, vectors);
-    free(owned);
+    if (status == TVLM_OK) status = find_mean(device, query, mean);
     if (status == TVLM_OK) {
         memcpy(made, scorer->weights, all * sizeof *made);
-        add_matrix(scorer, vectors, count, made);
-        resolved->weights = *weights = made;
+        add_matrix(scorer, mean, made);
+        *weights = made;
     } else {
         free(made);
     }
-    free(vectors);
+    free(mean);
+    return status;
+}
+
+tvlm_status tvlm_scorer_for_query(const tvlm_stack *stack, const struct tvlm_score_params *params,
+                                  const struct tvlm_query *query, tvlm_scorer *resolved, float **weights) {
+    const tvlm_log *const log = tvlm_stack_log(stack);
+    *weights = NULL;
+    if (params->weights != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weights and a scorer: a scorer has weights of its own");
+    TVLM_CHECK_RESERVED(log, tvlm_scorer, params->scorer);
+    *resolved = *params->scorer;
+    if (resolved->taps == 0) resolved->taps = 1;
+    if (resolved->outputs == 0) resolved->outputs = 1;
+    TVLM_TRY(tvlm_scorer_check(stack, resolved));
+    if (resolved->query_weights == NULL || resolved->channel_count == 0 || query == NULL ||
+        !tvlm_query_has_vectors(query))
+        return TVLM_OK;
+    TVLM_TRY(check_matrix(log, resolved));
+    TVLM_TRY(ask(tvlm_stack_device(stack), resolved, query, weights));
+    resolved->weights = *weights;
+    /* The matrix may hold what is not finite. */
+    const tvlm_status status = tvlm_scorer_check(stack, resolved);
+    if (status == TVLM_OK) return TVLM_OK;
+    free(*weights);
+    *weights = NULL;
     return status;
 }

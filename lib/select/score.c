@@ -12,13 +12,14 @@
 #include "core/owner.h"
 #include "core/try.h"
 #include "select/mapped.h"
+#include "select/outputs.h"
 #include "select/pass.h"
+#include "select/scorer.h"
 #include "stack/bundle.h"
 #include "stack/frame.h"
 #include "stack/grids.h"
 #include "stack/make.h"
 #include "stack/query.h"
-#include "texturevlm/input.h"
 
 #define CENTRE (TVLM_SCORE_TAPS / 2)
 
@@ -173,39 +174,6 @@ static tvlm_status three_part_program(const tvlm_log *log, const float *weights,
 
 /* ---- Linear scorers ---- */
 
-static tvlm_status check_scorer(const tvlm_stack *stack, const tvlm_scorer *scorer) {
-    const tvlm_log *log = tvlm_stack_log(stack);
-    if (scorer->channel_count < 0 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d channels", (int)scorer->channel_count);
-    if (scorer->taps != 1 && scorer->taps != TVLM_SCORE_TAPS)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d taps; 1 or 9 are possible",
-                         (int)scorer->taps);
-    if (scorer->channel_count > 0 && (scorer->channels == NULL || scorer->weights == NULL))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer without channels or weights");
-    if (!isfinite(scorer->bias) || !isfinite(scorer->similarity_weight))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's bias or similarity weight is not finite");
-    for (int32_t c = 0; c < scorer->channel_count; ++c) {
-        TVLM_TRY(tvlm_stack_check_channel(stack, scorer->channels[c]));
-        for (int32_t tap = 0; tap < scorer->taps; ++tap)
-            if (!isfinite(scorer->weights[c * scorer->taps + tap]))
-                return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer's weight of channel %d is not finite",
-                                 (int)scorer->channels[c]);
-        if (scorer->levels != NULL && scorer->levels[c] != -1.0f &&
-            !(scorer->levels[c] >= 0.0f && isfinite(scorer->levels[c])))
-            return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                             "a scorer's level of channel %d is %g; it is 0 or more, or -1",
-                             (int)scorer->channels[c], (double)scorer->levels[c]);
-    }
-    return TVLM_OK;
-}
-
-/* Channels that cannot change the score are neither read nor made. */
-static bool counts(const tvlm_scorer *scorer, int32_t c) {
-    for (int32_t tap = 0; tap < scorer->taps; ++tap)
-        if (scorer->weights[c * scorer->taps + tap] != 0.0f) return true;
-    return false;
-}
-
 /* Gives the next channel of a linear program its place, *used, and the group that it lies in. */
 static tvlm_score_group *next_place(program *p, int32_t taps, int32_t *used, int *place, int32_t channel) {
     *place = (int)(*used % 4);
@@ -215,32 +183,16 @@ static tvlm_score_group *next_place(program *p, int32_t taps, int32_t *used, int
     return group;
 }
 
-/* *has: whether there is anything to read of a channel that counts. A still without it is refused, since its
- * score would be that of another scorer. A stream's frame may be one before the input comes, and a pass the
- * first one. */
-static tvlm_status find_input(const tvlm_stack *stack, int32_t index, int32_t channel, bool query,
-                              bool *has) {
-    tvlm_channel_info info;
-    *has = tvlm_stack_place(stack, channel).grid != TVLM_GRID_NONE;
-    if (tvlm_stack_is_streamed(stack) || channel == TVLM_CHANNEL_PREVIOUS_PASS ||
-        (query && channel == TVLM_CHANNEL_QUERY_SIMILARITY))
-        return TVLM_OK;
-    TVLM_TRY(tvlm_stack_has_channel(stack, index, channel, has));
-    if (*has) return TVLM_OK;
-    TVLM_TRY(tvlm_stack_get_channel_info(stack, channel, &info));
-    return tvlm_fail(tvlm_stack_log(stack), TVLM_ERROR_ARGUMENT,
-                     "the scorer weighs %s (%d), for which the image has no input", info.name, (int)channel);
-}
-
-static tvlm_status linear_program(const tvlm_stack *stack, int32_t index, const tvlm_scorer *scorer,
-                                  bool query, program *p) {
+tvlm_status tvlm_score_program_linear(const tvlm_stack *stack, int32_t index, const tvlm_scorer *scorer,
+                                      bool query, tvlm_score_program *p) {
     int32_t used = 0;
     int place;
-    TVLM_TRY(check_scorer(stack, scorer));
+    *p = (program){0};
     TVLM_TRY(program_allocate(tvlm_stack_log(stack), p, scorer->channel_count / 4 + 1));
     for (int32_t c = 0; c < scorer->channel_count; ++c) {
         bool has = false;
-        if (counts(scorer, c)) TVLM_TRY(find_input(stack, index, scorer->channels[c], query, &has));
+        if (tvlm_scorer_reads(scorer, c))
+            TVLM_TRY(tvlm_scorer_find_input(stack, index, scorer->channels[c], query, &has));
         if (!has) continue;
         tvlm_score_group *group = next_place(p, scorer->taps, &used, &place, scorer->channels[c]);
         const float *weights = scorer->weights + (size_t)c * (size_t)scorer->taps;
@@ -269,10 +221,12 @@ tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_q
     float *weights = NULL;
     *p = (program){0};
     if (params->scorer == NULL) return three_part_program(log, params->weights, asked, p);
-    if (params->weights != NULL)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "weights and a scorer: a scorer has weights of its own");
-    TVLM_TRY(tvlm_scorer_for_query(tvlm_stack_device(stack), params->scorer, query, &scorer, &weights));
-    const tvlm_status status = linear_program(stack, params->index, &scorer, asked, p);
+    if (params->scorer->network != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a scorer that is a network: no weights say what each channel adds to its score");
+    TVLM_TRY(tvlm_scorer_for_query(stack, params, query, &scorer, &weights));
+    scorer = tvlm_scorer_output(&scorer, 0);
+    const tvlm_status status = tvlm_score_program_linear(stack, params->index, &scorer, asked, p);
     free(weights);
     return status;
 }
@@ -450,25 +404,49 @@ static tvlm_status run(tvlm_stack *stack, const struct tvlm_score_params *params
     return status;
 }
 
-tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
-                               const struct tvlm_score_params *params, const tvlm_candidates *candidates,
-                               const tvlm_ranking *ranking, tvlm_buffer **scores) {
+/* Scores by one program. With `ask` the question is put to the image first. */
+static tvlm_status score_by_program(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
+                                    const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                                    const tvlm_ranking *ranking, tvlm_buffer **scores) {
     program p;
     tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
-    if (status == TVLM_OK) status = tvlm_query_upload(stack, params->index, query);
+    if (status == TVLM_OK && ask) status = tvlm_query_upload(stack, params->index, query);
     if (status == TVLM_OK) status = run(stack, params, candidates, &p, ranking, scores);
     tvlm_score_program_free(&p);
     return status;
 }
 
+/* Scores by a network. */
+static tvlm_status score_by_network(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
+                                    const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                                    const tvlm_ranking *ranking, tvlm_buffer **scores) {
+    TVLM_TRY(tvlm_scorer_check_network(stack, params));
+    if (ask) TVLM_TRY(tvlm_query_upload(stack, params->index, query));
+    TVLM_TRY(tvlm_outputs_of_network(stack, query != NULL, params, candidates, scores));
+    return tvlm_score_finish(stack, params, candidates, ranking, *scores);
+}
+
+static tvlm_status score(tvlm_stack *stack, const struct tvlm_query *query, bool ask,
+                         const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                         const tvlm_ranking *ranking, tvlm_buffer **scores) {
+    if (params->scorer != NULL && params->scorer->network != NULL)
+        return score_by_network(stack, query, ask, params, candidates, ranking, scores);
+    TVLM_TRY(score_by_program(stack, query, ask, params, candidates, ranking, scores));
+    return params->scorer != NULL && params->scorer->outputs > 1
+               ? tvlm_outputs_of_linear(stack, query, params, candidates)
+               : TVLM_OK;
+}
+
+tvlm_status tvlm_score_enqueue(tvlm_stack *stack, const struct tvlm_query *query,
+                               const struct tvlm_score_params *params, const tvlm_candidates *candidates,
+                               const tvlm_ranking *ranking, tvlm_buffer **scores) {
+    return score(stack, query, true, params, candidates, ranking, scores);
+}
+
 tvlm_status tvlm_score_again(tvlm_stack *stack, const struct tvlm_query *query,
                              const struct tvlm_score_params *params, const tvlm_candidates *candidates,
                              const tvlm_ranking *ranking, tvlm_buffer **scores) {
-    program p;
-    tvlm_status status = tvlm_score_program_make(stack, query, params, &p);
-    if (status == TVLM_OK) status = run(stack, params, candidates, &p, ranking, scores);
-    tvlm_score_program_free(&p);
-    return status;
+    return score(stack, query, false, params, candidates, ranking, scores);
 }
 
 /* ---- score.h ---- */

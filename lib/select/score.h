@@ -51,9 +51,12 @@ typedef struct tvlm_score_program {
     tvlm_score_combination combination;
 } tvlm_score_program;
 
-/* Makes the program of a score. The program is to be freed in any case. */
+/* Makes the program of a linear score, of a scorer's output 0. The program is to be freed in any case. */
 tvlm_status tvlm_score_program_make(const tvlm_stack *stack, const struct tvlm_query *query,
                                     const struct tvlm_score_params *params, tvlm_score_program *program);
+/* The same of a checked scorer (select/scorer.h), whose weights are as they are; `query`: there is one. */
+tvlm_status tvlm_score_program_linear(const tvlm_stack *stack, int32_t index, const tvlm_scorer *scorer,
+                                      bool query, tvlm_score_program *program);
 void tvlm_score_program_free(tvlm_score_program *program);
 
 /* Runs a program into a buffer of the caller's, with room for all candidates. It is about the question that the

@@ -169,6 +169,7 @@ void tvlm_stack_destroy(tvlm_stack **stack) {
     const tvlm_backend *backend = s->device->backend;
     tvlm_stack_chunks_release(s, s->chunks, s->chunk_count);
     for (int i = 0; i < TVLM_SCRATCH_COUNT; ++i) backend->buffer_destroy(s->device, &s->scratch[i]);
+    backend->texture_destroy(s->device, &s->candidates);
     for (int32_t i = 0; s->frames != NULL && i < s->images; ++i) {
         backend->buffer_destroy(s->device, &s->frames[i].scores);
         backend->buffer_destroy(s->device, &s->frames[i].looked);

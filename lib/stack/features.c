@@ -101,7 +101,7 @@ void tvlm_stack_features_release(tvlm_stack *stack, tvlm_chunk *chunk) {
 
 /* ---- Levels ---- */
 
-/* Copies level 0 texel by texel. For the copy, the grid is said to cover as many pixels as it has texels, so
+/* Copies level 0 texel by texel. For the copy, both grids are said to cover as many pixels as they have texels, so
  * that a sample at the centre of a texel is a fetch. */
 static tvlm_status copy_texels(tvlm_stack *stack, tvlm_texture *from, tvlm_texture *to) {
     const int32_t count = 4 * from->layers;
@@ -111,11 +111,12 @@ static tvlm_status copy_texels(tvlm_stack *stack, tvlm_texture *from, tvlm_textu
     for (int32_t i = 0; i < count; ++i) refs[i] = TVLM_REF(0, i / 4, i % 4);
     bundle.count = 1;
     bundle.textures[0] = from;
-    bundle.width = from->extent_x = (float)from->width;
-    bundle.height = from->extent_y = (float)from->height;
+    const float extent_x = to->extent_x, extent_y = to->extent_y;
+    bundle.width = from->extent_x = to->extent_x = (float)from->width;
+    bundle.height = from->extent_y = to->extent_y = (float)from->height;
     const tvlm_status status = stack->device->backend->pack(stack->device, &bundle, refs, 0.0f, to);
-    from->extent_x = to->extent_x;
-    from->extent_y = to->extent_y;
+    from->extent_x = to->extent_x = extent_x;
+    from->extent_y = to->extent_y = extent_y;
     free(refs);
     return status;
 }

@@ -45,6 +45,19 @@ tvlm_buffer *tvlm_stack_scores_of(const tvlm_stack *stack, int32_t index, const 
     return same ? frame->scores : NULL;
 }
 
+tvlm_status tvlm_stack_candidates(tvlm_stack *stack, const tvlm_texture *shape, tvlm_texture **texture) {
+    const tvlm_backend *const backend = stack->device->backend;
+    const tvlm_texture *const held = stack->candidates;
+    if (held == NULL || held->width != shape->width || held->height != shape->height ||
+        held->layers != shape->layers || held->extent_x != shape->extent_x ||
+        held->extent_y != shape->extent_y) {
+        backend->texture_destroy(stack->device, &stack->candidates);
+        TVLM_TRY(backend->texture_create(stack->device, shape, &stack->candidates));
+    }
+    *texture = stack->candidates;
+    return TVLM_OK;
+}
+
 tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index) {
     return stack->frames[index].scores;
 }
@@ -128,4 +141,6 @@ void tvlm_stack_new_frame(tvlm_stack *stack, int32_t index) {
     stack->frames[index].scored = false;
     stack->frames[index].position_count = 0;
     tvlm_stack_given_clear(stack, index, TVLM_GRID_PREVIOUS_PASS);
+    for (int32_t i = 0; i < stack->user_count; ++i)
+        if (stack->users[i].output) tvlm_stack_given_clear(stack, index, (tvlm_grid)(TVLM_GRID_USER_0 + i));
 }

@@ -25,6 +25,10 @@ tvlm_buffer *tvlm_stack_scores_of(const tvlm_stack *stack, int32_t index, const 
 /* Returns what tvlm_stack_scores handed out last for image `index`; NULL: nothing yet. */
 tvlm_buffer *tvlm_stack_last_scores(const tvlm_stack *stack, int32_t index);
 
+/* Hands out a texture of one image and one level in which a scorer's network finds what it reads of candidates: the same at
+ * every call, as long as the shape is. */
+tvlm_status tvlm_stack_candidates(tvlm_stack *stack, const tvlm_texture *shape, tvlm_texture **texture);
+
 /* Makes room for `count` selected positions of image `index`, which the caller fills in: x, y in pixels of
  * the working image. It belongs to the stack. */
 tvlm_status tvlm_stack_keep_positions(tvlm_stack *stack, int32_t index, int32_t count, float **positions);

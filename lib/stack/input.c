@@ -456,12 +456,45 @@ static tvlm_status check_user(const tvlm_stack *stack, const char *name, float l
     return TVLM_OK;
 }
 
+/* Refuses a plane that is there with the same name and is another one. */
+static tvlm_status check_same(const tvlm_log *log, const tvlm_user_plane *known,
+                              const tvlm_user_plane *plane) {
+    if (known->output != plane->output)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "'%s' is the name of an output of a scorer, and of the application's own plane",
+                         plane->name);
+    if (known->low != plane->low || known->high != plane->high || known->reduce != plane->reduce)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: it had another range or reduction before", plane->name);
+    return TVLM_OK;
+}
+
+static tvlm_status put_user(tvlm_stack *stack, int32_t index, const tvlm_user_plane *plane,
+                            const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset,
+                            int32_t *channel) {
+    const tvlm_log *log = &stack->device->log;
+    int32_t found = find_user(stack, plane->name);
+    const bool known = found >= 0;
+    if (known) TVLM_TRY(check_same(log, &stack->users[found], plane));
+    if (!known && stack->user_count == TVLM_USER_PLANES_MAX)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: more than %d planes", plane->name,
+                         TVLM_USER_PLANES_MAX);
+    if (!known) {
+        found = stack->user_count++;
+        stack->users[found] = *plane;
+    }
+    const input_kind kind = user_kind(stack, found);
+    const tvlm_status status = put(stack, index, &kind, input, buffer, offset);
+    /* After a failure, it is as if a new plane had never been named. */
+    if (status != TVLM_OK && !known) --stack->user_count;
+    if (status == TVLM_OK && channel != NULL) *channel = TVLM_CHANNEL_USER_0 + found;
+    return status;
+}
+
 tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *name, float low, float high,
                                   tvlm_reduce reduce, const struct tvlm_grid_input *input,
                                   tvlm_buffer *buffer, size_t offset, int32_t *channel) {
     static const uint8_t rules[] = {TVLM_REDUCE_MEAN, TVLM_REDUCE_MAX, TVLM_REDUCE_MIN, TVLM_REDUCE_MODE,
                                     TVLM_REDUCE_GAUSSIAN};
-    const tvlm_log *log = &stack->device->log;
     tvlm_user_plane plane;
     TVLM_TRY(tvlm_stack_check_index(stack, index));
     TVLM_TRY(check_user(stack, name, low, high, reduce));
@@ -470,23 +503,20 @@ tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *
     plane.low = low < high ? low : -INFINITY;
     plane.high = low < high ? high : INFINITY;
     plane.reduce = rules[reduce];
-    int32_t found = find_user(stack, name);
-    const bool known = found >= 0;
-    if (known && (stack->users[found].low != plane.low || stack->users[found].high != plane.high ||
-                  stack->users[found].reduce != plane.reduce))
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: it had another range or reduction before", name);
-    if (!known && stack->user_count == TVLM_USER_PLANES_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: more than %d planes", name, TVLM_USER_PLANES_MAX);
-    if (!known) {
-        found = stack->user_count++;
-        stack->users[found] = plane;
-    }
-    const input_kind kind = user_kind(stack, found);
-    const tvlm_status status = put(stack, index, &kind, input, buffer, offset);
-    /* After a failure, it is as if a new plane had never been named. */
-    if (status != TVLM_OK && !known) --stack->user_count;
-    if (status == TVLM_OK && channel != NULL) *channel = TVLM_CHANNEL_USER_0 + found;
-    return status;
+    return put_user(stack, index, &plane, input, buffer, offset, channel);
+}
+
+tvlm_status tvlm_stack_input_output(tvlm_stack *stack, int32_t index, int32_t number,
+                                    const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset) {
+    tvlm_user_plane plane;
+    memset(&plane, 0, sizeof plane);
+    snprintf(plane.name, sizeof plane.name, "output_%d", (int)number);
+    plane.low = -INFINITY;
+    plane.high = INFINITY;
+    plane.reduce = TVLM_REDUCE_MEAN;
+    plane.output = true;
+    TVLM_TRY(check_user(stack, plane.name, 0.0f, 0.0f, TVLM_MEAN));
+    return put_user(stack, index, &plane, input, buffer, offset, NULL);
 }
 
 /* ---- input.h ---- */

@@ -16,4 +16,9 @@ tvlm_status tvlm_stack_input_user(tvlm_stack *stack, int32_t index, const char *
                                   tvlm_reduce reduce, const struct tvlm_grid_input *input,
                                   tvlm_buffer *buffer, size_t offset, int32_t *channel);
 
+/* Sets output `number` of a scorer, the plane "output_<number>", which goes when the image gets other pixels. ARGUMENT
+ * where the application has a plane of that name. */
+tvlm_status tvlm_stack_input_output(tvlm_stack *stack, int32_t index, int32_t number,
+                                    const struct tvlm_grid_input *input, tvlm_buffer *buffer, size_t offset);
+
 #endif

@@ -80,6 +80,7 @@ typedef struct tvlm_user_plane {
     char name[TVLM_CHANNEL_NAME_SIZE];
     float low, high;
     uint8_t reduce;
+    bool output; /* it is an output of a scorer, and goes with the image's pixels */
 } tvlm_user_plane;
 
 /* What questions leave of the present frame: stack/frame.h. */
@@ -148,6 +149,7 @@ struct tvlm_stack {
     struct tvlm_delta *delta; /* NULL until a frame was compared */
     tvlm_sent sent;           /* the next image, on its way */
     tvlm_buffer *scratch[TVLM_SCRATCH_COUNT];
+    tvlm_texture *candidates; /* what a scorer's network reads; NULL until there was one */
 };
 
 /* Returns the chunk that holds image `index`. */

@@ -16,9 +16,24 @@ static tvlm_grid_mask grids_of_input(int32_t channel) {
            (handed_in < TVLM_GRID_COUNT ? TVLM_GRID_BIT(handed_in) : 0);
 }
 
+/* Refuses what is made after the family. */
+static tvlm_status check_order(const tvlm_log *log, const tvlm_network *network) {
+    for (int32_t i = 0; i < network->input_count; ++i) {
+        const tvlm_grid grid = tvlm_channel_get_place(network->inputs[i]).grid;
+        tvlm_channel_info info;
+        if (grid != TVLM_GRID_LEARNED && grid != TVLM_GRID_QUERY) continue;
+        TVLM_TRY(tvlm_channel_get_info(network->inputs[i], &info));
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "input %d of the network: '%s' cannot be one, since it comes after the network",
+                         (int)i, info.name);
+    }
+    return TVLM_OK;
+}
+
 tvlm_status tvlm_stack_take_network(tvlm_stack *stack, const tvlm_network *network) {
     if (network == NULL) return TVLM_OK;
     TVLM_TRY(tvlm_network_check(network, &stack->device->log));
+    TVLM_TRY(check_order(&stack->device->log, network));
     stack->network = tvlm_network_copy(network);
     if (stack->network == NULL)
         return tvlm_fail(&stack->device->log, TVLM_ERROR_MEMORY, "no memory for a network");

@@ -141,6 +141,7 @@ tvlm_status tvlm_stack_get_info(const tvlm_stack *stack, tvlm_stack_info *info) 
                               .images = stack->images,
                               .levels = stack->levels,
                               .format = stack->format};
+    if (stack->candidates != NULL) info->device_bytes += stack->candidates->bytes;
     for (int32_t i = 0; i < stack->chunk_count; ++i) {
         for (int grid = 0; grid < TVLM_GRID_COUNT; ++grid)
             if (stack->chunks[i].grids[grid] != NULL)

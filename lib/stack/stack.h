@@ -68,6 +68,7 @@ typedef enum tvlm_scratch {
     TVLM_SCRATCH_QUERIES, /* unit vectors, or coordinates in a basis */
     TVLM_SCRATCH_COSINES, /* cosines of cells with one or more queries */
     TVLM_SCRATCH_LENGTHS, /* tvlm_features.inverse of an embedding */
+    TVLM_SCRATCH_OUTPUTS, /* those of a scorer, one plane of scores behind the other */
     TVLM_SCRATCH_COUNT
 } tvlm_scratch;
 

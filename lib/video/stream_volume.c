@@ -77,7 +77,7 @@ tvlm_status tvlm_stream_volume_store(const tvlm_stream *stream, stream_camera *c
                          "a volume of channels from more than %d textures",
                          (int)tvlm_stack_bundle_limit(stack));
     for (int32_t i = count; i < 4 * camera->volume->layers; ++i) refs[i] = TVLM_REF_ZERO;
-    TVLM_TRY(stream->device->backend->pack_slot(stream->device, &bundle, refs, (float)stream->volume_level,
+    TVLM_TRY(stream->device->backend->pack_slot(stream->device, &bundle, refs, (float)stream->volume_level, 0,
                                                 slot, camera->volume->textures[0]));
     camera->newest = slot;
     if (camera->filled < frames) ++camera->filled;
