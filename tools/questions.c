@@ -334,19 +334,13 @@ int questions_set(struct tool *tool, const questions *q, int image, int32_t widt
                         stack, 0);
 }
 
-static bool is_weighed(const tvlm_scorer *scorer, int32_t channel) {
-    for (int32_t tap = 0; tap < scorer->taps; ++tap)
-        if (scorer->weights[channel * scorer->taps + tap] != 0.0f) return true;
-    return false;
-}
-
 int questions_scorer(struct tool *tool, const question_options *options, const char *path,
                      tvlm_scorer **scorer) {
     int code = tool_status(tool, tvlm_scorer_load(path, &tool->log, scorer));
-    for (int32_t c = 0; code == TOOL_DONE && options->features.count == 0 && c < (*scorer)->channel_count;
+    for (int32_t c = 0; code == TOOL_DONE && options->features.count == 0 && c < scorer_channels(*scorer);
          ++c) {
         tvlm_channel_info info;
-        if (tvlm_channel_get_info((*scorer)->channels[c], &info) != TVLM_OK || !is_weighed(*scorer, c))
+        if (tvlm_channel_get_info(scorer_channel(*scorer, c), &info) != TVLM_OK || !scorer_weighs(*scorer, c))
             continue;
         if (strcmp(info.family, "features") == 0 || strcmp(info.family, "embedding") == 0)
             code = tool_usage(tool, "%s weighs %s: hand in --features", path, info.name);

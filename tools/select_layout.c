@@ -4,24 +4,45 @@
 #include <stdio.h>
 #include <string.h>
 
+int32_t scorer_channels(const tvlm_scorer *scorer) {
+    return scorer->network != NULL ? scorer->network->input_count : scorer->channel_count;
+}
+
+int32_t scorer_channel(const tvlm_scorer *scorer, int32_t i) {
+    return scorer->network != NULL ? scorer->network->inputs[i] : scorer->channels[i];
+}
+
+/* Whether any output has a number other than 0 for channel i in an array of `depth` numbers for each weight. */
+static bool any_weight(const tvlm_scorer *scorer, int32_t i, const float *weights, int32_t depth) {
+    const size_t taps = (size_t)scorer->taps * (size_t)depth, line = (size_t)scorer->channel_count * taps;
+    for (int32_t o = 0; o < scorer->outputs; ++o)
+        for (size_t n = 0; n < taps; ++n)
+            if (weights[(size_t)o * line + (size_t)i * taps + n] != 0.0f) return true;
+    return false;
+}
+
+bool scorer_weighs(const tvlm_scorer *scorer, int32_t i) {
+    return scorer->network != NULL || any_weight(scorer, i, scorer->weights, 1);
+}
+
 static bool is_read(const tvlm_scorer *scorer, int32_t i) {
-    for (int32_t tap = 0; tap < scorer->taps; ++tap) {
-        if (scorer->weights[i * scorer->taps + tap] != 0.0f) return true;
-    }
-    for (int32_t d = 0; scorer->query_weights != NULL && d < scorer->dimension; ++d) {
+    if (scorer_weighs(scorer, i)) return true;
+    if (scorer->query_weights == NULL) return false;
+    if (scorer->query_taps != 0) return any_weight(scorer, i, scorer->query_weights, scorer->dimension);
+    for (int32_t d = 0; d < scorer->dimension; ++d)
         if (scorer->query_weights[(size_t)d * (size_t)scorer->channel_count + (size_t)i] != 0.0f) return true;
-    }
     return false;
 }
 
 int scorer_layout(struct tool *tool, const char *path, const tvlm_scorer *scorer, char *layout, size_t size) {
+    const int32_t count = scorer_channels(scorer);
     int32_t used = 0;
     size_t length = 0;
-    for (int32_t i = 0; i < scorer->channel_count; ++i) used += is_read(scorer, i);
-    for (int32_t i = 0; i < scorer->channel_count; ++i) {
+    for (int32_t i = 0; i < count; ++i) used += is_read(scorer, i);
+    for (int32_t i = 0; i < count; ++i) {
         tvlm_channel_info channel;
         if (used > 0 && !is_read(scorer, i)) continue;
-        const int code = tool_status(tool, tvlm_channel_get_info(scorer->channels[i], &channel));
+        const int code = tool_status(tool, tvlm_channel_get_info(scorer_channel(scorer, i), &channel));
         if (code != TOOL_DONE) return code;
         if (length + strlen(channel.name) + 2 > size)
             return tool_fail(tool, "%s: reads too many channels", path);

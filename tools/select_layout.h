@@ -8,7 +8,13 @@
 #include "select_budget.h"
 #include "tool.h"
 
-/* Writes the names of the channels to which a scorer from file `path` gives a weight other than 0. Where it
+/* The channels that a scorer names: how many, and the i-th of them. */
+int32_t scorer_channels(const tvlm_scorer *scorer);
+int32_t scorer_channel(const tvlm_scorer *scorer, int32_t i);
+/* Whether it reads the i-th of them, whatever is asked. A network reads all. */
+bool scorer_weighs(const tvlm_scorer *scorer, int32_t i);
+
+/* Writes the names of the channels to which a scorer from file `path` gives a weight other than 0, or a query may. Where it
  * gives none, they are all of its channels, since a stack has at least one. */
 int scorer_layout(struct tool *tool, const char *path, const tvlm_scorer *scorer, char *layout, size_t size);
 

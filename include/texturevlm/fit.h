@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h: learns linear scorers (score.h) from images in which somebody has said what matters.
+ * fit.h: learns scorers (score.h) from images in which somebody has said what matters.
  *
  *     tvlm_fit_create(log, NULL, &fit);
  *     for (each image) tvlm_fit_add(fit, stack, 0, share, columns, rows);
@@ -9,6 +9,12 @@
  * A fit collects cells: the values of its channels, read as a scorer reads them, and the share of each cell
  * that is object. Logistic regression then finds the weights. The score of the scorer is the logarithm of the
  * odds that a point of the cell is object.
+ *
+ * With `hidden` the scorer is a network with one hidden layer. With `query_weights` what matters is the answer to a
+ * question, and the scorer's weights are what the question makes them:
+ *
+ *     tvlm_fit_create(log, tvlm_fit_params(.query_weights = true), &fit);
+ *     for (each image and question) tvlm_fit_add_query(fit, stack, 0, &query, share, columns, rows);
  */
 #ifndef TEXTUREVLM_FIT_H
 #define TEXTUREVLM_FIT_H
@@ -25,22 +31,35 @@ typedef struct tvlm_fit tvlm_fit;
  * (bench/fit.py). */
 #define TVLM_FIT_CHANNELS "saliency,eccentricity,entropy,edges,distance,rgb_var,boundary,high,text"
 #define TVLM_FIT_L2       1.0f
+/* Those of a fit of query_weights: the same, and what the question finds. */
+#define TVLM_FIT_QUERY_CHANNELS TVLM_FIT_CHANNELS ",query_similarity"
+/* A network's weights, and those that a query gives, are small where they are of use: they are held back less. */
+#define TVLM_FIT_HIDDEN_L2  0.001f
+#define TVLM_FIT_QUERY_L2   0.01f
+#define TVLM_FIT_HIDDEN_MAX TVLM_NETWORK_HIDDEN_MAX
 
 struct tvlm_fit_params {
-    /* The channels, each of them once; they are copied. NULL means those of TVLM_FIT_CHANNELS. */
+    /* The channels, each of them once; they are copied. NULL means those of TVLM_FIT_CHANNELS, or of
+     * TVLM_FIT_QUERY_CHANNELS. A network has at most TVLM_NETWORK_INPUTS_MAX. */
     const int32_t *channels;
     int32_t channel_count;
     /* The taps of the scorer: 1 or 9; 0 means 1. */
     int32_t taps;
     /* The distance of the candidates in pixels, as in tvlm_score_params; 0 means 16. */
     float stride;
-    uint64_t reserved[4];
+    /* How many values a hidden layer has, 1 to TVLM_FIT_HIDDEN_MAX: the scorer is then a network of a convolution with
+     * as many taps, max(0, x), and a convolution of one tap. 0: the scorer is linear. */
+    int32_t hidden;
+    /* Learns the matrix by which a query gives the weights of all taps. Not with `hidden`. */
+    bool query_weights;
+    uint64_t reserved[3];
 };
 #define tvlm_fit_params(...) TVLM_PARAMS(tvlm_fit_params, __VA_ARGS__)
 
 /*
  * Creates an empty fit. All calls on it write to `log` (NULL: none), which is copied. Errors: ARGUMENT
- * (a channel that is unknown, an identifier, or there twice; other taps; a stride below 1), MEMORY.
+ * (a channel that is unknown, an identifier, or there twice; too many of them; other taps; a stride below 1; another
+ * number of hidden values; hidden values and query weights), MEMORY.
  */
 TVLM_API tvlm_status tvlm_fit_create(const struct tvlm_fit_params *params, const tvlm_log *log,
                                      tvlm_fit **fit);
@@ -55,10 +74,19 @@ TVLM_API const int32_t *tvlm_fit_channels(const tvlm_fit *fit, int32_t *count);
  * is object: 0 .. 1, or NaN where that is unknown and the cell does not count. The grid is the one that
  * tvlm_score_size tells for the fit's stride. Shares and channels are copied, 4 * channels * taps bytes for
  * each cell: a photo of 1200 cells and 9 channels takes 43 KB, and 389 KB with 9 taps. The call waits.
- * Errors: ARGUMENT (another grid, a share outside 0 .. 1, no known cell), MEMORY.
+ * Errors: ARGUMENT (another grid, a share outside 0 .. 1, no known cell, a fit of query weights), MEMORY.
  */
 TVLM_API tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const float *share,
                                   int32_t columns, int32_t rows);
+
+/*
+ * Asks image `index` a question, and adds it with the share of each cell that is an answer: the same as above, for a fit of
+ * query weights, in which each question to an image is an image of its own. The query has vectors, all queries of a fit of
+ * the same dimension. Errors: as above and those of a query; ARGUMENT (a fit without query weights, another dimension).
+ */
+TVLM_API tvlm_status tvlm_fit_add_query(tvlm_fit *fit, tvlm_stack *stack, int32_t index,
+                                        const struct tvlm_query *query, const float *share, int32_t columns,
+                                        int32_t rows);
 
 /* Returns how many images were added. */
 TVLM_API int32_t tvlm_fit_images(const tvlm_fit *fit);
@@ -71,7 +99,8 @@ TVLM_API int32_t tvlm_fit_images(const tvlm_fit *fit);
 TVLM_API tvlm_status tvlm_fit_split(int32_t images, float share, uint64_t seed, uint8_t *held_out);
 
 struct tvlm_fit_solve_params {
-    /* The penalty on the squares of the weights, of standardised values: > 0; 0 means TVLM_FIT_L2. */
+    /* The penalty on the squares of the weights, of standardised values: > 0; 0 means TVLM_FIT_L2, of a network
+     * TVLM_FIT_HIDDEN_L2, of query weights TVLM_FIT_QUERY_L2. */
     float l2;
     /* [tvlm_fit_images]: images that are not 0 here are not learnt from. NULL: all are. */
     const uint8_t *held_out;
@@ -85,6 +114,11 @@ struct tvlm_fit_solve_params {
  * the channels' own units. Every image weighs the same, whatever its size, and a channel that is the same
  * everywhere gets weight 0. This is Newton's method (iteratively reweighted least squares: Hastie, Tibshirani
  * & Friedman 2009, section 4.4.1) in double precision on the host, which gives the same answer every time.
+ *
+ * A network begins as that scorer, of two of its hidden values, with others at random, and query weights begin at 0. L-BFGS
+ * (Nocedal & Wright 2006, algorithm 7.5) goes on from there, and also gives the same answer every time; of a network it is
+ * the best end of three beginnings. Query weights lie in the span of the questions, and their penalty is that of the
+ * matrix; no query changes the bias.
  *
  * The scorer belongs to the fit, and is valid until the fit is solved again or destroyed. tvlm_scorer_save
  * (io_scorer.h) writes it to a file. Errors: ARGUMENT (nothing to learn from, nothing but objects or no

@@ -11,6 +11,7 @@
 
 #include "core/check.h"
 #include "core/memory.h"
+#include "core/random.h"
 
 /* ---- Small matrices ---- */
 
@@ -82,19 +83,12 @@ int32_t tvlm_orthonormalise(double *rows, int32_t first, int32_t count, int32_t 
     return kept;
 }
 
-/* A number in (0, 1) by SplitMix64 (Steele, Lea & Flood 2014), for the transform of Box & Muller. */
-static double uniform(uint64_t *state) {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
-}
-
+/* The transform of Box & Muller. */
 void tvlm_normal_numbers(float *out, size_t count) {
     uint64_t state = 1;
     for (size_t i = 0; i < count; ++i) {
-        const double radius = sqrt(-2.0 * log(uniform(&state)));
-        out[i] = (float)(radius * cos(6.283185307179586 * uniform(&state)));
+        const double radius = sqrt(-2.0 * log(tvlm_random_unit(&state)));
+        out[i] = (float)(radius * cos(6.283185307179586 * tvlm_random_unit(&state)));
     }
 }
 

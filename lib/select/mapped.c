@@ -42,8 +42,7 @@ static void add_matrix(const tvlm_scorer *scorer, const double *mean, float *wei
     }
 }
 
-/* Finds the mean of the query's vectors, each of length 1. */
-static tvlm_status find_mean(tvlm_device *device, const struct tvlm_query *query, double *mean) {
+tvlm_status tvlm_query_direction(tvlm_device *device, const struct tvlm_query *query, double *mean) {
     const int32_t count = query->count > 0 ? query->count : 1;
     const size_t dimension = (size_t)query->dimension;
     const float *asked;
@@ -56,6 +55,7 @@ static tvlm_status find_mean(tvlm_device *device, const struct tvlm_query *query
     if (status == TVLM_OK)
         status = tvlm_unit_vectors(&device->log, count > 1 ? "query" : "the query", asked, count,
                                    query->dimension, query->mean, query->dimension, vectors);
+    for (size_t i = 0; i < dimension; ++i) mean[i] = 0.0;
     for (size_t i = 0; status == TVLM_OK && i < (size_t)count * dimension; ++i)
         mean[i % dimension] += (double)vectors[i] / count;
     free(owned);
@@ -77,7 +77,7 @@ static tvlm_status ask(tvlm_device *device, const tvlm_scorer *scorer, const str
     tvlm_status status = TVLM_OK;
     if (made == NULL || mean == NULL)
         status = tvlm_fail(log, TVLM_ERROR_MEMORY, "no memory for %zu weights", all);
-    if (status == TVLM_OK) status = find_mean(device, query, mean);
+    if (status == TVLM_OK) status = tvlm_query_direction(device, query, mean);
     if (status == TVLM_OK) {
         memcpy(made, scorer->weights, all * sizeof *made);
         add_matrix(scorer, mean, made);

@@ -17,4 +17,7 @@
 tvlm_status tvlm_scorer_for_query(const tvlm_stack *stack, const struct tvlm_score_params *params,
                                   const struct tvlm_query *query, tvlm_scorer *resolved, float **weights);
 
+/* Finds what a scorer sees of a query that has vectors: mean[dimension], of its vectors less their mean and of length 1. */
+tvlm_status tvlm_query_direction(tvlm_device *device, const struct tvlm_query *query, double *mean);
+
 #endif
