@@ -198,8 +198,8 @@ learned(FROM, TO, global const int *layers, global const float *weights, const i
  * x size.y places. `made` says which places the buffer holds: the first one, width and height. Work-item (x, y, c) copies
  * one value.
  */
-kernel void learned_planes(global const float *restrict from, const int channels, const int4 made, const int2 size,
-                           global float *restrict planes) {
+kernel void learned_planes(global const float *restrict from, const int channels, const int4 made,
+                           const int2 size, global float *restrict planes) {
     const int x = get_global_id(0), y = get_global_id(1), c = get_global_id(2);
     if (x >= made.z || y >= made.w) return;
     planes[((ulong)c * (ulong)size.y + (ulong)(made.y + y)) * (ulong)size.x + (ulong)(made.x + x)] =

@@ -52,7 +52,8 @@ static void check_hidden(tvlm_device *device, tvlm_format format) {
     for (int32_t taps = 1; taps <= 9; taps += 8) {
         tvlm_fit *fits[2] = {
             fit_of(tvlm_fit_params(.channels = channels, .channel_count = CHANNELS, .taps = taps)),
-            fit_of(tvlm_fit_params(.channels = channels, .channel_count = CHANNELS, .taps = taps, .hidden = 6))};
+            fit_of(
+                tvlm_fit_params(.channels = channels, .channel_count = CHANNELS, .taps = taps, .hidden = 6))};
         for (int i = 0; i < 2; ++i)
             assert_int_equal(tvlm_fit_add(fits[i], stack, 0, share, COLUMNS, ROWS), TVLM_OK);
         score_of(stack, NULL, solve(fits[0], 0.01f), linear);
@@ -62,7 +63,8 @@ static void check_hidden(tvlm_device *device, tvlm_format format) {
         score_of(stack, NULL, scorer, got);
         for (int i = 0; i < CELLS; ++i)
             if (isnan(got[i]) || (got[i] > 0.0f) != (share[i] > 0.5f))
-                fail_msg("%d taps: score %d is %g, the share %g", (int)taps, i, (double)got[i], (double)share[i]);
+                fail_msg("%d taps: score %d is %g, the share %g", (int)taps, i, (double)got[i],
+                         (double)share[i]);
         assert_true(loss_of(got, share) < 0.3 * loss_of(linear, share));
         score_of(stack, NULL, solve(fits[1], 0.0f), again);
         assert_memory_equal(got, again, sizeof got); /* the same every time */
@@ -101,15 +103,16 @@ static tvlm_stack *stack_with_features(tvlm_device *device, tvlm_format format, 
  * matrix. The last one is not learnt from: what is learnt gives its answer too. */
 static void check_query(tvlm_device *device, tvlm_format format) {
     enum { QUESTIONS = 10, LEARNT = 9 };
-    float weights[CHANNELS * 9], matrix[CHANNELS * 9 * D], vectors[QUESTIONS][D], share[CELLS], expected[CELLS],
-        got[CELLS];
+    float weights[CHANNELS * 9], matrix[CHANNELS * 9 * D], vectors[QUESTIONS][D], share[CELLS],
+        expected[CELLS], got[CELLS];
     uint64_t seed = 91;
     tvlm_stack *stack = stack_with_features(device, format, 22);
     for (int q = 0; q < QUESTIONS; ++q)
         for (int d = 0; d < D; ++d) vectors[q][d] = test_network_value(&seed);
     for (int32_t taps = 1; taps <= 9; taps += 8) {
         for (int i = 0; i < CHANNELS * taps; ++i) weights[i] = test_network_value(&seed) / (float)taps;
-        for (int i = 0; i < CHANNELS * taps * D; ++i) matrix[i] = 4.0f * test_network_value(&seed) / (float)taps;
+        for (int i = 0; i < CHANNELS * taps * D; ++i)
+            matrix[i] = 4.0f * test_network_value(&seed) / (float)taps;
         const tvlm_scorer known = {.channel_count = CHANNELS,
                                    .channels = channels,
                                    .taps = taps,
@@ -197,24 +200,27 @@ static void test_refusals(void **state) {
     tvlm_stack *stack = stack_with_features(device, TVLM_FORMAT_F32, 17);
     tvlm_fit *fit = fit_of(tvlm_fit_params(.query_weights = true)), *plain = fit_of(NULL);
     (void)state;
-    refused(tvlm_fit_add(fit, stack, 0, share, COLUMNS, ROWS), TVLM_ERROR_ARGUMENT, "an image without a question");
+    refused(tvlm_fit_add(fit, stack, 0, share, COLUMNS, ROWS), TVLM_ERROR_ARGUMENT,
+            "an image without a question");
     refused(tvlm_fit_add_query(plain, stack, 0, &query, share, COLUMNS, ROWS), TVLM_ERROR_ARGUMENT,
             "learns no query weights");
     refused(tvlm_fit_add_query(fit, stack, 0, NULL, share, COLUMNS, ROWS), TVLM_ERROR_ARGUMENT, "NULL");
     refused(tvlm_fit_add_query(fit, stack, 0, tvlm_query(.similarity = map, .columns = 1, .rows = 1), share,
                                COLUMNS, ROWS),
             TVLM_ERROR_ARGUMENT, "a question without vectors");
-    refused(tvlm_fit_add_query(fit, stack, 0, tvlm_query(.vectors = zero, .dimension = D), share, COLUMNS, ROWS),
-            TVLM_ERROR_ARGUMENT, "the query");
-    refused(tvlm_fit_add_query(fit, stack, 0, tvlm_query(.vectors = vector, .dimension = D + 1), share, COLUMNS,
-                               ROWS),
+    refused(
+        tvlm_fit_add_query(fit, stack, 0, tvlm_query(.vectors = zero, .dimension = D), share, COLUMNS, ROWS),
+        TVLM_ERROR_ARGUMENT, "the query");
+    refused(tvlm_fit_add_query(fit, stack, 0, tvlm_query(.vectors = vector, .dimension = D + 1), share,
+                               COLUMNS, ROWS),
             TVLM_ERROR_ARGUMENT, "7");
-    refused(tvlm_fit_add_query(fit, stack, 0, &query, share, ROWS, COLUMNS), TVLM_ERROR_ARGUMENT, "6 x 10 cells");
+    refused(tvlm_fit_add_query(fit, stack, 0, &query, share, ROWS, COLUMNS), TVLM_ERROR_ARGUMENT,
+            "6 x 10 cells");
     refused(tvlm_fit_solve(fit, NULL, &scorer), TVLM_ERROR_ARGUMENT, "no image to learn from");
     assert_int_equal(tvlm_fit_images(fit), 0);
     assert_int_equal(tvlm_fit_add_query(fit, stack, 0, &query, share, COLUMNS, ROWS), TVLM_OK);
-    refused(tvlm_fit_add_query(fit, stack, 0, tvlm_query(.vectors = vector, .dimension = D + 1), share, COLUMNS,
-                               ROWS),
+    refused(tvlm_fit_add_query(fit, stack, 0, tvlm_query(.vectors = vector, .dimension = D + 1), share,
+                               COLUMNS, ROWS),
             TVLM_ERROR_ARGUMENT, "a question of 7 dimensions; those before have 6");
     assert_int_equal(tvlm_fit_images(fit), 1);
     assert_int_equal(tvlm_fit_solve(fit, NULL, &scorer), TVLM_OK);

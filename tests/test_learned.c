@@ -74,15 +74,15 @@ static float *make_planes(tvlm_device *device, const tvlm_network *network, cons
     assert_non_null(planes);
     assert_int_equal(device->backend->buffer_create(device, count * sizeof *planes, &buffer), TVLM_OK);
     assert_int_equal(device->backend->network(device, network, inputs, buffer), TVLM_OK);
-    assert_int_equal(device->backend->buffer_read(device, buffer, 0, count * sizeof *planes, planes), TVLM_OK);
+    assert_int_equal(device->backend->buffer_read(device, buffer, 0, count * sizeof *planes, planes),
+                     TVLM_OK);
     device->backend->buffer_destroy(device, &buffer);
     return planes;
 }
 
 static void compare_planes(const char *what, const test_pair *inputs, const tvlm_network *network,
                            const tvlm_texture *shape) {
-    const size_t count =
-        (size_t)network->output_count * (size_t)shape->width * (size_t)shape->height;
+    const size_t count = (size_t)network->output_count * (size_t)shape->width * (size_t)shape->height;
     float *const got = make_planes(inputs->device, network, inputs->got, count),
                  *const expected = make_planes(inputs->reference, network, inputs->expected, count);
     test_compare(what, got, expected, count, tolerances[0].maximum, tolerances[0].mean);
@@ -511,7 +511,8 @@ static void refuse_in_stack(test_network *made, const char *line) {
     made->network.layers = made->layers;
     assert_int_equal(tvlm_network_check(&made->network, &test_log), TVLM_OK);
     refused(tvlm_stack_create(
-                device, tvlm_stack_params(.layout = "r", .width = 8, .height = 8, .network = &made->network), &stack),
+                device, tvlm_stack_params(.layout = "r", .width = 8, .height = 8, .network = &made->network),
+                &stack),
             TVLM_ERROR_ARGUMENT, line);
     assert_null(stack);
     tvlm_device_destroy(&device);

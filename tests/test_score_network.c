@@ -132,8 +132,8 @@ static void compare_mapped(tvlm_stack *stack, candidates *c, const mapped *m, tv
     /* The score is a float; the planes have the stack's format. */
     const bool half = format == TVLM_FORMAT_F16;
     test_compare("score", got, expected, count, 1e-5f, 2e-6f);
-    test_compare("outputs", got + count, expected + count, ((size_t)outputs - 1) * count, half ? 2e-3f : 1e-5f,
-                 half ? 5e-4f : 2e-6f);
+    test_compare("outputs", got + count, expected + count, ((size_t)outputs - 1) * count,
+                 half ? 2e-3f : 1e-5f, half ? 5e-4f : 2e-6f);
     free(got);
     free(expected);
 }
@@ -246,8 +246,8 @@ static void check_networks(tvlm_device *device, tvlm_format format) {
         assert_int_equal(tvlm_score(stack, query, &c.params, CELLS_MAX, scores), TVLM_OK);
         sample_candidates(stack, &c);
         c.params.scorer = &scorer;
-        float *const got = read_outputs(stack, query, &c, outputs),
-                     *const expected = run_network(&made.network, &c);
+        float *const got = read_outputs(stack, query, &c, outputs), *const expected =
+                                                                        run_network(&made.network, &c);
         const size_t count = (size_t)c.columns * (size_t)c.rows;
         /* In half, what the network reads is rounded once more. */
         const float most = format == TVLM_FORMAT_F16 ? 4e-3f : 1e-4f;
@@ -274,17 +274,18 @@ static void check_selects(tvlm_device *device, tvlm_format format) {
     const tvlm_scorer scorer = {.network = &made.network};
     tvlm_stack *stack = NULL;
     tvlm_selection *selection = NULL;
-    assert_int_equal(tvlm_stack_create(device,
-                                       tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .images = 2,
-                                                         .format = format),
-                                       &stack),
-                     TVLM_OK);
+    assert_int_equal(
+        tvlm_stack_create(device,
+                          tvlm_stack_params(.width = WIDTH, .height = HEIGHT, .images = 2, .format = format),
+                          &stack),
+        TVLM_OK);
     assert_int_equal(tvlm_stack_set_image(stack, 1, &image), TVLM_OK);
     for (int32_t index = 0; index < 2; ++index) {
         const struct tvlm_select_params params = {
             .strategy = TVLM_STRATEGY_GRID, .k = 5, .score = {.index = index, .scorer = &scorer}};
         assert_int_equal(
-            tvlm_score(stack, NULL, tvlm_score_params(.index = index, .scorer = &scorer), 60, scores), TVLM_OK);
+            tvlm_score(stack, NULL, tvlm_score_params(.index = index, .scorer = &scorer), 60, scores),
+            TVLM_OK);
         assert_int_equal(tvlm_select(stack, NULL, &params, &selection), TVLM_OK);
         const tvlm_position *const p = tvlm_selection_positions(selection, &count);
         best = 0;
@@ -334,8 +335,8 @@ static void check_planes(tvlm_device *device, tvlm_format format) {
     for (int i = 0; i < 9; ++i) assert_true(fabsf(plane[i] - kept[i]) < 1e-3f);
     free(kept);
     /* Its name is taken, and an application's own keeps the outputs away. */
-    refused(tvlm_stack_set_user(stack, 0, "output_2", 0.0f, 0.0f, TVLM_MEAN, &input, NULL), TVLM_ERROR_ARGUMENT,
-            "'output_2' is the name of an output of a scorer");
+    refused(tvlm_stack_set_user(stack, 0, "output_2", 0.0f, 0.0f, TVLM_MEAN, &input, NULL),
+            TVLM_ERROR_ARGUMENT, "'output_2' is the name of an output of a scorer");
     assert_int_equal(tvlm_stack_set_image(stack, 0, &image), TVLM_OK);
     assert_true(!has(stack, "output_1") && !has(stack, "output_2"));
     assert_int_equal(tvlm_score(stack, NULL, &params, 60, scores), TVLM_OK);
@@ -407,7 +408,8 @@ static void test_refusals(void **state) {
     refuse(stack, &scorer, query, "layer 0 of the network: number 3 of its weights is not finite");
     made.values[0][3] = 0.0f;
     refused(tvlm_select(stack, query,
-                        tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .score.scorer = &scorer), &selection),
+                        tvlm_select_params(.strategy = TVLM_STRATEGY_CASCADE, .score.scorer = &scorer),
+                        &selection),
             TVLM_ERROR_ARGUMENT, "a scorer that is a network");
     const struct tvlm_select_params grid = {.strategy = TVLM_STRATEGY_GRID, .k = 3, .score.scorer = &scorer};
     assert_int_equal(tvlm_select(stack, query, &grid, &selection), TVLM_OK);

@@ -7,28 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json.h"
+#include "fit.h"
 #include "networks.h"
 #include "progress.h"
-#include "shared.h"
 #include "texturevlm/io.h"
-#include "texturevlm/io_scorer.h"
-#include "tool.h"
-#include "truth.h"
 
 #define K_DEFAULT       64
 #define HELD_OUT        0.2f
 #define LARGEST_DEFAULT 0.5f
-
-typedef struct fit_options {
-    tool_common common;
-    truth_options truth;
-    const char *output, *channels, *layout, *network;
-    int taps; /* a place in taps_choices */
-    option_number stride, l2, held_out, largest;
-    option_integer k, seed;
-    int leave_one_out;
-} fit_options;
 
 static const char *const taps_choices[] = {"1", "3x3", NULL};
 
@@ -36,7 +22,8 @@ static const option_spec specs[] = {
     {'o', OPTION_OUTPUT, "output", offsetof(fit_options, output), "FILE.safetensors",
      "the scorer, for tvlm select --scorer", 0, 0, NULL},
     {0, OPTION_TEXT, "channels", offsetof(fit_options, channels), "LIST",
-     "what it may read (default: " TVLM_FIT_CHANNELS ")", 0, 0, NULL},
+     "what it may read (default: " TVLM_FIT_CHANNELS "; with --query-weights also query_similarity)", 0, 0,
+     NULL},
     {0, OPTION_INPUT, "network", offsetof(fit_options, network), "FILE.safetensors",
      "makes learned_0 and on, which --channels names", 0, 0, NULL},
     {0, OPTION_TEXT, "layout", offsetof(fit_options, layout), "NAME",
@@ -44,15 +31,24 @@ static const option_spec specs[] = {
     {0, OPTION_CHOICE, "taps", offsetof(fit_options, taps), "1|3x3",
      "a weight for each channel, or for each in each of the 3x3 cells around (default: 1)", 0, 0,
      taps_choices},
+    {0, OPTION_INTEGER, "hidden", offsetof(fit_options, hidden), "N",
+     "a network with a hidden layer of N values, of the same taps, instead of weights", 1,
+     TVLM_FIT_HIDDEN_MAX, NULL},
+    {0, OPTION_INPUT, "query-weights", offsetof(fit_options, query_weights), "Q.npy",
+     "how a query gives the weights: Q has an encoder's vector for each of --classes, which are the questions to the "
+     "images' --features",
+     0, 0, NULL},
     {0, OPTION_NUMBER, "l2", offsetof(fit_options, l2), "L",
-     "how strongly weights are kept small (default: 1)", 1e-9, 1e9, NULL},
+     "how strongly weights are kept small (default: 1; with --hidden 0.001; with --query-weights 0.01)", 1e-9,
+     1e9, NULL},
     {0, OPTION_NUMBER, "held-out", offsetof(fit_options, held_out), "SHARE",
-     "of the images: not learnt from, for the figures only (default: 0.2; 0: figures on the "
-     "images learnt from)",
+     "of the images, or of the classes that are questions: not learnt from, for the figures only (default: "
+     "0.2; 0: figures on those learnt from)",
      0, 0.99, NULL},
     {0, OPTION_FLAG, "leave-one-out", offsetof(fit_options, leave_one_out), NULL,
-     "figures of each image with what the others teach; the scorer that is written learns from all", 0, 0,
-     NULL},
+     "figures of each image, or class that is a question, with what the others teach; the scorer that is written "
+     "learns from all",
+     0, 0, NULL},
     {0, OPTION_INTEGER, "seed", offsetof(fit_options, seed), "N",
      "of the choice of held-out images (default: 0)", 0, INT32_MAX, NULL},
     {'k', OPTION_INTEGER, NULL, offsetof(fit_options, k), "K", "cells chosen for the figures (default: 64)",
@@ -68,44 +64,9 @@ static const option_group groups[] = {
     {&own, 0},
     {&truth_specs, offsetof(fit_options, truth)},
     {&stride_specs, offsetof(fit_options, stride)},
+    {&features_specs, offsetof(fit_options, questions)},
+    {&feature_patch_specs, offsetof(fit_options, questions.patch)},
     {0},
-};
-
-enum { RANDOM = 0, DEFAULT, FITTED, CHOICES };
-static const char *const choice_names[CHOICES] = {"random", "default", "fitted"};
-
-/* What a choice of cells is worth. */
-typedef struct worth {
-    double coverage; /* the share of the objects' area that lies in chosen cells */
-    double iou;      /* intersection over union of chosen cells and objects, where the truth is known */
-} worth;
-
-/* What is kept of an image. */
-struct photo {
-    const char *path;
-    int32_t columns, rows;
-    int32_t *objects, *known; /* [rows * columns]: how many pixels of a cell are so */
-    double object_pixels, known_pixels;
-    worth worth[CHOICES];
-    bool counts; /* whether it counts in the figures */
-};
-
-struct run {
-    struct tool *tool;
-    const fit_options *options;
-    float stride;
-    int32_t k;
-    truth *truth;
-    tvlm_device *device;
-    tvlm_network *network; /* NULL: there is none */
-    tvlm_fit *fit;
-    int32_t *channels; /* those that the fit reads; NULL: the default ones */
-    int32_t channel_count;
-    char *layout; /* the names of the channels, as a layout for stacks */
-    struct photo *photos;
-    int32_t count;
-    uint8_t *held_out;
-    const tvlm_scorer *scorer; /* belongs to the fit */
 };
 
 /* ---- Channels ---- */
@@ -146,12 +107,58 @@ static int name_channels(struct run *run) {
 }
 
 static int create_fit(struct run *run) {
-    const struct tvlm_fit_params params = {.channels = run->channels,
-                                           .channel_count = run->channel_count,
-                                           .taps = run->options->taps == 0 ? 1 : 9,
-                                           .stride = run->stride};
-    const int code = tool_status(run->tool, tvlm_fit_create(&params, &run->tool->log, &run->fit));
-    return code == TOOL_DONE ? name_channels(run) : code;
+    const fit_options *const options = run->options;
+    struct tvlm_fit_params params = {.channels = run->channels,
+                                     .channel_count = run->channel_count,
+                                     .taps = options->taps == 0 ? 1 : 9,
+                                     .stride = run->stride,
+                                     .hidden = options->hidden.value,
+                                     .query_weights = options->query_weights != NULL};
+    int code = tool_status(run->tool, tvlm_fit_create(&params, &run->tool->log, &run->fit));
+    if (code == TOOL_DONE) code = name_channels(run);
+    if (code != TOOL_DONE || !params.query_weights) return code;
+    params.channels = tvlm_fit_channels(run->fit, &params.channel_count);
+    params.query_weights = false;
+    return tool_status(run->tool, tvlm_fit_create(&params, &run->tool->log, &run->fixed));
+}
+
+/* ---- Questions ---- */
+
+/* Reads the questions, and the names of the classes that they are about. */
+static int read_questions(struct run *run) {
+    struct tool *const tool = run->tool;
+    const char *names = run->options->truth.classes;
+    int32_t count = 1;
+    if (run->options->query_weights == NULL) return TOOL_DONE;
+    int code = vectors_read(tool, "--query-weights", run->options->query_weights, &run->vectors);
+    if (code != TOOL_DONE) return code;
+    if (run->options->leave_one_out > 0 && run->vectors.count < 2)
+        return tool_usage(tool, "--leave-one-out needs two --classes or more");
+    for (const char *at = names; *at != '\0'; ++at) count += *at == ',';
+    if (count != run->vectors.count)
+        return tool_fail(tool, "%s: %d vectors, for %d --classes", run->options->query_weights,
+                         (int)run->vectors.count, (int)count);
+    run->class_names = calloc(strlen(names) + 1, 1);
+    run->classes = calloc((size_t)count, sizeof *run->classes);
+    if (run->class_names == NULL || run->classes == NULL) return tool_fail(tool, "no memory");
+    memcpy(run->class_names, names, strlen(names));
+    char *name = run->class_names;
+    for (int32_t i = 0; i < count; ++i) {
+        run->classes[i] = name;
+        name += strcspn(name, ",");
+        *name++ = '\0';
+    }
+    return TOOL_DONE;
+}
+
+/* The question to a photo, or NULL where there is none. */
+static const struct tvlm_query *question_of(const struct run *run, const struct photo *photo,
+                                            struct tvlm_query *query) {
+    if (run->classes == NULL) return NULL;
+    *query = (struct tvlm_query){.vectors = run->vectors.values +
+                                            (size_t)photo->group * (size_t)run->vectors.dimension,
+                                 .dimension = run->vectors.dimension};
+    return query;
 }
 
 /* ---- Truth ---- */
@@ -196,14 +203,25 @@ static int count_cells(struct run *run, const tvlm_image *image, const tvlm_stac
     return TOOL_DONE;
 }
 
+/* The second fit reads what the question of the first one has found. */
+static int teach(struct run *run, tvlm_stack *stack, const struct photo *photo, const float *share) {
+    struct tvlm_query query;
+    const int32_t columns = photo->columns, rows = photo->rows;
+    if (question_of(run, photo, &query) == NULL)
+        return tool_status(run->tool, tvlm_fit_add(run->fit, stack, 0, share, columns, rows));
+    const int code =
+        tool_status(run->tool, tvlm_fit_add_query(run->fit, stack, 0, &query, share, columns, rows));
+    if (code != TOOL_DONE) return code;
+    return tool_status(run->tool, tvlm_fit_add(run->fixed, stack, 0, share, columns, rows));
+}
+
 static int add_to_fit(struct run *run, tvlm_stack *stack, const struct photo *photo) {
     const size_t cells = (size_t)photo->columns * (size_t)photo->rows;
     float *const share = malloc(cells * sizeof *share);
     if (share == NULL) return tool_fail(run->tool, "no memory for %zu cells", cells);
     for (size_t i = 0; i < cells; ++i)
         share[i] = photo->known[i] > 0 ? (float)photo->objects[i] / (float)photo->known[i] : NAN;
-    const int code =
-        tool_status(run->tool, tvlm_fit_add(run->fit, stack, 0, share, photo->columns, photo->rows));
+    const int code = teach(run, stack, photo, share);
     free(share);
     return code;
 }
@@ -231,9 +249,11 @@ static int measure(struct run *run, tvlm_stack *stack, const tvlm_scorer *scorer
                                               .strategy = TVLM_STRATEGY_GRID,
                                               .score = {.stride = run->stride, .scorer = scorer}};
     tvlm_selection *selection = NULL;
+    struct tvlm_query query;
     double objects = 0.0, known = 0.0;
     int32_t count;
-    const int code = tool_status(run->tool, tvlm_select(stack, NULL, &params, &selection));
+    const int code =
+        tool_status(run->tool, tvlm_select(stack, question_of(run, photo, &query), &params, &selection));
     if (code != TOOL_DONE) return code;
     const tvlm_position *const positions = tvlm_selection_positions(selection, &count);
     for (int32_t i = 0; i < count; ++i) {
@@ -248,15 +268,19 @@ static int measure(struct run *run, tvlm_stack *stack, const tvlm_scorer *scorer
 
 /* ---- Images ---- */
 
-static int open_stack(struct run *run, const char *path, tvlm_image **image, tvlm_stack **stack) {
+static int open_stack(struct run *run, const struct photo *photo, tvlm_image **image, tvlm_stack **stack) {
     struct tool *const tool = run->tool;
+    const question_options *const asked = &run->options->questions;
     const struct tvlm_stack_params params = {
         .layout = run->layout, .format = (tvlm_format)run->options->common.format, .network = run->network};
-    int code = tool_status(tool, tvlm_image_load(path, &tool->log, image));
+    int code = tool_status(tool, tvlm_image_load(photo->path, &tool->log, image));
     if (code == TOOL_DONE && run->device == NULL)
         code = tool_open_device(tool, &run->options->common, &run->device);
     if (code == TOOL_DONE)
         code = tool_status(tool, tvlm_stack_create_for_image(run->device, *image, &params, stack));
+    if (code == TOOL_DONE && asked->features.count > 0)
+        code = features_set(tool, asked->features.values[photo->image], asked->patch.value, (*image)->width,
+                            run->classes != NULL ? &run->vectors : NULL, *stack, 0);
     return code;
 }
 
@@ -268,190 +292,108 @@ static int learn_image(struct run *run, const tvlm_image *image, tvlm_stack *sta
         code = tool_status(run->tool, tvlm_score_size(stack, &params, &photo->columns, &photo->rows));
     uint8_t *const mask = malloc((size_t)image->width * (size_t)image->height);
     if (mask == NULL) code = tool_fail(run->tool, "no memory for a mask");
+    if (run->classes != NULL) truth_only(run->truth, run->classes[photo->group]);
     if (code == TOOL_DONE)
         code = truth_mask(run->tool, run->truth, photo->path, image->width, image->height, mask);
     if (code == TOOL_DONE) code = count_cells(run, image, &info, mask, photo);
     free(mask);
-    if (code == TOOL_DONE) code = add_to_fit(run, stack, photo);
+    /* What is not there is no question. */
+    photo->learnt = run->classes == NULL || photo->object_pixels > 0.0;
+    if (code == TOOL_DONE && photo->learnt) code = add_to_fit(run, stack, photo);
     if (code != TOOL_DONE || !photo->counts) return code;
     photo->worth[RANDOM] = worth_of_random(run, photo);
     return measure(run, stack, NULL, photo, &photo->worth[DEFAULT]);
 }
 
-/* Learns from an image, or measures the scorer on it. */
-static int visit(struct run *run, int32_t i, bool learn) {
-    struct photo *const photo = &run->photos[i];
+/* Measures what was fitted on a photo. */
+static int measure_fitted(struct run *run, tvlm_stack *stack, struct photo *photo) {
+    int code = measure(run, stack, run->scorer, photo, &photo->worth[FITTED]);
+    if (code == TOOL_DONE && run->fixed != NULL)
+        code = measure(run, stack, run->fixed_scorer, photo, &photo->worth[FIXED]);
+    return code;
+}
+
+/* Learns from a photo, or measures what was fitted on it. */
+static int visit(struct run *run, struct photo *photo, bool learn) {
     tvlm_image *image = NULL;
     tvlm_stack *stack = NULL;
     run->tool->subject = photo->path;
-    int code = open_stack(run, photo->path, &image, &stack);
+    int code = open_stack(run, photo, &image, &stack);
     if (code == TOOL_DONE)
-        code = learn ? learn_image(run, image, stack, photo)
-                     : measure(run, stack, run->scorer, photo, &photo->worth[FITTED]);
+        code = learn ? learn_image(run, image, stack, photo) : measure_fitted(run, stack, photo);
     tvlm_stack_destroy(&stack);
     tvlm_image_destroy(&image);
     if (code == TOOL_DONE) run->tool->subject = NULL;
     return code;
 }
 
+/* Learns from all photos but those of a group that is held out. */
 static int solve(struct run *run) {
-    const struct tvlm_fit_solve_params params = {.l2 = run->options->l2.value, .held_out = run->held_out};
-    return tool_status(run->tool, tvlm_fit_solve(run->fit, &params, &run->scorer));
+    for (int32_t i = 0; i < run->count; ++i) run->held_photos[i] = run->held_out[run->photos[i].group];
+    const struct tvlm_fit_solve_params params = {.l2 = run->options->l2.value, .held_out = run->held_photos};
+    int code = tool_status(run->tool, tvlm_fit_solve(run->fit, &params, &run->scorer));
+    if (code == TOOL_DONE && run->fixed != NULL)
+        code = tool_status(run->tool, tvlm_fit_solve(run->fixed, &params, &run->fixed_scorer));
+    return code;
 }
 
-/* Measures each image with the scorer that the others teach, then makes the scorer that all teach. */
+/* Measures the photos of each group with what the others teach, then makes the scorer that all teach. */
 static int leave_one_out(struct run *run) {
     int code = TOOL_DONE;
-    for (int32_t i = 0; code == TOOL_DONE && i < run->count; ++i) {
-        progress_step(run->count + i);
-        if (!run->photos[i].counts) continue;
-        memset(run->held_out, 0, (size_t)run->count);
-        run->held_out[i] = 1;
-        code = solve(run);
-        if (code == TOOL_DONE) code = visit(run, i, false);
+    for (int32_t group = 0; code == TOOL_DONE && group < run->groups; ++group) {
+        bool solved = false;
+        memset(run->held_out, 0, (size_t)run->groups);
+        run->held_out[group] = 1;
+        for (int32_t i = 0; code == TOOL_DONE && i < run->count; ++i) {
+            if (run->photos[i].group != group || !run->photos[i].counts) continue;
+            if (!solved) code = solve(run);
+            solved = true;
+            if (code == TOOL_DONE) code = visit(run, &run->photos[i], false);
+        }
+        progress_step(run->visits + run->visits * group / run->groups);
     }
-    memset(run->held_out, 0, (size_t)run->count);
+    memset(run->held_out, 0, (size_t)run->groups);
     return code == TOOL_DONE ? solve(run) : code;
 }
 
 static int hold_out(struct run *run) {
     const fit_options *const options = run->options;
     const float share = options->held_out.given ? options->held_out.value : HELD_OUT;
-    const bool some = share > 0.0f && run->count > 1;
+    const bool some = share > 0.0f && run->groups > 1;
     int code = TOOL_DONE;
     if (some)
         code = tool_status(run->tool,
-                           tvlm_fit_split(run->count, share, (uint64_t)options->seed.value, run->held_out));
+                           tvlm_fit_split(run->groups, share, (uint64_t)options->seed.value, run->held_out));
     if (code == TOOL_DONE) code = solve(run);
     for (int32_t i = 0; code == TOOL_DONE && i < run->count; ++i) {
-        progress_step(run->count + i);
-        if (some && run->held_out[i] == 0) run->photos[i].counts = false;
-        if (run->photos[i].counts) code = visit(run, i, false);
+        struct photo *const photo = &run->photos[i];
+        progress_step(run->visits + i);
+        if (some && run->held_out[photo->group] == 0) photo->counts = false;
+        if (photo->counts) code = visit(run, photo, false);
     }
     return code;
 }
 
-/* ---- What comes out ---- */
-
-static int32_t counted(const struct run *run) {
-    int32_t count = 0;
-    for (int32_t i = 0; i < run->count; ++i) count += run->photos[i].counts;
-    return count;
-}
-
-static worth mean_of(const struct run *run, int choice) {
-    worth sum = {0.0, 0.0};
-    const int32_t count = counted(run);
-    for (int32_t i = 0; i < run->count; ++i) {
-        if (!run->photos[i].counts) continue;
-        sum.coverage += run->photos[i].worth[choice].coverage / count;
-        sum.iou += run->photos[i].worth[choice].iou / count;
-    }
-    return sum;
-}
-
-static const char *figures_of(const struct run *run) {
-    if (run->options->leave_one_out > 0) return "leave-one-out";
-    for (int32_t i = 0; i < run->count; ++i)
-        if (run->held_out[i] != 0) return "held-out";
-    return "learnt";
-}
-
-static void print_worths(const char *name, const worth *worths) {
-    printf("%-32.32s", name);
-    for (int c = 0; c < CHOICES; ++c) printf("   %6.2f %% %6.3f", 100.0 * worths[c].coverage, worths[c].iou);
-    printf("\n");
-}
-
-static void print_figures(const struct run *run) {
-    worth mean[CHOICES];
-    const int32_t count = counted(run);
-    printf("%d images, %d in the figures (%s), %d cells of %g pixels of each\n\n", run->count, count,
-           figures_of(run), run->k, (double)run->stride);
-    printf("%-32s", "object area covered, IoU:");
-    for (int c = 0; c < CHOICES; ++c) printf("   %15s", choice_names[c]);
-    printf("\n");
-    for (int32_t i = 0; i < run->count; ++i) {
-        char stem[64];
-        tool_stem(run->photos[i].path, stem, sizeof stem);
-        if (run->photos[i].counts) print_worths(stem, run->photos[i].worth);
-    }
-    for (int c = 0; c < CHOICES; ++c) mean[c] = mean_of(run, c);
-    print_worths("mean", mean);
-    printf("\nfitted: %.2f times the coverage of a random choice, ",
-           mean[FITTED].coverage / mean[RANDOM].coverage);
-    if (mean[DEFAULT].coverage > 0.0)
-        printf("%.2f times that of the default score\n", mean[FITTED].coverage / mean[DEFAULT].coverage);
-    else
-        printf("the default score covers nothing\n");
-}
-
-static void write_worths(json_writer *json, const char *key, const worth *worths) {
-    if (key != NULL) json_open_object(json, key, false);
-    for (int c = 0; c < CHOICES; ++c) {
-        json_open_object(json, choice_names[c], true);
-        json_double(json, "coverage", worths[c].coverage);
-        json_double(json, "iou", worths[c].iou);
-        json_close(json);
-    }
-    if (key != NULL) json_close(json);
-}
-
-static void write_scorer(const struct run *run, json_writer *json) {
-    const tvlm_scorer *const scorer = run->scorer;
-    json_open_object(json, "scorer", false);
-    json_string(json, "channels", run->layout);
-    json_integer(json, "taps", scorer->taps);
-    json_float(json, "bias", scorer->bias);
-    json_open_array(json, "weights", true);
-    for (int32_t i = 0; i < scorer->channel_count * scorer->taps; ++i)
-        json_float(json, NULL, scorer->weights[i]);
-    json_close(json);
-    json_close(json);
-}
-
-static int print_json(const struct run *run) {
-    json_writer json = {0};
-    worth mean[CHOICES];
-    json_open_object(&json, NULL, false);
-    json_integer(&json, "images", run->count);
-    json_string(&json, "figures_of", figures_of(run));
-    json_device(&json, run->device);
-    json_integer(&json, "k", run->k);
-    json_float(&json, "stride", run->stride);
-    json_float(&json, "l2", run->options->l2.given ? run->options->l2.value : TVLM_FIT_L2);
-    write_scorer(run, &json);
-    json_open_array(&json, "figures", false);
-    for (int32_t i = 0; i < run->count; ++i) {
-        const struct photo *const photo = &run->photos[i];
-        if (!photo->counts) continue;
-        json_open_object(&json, NULL, false);
-        json_string(&json, "path", photo->path);
-        json_integer(&json, "cells", (int64_t)photo->columns * photo->rows);
-        json_double(&json, "object", photo->object_pixels / photo->known_pixels);
-        write_worths(&json, NULL, photo->worth);
-        json_close(&json);
-    }
-    json_close(&json);
-    for (int c = 0; c < CHOICES; ++c) mean[c] = mean_of(run, c);
-    if (counted(run) > 0) write_worths(&json, "mean", mean);
-    json_close(&json);
-    const int code = tool_print(run->tool, json_text_of(&json));
-    json_release(&json);
-    return code;
-}
-
-static int report(struct run *run) {
-    const char *const output = run->options->output;
+/* Learns from each photo, or, with questions, from each photo and class in it. */
+static int learn_all(struct run *run, char *const *paths) {
+    const int32_t each = run->classes != NULL ? run->vectors.count : 1;
     int code = TOOL_DONE;
-    if (output != NULL) code = tool_status(run->tool, tvlm_scorer_save(output, run->scorer, &run->tool->log));
-    if (code != TOOL_DONE) return code;
-    if (run->options->common.json > 0) return print_json(run);
-    if (counted(run) > 0)
-        print_figures(run);
-    else
-        printf("%d images, none for figures (no object, or more than --largest)\n", run->count);
-    return TOOL_DONE;
+    for (int32_t i = 0; code == TOOL_DONE && i < run->visits; ++i) {
+        struct photo *const photo = &run->photos[run->count];
+        *photo = (struct photo){
+            .path = paths[i / each], .image = i / each, .group = run->classes != NULL ? i % each : i};
+        code = visit(run, photo, true);
+        if (code == TOOL_DONE && photo->learnt) {
+            ++run->count;
+        } else {
+            free(photo->objects);
+            free(photo->known);
+        }
+        progress_step(i + 1);
+    }
+    if (code == TOOL_DONE && run->count == 0)
+        code = tool_fail(run->tool, "there is none of the --classes in the images");
+    return code;
 }
 
 /* ---- The command ---- */
@@ -463,30 +405,62 @@ static int check_options(struct tool *tool, const fit_options *options, int coun
         return tool_usage(tool, "--layout takes one name; lists are for --channels");
     if (options->leave_one_out > 0 && options->held_out.given)
         return tool_usage(tool, "--leave-one-out and --held-out exclude each other");
-    if (options->leave_one_out > 0 && count < 2)
+    if (options->leave_one_out > 0 && options->query_weights == NULL && count < 2)
         return tool_usage(tool, "--leave-one-out needs two images or more");
+    if (options->hidden.given && options->query_weights != NULL)
+        return tool_usage(tool, "--hidden and --query-weights exclude each other");
+    if (options->query_weights != NULL && options->truth.classes == NULL)
+        return tool_usage(tool, "--query-weights needs --classes: a vector is the question to each");
+    if (options->query_weights != NULL && options->questions.features.count == 0)
+        return tool_usage(tool, "--query-weights needs --features of the images");
+    if (options->questions.patch.given && options->questions.features.count == 0)
+        return tool_usage(tool, "--feature-patch goes with --features");
+    if (options->questions.features.count > 0 && options->questions.features.count != count)
+        return tool_usage(tool, "%d images, but --features was given %d times", count,
+                          (int)options->questions.features.count);
     return truth_files(tool, &options->truth, count, paths);
 }
 
-static int fit_all(struct run *run, char *const *paths) {
+static int fit_all(struct run *run, int32_t images, char *const *paths) {
     int code = truth_open(run->tool, &run->options->truth, &run->truth);
+    if (code == TOOL_DONE) code = read_questions(run);
     if (code == TOOL_DONE) code = read_channels(run);
     if (code == TOOL_DONE) code = create_fit(run);
     if (code == TOOL_DONE)
         code = network_read_for(run->tool, run->options->network, run->layout, &run->network);
     if (code != TOOL_DONE) return code;
-    run->photos = calloc((size_t)run->count, sizeof *run->photos);
-    run->held_out = calloc((size_t)run->count, 1);
-    if (run->photos == NULL || run->held_out == NULL) return tool_fail(run->tool, "no memory");
-    progress_start("images", 2 * run->count);
-    for (int32_t i = 0; code == TOOL_DONE && i < run->count; ++i) {
-        run->photos[i].path = paths[i];
-        code = visit(run, i, true);
-        progress_step(i + 1);
-    }
+    run->groups = run->classes != NULL ? run->vectors.count : images;
+    run->visits = run->classes != NULL ? images * run->vectors.count : images;
+    run->photos = calloc((size_t)run->visits, sizeof *run->photos);
+    run->held_photos = calloc((size_t)run->visits, 1);
+    run->held_out = calloc((size_t)run->groups, 1);
+    if (run->photos == NULL || run->held_out == NULL || run->held_photos == NULL)
+        return tool_fail(run->tool, "no memory");
+    progress_start("images", 2 * run->visits);
+    code = learn_all(run, paths);
     if (code == TOOL_DONE) code = run->options->leave_one_out > 0 ? leave_one_out(run) : hold_out(run);
     progress_clear();
-    return code == TOOL_DONE ? report(run) : code;
+    return code == TOOL_DONE ? fit_report(run) : code;
+}
+
+static void release(struct run *run) {
+    for (int32_t i = 0; i < run->count; ++i) {
+        free(run->photos[i].objects);
+        free(run->photos[i].known);
+    }
+    free(run->photos);
+    free(run->held_out);
+    free(run->held_photos);
+    free(run->layout);
+    free(run->channels);
+    free(run->classes);
+    free(run->class_names);
+    vectors_release(&run->vectors);
+    tvlm_fit_destroy(&run->fit);
+    tvlm_fit_destroy(&run->fixed);
+    tvlm_network_destroy(&run->network);
+    tvlm_device_destroy(&run->device);
+    truth_close(&run->truth);
 }
 
 static int run_fit(struct tool *tool, const void *values, int operand_count, char *const *operands) {
@@ -494,22 +468,10 @@ static int run_fit(struct tool *tool, const void *values, int operand_count, cha
     struct run run = {.tool = tool,
                       .options = options,
                       .stride = options->stride.given ? options->stride.value : TVLM_STRIDE_DEFAULT,
-                      .k = options->k.given ? options->k.value : K_DEFAULT,
-                      .count = operand_count};
+                      .k = options->k.given ? options->k.value : K_DEFAULT};
     int code = check_options(tool, options, operand_count, operands);
-    if (code == TOOL_DONE) code = fit_all(&run, operands);
-    for (int32_t i = 0; run.photos != NULL && i < run.count; ++i) {
-        free(run.photos[i].objects);
-        free(run.photos[i].known);
-    }
-    free(run.photos);
-    free(run.held_out);
-    free(run.layout);
-    free(run.channels);
-    tvlm_fit_destroy(&run.fit);
-    tvlm_network_destroy(&run.network);
-    tvlm_device_destroy(&run.device);
-    truth_close(&run.truth);
+    if (code == TOOL_DONE) code = fit_all(&run, operand_count, operands);
+    release(&run);
     return code;
 }
 
@@ -523,7 +485,9 @@ const tool_command fit_command = {
         "IMAGE is JPEG, PNG, BMP, PPM or PGM; STEM is its name without folder and extension, and COCO files know it\n"
         "by that. Cells learn from the share of their pixels that is object; what a panoptic map does not label does\n"
         "not count. Printed are, for a random choice of K cells, the K best of the default score, and the K best of\n"
-        "the scorer: the share of the objects' area that they cover, and their intersection over union with it.\n",
+        "the scorer: the share of the objects' area that they cover, and their intersection over union with it.\n"
+        "With --query-weights each of the --classes in an image is a question, whose answer is the objects of that class;\n"
+        "held out are classes; and \"fixed\" is the scorer of the same channels whose weights no query changes.\n",
     .options = groups,
     .options_size = sizeof(fit_options),
     .run = run_fit,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "select_layout.h"
 #include "texturevlm/io.h"
 
 /* ---- Options ---- */

@@ -30,7 +30,8 @@ const option_specs truth_specs = OPTION_SPECS(specs);
 
 struct truth {
     const truth_options *options;
-    cJSON *json; /* the file of --coco */
+    const char *classes; /* those that count; NULL: all, or all things */
+    cJSON *json;         /* the file of --coco */
     bool panoptic;
 };
 
@@ -184,7 +185,7 @@ static bool counts(const truth *from, double id) {
     const cJSON *category = NULL;
     const cJSON *const all = cJSON_GetObjectItemCaseSensitive(from->json, "categories");
     cJSON_ArrayForEach(category, all) if (number_of(category, "id") == id) break;
-    if (from->options->classes != NULL) return in_list(from->options->classes, text_of(category, "name"), id);
+    if (from->classes != NULL) return in_list(from->classes, text_of(category, "name"), id);
     return !from->panoptic || number_of(category, "isthing") == 1.0;
 }
 
@@ -351,7 +352,7 @@ static bool add_line(const truth *from, double *numbers, int count, const shape_
     const double w = mask->width, h = mask->height;
     if (count == 0) return true; /* an empty line */
     if (count != 5 && (count < 7 || count % 2 == 0)) return false;
-    if (from->options->classes != NULL && !in_list(from->options->classes, NULL, numbers[0])) return true;
+    if (from->classes != NULL && !in_list(from->classes, NULL, numbers[0])) return true;
     if (count == 5) {
         shape_box(mask, (numbers[1] - 0.5 * numbers[3]) * w, (numbers[2] - 0.5 * numbers[4]) * h,
                   numbers[3] * w, numbers[4] * h);
@@ -435,7 +436,12 @@ int truth_open(struct tool *tool, const truth_options *options, truth **opened) 
     *opened = calloc(1, sizeof **opened);
     if (*opened == NULL) return tool_fail(tool, "no memory");
     (*opened)->options = options;
+    (*opened)->classes = options->classes;
     return options->coco != NULL ? read_json(tool, *opened) : TOOL_DONE;
+}
+
+void truth_only(truth *from, const char *classes) {
+    from->classes = classes;
 }
 
 static int draw(struct tool *tool, const truth *from, const char *image, const drawing *to) {

@@ -28,6 +28,9 @@ int truth_files(struct tool *tool, const truth_options *options, int count, char
 /* Checks that there is exactly one source, and reads a json. */
 int truth_open(struct tool *tool, const truth_options *options, truth **opened);
 
+/* From now on only these classes count, a list as of --classes, which belongs to the caller. */
+void truth_only(truth *from, const char *classes);
+
 /* Fills in mask[height * width] with TRUTH_... values. `image` is the path of the photo. */
 int truth_mask(struct tool *tool, const truth *from, const char *image, int32_t width, int32_t height,
                uint8_t *mask);

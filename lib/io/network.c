@@ -266,8 +266,8 @@ typedef struct writing {
     char layers[TVLM_NETWORK_LAYERS_MAX * 96];
 } writing;
 
-static void add_tensor(writing *w, int32_t item, const char *own, int32_t rank, const tvlm_network_layer *layer,
-                       const float *data) {
+static void add_tensor(writing *w, int32_t item, const char *own, int32_t rank,
+                       const tvlm_network_layer *layer, const float *data) {
     char *const name = w->names[w->count];
     snprintf(name, sizeof w->names[0], "%d.%s", (int)item, own);
     w->tensors[w->count++] = (tvlm_tensor){.name = name,

@@ -293,8 +293,7 @@ static tvlm_status launch(opencl_device *device, const plan *p, int32_t r, const
     tvlm_opencl_call_bytes(&call, t.local[1], NULL);
     const size_t group[3] = {(size_t)p->shape.group, 1, 1};
     const size_t size[3] = {(size_t)((made[r].width + run->tile - 1) / run->tile) * group[0],
-                            (size_t)((made[r].height + run->tile - 1) / run->tile),
-                            (size_t)job->images};
+                            (size_t)((made[r].height + run->tile - 1) / run->tile), (size_t)job->images};
     return tvlm_opencl_call_run(&call, 3, size, group);
 }
 

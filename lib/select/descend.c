@@ -7,7 +7,7 @@
 #include "core/check.h"
 #include "core/memory.h"
 
-#define PAIRS        10   /* steps that are remembered */
+#define PAIRS        10 /* steps that are remembered */
 #define HALVINGS_MAX 30
 #define ARMIJO       1e-4 /* the least share of what the slope promises */
 #define SETTLED      1e-9 /* a step that gains less, relative to the value, is the last one */

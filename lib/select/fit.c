@@ -46,7 +46,8 @@ static tvlm_status check_hidden(const tvlm_log *log, const struct tvlm_fit_param
     if (params->hidden > 0 && params->query_weights)
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a fit of hidden values and of query weights");
     if (params->hidden > 0 && params->channel_count > TVLM_NETWORK_INPUTS_MAX)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a fit of %d channels with hidden values; 1 to %d are possible",
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a fit of %d channels with hidden values; 1 to %d are possible",
                          (int)params->channel_count, TVLM_NETWORK_INPUTS_MAX);
     return TVLM_OK;
 }
@@ -81,8 +82,7 @@ static tvlm_status take_channels(tvlm_fit *fit, const struct tvlm_fit_params *pa
     fit->weights = tvlm_allocate(weight_count(fit), sizeof *fit->weights);
     if (fit->channels == NULL || fit->weights == NULL)
         return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory for a fit of %d channels", (int)count);
-    if (params->channels == NULL)
-        return tvlm_layout_parse(usual, fit->log, count, fit->channels, &count);
+    if (params->channels == NULL) return tvlm_layout_parse(usual, fit->log, count, fit->channels, &count);
     memcpy(fit->channels, params->channels, (size_t)count * sizeof *fit->channels);
     return TVLM_OK;
 }
@@ -308,7 +308,8 @@ tvlm_status tvlm_fit_add(tvlm_fit *fit, tvlm_stack *stack, int32_t index, const 
     TVLM_ENTER(tvlm_stack_device(stack));
     TVLM_NEED(fit->log, share);
     if (fit->query_weights)
-        return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT, "an image without a question, in a fit of query weights");
+        return tvlm_fail(fit->log, TVLM_ERROR_ARGUMENT,
+                         "an image without a question, in a fit of query weights");
     return add(fit, stack, index, NULL, share, columns, rows);
 }
 

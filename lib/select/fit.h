@@ -12,7 +12,8 @@ typedef struct tvlm_fit_image {
     int32_t cells; /* how many are known */
     float *values; /* [cells][taps][channels] */
     float *share;  /* [cells] */
-    float *vector; /* [dimension] of the fit: the mean of the question's vectors of length 1; NULL without one */
+    float *
+        vector; /* [dimension] of the fit: the mean of the question's vectors of length 1; NULL without one */
 } tvlm_fit_image;
 
 struct tvlm_fit {

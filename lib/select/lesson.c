@@ -52,13 +52,14 @@ static void standardise(tvlm_lesson *lesson) {
 }
 
 tvlm_status tvlm_lesson_open(const tvlm_fit *fit, const uint8_t *held_out, double l2, tvlm_lesson *lesson) {
-    *lesson = (tvlm_lesson){
-        .fit = fit, .held_out = held_out, .l2 = l2, .width = fit->channel_count * fit->taps};
+    *lesson =
+        (tvlm_lesson){.fit = fit, .held_out = held_out, .l2 = l2, .width = fit->channel_count * fit->taps};
     TVLM_TRY(check_targets(lesson));
     lesson->mean = tvlm_allocate((size_t)lesson->width, sizeof(double));
     lesson->scale = tvlm_allocate((size_t)lesson->width, sizeof(double));
     if (lesson->mean == NULL || lesson->scale == NULL)
-        return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory to solve for %d weights", (int)lesson->width);
+        return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory to solve for %d weights",
+                         (int)lesson->width);
     standardise(lesson);
     return TVLM_OK;
 }

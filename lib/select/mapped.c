@@ -25,8 +25,8 @@ static tvlm_status check_matrix(const tvlm_log *log, const tvlm_scorer *scorer) 
     if (scorer->query_taps == scorer->taps || (scorer->query_taps == 0 && scorer->outputs == 1))
         return TVLM_OK;
     return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
-                     "query weights of %d taps for a scorer of %d outputs and %d taps", (int)scorer->query_taps,
-                     (int)scorer->outputs, (int)scorer->taps);
+                     "query weights of %d taps for a scorer of %d outputs and %d taps",
+                     (int)scorer->query_taps, (int)scorer->outputs, (int)scorer->taps);
 }
 
 /* M times the mean of the unit vectors, in double. */

@@ -126,8 +126,7 @@ tvlm_status tvlm_outputs_of_network(tvlm_stack *stack, bool asked, const struct 
     tvlm_texture *inputs;
     tvlm_buffer *planes;
     TVLM_TRY(pack_inputs(stack, params->index, asked, network, candidates, &inputs));
-    TVLM_TRY(
-        tvlm_stack_scratch(stack, TVLM_SCRATCH_OUTPUTS, (size_t)network->output_count * bytes, &planes));
+    TVLM_TRY(tvlm_stack_scratch(stack, TVLM_SCRATCH_OUTPUTS, (size_t)network->output_count * bytes, &planes));
     TVLM_TRY(device->backend->network(device, network, inputs, planes));
     TVLM_TRY(tvlm_stack_scores(stack, params->index, candidates, scores));
     TVLM_TRY(device->backend->buffer_copy(device, planes, 0, *scores, 0, bytes));

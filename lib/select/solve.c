@@ -137,8 +137,7 @@ static tvlm_status newton(problem *p) {
 }
 
 tvlm_status tvlm_solve_linear(const tvlm_lesson *lesson, double *solution) {
-    problem p = {
-        .lesson = lesson, .width = lesson->width, .size = lesson->width + 1, .solution = solution};
+    problem p = {.lesson = lesson, .width = lesson->width, .size = lesson->width + 1, .solution = solution};
     tvlm_status status = problem_allocate(&p);
     if (status == TVLM_OK) status = newton(&p);
     problem_free(&p);
@@ -164,7 +163,8 @@ static void fold_back(const tvlm_lesson *lesson, const double *solution, tvlm_fi
 static tvlm_status solve_linear(const tvlm_lesson *lesson, tvlm_fit *fit) {
     double *const solution = tvlm_allocate((size_t)lesson->width + 1, sizeof *solution);
     if (solution == NULL)
-        return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory to solve for %d weights", (int)lesson->width);
+        return tvlm_fail(fit->log, TVLM_ERROR_MEMORY, "no memory to solve for %d weights",
+                         (int)lesson->width);
     const tvlm_status status = tvlm_solve_linear(lesson, solution);
     if (status == TVLM_OK) fold_back(lesson, solution, fit);
     free(solution);
@@ -184,8 +184,8 @@ tvlm_status tvlm_fit_solve(tvlm_fit *fit, const struct tvlm_fit_solve_params *pa
                         : fit->query_weights ? TVLM_FIT_QUERY_L2
                                              : TVLM_FIT_L2;
     tvlm_lesson lesson;
-    tvlm_status status = tvlm_lesson_open(fit, params->held_out,
-                                          (double)(params->l2 > 0.0f ? params->l2 : usual), &lesson);
+    tvlm_status status =
+        tvlm_lesson_open(fit, params->held_out, (double)(params->l2 > 0.0f ? params->l2 : usual), &lesson);
     if (status == TVLM_OK)
         status = fit->hidden > 0      ? tvlm_solve_hidden(&lesson, fit)
                  : fit->query_weights ? tvlm_solve_query(&lesson, fit)

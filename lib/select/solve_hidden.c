@@ -21,8 +21,8 @@
 typedef struct net {
     const tvlm_lesson *lesson;
     size_t width, hidden, size;
-    size_t a, v, b;         /* where these begin; W begins at 0 */
-    double *x, *u, *d_u;    /* [width]; [hidden] before the max, and the slopes there */
+    size_t a, v, b;      /* where these begin; W begins at 0 */
+    double *x, *u, *d_u; /* [width]; [hidden] before the max, and the slopes there */
 } net;
 
 static void forward(const net *n, const double *at, const float *values, double *z) {

@@ -24,7 +24,7 @@ typedef struct asking {
     size_t width, dimension, rank;
     double *basis;       /* [rank][dimension] */
     double *coordinates; /* [images of the fit][rank]: the questions in it */
-    double *weights;     /* [width]: w + A t of a question, in the units of the values, and then slopes by them */
+    double *weights; /* [width]: w + A t of a question, in the units of the values, and then slopes by them */
 } asking;
 
 /* ---- The span of the questions ---- */

@@ -464,7 +464,8 @@ static tvlm_status check_same(const tvlm_log *log, const tvlm_user_plane *known,
                          "'%s' is the name of an output of a scorer, and of the application's own plane",
                          plane->name);
     if (known->low != plane->low || known->high != plane->high || known->reduce != plane->reduce)
-        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: it had another range or reduction before", plane->name);
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "%s: it had another range or reduction before",
+                         plane->name);
     return TVLM_OK;
 }
 
