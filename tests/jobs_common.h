@@ -59,7 +59,8 @@ typedef struct results {
     tvlm_position found[2][K];
     tvlm_position seen[FRAMES][K];
     float past;
-    float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION];
+    float similarity[CELLS], vectors[2 * DIMENSION], weights[2], attended[DIMENSION], networked[CELLS],
+        asked[2 * CELLS];
     tvlm_attend_info attention;
     float texel_gradients[CELLS], point_gradients[6];
     float tokens_merged[K * DIMENSION];

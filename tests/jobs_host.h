@@ -290,6 +290,59 @@ static tvlm_status code(tvlm_stack *stack, results *r) {
     return status;
 }
 
+/* What a network that learnt says of the cells. */
+static tvlm_status learn_network(tvlm_stack *stack, results *r) {
+    const int32_t channels[2] = {tvlm_channel_find("edges"), tvlm_channel_find("entropy")};
+    const struct tvlm_fit_params params = {
+        .channels = channels, .channel_count = 2, .stride = 6.0f, .taps = 9, .hidden = 2};
+    const tvlm_scorer *scorer = NULL;
+    tvlm_fit *fit = NULL;
+    float share[CELLS];
+    for (int i = 0; i < CELLS; ++i) share[i] = i % 3 == 0;
+    TVLM_TRY(tvlm_fit_create(&params, &job_log, &fit));
+    tvlm_status status = tvlm_fit_add(fit, stack, 0, share, COLUMNS, ROWS);
+    if (status == TVLM_OK) status = tvlm_fit_solve(fit, tvlm_fit_solve_params(.l2 = 0.1f), &scorer);
+    if (status == TVLM_OK)
+        status =
+            tvlm_score(stack, NULL, tvlm_score_params(.stride = 6.0f, .scorer = scorer), CELLS, r->networked);
+    tvlm_fit_destroy(&fit);
+    return status;
+}
+
+/* The two outputs of a scorer whose weights a question gives. */
+static tvlm_status ask_for_outputs(tvlm_stack *stack, const struct tvlm_query *query,
+                                   const tvlm_scorer *learnt, results *r) {
+    float weights[2 * 2] = {0.0f}, matrix[2 * 2 * DIMENSION];
+    tvlm_scorer scorer = *learnt;
+    memcpy(weights, learnt->weights, 2 * sizeof *weights);
+    for (int i = 0; i < 2; ++i)
+        memcpy(matrix + (size_t)i * 2 * DIMENSION, learnt->query_weights, 2 * DIMENSION * sizeof *matrix);
+    scorer.weights = weights;
+    scorer.query_weights = matrix;
+    scorer.outputs = 2;
+    TVLM_TRY(tvlm_score(stack, query, tvlm_score_params(.stride = 6.0f, .scorer = &scorer), CELLS, r->asked));
+    return tvlm_stack_read(stack, 0, tvlm_stack_channel_find(stack, "output_1"), 0, CELLS, r->asked + CELLS);
+}
+
+/* Weights that a question gives. The stack has features. */
+static tvlm_status learn_query_weights(tvlm_stack *stack, results *r) {
+    const int32_t channels[2] = {tvlm_channel_find("edges"), tvlm_channel_find("query_similarity")};
+    const struct tvlm_fit_params params = {
+        .channels = channels, .channel_count = 2, .stride = 6.0f, .query_weights = true};
+    float share[CELLS], vector[DIMENSION];
+    const struct tvlm_query query = {.vectors = vector, .dimension = DIMENSION};
+    const tvlm_scorer *scorer = NULL;
+    tvlm_fit *fit = NULL;
+    for (int i = 0; i < CELLS; ++i) share[i] = i % 3 == 0;
+    for (int i = 0; i < DIMENSION; ++i) vector[i] = made_feature(i);
+    TVLM_TRY(tvlm_fit_create(&params, &job_log, &fit));
+    tvlm_status status = tvlm_fit_add_query(fit, stack, 0, &query, share, COLUMNS, ROWS);
+    if (status == TVLM_OK) status = tvlm_fit_solve(fit, tvlm_fit_solve_params(.l2 = 0.1f), &scorer);
+    if (status == TVLM_OK) status = ask_for_outputs(stack, &query, scorer, r);
+    tvlm_fit_destroy(&fit);
+    return status;
+}
+
 /* A stack with a network: blurred red. */
 static tvlm_status create_learning(objects *o) {
     static const float weights[9] = {0.1f, 0.1f, 0.1f, 0.1f, 0.2f, 0.1f, 0.1f, 0.1f, 0.1f};
@@ -314,8 +367,10 @@ static tvlm_status learn(objects *o, results *r) {
     if (o->stack == NULL) TVLM_TRY(create_learning(o));
     TVLM_TRY(tvlm_stack_read(o->stack, 0, TVLM_CHANNEL_LEARNED_0, 0, 36 * 24, r->learned));
     TVLM_TRY(learn_basis(o, o->stack, r));
+    TVLM_TRY(learn_query_weights(o->stack, r)); /* of these features: `code` puts others in their place */
     TVLM_TRY(code(o->stack, r));
-    return learn_weights(o->stack, r);
+    TVLM_TRY(learn_weights(o->stack, r));
+    return learn_network(o->stack, r);
 }
 
 /* ---- All channels ---- */

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "io_helper.h"
+#include "network_helper.h"
 #include "texturevlm/io_network.h"
 
 static float values[4 * 3 * 9 + 8];
@@ -218,9 +219,49 @@ static void refuses_other_files(void **state) {
     assert_null(network);
 }
 
+static void loads_what_was_saved(void **state) {
+    const test_layer layers[] = {{5, 3, 2, TVLM_ACTIVATION_RELU},
+                                 {4, 1, 1, TVLM_ACTIVATION_NONE},
+                                 {3, 3, 1, TVLM_ACTIVATION_SIGMOID},
+                                 {0}};
+    uint64_t random = 3;
+    test_network made;
+    tvlm_network *loaded = NULL;
+    (void)state;
+    test_network_make(&made, 6, layers, false, &random);
+    made.layers[1].bias = made.values[0];
+    made.network.level = 3;
+    io_expect(tvlm_network_save(io_path("saved.safetensors"), &made.network, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_network_load(io_path("saved.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+    assert_int_equal(loaded->input_count, 6);
+    assert_memory_equal(loaded->inputs, made.inputs, 6 * sizeof *made.inputs);
+    assert_int_equal(loaded->output_count, 3);
+    assert_string_equal(loaded->outputs[2], "net2");
+    assert_int_equal(loaded->level, 3);
+    assert_int_equal(loaded->layer_count, 3);
+    for (int i = 0; i < 3; ++i) {
+        const tvlm_network_layer *const got = &loaded->layers[i], *const layer = &made.layers[i];
+        assert_true(got->inputs == layer->inputs && got->outputs == layer->outputs &&
+                    got->side == layer->side);
+        assert_true(got->stride == layer->stride && got->activation == layer->activation);
+        assert_true((got->bias == NULL) == (layer->bias == NULL));
+        assert_memory_equal(got->weights, layer->weights,
+                            (size_t)(layer->inputs * layer->outputs * layer->side * layer->side) *
+                                sizeof *got->weights);
+    }
+    assert_memory_equal(loaded->layers[1].bias, made.layers[1].bias, 4 * sizeof(float));
+    tvlm_network_destroy(&loaded);
+    made.values[0][2] = NAN;
+    io_expect(tvlm_network_save(io_path("nan.safetensors"), &made.network, &io_log), TVLM_ERROR_ARGUMENT,
+              "nan.safetensors: layer 0 of the network: number 2 of its weights is not finite");
+    io_expect(tvlm_network_save(NULL, &made.network, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
+    assert_int_equal(io_files(false), 1);
+    test_network_release(&made);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {io_test(loads), io_test(refuses_other_metadata),
-                                       io_test(refuses_other_layers), io_test(refuses_other_tensors),
-                                       io_test(refuses_other_files)};
+    const struct CMUnitTest tests[] = {io_test(loads_what_was_saved),   io_test(loads),
+                                       io_test(refuses_other_metadata), io_test(refuses_other_layers),
+                                       io_test(refuses_other_tensors),  io_test(refuses_other_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

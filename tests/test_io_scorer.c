@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "io_helper.h"
+#include "network_helper.h"
 #include "texturevlm/io_scorer.h"
 
 static const int32_t channels[] = {TVLM_CHANNEL_EDGES, TVLM_CHANNEL_ENTROPY, TVLM_CHANNEL_EMBEDDING_16};
@@ -72,6 +73,55 @@ static void loads_levels(void **state) {
         assert_int_equal(loaded->query_weights != NULL, with_query);
         tvlm_scorer_destroy(&loaded);
     }
+}
+
+/* Several outputs, and query weights of all taps. */
+static void loads_outputs(void **state) {
+    float many[2 * 3 * 9], matrix[2 * 3 * 9 * 4];
+    (void)state;
+    for (int i = 0; i < 2 * 3 * 9; ++i) many[i] = (float)i - 7.5f;
+    for (int i = 0; i < 2 * 3 * 9 * 4; ++i) matrix[i] = 0.25f * (float)i;
+    for (int32_t outputs = 1; outputs <= 2; ++outputs)
+        for (int32_t taps = 1; taps <= 9; taps += 8) {
+            const size_t count = (size_t)(outputs * 3 * taps);
+            tvlm_scorer saved = sample(taps), *loaded = NULL;
+            saved.weights = many;
+            saved.outputs = outputs;
+            saved.query_weights = matrix;
+            saved.dimension = 4;
+            saved.query_taps = taps;
+            io_expect(tvlm_scorer_save(io_path("o.safetensors"), &saved, &io_log), TVLM_OK, NULL);
+            io_expect(tvlm_scorer_load(io_path("o.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+            assert_true(loaded->outputs == outputs && loaded->taps == taps && loaded->query_taps == taps);
+            assert_int_equal(loaded->dimension, 4);
+            assert_memory_equal(loaded->weights, many, count * sizeof *many);
+            assert_memory_equal(loaded->query_weights, matrix, 4 * count * sizeof *matrix);
+            assert_memory_equal(loaded->channels, channels, sizeof channels);
+            tvlm_scorer_destroy(&loaded);
+        }
+}
+
+static void loads_networks(void **state) {
+    const test_layer layers[] = {{4, 3, 1, TVLM_ACTIVATION_RELU}, {2, 1, 1, TVLM_ACTIVATION_NONE}, {0}};
+    uint64_t random = 5;
+    test_network made;
+    tvlm_scorer *loaded = NULL;
+    (void)state;
+    test_network_make(&made, 3, layers, true, &random);
+    const tvlm_scorer saved = {.network = &made.network};
+    io_expect(tvlm_scorer_save(io_path("n.safetensors"), &saved, &io_log), TVLM_OK, NULL);
+    io_expect(tvlm_scorer_load(io_path("n.safetensors"), &io_log, &loaded), TVLM_OK, NULL);
+    assert_non_null(loaded->network);
+    assert_true(loaded->channel_count == 0 && loaded->weights == NULL);
+    assert_int_equal(loaded->network->layer_count, 2);
+    assert_memory_equal(loaded->network->layers[1].weights, made.layers[1].weights, 8 * sizeof(float));
+    tvlm_scorer_destroy(&loaded);
+    assert_null(loaded);
+    made.values[1][0] = NAN;
+    io_expect(tvlm_scorer_save(io_path("bad.safetensors"), &saved, &io_log), TVLM_ERROR_ARGUMENT,
+              "layer 1 of the network: number 0 of its weights is not finite");
+    assert_int_equal(io_files(false), 1);
+    test_network_release(&made);
 }
 
 /* A file of one's own making: at most these three tensors, and the metadata. */
@@ -183,6 +233,24 @@ static void refuses_other_tensors(void **state) {
     made.tensors[1].shape[0] = 1;
     made.tensors[1].data = wrong;
     refuse(&made, "number 1 of 'query_weights' is not finite");
+    made.tensors[0].rank = 4;
+    made.tensors[0].shape[0] = 18;
+    made.tensors[0].shape[1] = 1;
+    made.tensors[0].shape[2] = made.tensors[0].shape[3] = 1;
+    made.names = "edges";
+    refuse(&made, "'weights' is for 18 outputs, not for 1 to 17");
+    made.tensors[0].shape[0] = 2;
+    refuse(&made, "'query_weights' is not float32 of shape [D, 1], of one output, or [2, 1, 1, 1, D]");
+    made.tensors[1].rank = 5;
+    made.tensors[1].shape[0] = 2;
+    made.tensors[1].shape[1] = 1;
+    made.tensors[1].shape[2] = made.tensors[1].shape[3] = 3;
+    made.tensors[1].shape[4] = 1;
+    refuse(&made, "or [2, 1, 1, 1, D]");
+    made.tensors[0].shape[2] = 3;
+    refuse(&made, "'weights' is not float32 of shape");
+    made = good();
+    made.count = 2;
     made.tensors[1] = vector("similarity", 1);
     made.tensors[1].data = &infinite;
     refuse(&made, "number 0 of 'similarity' is not finite");
@@ -213,9 +281,9 @@ static void refuses_other_files(void **state) {
 static void does_not_save_what_it_would_not_load(void **state) {
     static const int32_t twice[] = {3, 41, 3}, unknown[] = {3, 41, 999999};
     static const float infinite[3] = {0.0f, -INFINITY, 0.0f};
-    tvlm_scorer scorers[10];
+    tvlm_scorer scorers[13];
     (void)state;
-    for (int i = 0; i < 10; ++i) scorers[i] = sample(1);
+    for (int i = 0; i < 13; ++i) scorers[i] = sample(1);
     scorers[0].channel_count = 0;
     scorers[1].taps = 3;
     scorers[2].channels = twice;
@@ -226,7 +294,12 @@ static void does_not_save_what_it_would_not_load(void **state) {
     scorers[7].weights = NULL;
     scorers[8].query_weights = query_weights; /* of dimension 0 */
     scorers[9].levels = infinite;
-    for (int i = 0; i < 10; ++i)
+    scorers[12].outputs = 18;
+    scorers[10].outputs = -1;
+    scorers[11].outputs = 2;
+    scorers[11].query_weights = query_weights;
+    scorers[11].dimension = 2; /* and query_taps 0, which is of one output */
+    for (int i = 0; i < 13; ++i)
         io_expect(tvlm_scorer_save(io_path("d.safetensors"), &scorers[i], &io_log), TVLM_ERROR_ARGUMENT,
                   "d.safetensors");
     io_expect(tvlm_scorer_save(io_path("d.safetensors"), NULL, &io_log), TVLM_ERROR_ARGUMENT, "NULL");
@@ -236,7 +309,8 @@ static void does_not_save_what_it_would_not_load(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         io_test(loads_what_was_saved),   io_test(loads_query_weights),
-        io_test(loads_levels),           io_test(the_optional_are_zero),
+        io_test(loads_levels),           io_test(loads_outputs),
+        io_test(loads_networks),         io_test(the_optional_are_zero),
         io_test(refuses_other_metadata), io_test(refuses_other_tensors),
         io_test(refuses_other_files),    io_test(does_not_save_what_it_would_not_load),
     };

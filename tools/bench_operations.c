@@ -232,8 +232,14 @@ static tvlm_status run_footprint(struct bench *bench, int32_t unused) {
 
 static tvlm_status run_pack_slot(struct bench *bench, int32_t unused) {
     (void)unused;
-    return bench->device->backend->pack_slot(bench->device, &bench->bundle, bench->refs, 0.0f, 0,
+    return bench->device->backend->pack_slot(bench->device, &bench->bundle, bench->refs, 0.0f, 0, 0,
                                              bench->packed);
+}
+
+static tvlm_status run_network(struct bench *bench, int32_t unused) {
+    (void)unused;
+    return bench->device->backend->network(bench->device, bench->stack->network, bench->operations->cells[0],
+                                           bench->operations->some);
 }
 
 static tvlm_status run_pick(struct bench *bench, int32_t unused) {
@@ -411,6 +417,8 @@ void bench_operations_list(const struct bench *bench, bench_stage *stages, int32
               (double)halved_bytes(bench) + (double)bench->pixels.row_stride * bench->pixels.height);
     bench_add(stages, count, "maps", "", run_maps, 0, 4.0 * CELLS + cells);
     bench_add(stages, count, "keep pass", "", run_keep_pass, 0, 4.0 * CELLS + cells / 4.0);
+    bench_add(stages, count, "score by a network", "", run_network, 0,
+              cells / 4.0 + 4.0 * CELLS * bench->stack->network->output_count);
     bench_add(stages, count, "score add", "", run_score_add, 0, 12.0 * CELLS);
     bench_add(stages, count, "losses of pictures", "", run_losses, 0,
               texels * (texel + 4.0 * (THUMBNAILS + 1)));

@@ -67,6 +67,26 @@ def test_fit_learns_what_matters(photo):
         tv.fit([photo], [np.ones((3, 3))])
 
 
+def test_fit_learns_networks_and_what_a_query_wants(photo):
+    share = np.zeros((15, 20), "f4")
+    share[5:10] = 1  # the middle, which neither more nor less of y says
+    scorer = tv.fit([photo], [share], channels=["x", "y"], hidden=4)
+    assert scorer.network.inputs == ["x", "y"]
+    assert ((tv.scores(photo, scorer=scorer) > 0) == (share > 0)).all()
+    random = np.random.default_rng(3)
+    queries, stack = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], tv.Stack(photo)
+    stack.set_features(random.normal(size=(15, 20, 3)).astype("f4"))
+    halves = [np.zeros((15, 20), "f4"), np.zeros((15, 20), "f4")]
+    halves[0][:, :10] = halves[1][:, 10:] = 1  # the one asks for the left half, the other for the right
+    scorer = tv.fit([stack, stack], halves, queries=queries, channels="x")
+    for query, half in zip(queries, halves):
+        assert set(stack.select(150, query=query, scorer=scorer, strategy="grid").indices) == set(np.flatnonzero(half))
+    for wrong in ({"queries": queries[:1]}, {"queries": [queries[0], None]}, {"queries": [queries[0], [1.0, 0.0]]},
+                  {"queries": queries, "hidden": 4}, {"hidden": 257}):
+        with pytest.raises(tv.ArgumentError):
+            tv.fit([stack, stack], halves, channels="x", **wrong)
+
+
 @pytest.mark.parametrize("options, arguments", [
     ({"k": 40, "strategy": "grid"}, ["-k", "40", "--strategy", "grid"]),
     ({"k": 40, "strategy": "quadtree"}, ["-k", "40", "--strategy", "quadtree"]),

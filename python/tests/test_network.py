@@ -60,6 +60,22 @@ def test_it_is_saved_and_loaded(photo, tmp_path):
         np.testing.assert_array_equal(tv.channels(photo, ["thing"], network=one), tv.channels(photo, ["thing"], network=network))
 
 
+def test_it_scores(photo, tmp_path):
+    network = tv.Network(layers(6), outputs=["what", "else"], inputs="r,edges,entropy")
+    with tv.Stack(photo, format="f32") as stack:
+        for level in (2, 4):
+            got = stack.scores(scorer=tv.Scorer(network=network), level=level)
+            expected = run(layers(6), stack.channels("r,edges,entropy", level=level))
+            np.testing.assert_allclose(got, expected[0], atol=1e-4)
+            np.testing.assert_allclose(stack.read("output_1"), expected[1], atol=1e-4)
+    network.save(tmp_path / "n.safetensors")
+    scorer = tv.Scorer.load(tmp_path / "n.safetensors")
+    assert scorer.outputs == 2 and scorer.weights == {} and scorer.network.outputs == ["what", "else"] and "edges" in repr(scorer)
+    np.testing.assert_array_equal(tv.scores(photo, scorer=scorer), tv.scores(photo, scorer=tmp_path / "n.safetensors"))
+    with pytest.raises(tv.ArgumentError, match="stride of 2"):
+        tv.scores(photo, scorer=tv.Scorer(network=tv.Network(layers(stride=2), outputs=["p", "q"])))
+
+
 def test_sessions_tell_networks_apart(photo):
     session = tv.Session()
     scorer = tv.Scorer({"learned_0": 1.0})

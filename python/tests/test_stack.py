@@ -161,5 +161,34 @@ def test_a_scorer_is_kept_in_a_file(photo, tmp_path):
     np.testing.assert_array_equal(tv.scores(photo, scorer=tmp_path / "s.safetensors"), tv.scores(photo, scorer=again))
 
 
+def test_a_query_gives_the_weights_of_all_taps_and_outputs(photo, tmp_path):
+    random = np.random.default_rng(5)
+    features, query = random.normal(size=(15, 20, 6)).astype("f4"), random.normal(size=6)
+    weights = {name: random.normal(size=(2, 3, 3)) for name in ("r", "edges", "query_similarity")}
+    matrix = random.normal(size=(2, 3, 3, 3, 6)).astype("f4")
+    scorer = tv.Scorer(weights, bias=0.5, query_weights=matrix)
+    with tv.Stack(photo, format="f32") as stack:
+        stack.set_features(features)
+        score = stack.scores(query, scorer=scorer, level=2)
+        planes = np.stack([stack.read(name, 2) if name == "r" else stack.channels(name, level=2)[0] for name in weights])
+        kernel = np.stack(list(weights.values()), 1) + matrix @ (query / np.linalg.norm(query))
+        around = np.pad(planes, ((0, 0), (1, 1), (1, 1)), mode="edge")
+        expected = sum(np.einsum("oc,chw->ohw", kernel[:, :, v, u], around[:, v:v + 60, u:u + 80]) for v in range(3) for u in range(3))
+        np.testing.assert_allclose(score, expected[0] + 0.5, atol=1e-5)
+        np.testing.assert_allclose(stack.read("output_1"), expected[1], atol=1e-5)
+        scorer.save(tmp_path / "m.safetensors")
+        again = tv.Scorer.load(tmp_path / "m.safetensors")
+        np.testing.assert_array_equal(stack.scores(query, scorer=again, level=2), score)
+    assert scorer.outputs == again.outputs == 2
+    np.testing.assert_array_equal(again.query_weights, matrix)
+    np.testing.assert_array_equal(again.weights["edges"], weights["edges"].astype("f4"))
+    one = tv.Scorer({"r": 1.0, "g": 2.0}, query_weights=matrix[0, 0, 0, :2].reshape(3, 4)[:, :2])
+    assert one.query_weights.shape == (3, 2) and one.outputs == 1
+    for wrong in ({"weights": {"r": np.zeros((2, 3, 3)), "g": 1.0}}, {"weights": {"r": np.zeros((2, 2))}},
+                  {"weights": {"r": 1.0}, "query_weights": np.zeros((3, 2))}, {"weights": {"r": 1.0}, "network": "n.safetensors"}):
+        with pytest.raises(tv.ArgumentError):
+            tv.Scorer(**wrong)
+
+
 def test_layouts_have_names():
     assert tv.layouts()["visual12"] and len(tv.layouts()["full40"]) == 40

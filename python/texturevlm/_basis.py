@@ -12,7 +12,7 @@ from ._arguments import Array, channels as channel_numbers, chars, choice, file_
 from ._binding import ffi, lib
 from ._core import ArgumentError, ArgumentTypeError, Handle, LOG, call, owned
 from ._device import Device, device_of
-from ._options import Scorer
+from ._options import Scorer, query_of
 from ._stack import Stack
 
 METHODS = ["auto", "covariance", "range_finder"]
@@ -168,20 +168,26 @@ class Basis:
         return f"<texturevlm.Basis of {self.k} x {self.dimension}{', centred' if self.centred else ''}>"
 
 
-def fit(images: Sequence[Any], shares: Sequence[Any], *, channels: Any = None, taps: int = 1, stride: float | None = None,
-        l2: float | None = None, device: Device | None = None, copy: bool = False) -> Scorer:
+def fit(images: Sequence[Any], shares: Sequence[Any], *, queries: Sequence[Any] | None = None, channels: Any = None, taps: int = 1,
+        hidden: int | None = None, stride: float | None = None, l2: float | None = None, device: Device | None = None,
+        copy: bool = False) -> Scorer:
     """Learns a `Scorer` from images in which somebody has said what matters.
 
     Parameters:
         images: as in `select`, or `Stack` objects, with what was handed in to them.
         shares: for each image float [rows, columns], a grid of cells of `stride` pixels (16): how much of each is object, 0 .. 1;
             NaN where that is unknown. Or an array of the image's size, bool or 0 .. 1, which is averaged over cells.
+        queries: for each image the `Query`, or its vector, whose answer the share is: the scorer's weights are then what a query
+            makes them (`Scorer.query_weights`). The images are `Stack` objects with features, or with what answers the query.
         channels: names; None: those that measured best on photographs. taps: 9 reads the 3 x 3 cells around each.
-        l2: the penalty on the squares of the weights (1).
+        hidden: how many values the hidden layer of a network has; None: the scorer is linear.
+        l2: the penalty on the squares of the weights (1; of a network 0.001, with queries 0.01).
 
     Errors: `ArgumentError` (a grid of another size, nothing but objects, or none).
     """
-    params = ffi.new("struct tvlm_fit_params *", {"taps": integer("taps", taps, 1, 9)})
+    params = ffi.new("struct tvlm_fit_params *", {"taps": integer("taps", taps, 1, 9), "query_weights": queries is not None})
+    if hidden is not None:
+        params.hidden = integer("hidden", hidden, 1)
     numbers = channel_numbers(channels) if channels is not None else []
     if numbers:
         keep = ffi.new("int32_t[]", numbers)
@@ -198,7 +204,12 @@ def fit(images: Sequence[Any], shares: Sequence[Any], *, channels: Any = None, t
     pictures, answers = list(images), list(shares)
     if len(pictures) != len(answers):
         raise ArgumentError(f"there are {len(pictures)} images and {len(answers)} shares")
-    for image, share in zip(pictures, answers):
+    if queries is not None and not isinstance(queries, (list, tuple)):
+        raise ArgumentTypeError("queries must be a list, an entry for each image")
+    asked = list(queries) if queries is not None else [None] * len(pictures)
+    if len(asked) != len(pictures) or (queries is not None and any(query is None for query in asked)):
+        raise ArgumentError(f"there are {len(pictures)} images, and a query for {sum(query is not None for query in asked)} of them")
+    for image, share, query in zip(pictures, answers, asked):
         stack = image if isinstance(image, Stack) else Stack(image, device=device, copy=copy)
         stack._call(lib.tvlm_score_size, score, columns, rows)
         array = values("a share", share, (2,))
@@ -208,7 +219,11 @@ def fit(images: Sequence[Any], shares: Sequence[Any], *, channels: Any = None, t
             raise ArgumentError(f"a share has the shape {array.shape}; the image has {rows[0]} x {columns[0]} cells")
         with stack._device._owner.lock:
             stack._device._owner.check()
-            call(lib.tvlm_fit_add, fitted, stack._pointer, 0, floats(array), columns[0], rows[0])
+            if queries is None:
+                call(lib.tvlm_fit_add, fitted, stack._pointer, 0, floats(array), columns[0], rows[0])
+            else:
+                pointer, _keep = query_of(query)
+                call(lib.tvlm_fit_add_query, fitted, stack._pointer, 0, pointer, floats(array), columns[0], rows[0])
         if not isinstance(image, Stack):
             stack.close()
     solve = ffi.new("struct tvlm_fit_solve_params *")

@@ -2,7 +2,6 @@
 """Networks whose outputs are channels."""
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -58,31 +57,18 @@ class Network:
         """Reads a network's file (.safetensors; texturevlm/io_network.h says what it holds)."""
         box, name = ffi.new("tvlm_network **"), file_name("path", path)
         call(lib.tvlm_network_load, chars("path", name), LOG, box, path=name)
+        return cls._of(owned(box[0], "network"), None)
+
+    @classmethod
+    def _of(cls, pointer: Any, keep: Any) -> Network:
+        """A network that belongs to `keep`."""
         network = cls.__new__(cls)
-        network._pointer, network._keep = owned(box[0], "network"), []
+        network._pointer, network._keep = pointer, [keep]
         return network
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it, with the names that PyTorch gives the tensors of an nn.Sequential. The file appears whole or not at all."""
-        network, keep = self._pointer, []
-        tensors: list[dict[str, Any]] = []
-        layers: list[dict[str, Any]] = []
-        for i in range(network.layer_count):
-            layer, name = network.layers[i], str(len(layers))
-            shape = [layer.outputs, layer.inputs, layer.side, layer.side]
-            layers.append({"type": "conv", "name": name, "stride": layer.stride, "padding": layer.side // 2})
-            if layer.activation:
-                layers.append({"type": ACTIVATIONS[layer.activation]})
-            for own, data, sides in (("weight", layer.weights, shape), ("bias", layer.bias, shape[:1])):
-                if data != ffi.NULL:
-                    keep.append(ffi.new("char[]", f"{name}.{own}".encode()))
-                    tensors.append({"name": keep[-1], "type": lib.TVLM_ELEMENT_F32, "rank": len(sides), "shape": sides, "data": data})
-        facts = {"format": "texturevlm.network", "inputs": ",".join(self.inputs), "outputs": ",".join(self.outputs),
-                 "level": str(self.level), "layers": json.dumps(layers)}
-        keep += [ffi.new("char[]", word.encode()) for pair in facts.items() for word in pair]
-        metadata = [{"key": key, "value": value} for key, value in zip(keep[-10::2], keep[-9::2])]
-        call(lib.tvlm_safetensors_write, chars("path", file_name("path", path)), ffi.new("tvlm_tensor[]", tensors), len(tensors),
-             ffi.new("tvlm_metadata[]", metadata), len(metadata), LOG)
+        call(lib.tvlm_network_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @property
     def inputs(self) -> list[str]:

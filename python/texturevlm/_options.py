@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import _names
-from ._arguments import Array, channel, chars, choice, file_name, flag, floats, integer, known, pairs, real, short, values
+from ._arguments import Array, channel, channel_names, chars, choice, file_name, flag, floats, integer, known, pairs, real, short, values
 from ._binding import ffi, lib
-from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned, text
-from ._network import network_of
+from ._core import ArgumentError, ArgumentTypeError, LOG, call, owned
+from ._network import Network, network_of
 
 if TYPE_CHECKING:
     from typing_extensions import TypedDict
     from ._basis import Basis
-    from ._network import Network
 
     class MoreOptions(TypedDict, total=False):
         """The options of texturevlm.select that its signature does not name, and that say how positions are chosen."""
@@ -87,32 +86,58 @@ def _levels_of(weights: dict[str, Any], levels: dict[str, float] | None) -> Arra
 
 
 class Scorer:
-    """A linear scorer: a weight for each of any channels, in place of the score's three parts.
+    """Weights of any channels, or a network of them, in place of the score's three parts.
 
     ``Scorer(weights={"saliency": 1.0, "text": 2.0}, bias=0.0, similarity=0.0)`` makes one, `Scorer.load` reads one, and
     `texturevlm.fit` learns one. A weight is a number, or a 3 x 3 array: of a cell's neighbourhood. ``levels={"edges": 0}`` reads
     channels at a level of the image of their own; the others are read at that of the cells.
+
+    Several outputs: a weight is an array [outputs, 3, 3] or [outputs, 1, 1]. Output 0 is the score; the others are the planes
+    ``output_1`` and on of the `Stack` that is asked (``stack.read("output_1")``), a texel a candidate.
+
+    query_weights: what a query adds to the weights, M times its vector of length 1: M is [outputs, channels, 3, 3, D] (or
+    [outputs, channels, 1, 1, D]), or, of one output and the cell itself, [D, channels], the channels in the order of the weights.
+
+    ``Scorer(network=network)``: a `Network` whose layers run over the grid of candidates; its outputs are those above.
     """
 
-    def __init__(self, weights: dict[str, Any], *, bias: float = 0.0, similarity: float = 0.0,
-                 levels: dict[str, float] | None = None) -> None:
+    def __init__(self, weights: dict[str, Any] | None = None, *, bias: float = 0.0, similarity: float = 0.0,
+                 levels: dict[str, float] | None = None, query_weights: Any = None, network: Any = None) -> None:
+        if network is not None:
+            if weights is not None or query_weights is not None or levels is not None or bias or similarity:
+                raise ArgumentError("a scorer of a network has no weights beside it")
+            taken = network_of(network)
+            self._keep: Any = taken
+            self._pointer = ffi.new("struct tvlm_scorer *", {"network": taken._pointer})
+            return
         if not isinstance(weights, dict) or not weights:
             raise ArgumentTypeError(f"weights are {short(weights)}, not a dict of channels and their weights")
         numbers = [channel(name) for name in weights]
-        arrays = [values(f"the weight of {name}", weight, (0, 2)) for name, weight in weights.items()]
-        taps = 9 if any(array.ndim == 2 for array in arrays) else 1
-        rows = np.zeros((len(arrays), taps), np.float32)
-        for row, array in zip(rows, arrays):
-            if array.ndim == 2 and array.shape != (3, 3):
-                raise ArgumentError(f"a weight has the shape {array.shape}; it must be a number, or 3 x 3")
-            row[:] = array.reshape(-1) if array.ndim == 2 else 0
-            row[taps // 2] = array if array.ndim == 0 else row[taps // 2]
+        arrays = [_taps(name, values(f"the weight of {name}", weight, (0, 2, 3))) for name, weight in weights.items()]
+        outputs, side = max(array.shape[0] for array in arrays), max(array.shape[1] for array in arrays)
+        rows = np.zeros((outputs, len(arrays), side, side), np.float32)
+        for row, array in enumerate(arrays):
+            if array.shape[0] != outputs:
+                raise ArgumentError(f"a weight is of {array.shape[0]} outputs, another one of {outputs}")
+            middle = (side - array.shape[1]) // 2
+            rows[:, row, middle:side - middle, middle:side - middle] = array
         depths = _levels_of(weights, levels)
-        self._keep = (ffi.new("int32_t[]", numbers), rows, depths)
+        self._keep = [ffi.new("int32_t[]", numbers), rows, depths]
         self._pointer = ffi.new("struct tvlm_scorer *", {
-            "channel_count": len(numbers), "channels": self._keep[0], "taps": taps, "weights": floats(rows),
-            "bias": real("bias", bias), "similarity_weight": real("similarity", similarity),
+            "channel_count": len(numbers), "channels": self._keep[0], "taps": side * side, "outputs": outputs,
+            "weights": floats(rows), "bias": real("bias", bias), "similarity_weight": real("similarity", similarity),
             "levels": ffi.NULL if depths is None else floats(depths)})
+        if query_weights is not None:
+            self._ask(values("query_weights", query_weights, (2, 5)), rows.shape)
+
+    def _ask(self, matrix: Array, shape: tuple[int, ...]) -> None:
+        every = matrix.ndim == 5
+        if (matrix.shape[:4] if every else (1, matrix.shape[1])) != (shape if every else shape[:2]):
+            raise ArgumentError(f"query_weights have the shape {matrix.shape}, the weights {shape}")
+        self._keep.append(matrix)
+        self._pointer.query_weights = floats(matrix)
+        self._pointer.dimension = matrix.shape[4 if every else 0]
+        self._pointer.query_taps = self._pointer.taps if every else 0
 
     @classmethod
     def _of(cls, pointer: Any, keep: Any = None) -> Scorer:
@@ -133,14 +158,27 @@ class Scorer:
         call(lib.tvlm_scorer_save, chars("path", file_name("path", path)), self._pointer, LOG)
 
     @property
+    def network(self) -> Network | None:
+        """The network, or None."""
+        return Network._of(self._pointer.network, self) if self._pointer.network != ffi.NULL else None
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs it has; the first is the score."""
+        network = self._pointer.network
+        return int(network.output_count if network != ffi.NULL else max(self._pointer.outputs, 1))
+
+    @property
     def weights(self) -> dict[str, Any]:
-        """Each channel's weight: a float, or float32 [3, 3]."""
-        scorer, info, found = self._pointer, ffi.new("tvlm_channel_info *"), {}
-        taps = max(scorer.taps, 1)
-        for i in range(scorer.channel_count):
-            call(lib.tvlm_channel_get_info, scorer.channels[i], info)
-            row = list(scorer.weights[i * taps:(i + 1) * taps])
-            found[text(info.name)] = row[0] if taps == 1 else np.array(row, np.float32).reshape(3, 3)
+        """Each channel's weight: a float, or float32 [3, 3], or, of several outputs, [outputs, 3, 3] or [outputs, 1, 1]; a network
+        has none here."""
+        scorer = self._pointer
+        count, side = scorer.channel_count, 3 if scorer.taps == 9 else 1
+        all_weights = _copied(scorer.weights, (self.outputs, count, side, side)) if count else np.zeros((0, 0, 0, 0), np.float32)
+        found: dict[str, Any] = {}
+        for i, name in enumerate(channel_names(list(scorer.channels[0:count])) if count else []):
+            array = all_weights[:, i]
+            found[name] = array if self.outputs > 1 else array[0] if side == 3 else float(array[0, 0, 0])
         return found
 
     @property
@@ -150,6 +188,17 @@ class Scorer:
         if scorer.levels == ffi.NULL:
             return {}
         return {name: float(scorer.levels[i]) for i, name in enumerate(self.weights) if scorer.levels[i] >= 0.0}
+
+    @property
+    def query_weights(self) -> Array | None:
+        """What a query's vector is multiplied with: float32 [outputs, channels, 3, 3, D] or [D, channels]; None: nothing."""
+        scorer = self._pointer
+        if scorer.query_weights == ffi.NULL:
+            return None
+        side = 3 if scorer.taps == 9 else 1
+        shape = ((self.outputs, scorer.channel_count, side, side, scorer.dimension) if scorer.query_taps
+                 else (scorer.dimension, scorer.channel_count))
+        return _copied(scorer.query_weights, shape)
 
     @property
     def bias(self) -> float:
@@ -162,6 +211,8 @@ class Scorer:
         return float(self._pointer.similarity_weight)
 
     def __repr__(self) -> str:
+        if self.network is not None:
+            return f"<texturevlm.Scorer: {self.network!r}>"
         return f"<texturevlm.Scorer of {', '.join(self.weights)}>"
 
 
@@ -218,6 +269,18 @@ def query_of(query: Any) -> Any:
     if not isinstance(query, Query):
         query = Query(query)
     return query._pointer, query
+
+
+def _copied(data: Any, shape: tuple[int, ...]) -> Array:
+    return np.frombuffer(ffi.buffer(data, 4 * int(np.prod(shape))), np.float32).reshape(shape).copy()
+
+
+def _taps(name: str, array: Array) -> Array:
+    """The weight of a channel as [outputs, side, side]."""
+    shape = {0: (1, 1, 1), 2: (1, *array.shape), 3: array.shape}[array.ndim]
+    if shape[0] < 1 or shape[1:] not in ((1, 1), (3, 3)) or (array.ndim == 2 and shape[1] != 3):
+        raise ArgumentError(f"the weight of {name} has the shape {array.shape}; it must be a number, 3 x 3, or of several outputs")
+    return array.reshape(shape)
 
 
 def scorer_of(value: Any) -> Scorer:
