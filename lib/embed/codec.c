@@ -258,6 +258,9 @@ tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels
     if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
         scorer->channels == NULL || scorer->weights == NULL || (taps != 1 && taps != 9))
         return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer has channels, and 1 or 9 weights for each");
+    if (scorer->outputs > 1)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT, "a scorer of %d outputs cannot read codes: 1 is possible",
+                         (int)scorer->outputs);
     if (scorer->query_weights != NULL)
         return tvlm_fail(
             log, TVLM_ERROR_ARGUMENT,

@@ -87,6 +87,55 @@ prints '^3 images, 1 in the figures \(held-out\)'
 succeeds "${fit[@]}" --layout cluster15 --masks "$in/masks" --json
 prints '"channels": "r,g,b,.*cluster_size"'
 
+echo "== a hidden layer"
+# The middle third is object: neither more nor less of x says so.
+mkdir "$in/thirds"
+for name in a b c; do
+    { printf 'P5\n64 48\n255\n'; for y in {0..47}; do head -c 16 /dev/zero; head -c 32 /dev/zero | tr '\0' '\377'; head -c 16 /dev/zero; done; } \
+        >"$in/thirds/$name.png"
+done
+succeeds "${fit[@]}" --channels x --masks "$in/thirds" --held-out 0 --largest 1 -k 6 --json
+checks=$((checks + 1))
+! grep -q '"coverage": 1, "iou": 1' "$work/stdout" || complain "weights alone find the middle third"
+succeeds "${fit[@]}" --channels x --masks "$in/thirds" --held-out 0 --largest 1 -k 6 --json --hidden 4 -o hidden.safetensors
+prints '"hidden": 4'
+prints '"fitted": \{"coverage": 1, "iou": 1\}'
+has hidden.safetensors 'texturevlm.network'
+succeeds "$tvlm" select ${device:+"$device"} "${photos[0]}" -k 6 --strategy grid --scorer hidden.safetensors
+checks=$((checks + 1))
+[ "$(grep -c '"cell": \[[12], *[012]\]' "$work/stdout")" -eq 6 ] || complain "select does not choose the middle third"
+
+echo "== questions"
+# Features of 2 x 2 cells, and two directions; the object is at the top on the right, and the other class at the bottom.
+on='\0\0\200\077' off='\0\0\0\0'
+npy "$in/f.npy" '<f4' '(2, 2, 2)' "$off$on$on$off$off$on$off$on"
+npy "$in/q.npy" '<f4' '(2, 2)' "$on$off$off$on"
+asked=("${fit[@]}" --coco "$in/coco.json" -k 2 --largest 1)
+for name in a b c; do asked+=(--features "$in/f.npy"); done
+succeeds "${asked[@]}" --classes cat,dog --query-weights "$in/q.npy" --channels x,y,query_similarity --held-out 0 --json -o asked.safetensors
+prints '"questions": 4'
+prints '"class": "dog"'
+prints '"fixed": \{"coverage"'
+prints '"dimension": 2'
+has asked.safetensors 'query_weights'
+npy "$in/q0.npy" '<f4' '(2,)' "$on$off"
+succeeds "$tvlm" select ${device:+"$device"} "${photos[0]}" -k 2 --strategy grid --scorer asked.safetensors --features "$in/f.npy" \
+    --query "$in/q0.npy"
+checks=$((checks + 1))
+[ "$(grep -c '"cell": \[[23], *0\]' "$work/stdout")" -eq 2 ] || complain "the question does not find the object's cells"
+succeeds "${asked[@]}" --classes cat,dog --query-weights "$in/q.npy" --leave-one-out
+prints '^4 questions, 4 in the figures \(leave-one-out\)'
+prints '^c: dog '
+prints 'times that of fixed weights$'
+refused 2 'needs --classes' "${asked[@]}" --query-weights "$in/q.npy"
+refused 2 'needs --features' "${fit[@]}" --coco "$in/coco.json" --classes cat,dog --query-weights "$in/q.npy"
+refused 2 'exclude each other' "${asked[@]}" --classes cat,dog --query-weights "$in/q.npy" --hidden 3
+refused 1 'q.npy: 2 vectors, for 1 --classes' "${asked[@]}" --classes cat --query-weights "$in/q.npy"
+refused 1 'none of the --classes' "${asked[@]}" --classes cow,ape --query-weights "$in/q.npy"
+refused 2 'two --classes or more' "${asked[@]}" --classes cat --query-weights "$in/q0.npy" --leave-one-out
+refused 2 '3 images, but --features was given 1 times' "${fit[@]}" --masks "$in/masks" --features "$in/f.npy"
+refused 2 'feature-patch goes with --features' "${fit[@]}" --masks "$in/masks" --feature-patch 16
+
 echo "== refusals"
 bad() { refused "$1" "$2" "${fit[@]}" -o bad.safetensors "${@:3}"; }
 bad 2 'one of --masks, --coco and --yolo'
@@ -96,6 +145,7 @@ bad 2 'masks have no classes' --masks "$in/masks" --classes 1
 bad 2 'exclude each other' --masks "$in/masks" --channels x --layout full40
 bad 2 'exclude each other' --masks "$in/masks" --leave-one-out --held-out 0.5
 bad 2 'l2: 0 is not in' --masks "$in/masks" --l2 0
+bad 2 'hidden: 257 is not in' --masks "$in/masks" --hidden 257
 bad 2 'taps: .5x5. is none of' --masks "$in/masks" --taps 5x5
 bad 1 'a.png: there is neither a.png nor a_mask.png in' --masks "$in/bad"
 bad 1 'a.png: there is neither a.txt nor a_yolo.txt in' --yolo "$in/bad"

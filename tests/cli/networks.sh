@@ -53,6 +53,18 @@ refused 2 'learned_1 is read, which is an output of a --network' "${select[@]}" 
 refused 2 'network has no effect' "${select[@]}" --network "$in/mix.safetensors"
 refused 1 'square.safetensors: learned_1 is read, but it has 1 outputs' "${select[@]}" --scorer "$in/learned.safetensors" \
     --network "$in/square.safetensors"
+network "$in/scores.safetensors" "$layer" s '[1,3,1,1]' "$zero$zero$one"
+succeeds "${select[@]}" --scorer "$in/scores.safetensors" -o scores.json
+same "the score of a network that is blue" <(grep '"score"' scores.json) <(grep '"score"' blue.json)
+network "$in/far.safetensors" "$layer" s '[1,3,1,1]' "$zero$zero$nan"
+refused 1 'far.safetensors: layer 0 of the network: number 2 of its weights is not finite' "${select[@]}" --scorer "$in/far.safetensors"
+network "$in/pool.safetensors" '[{"type":"maxpool"}]' s '[1,3,1,1]' "$zero$zero$one"
+refused 1 "pool.safetensors: item 0 of its layers is a 'maxpool'; conv, relu and sigmoid are known" "${select[@]}" --scorer "$in/pool.safetensors"
+network "$in/chain.safetensors" "$layer" s '[1,2,1,1]' "$zero$one"
+refused 1 'chain.safetensors: layer 0 of the network reads 2 channels, but there are 3' "${select[@]}" --scorer "$in/chain.safetensors"
+refused 1 'a scorer that is a network' "${select[@]}" --scorer "$in/scores.safetensors" --explain why.png
+network "$in/wants.safetensors" "$layer" s '[1,1,1,1]' "$one" feature_0
+refused 2 'wants.safetensors weighs feature_0: hand in --features' "${select[@]}" --scorer "$in/wants.safetensors"
 printf '0 0.5 0.5 0.4 0.4\n' >"$in/scene.txt"
 succeeds "$tvlm" fit ${device:+"$device"} "$in/scene.png" --yolo "$in" --channels learned_0,r --network "$in/mix.safetensors" \
     -o fitted.safetensors
