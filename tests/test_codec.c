@@ -506,6 +506,10 @@ static void refused_folds(tvlm_device *device, tvlm_format format) {
     refused_fold(codec, &scorer, 0, "at different levels");
     scorer.levels = NULL, scorer.query_weights = numbers, scorer.dimension = 1;
     refused_fold(codec, &scorer, 0, "query weights");
+    scorer.query_weights = NULL, scorer.dimension = 0, scorer.outputs = 2;
+    refused_fold(codec, &scorer, 0, "a scorer of 2 outputs cannot read codes");
+    const tvlm_scorer deep = {.network = tvlm_codec_network(codec)};
+    refused_fold(codec, &deep, 0, "a scorer that is a network cannot read codes");
     refused_fold(codec, NULL, 0, "scorer is NULL");
     tvlm_stack *stack = random_stack(device, format, 20, 10, 1);
     assert_int_equal(tvlm_codec_check_image(codec, stack, 0), TVLM_OK);

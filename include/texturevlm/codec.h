@@ -100,7 +100,8 @@ TVLM_API void tvlm_codec_decode(const tvlm_codec *codec, const float *codes, int
  * first, then those channels in their order. tvlm_codec_free_scorer releases it.
  *
  * Errors: ARGUMENT (a scorer that reads no channel of the codec, or reads them at different levels of their own; one that is
- * refused wherever scorers are taken; query weights; codes beyond the last channel of a family), MEMORY.
+ * refused wherever scorers are taken; query weights, several outputs, a network; codes beyond the last channel of a family),
+ * MEMORY.
  */
 TVLM_API tvlm_status tvlm_codec_fold(const tvlm_codec *codec, const tvlm_scorer *scorer, int32_t first,
                                      const tvlm_log *log, tvlm_scorer **folded);

@@ -254,6 +254,9 @@ tvlm_status tvlm_codec_check_scorer(const tvlm_log *log, const int32_t *channels
     int32_t common;
     TVLM_NEED(log, scorer);
     TVLM_CHECK_RESERVED(log, tvlm_scorer, scorer);
+    if (scorer->network != NULL)
+        return tvlm_fail(log, TVLM_ERROR_ARGUMENT,
+                         "a scorer that is a network cannot read codes: a linear one is possible");
     const int32_t taps = tvlm_codec_taps(scorer);
     if (scorer->channel_count < 1 || scorer->channel_count > TVLM_LAYOUT_CHANNELS_MAX ||
         scorer->channels == NULL || scorer->weights == NULL || (taps != 1 && taps != 9))
