@@ -49,6 +49,18 @@ codec)
     "$tvlm" compress train "$in/frame0.pgm" --channels edges,low,r -k 2 --device reference -o "$in/codec.safetensors" >/dev/null || exit 1
     run=(select "$in/frame0.pgm" -k 5 --strategy grid --scorer "$in/scorer.safetensors" --codec "$in/codec.safetensors") ;;
 fit) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" -o scorer.safetensors) ;;
+hidden) run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --masks "$in/masks" --hidden 2 --l2 1 -o scorer.safetensors) ;;
+questions)
+    for i in 0 1; do printf '0 0.3 0.6 0.25 0.33\n1 0.8 0.2 0.3 0.3\n' >"$in/masks/frame$i.txt"; done
+    npy "$in/asked.npy" '<f4' '(2, 3)' "$one$zero$one$zero$one$zero"
+    run=(fit "$in/frame0.pgm" "$in/frame1.pgm" --yolo "$in/masks" --features "$in/features.npy" --features "$in/features.npy" --classes 0,1
+        --query-weights "$in/asked.npy" --channels edges,query_similarity --held-out 0 -o scorer.safetensors)
+    ;;
+network)
+    "$tvlm" fit "$in/frame0.pgm" --masks "$in/masks" --taps 3x3 --hidden 2 --l2 1 --held-out 0 --device reference -o "$in/scorer.safetensors" \
+        >/dev/null || exit 1
+    run=(select "$in/frame0.pgm" -k 5 --strategy grid --scorer "$in/scorer.safetensors")
+    ;;
 bench) run=(bench --json --size 64x48 --repeat 1 --stage visual) ;;
 tune) run=(tune --json --storage buffer --seconds 0.5) ;;
 devices) run=(devices --json) ;;
