@@ -393,10 +393,12 @@ const tool_command select_command = {
         "--scores takes the place of the score: the strategy chooses by your numbers, the larger the better.\n"
         "With --features and --query the score has its third part, the cosine of the features with the query, and to\n"
         "budget that is what matters; a query of N vectors gives N selections, {\"selections\": [...]}, each with its \"query\", and pictures out-q0.png, ...\n"
-        "A scorer file holds the tensors weights ([channels] or [channels,3,3]), bias and similarity (one number\n"
-        "each, optional), query_weights ([dimension,channels], optional: times the query's vector they are added to the\n"
-        "weights), levels ([channels], optional: of the image, at which each is read, -1: the cells'), and in its metadata\n"
-        "format = texturevlm.scorer and channels = edges,entropy,...\n",
+        "A scorer file holds the tensors weights ([channels], [channels,3,3] or [outputs,channels,3,3], of which output 0\n"
+        "is the score), bias and similarity (one number each, optional), query_weights ([dimension,channels], or\n"
+        "[outputs,channels,3,3,dimension], optional: times the query's vector they are added to the weights), levels\n"
+        "([channels], optional: of the image, at which each is read, -1: the cells'), and in its metadata\n"
+        "format = texturevlm.scorer and channels = edges,entropy,...; or it is the file of a network (tvlm generate\n"
+        "--network), whose first output is the score.\n",
     .options = groups,
     .options_size = sizeof(select_options),
     .run = run_select,
