@@ -79,6 +79,26 @@ def test_everything_that_takes_images_brings_them_when_asked_to():
     assert sizes == [640, 320]
 
 
+@pytest.mark.parametrize("device", [None, "reference"])
+@pytest.mark.parametrize("side", [1, 3])
+def test_a_query_gives_the_kernel_of_a_convolution(photo, device, side):
+    random, names = np.random.default_rng(7), ["r", "edges", "entropy", "query_similarity"]
+    weights = random.normal(size=(5, len(names), side, side)).astype("f4")
+    matrix = random.normal(size=(5, len(names), side, side, 32)).astype("f4")
+    query = random.normal(size=32)
+    scorer = tv.Scorer({name: weights[:, i] for i, name in enumerate(names)}, query_weights=matrix)
+    with tv.Stack(photo, format="f32", device=tv.Device(device)) as stack:
+        stack.set_features(random.normal(size=(15, 20, 32)).astype("f4"))
+        for level in (2, 3):
+            score = stack.scores(query, scorer=scorer, level=level)
+            got = np.stack([score, *(stack.read(f"output_{i}") for i in range(1, 5))])
+            kernel = torch.from_numpy(weights + matrix @ (query / np.linalg.norm(query)).astype("f4"))
+            values = torch.from_numpy(stack.channels(names, level=level))
+            border = side // 2
+            around = torch.nn.functional.pad(values[None], (border, border, border, border), mode="replicate")
+            np.testing.assert_allclose(got, torch.nn.functional.conv2d(around, kernel)[0], atol=1e-5, rtol=1e-5)
+
+
 class Selected(torch.utils.data.Dataset):
     """What a training loop has: an image, and the numbers of its cells that matter."""
 
