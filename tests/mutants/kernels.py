@@ -38,7 +38,6 @@ KERNELS = [
      "const int2 corner = begin * source.y;"),
     ("learned.cl", "learned", "buffer", "of several images the first", "((ulong)(image * read.w + place.y) * (ulong)read.z",
      "((ulong)place.y * (ulong)read.z"),
-    ("learned.cl", "learned", "buffer", "a block's planes begin at the first row", "(ulong)(made.y + y)) * (ulong)size.x", "(ulong)y) * (ulong)size.x"),
     ("learned.cl", "learned", "buffer", "all planes are that of the first output", "* (ulong)channels + (ulong)c];", "* (ulong)channels];"),
     ("learned.cl", "learned", "buffer", "what is no output is stored", "4 * layer + c < stored ? from", "4 * layer + c < channels ? from"),
     ("motion.cl", "motion", "buffer", "the level below", "return min(1, source_size.w - 1);", "return 0;"),
