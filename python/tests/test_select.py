@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import texturevlm as tv
+from conftest import draw
 
 
 def of_tool(path, *options):
@@ -145,10 +146,8 @@ def joined(cells, columns, rows):
 
 def test_a_thumbnail_is_handed_out_as_it_is_priced(tmp_path):
     image = pytest.importorskip("PIL.Image")
-    random = np.random.default_rng(4)
-    pixels = random.integers(0, 256, (208, 320, 3)).astype(np.uint8)
-    pixels[:, :200] //= 8  # as dark as that, the filter would fall below black
-    path = tmp_path / "noise.png"
+    pixels = draw(320, 90)  # so low that no level is fine enough to be reduced: the image itself is
+    path = tmp_path / "drawn.png"
     image.fromarray(pixels).save(path)
     selection = tv.select(pixels, share=0.25)
     columns, rows = selection.thumbnail
@@ -158,4 +157,4 @@ def test_a_thumbnail_is_handed_out_as_it_is_priced(tmp_path):
     found = subprocess.run([sys.executable, "-m", "texturevlm", "select", str(path), "--share", "0.25", "--crops", str(tmp_path)],
                            capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
-    np.testing.assert_array_equal(np.asarray(image.open(tmp_path / "noise-thumbnail.png")), np.uint8(picture * 255 + 0.5))
+    np.testing.assert_array_equal(np.asarray(image.open(tmp_path / "drawn-thumbnail.png")), np.uint8(picture * 255 + 0.5))
