@@ -57,7 +57,7 @@ def show(image: Any, selection: Selection, *, title: str = "", copy: bool = Fals
     canvas = ffi.new("struct canvas *")
     count = ffi.new("int32_t *")
     positions = lib.tvlm_selection_positions(selection._pointer, count)
-    words = chars("title", title or _title(selection))
+    words = chars("title", title) or chars("title", _title(selection))
     if selection.strategy == "budget":
         done = lib.draw_budget(picture.c, *selection.thumbnail, positions + selection.first, count[0] - selection.first, words,
                                canvas)
