@@ -258,8 +258,14 @@ static void test_pack(void **state) {
     (void)state;
     tvlm_texture *texture = create_mixed(8, 4, 5);
     const tvlm_bundle bundle = bundle_of(texture, 8, 4);
-    tvlm_texture *packed = create(&(tvlm_texture){
-        .width = 4, .height = 2, .layers = 2, .images = 1, .levels = 1, .format = TVLM_FORMAT_F16});
+    tvlm_texture *packed = create(&(tvlm_texture){.width = 4,
+                                                  .height = 2,
+                                                  .layers = 2,
+                                                  .images = 1,
+                                                  .levels = 1,
+                                                  .format = TVLM_FORMAT_F16,
+                                                  .extent_x = 8,
+                                                  .extent_y = 4});
     const int32_t refs[8] = {TVLM_REF(0, 0, 3), TVLM_REF_ZERO,     TVLM_REF(TVLM_BUNDLE_FORMULA, 0, 0),
                              TVLM_REF(0, 0, 1), TVLM_REF(0, 0, 0), TVLM_REF_ZERO,
                              TVLM_REF_ZERO,     TVLM_REF_ZERO};
